@@ -47,7 +47,7 @@ coverage: ## line coverage, with the lines no test reaches
 	@COVERAGE=1 scripts/swift-test --enable-code-coverage --scratch-path .build-coverage
 	@scripts/coverage --missing
 
-benchmarks: ## the benchmarks, optimised
+benchmarks: ## the benchmarks, optimized
 	@scripts/install-missing
 	@scripts/benchmarks
 

@@ -78,6 +78,9 @@ let package = Package(
     .target(
       name: "MoviesScreen", dependencies: [apus, "MoviesService"],
       swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+    // A middleware and a transport, as authors outside of this repository write them.
+    .target(name: "CallTracing", dependencies: [apus], swiftSettings: settings),
+    .target(name: "InProcess", dependencies: [apus], swiftSettings: settings),
     .target(
       name: "Demo",
       dependencies: [
@@ -102,6 +105,8 @@ let package = Package(
       name: "MoviesScreenTests",
       dependencies: [apus, apusTesting, "MoviesScreen", "MoviesService"],
       swiftSettings: settings),
+    .testTarget(
+      name: "ExtensionsTests", dependencies: [apus, apusTesting, "CallTracing", "InProcess"], swiftSettings: settings),
     .testTarget(
       name: "DemoTests", dependencies: ["Demo", "DemoCommand", "Backend", apus, apusTesting], swiftSettings: settings),
     // In this package, because the library's own tests build without the trait ServiceLifecycle.

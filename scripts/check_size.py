@@ -2,7 +2,7 @@
 """Sizes: limits for the length of files and functions.
 
 A file has at most 400 lines (tests 600; state machines listed in size-exemptions.txt 700), and nine of ten files of
-Sources/ at most 300. A function, initialiser, subscript or computed property has at most 50 lines, from its first line
+Sources/ at most 300. A function, initializer, subscript or computed property has at most 50 lines, from its first line
 to its closing brace, and 4 parameters. Exemptions are listed with a reason; an unneeded one fails the check.
 """
 
@@ -33,7 +33,7 @@ class Function:
 
 
 def functions(text):
-    """The functions, initialisers, subscripts and computed properties of a file, including nested ones."""
+    """The functions, initializers, subscripts and computed properties of a file, including nested ones."""
     code = swift_source.code(text)
     found = []
     for match in _DECLARATION.finditer(code):

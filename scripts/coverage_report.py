@@ -13,7 +13,7 @@ FLOOR = 95.0
 WORST = 12
 
 
-def summarise(export, exclusions):
+def summarize(export, exclusions):
     """{path: (covered lines, lines, [missed line ranges])} of every library file in Sources/."""
     files = {}
     for entry in export["data"][0]["files"]:
@@ -71,7 +71,7 @@ def main(arguments):
         export = json.load(file)
     exclusions = [path for path, _ in swift_source.entries("scripts/coverage-exclusions.txt")]
     wrong = [path for path in exclusions if "/Apple/" not in path]
-    lines, enough = report(summarise(export, exclusions), missing="--missing" in arguments)
+    lines, enough = report(summarize(export, exclusions), missing="--missing" in arguments)
     print("\n".join(lines))
     if wrong:
         print("coverage-exclusions.txt may list only Apple-only files, not: " + " ".join(wrong), file=sys.stderr)

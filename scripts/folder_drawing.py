@@ -53,7 +53,7 @@ def _path(rows, row_of, arrow):
 
 
 def _order(rows, paths):
-    """Sorts each row by the positions of its neighbours, so that few arrows cross."""
+    """Sorts each row by the positions of its neighbors, so that few arrows cross."""
     links = {}
     for stops in paths:
         for a, b in zip(stops, stops[1:]):
@@ -66,15 +66,15 @@ def _order(rows, paths):
             at = {it: (place + 0.5) / len(beside) for place, it in enumerate(beside)}
             own = {it: (place + 0.5) / len(rows[index]) for place, it in enumerate(rows[index])}
 
-            def centre(it):
+            def center(it):
                 near = [at[other] for other in links.get(it, []) if other in at]
                 return (sum(near) / len(near) if near else own[it]), own[it]
 
-            rows[index].sort(key=centre)
+            rows[index].sort(key=center)
 
 
 def _places(rows, least):
-    """The horizontal centre of every box and lane, and the picture's width."""
+    """The horizontal center of every box and lane, and the picture's width."""
     def size(it):
         return BOX if isinstance(it, str) else LANE
 

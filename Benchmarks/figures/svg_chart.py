@@ -1,6 +1,6 @@
 """Line charts as SVG, with a dark mode. The same input gives the same bytes.
 
-A chart has panels one below another that share the horizontal axis. Lines differ in colour and dashes.
+A chart has panels one below another that share the horizontal axis. Lines differ in color and dashes.
 """
 
 import math
@@ -10,7 +10,7 @@ WIDTH, PANEL, GAP = 720, 190, 34
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 58, 44
 TICKS = 5
 
-# Line styles, in the order in which a chart's lines use them: colour by day, colour at night, dashes.
+# Line styles, in the order in which a chart's lines use them: color by day, color at night, dashes.
 STYLES = [("#6a737d", "#9da7b3", "7 4"), ("#c2410c", "#ff8a4c", "2 2.5"), ("#0b5fcc", "#5aa9ff", "")]
 
 
@@ -70,8 +70,8 @@ def svg(chart):
 
 
 def _style():
-    def rules(page, text, grid, axis, band, colours):
-        lines = "".join(f".l{index}{{stroke:{it}}}.d{index}{{fill:{it}}}" for index, it in enumerate(colours))
+    def rules(page, text, grid, axis, band, colors):
+        lines = "".join(f".l{index}{{stroke:{it}}}.d{index}{{fill:{it}}}" for index, it in enumerate(colors))
         return (f".page{{fill:{page}}}text,circle{{fill:{text}}}.grid{{stroke:{grid}}}.axis,.ref{{stroke:{axis}}}"
                 f".band{{fill:{band}}}{lines}")
 

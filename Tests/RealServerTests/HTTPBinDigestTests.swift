@@ -6,7 +6,7 @@ import Testing
 
 /// Digest authentication against an independent server.
 ///
-/// It accepts neither content nor query where it asks for a digest, and recognises stale nonces by cookies.
+/// It accepts neither content nor query where it asks for a digest, and recognizes stale nonces by cookies.
 @Suite("httpbin: digest", .needs(.httpbin))
 struct HTTPBinDigestTests {
   private var ada: MemoryCredentialsStore { MemoryCredentialsStore(.password(user: "ada", "right")) }

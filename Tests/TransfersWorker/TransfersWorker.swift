@@ -7,16 +7,17 @@ import Synchronization
 
 /// A process that downloads or uploads a file for a test, which may kill it at any time.
 ///
-///     TransfersWorker download URL FILE [RANGES]     downloads the file, several ranges at once, and says how many bytes
-///                                                    of it there are
+///     TransfersWorker download URL FILE [RANGES]     downloads the file, several ranges at once, and says how many
+///                                                    bytes of it there are
 ///     TransfersWorker limited URL FILE SIZE          the same; the system permits no file with more bytes than SIZE
-///     TransfersWorker filling URL FILE RANGES OTHER  the same; fills the disk with another file when 2 MB have arrived,
-///                                                    removes that when the download fails, and downloads again
+///     TransfersWorker filling URL FILE RANGES OTHER  the same; fills the disk with another file when 2 MB have
+///                                                    arrived, removes that when the download fails, and downloads
+///                                                    again
 ///     TransfersWorker tus URL FILE FOLDER            uploads the file by tus, with its record in the folder
 ///     TransfersWorker ietf URL FILE FOLDER           the same, by the IETF's draft
-///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY is
-///                                                    `download` or `upload`. A file FILE.add is the request to add the
-///                                                    transfer; without it only a stored one is continued. When the
+///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY
+///                                                    is `download` or `upload`. A file FILE.add is the request to add
+///                                                    the transfer; without it only a stored one is continued. When the
 ///                                                    transfer is complete, the process adds a line to FILE.log
 ///     TransfersWorker memory WAY URL FILE            transfers the file, and says by how much memory the process has
 ///                                                    grown. WAY is `download`, `upload`, or `multipart` for a part of

@@ -10,7 +10,7 @@ def entry(path, covered, count):
 
 
 def summary(*entries, exclusions=()):
-    return coverage_report.summarise({"data": [{"files": list(entries)}]}, exclusions)
+    return coverage_report.summarize({"data": [{"files": list(entries)}]}, exclusions)
 
 
 class Report(unittest.TestCase):

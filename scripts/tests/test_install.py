@@ -28,7 +28,7 @@ class Installing(stand_ins.Scripts):
     def files(self, *below):
         return sorted(os.path.join(folder, name) for folder, _, names in os.walk(self.path(*below)) for name in names)
 
-    def test_the_tool_is_built_optimised_and_installed_below_the_prefix(self):
+    def test_the_tool_is_built_optimized_and_installed_below_the_prefix(self):
         status, output = self.install(PREFIX="{folder}/prefix")
         self.assertEqual(status, 0, output)
         self.assertEqual(self.files("prefix"), [self.path("prefix/bin/apus")])

@@ -5,7 +5,8 @@ import Measuring
 
 /// A single operation in a separate process, which prints its cost.
 enum One {
-  /// `NAME` is `raw` or `apus`; a path, and the KiB of the pieces of an upload with `raw`, may follow. `WHAT` is `small`, `up`, `multipart` or a way to download.
+  /// `NAME` is `raw` or `apus`; a path, and the KiB of the pieces of an upload with `raw`, may follow. `WHAT` is
+  /// `small`, `up`, `multipart` or a way to download.
   static func run(_ arguments: [String]) async throws {
     guard arguments.count >= 3, let port = Int(arguments[2]) else { return }
     let pieceSize = (arguments.count > 4 ? Int(arguments[4]) ?? 256 : 256) << 10

@@ -69,7 +69,7 @@ class Filling(unittest.TestCase):
 
 
 class Smoothing(unittest.TestCase):
-    def test_a_value_becomes_the_mean_of_its_neighbours(self):
+    def test_a_value_becomes_the_mean_of_its_neighbors(self):
         self.assertEqual(resilience_figures.smoothed([0, 3, 6, None], 3), [1.5, 3, 4.5, None])
         self.assertEqual(resilience_figures.smoothed([0, 3, 6], 1), [0, 3, 6])
 

@@ -45,7 +45,7 @@ class Drawing(unittest.TestCase):
         made = [svg_chart.svg(chart(svg_chart.Panel("y", [line(1, 2), line(2, 1)]))) for _ in range(2)]
         self.assertEqual(made[0], made[1])
 
-    def test_it_has_light_and_dark_colours(self):
+    def test_it_has_light_and_dark_colors(self):
         text = svg_chart.svg(chart(svg_chart.Panel("y", [line(1, 2), line(2, 1)])))
         day, night = text.split("@media(prefers-color-scheme:dark)")
         for index, (light, dark, _) in enumerate(svg_chart.STYLES):

@@ -93,7 +93,7 @@ public final class Backend: Sendable {
   /// Returns the bytes of a film's file, to compare with a download.
   public static func filmContent(_ id: Int64) -> [UInt8] { FilmContentRoutes.content(of: id) }
 
-  /// Returns the fingerprint by which the log identifies a secret, so that clients recognise their own credentials.
+  /// Returns the fingerprint by which the log identifies a secret, so that clients recognize their own credentials.
   public static func fingerprint(of secret: String) -> String { Redaction.fingerprint(of: secret) }
 }
 

@@ -10,7 +10,7 @@ struct Claim: Sendable {
   let subject: String
   /// The expected summary of the rows.
   let expected: String
-  /// Summarises the rows.
+  /// Summarizes the rows.
   var summary: @Sendable ([LoggedExchange]) -> String = Self.outcomes
 
   /// Whether a row belongs to the claim.
@@ -50,7 +50,7 @@ extension Claim {
     Claim(name: name, subject: subject, expected: expected) { _ in shown }
   }
 
-  /// Summarises the outcomes in order of arrival, for example `422, 201`, `200 ×4` or `left, 200`.
+  /// Summarizes the outcomes in order of arrival, for example `422, 201`, `200 ×4` or `left, 200`.
   @Sendable
   static func outcomes(_ rows: [LoggedExchange]) -> String {
     let outcomes = rows.map { row in row.clientLeft ? "left" : row.status.map(String.init) ?? "no response" }
@@ -66,7 +66,7 @@ extension Claim {
     return texts.isEmpty ? "nothing" : texts.joined(separator: ", ")
   }
 
-  /// Summarises only the successful rows, for example `200 ×20`.
+  /// Summarizes only the successful rows, for example `200 ×20`.
   @Sendable
   static func successes(_ rows: [LoggedExchange]) -> String {
     outcomes(rows.filter { $0.status == 200 && !$0.clientLeft })

@@ -126,7 +126,7 @@ public struct DemoOptions: Sendable {
   public var broken: String?
   /// Whether the output is a terminal, where lines are redrawn and scenes pause to be read.
   public var isTerminal = false
-  /// Whether to print colours.
+  /// Whether to print colors.
   public var hasColor = false
   /// Runs the demo's program again with arguments and returns its output; `nil` restarts the app within this process.
   public var runAgain: (@Sendable ([String]) async throws -> String)?

@@ -6,7 +6,8 @@ protocol ServerLog: Sendable {
   /// Returns the number of the last row.
   func position() async throws -> Int
 
-  /// Waits until `count` requests with a method and path have arrived since a position, whether or not they have a response.
+  /// Waits until `count` requests with a method and path have arrived since a position, whether or not they have a
+  /// response.
   ///
   /// - Throws: ``NoArrival``
   func waitForArrivals(_ count: Int, of subject: String, since position: Int) async throws

@@ -1,8 +1,8 @@
-/// The demo's output: lines of text, with colours and redrawn lines where the terminal has them.
+/// The demo's output: lines of text, with colors and redrawn lines where the terminal has them.
 struct Stage: Sendable {
   /// Whether the output is a terminal: then lines are redrawn and scenes pause to be read.
   let isTerminal: Bool
-  /// Whether to print colours.
+  /// Whether to print colors.
   var hasColor = false
   let write: @Sendable (String) -> Void
 

@@ -21,7 +21,7 @@ struct World: Sendable {
   let cdn: Server
   /// A server with access tokens that expire after three seconds, and with faults and outages.
   let unstable: Server
-  /// The controls of the unstable server's misbehaviour.
+  /// The controls of the unstable server's misbehavior.
   let faults: FaultControls
   /// The client of the friends app; it is switched between servers.
   let app: Client

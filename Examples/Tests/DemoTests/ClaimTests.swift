@@ -68,7 +68,7 @@ import Testing
     #expect(Claim.concurrency(upTo: 2)([]) == "at most 2 concurrent")
   }
 
-  @Test("Rows with and without idempotency keys are counted, and equal keys are recognised")
+  @Test("Rows with and without idempotency keys are counted, and equal keys are recognized")
   func keys() throws {
     let row = #""method":"POST","path":"/a","status":502,"client_left":false"#
     let (one, other) = (#"\#(row),"idempotency_key":"a""#, #"\#(row),"idempotency_key":"b""#)

@@ -1,5 +1,6 @@
 extension MediaType {
-  /// Creates the media type for the extension of a file name or path. Unknown extensions give `application/octet-stream`.
+  /// Creates the media type for the extension of a file name or path. Unknown extensions give
+  /// `application/octet-stream`.
   ///
   /// - Parameter path: a file name or a path. The case of the extension does not matter.
   public init(forFile path: String) {

@@ -74,8 +74,8 @@ public final class ProgressReporter: AsyncSequence, Sendable {
     update { $0.finish(isComplete: isComplete) }
   }
 
-  /// Calls a closure with the latest progress, if there is any, and then with each change. It is called where the change
-  /// is reported and must not block.
+  /// Calls a closure with the latest progress, if there is any, and then with each change. It is called where the
+  /// change is reported and must not block.
   package func observe(_ observer: @escaping @Sendable (TransferProgress) -> Void) {
     if let latest = state.withLock({ $0.observe(observer) }) { observer(latest) }
   }

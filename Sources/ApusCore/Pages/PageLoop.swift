@@ -12,7 +12,7 @@ struct PageLoop: Sendable {
 
   private enum Phase: Sendable {
     case ready(PagePosition?)
-    /// The loop is over, or it is unless the page that is being fetched continues it.
+    /// No next position is known: the loop has ended, or waits for the page in flight.
     case over
   }
 

@@ -8,7 +8,7 @@ struct PageSource<Page: Sendable>: Sendable {
   let request: @Sendable (_ position: PagePosition?, _ home: Origin?) -> Request<Page>
   /// Returns the positions that a response names, for the position it was requested for.
   let turn: @Sendable (_ response: Response<Page>, _ position: PagePosition?) -> Turn
-  /// Whether two equal pages in a row show that the server ignores the position.
+  /// Whether two equal pages in a row mean that the server ignores the position.
   let comparesPages: Bool
 
   /// The positions that a response names.

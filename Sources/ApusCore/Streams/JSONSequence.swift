@@ -41,8 +41,9 @@ struct JSONSequenceElements<Element: Decodable & Sendable>: ElementParser {
 
 /// A splitter of a JSON text sequence (RFC 7464) into its texts. Pure.
 ///
-/// A text is complete at the record separator (RS) of the next, at the end, or at a line feed outside of strings, arrays
-/// and objects, so that it need not wait for its successor. RS occurs in no JSON text, so a broken text ends there.
+/// A text is complete at the record separator (RS) of the next, at the end, or at a line feed outside of strings,
+/// arrays and objects, so that it need not wait for its successor. RS occurs in no JSON text, so a broken text ends
+/// there.
 struct JSONSequenceSplitter {
   /// A text of a sequence.
   struct Text: Hashable {

@@ -48,8 +48,8 @@ struct LineSplitter {
   /// A block rather than a line, because access to the bytes of a `Data` takes longer than finding the end of a line.
   ///
   /// - Returns: whether there was a block. If not, another piece is needed.
-  /// - Throws: ``ElementTooLong``, even before the end of the line; the error of `body`. The splitter cannot be used any
-  ///   more then.
+  /// - Throws: ``ElementTooLong``, even before the end of the line; the error of `body`. The splitter can then no
+  ///   longer be used.
   mutating func nextBlock(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
     guard position < piece.count else { return false }
     let block = position..<min(position + Self.blockSize, piece.count)

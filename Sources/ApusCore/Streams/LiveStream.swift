@@ -6,9 +6,9 @@
 /// ```
 ///
 /// Each loop makes a call of its own, which begins when the loop asks for the first element. The loop reads the
-/// response at its own pace: at most one piece is read ahead. Leaving the loop ends the call and discards the rest of
-/// the response. Cancelling the task, or the call by its id or tag, ends the loop with a ``CallError`` with the code
-/// `cancelled`.
+/// response at its own pace: the next piece is read after the loop has consumed all elements of the previous one.
+/// Leaving the loop ends the call and discards the rest of the response. Cancelling the task, or the call by its id or
+/// tag, ends the loop with a ``CallError`` with the code `cancelled`.
 ///
 /// An event stream reconnects with the last event ID when its response ends or breaks off, with a new call each time;
 /// see ``StreamOptions`` and ``EventStream``. Other streams end with their response.

@@ -13,8 +13,8 @@
 /// first call are thrown. After the first response, temporary errors (no network, a lost connection, a timeout, 429,
 /// 503 and the like) lead to another call with the same cursor: after a random delay of up to 3 seconds that doubles to
 /// at most 30 seconds, and not before the server's `Retry-After`. All other errors end the sequence, and so does a
-/// temporary error of a request that may have been sent and is not idempotent. Cancelling the task ends the sequence
-/// with the code `cancelled`.
+/// temporary error of a request that may have been sent, unless its method is safe or its endpoint is marked
+/// `.idempotent()`. Cancelling the task ends the sequence with the code `cancelled`.
 ///
 /// A server may hold a request for up to 10 minutes: unless the endpoint sets a `timeout`, that is the limit of a call,
 /// and an attempt has no limit of its own.

@@ -108,7 +108,7 @@ struct ReconnectState: Hashable {
 extension ReconnectState.Failure {
   /// Creates the failure of a call.
   ///
-  /// - Parameter isFinal: whether a deadline has passed that another call would not have either.
+  /// - Parameter isFinal: whether a deadline has passed that also applies to the next call.
   init(_ error: CallError, isFinal: Bool) {
     self.init(
       isTemporary: !isFinal && error.isTemporary, wasSent: error.requestState != .notSent, retryAfter: error.retryAfter)

@@ -6,7 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One call of a stream from its response head on, with the parser of its content. It ends the call when it is released.
+/// One call of a stream from its response head on, with the parser of its content. It ends the call when it is
+/// released.
 final class StreamConnection<Element: Sendable>: Sendable {
   private let call: Call
   private let message: ResponseMessage

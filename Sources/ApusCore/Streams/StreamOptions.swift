@@ -11,8 +11,8 @@ public struct StreamOptions: Sendable {
   /// The maximum time without a byte while the app waits for an element. A comment counts as bytes.
   ///
   /// An event stream is then reconnected, if it may be; another stream fails with the code `timeout`. Default: 90
-  /// seconds for event streams; `nil` for other streams, whose transport has a limit of its own
-  /// (``ExchangeTimeouts/stall``). `nil`: no limit.
+  /// seconds for event streams, otherwise `nil`. `nil` sets no limit; for other streams the transport's stall limit
+  /// remains (``ExchangeTimeouts/stall``), for event streams it is turned off too.
   public var silence: Duration?
   /// The maximum number of bytes of an element. A stream with a larger element fails with the code `contentTooLarge`.
   ///

@@ -64,8 +64,8 @@ public struct StreamFormat<Value: StreamedValue>: Sendable {
 ///   minute.
 /// - The errors of the first connection are thrown, and so are later ones that are not temporary: 401, 403, 404, 410, a
 ///   response of another media type, content that cannot be decoded.
-/// - A request that is neither safe (GET, QUERY) nor declared idempotent is sent again only with a last event ID. Without
-///   one its stream ends with its response, and throws if that breaks off.
+/// - Without a last event ID, only safe requests (GET, QUERY) and endpoints declared idempotent reconnect. Any other
+///   stream ends with its response and throws if the response breaks off.
 public struct EventStream<Element: Decodable & Sendable>: StreamedValue {
   /// The elements of a complete response, in order.
   public let elements: [Element]

@@ -63,7 +63,7 @@ final class OpenStreams: Sendable {
     if state.withLock({ $0.streams.values.contains { $0.principal != principal } }) { await check() }
   }
 
-  /// Ends the streams of accounts that are not signed in any more.
+  /// Ends the streams of accounts that are no longer signed in.
   func check() async {
     // Streams that are opened during the read may belong to an account that the read does not return yet.
     let streams = state.withLock { Array($0.streams.values) }

@@ -68,7 +68,7 @@ extension SessionEnd.Reason {
 extension Client {
   /// Signs out of the environment: removes all its credentials.
   ///
-  /// Waiting calls are not sent any more and end with ``PrincipalChangedError``: calls that wait for a refresh end
+  /// Waiting calls are no longer sent and end with ``PrincipalChangedError``: calls that wait for a refresh end
   /// immediately, others when they would be sent. Open streams end with the same error. The result of a refresh under
   /// way is discarded. Calls that have been sent get their responses; to avoid that, cancel them
   /// (``CallRegistry/cancelAll()``). The end of the session is reported once.
@@ -128,7 +128,7 @@ public struct PrincipalChangedError: Error, Sendable, Hashable {
   /// The error of an attempt, redirect hop or replay that is not made.
   static var error: TransportError {
     TransportError(
-      .refused, requestState: .notSent, detail: "the account that the call was made for is not signed in any more",
+      .refused, requestState: .notSent, detail: "the account that the call was made for is no longer signed in",
       underlying: PrincipalChangedError()
     ).attributed(to: .credentials)
   }

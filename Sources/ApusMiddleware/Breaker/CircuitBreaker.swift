@@ -265,7 +265,7 @@ private struct Circuits {
   /// The origin of the latest call. The next call usually goes to the same origin and then needs no lookup.
   private var last: (key: OriginKey, circuits: OriginCircuits)?
   /// The number of origins at which idle ones are dropped. It doubles, so adding an origin costs constant time,
-  /// amortised.
+  /// amortized.
   private var sweepCount = fewest
 
   var all: [OriginCircuits] { Array(origins.values) }

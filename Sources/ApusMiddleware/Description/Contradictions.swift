@@ -5,7 +5,7 @@ import ApusCore
 ///
 /// A rule reports only settings that are certain to be pointless or harmful. A limit that no call can reach is not
 /// reported if another limit has the same effect, nor are settings whose effect depends on the server. So there is no
-/// rule for a rate limit below the concurrency limit, nor for a server's delay that is honoured for longer than the
+/// rule for a rate limit below the concurrency limit, nor for a server's delay that is honored for longer than the
 /// total timeout: such a call fails immediately, as it would for a delay that is too long.
 enum Contradictions {
   typealias Layer = ClientDescription.Layer

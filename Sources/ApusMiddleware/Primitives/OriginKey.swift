@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// The origin of a message as it is written there, so that origins are compared without parsing.
 ///
-/// Core normalises base URLs to the form that `Origin` uses.
+/// Core normalizes base URLs to the form that `Origin` uses.
 struct OriginKey: Hashable, Sendable {
   let scheme: String
   let authority: String

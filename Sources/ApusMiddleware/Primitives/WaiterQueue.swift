@@ -1,4 +1,4 @@
-/// A first-in, first-out queue whose elements can leave from the middle in constant time, amortised. A pure value.
+/// A first-in, first-out queue whose elements can leave from the middle in constant time, amortized. A pure value.
 struct WaiterQueue<Waiter: Hashable>: Hashable {
   private var present: Set<Waiter> = []
   /// The elements in order, from `start` on. It may still contain elements that have left.

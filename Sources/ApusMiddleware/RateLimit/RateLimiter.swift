@@ -23,7 +23,7 @@ public final class RateLimiter: Middleware {
     static let fewest = 256
 
     var all: [OriginKey: RateLimitLane] = [:]
-    /// The number of lanes at which idle ones are dropped. It doubles, so adding a lane costs constant time, amortised.
+    /// The number of lanes at which idle ones are dropped. It doubles, so adding a lane costs constant time, amortized.
     var sweepCount = fewest
   }
 

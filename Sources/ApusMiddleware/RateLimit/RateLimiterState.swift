@@ -180,7 +180,7 @@ struct RateLimiterState: Hashable {
   private mutating func skipGone() {
     while start < line.count, claims[line[start]] == nil { start += 1 }
     // Calls leave from the middle as well, any number of them while the first one waits. Compacting costs constant time
-    // for each, amortised.
+    // for each, amortized.
     guard start == line.count || line.count > 2 * claims.count + 64 else { return }
     let present = claims
     line.removeAll { present[$0] == nil }

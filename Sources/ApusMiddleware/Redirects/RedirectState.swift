@@ -122,7 +122,7 @@ struct RedirectState {
     request.head.headerFields.removeAll { credentials.contain($0) }
     request.target = credentials.removed(from: request.target)
     let dropped = before - request.head.headerFields.count
-    request.generaliseSource(to: to)
+    request.generalizeSource(to: to)
     return Hop(request: request, from: from, to: to, droppedFields: dropped)
   }
 
@@ -168,7 +168,7 @@ extension RequestMessage {
   ///
   /// `Referer` keeps only the origin of the page, and is removed from https to http. `Origin` becomes `null`, since the
   /// other server cannot trust it after a redirect (RFC 6454 §7.2).
-  mutating func generaliseSource(to: Origin) {
+  mutating func generalizeSource(to: Origin) {
     if let referer = head.headerFields[.referer] {
       let bytes = referer.utf8
       let authority = bytes.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)

@@ -11,11 +11,11 @@ enum AttemptFailure: Hashable {
     /// Whether the server asks for a retry, in one of the policy's ``RetryPolicy/retryHintFields``; `nil`: unknown.
     var verdict: Bool?
     /// The decision of the policy's rule.
-    var judgement = RetryRule.Decision.byStatus
+    var judgment = RetryRule.Decision.byStatus
 
     /// Whether the server limits the rate of calls.
     var isThrottled: Bool {
-      if case .temporary = judgement { return (400..<500).contains(status) }
+      if case .temporary = judgment { return (400..<500).contains(status) }
       return status == 429
     }
   }
@@ -69,8 +69,8 @@ extension AttemptFailure {
     let verdict = policy.retryHintFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first
     var summary = Response(status: response.head.status.code, delay: response.retryAfter, verdict: verdict)
     if let rule = policy.rule {
-      summary.judgement = rule.decide(response)
-      if case .temporary(let delay?) = summary.judgement { summary.delay = max(.zero, delay) }
+      summary.judgment = rule.decide(response)
+      if case .temporary(let delay?) = summary.judgment { summary.delay = max(.zero, delay) }
     }
     self = .responded(summary)
   }

@@ -120,7 +120,7 @@ struct RetryState: Hashable {
   }
 
   private func isTemporary(_ response: AttemptFailure.Response) -> Bool {
-    switch response.judgement {
+    switch response.judgment {
     case .temporary: return true
     case .permanent: return false
     case .byStatus: break

@@ -615,7 +615,7 @@ extension SchedulerState {
     /// The instant at which it got its permit.
     var started = MonotonicInstant(sinceStart: .zero)
 
-    // While it waits: its line, and its neighbours in that line's queue for its priority.
+    // While it waits: its line, and its neighbors in that line's queue for its priority.
     var line = 0
     var queue = 0
     var rank = Rank(instant: MonotonicInstant(sinceStart: .zero), number: 0)
@@ -682,7 +682,7 @@ struct TypicalTime: Sendable, Hashable {
   /// The median; `nil` before there are enough samples.
   var known: Duration? { count >= Self.minimum ? median : nil }
 
-  /// Adds a sample: the median moves towards it by an eighth of itself, and not beyond.
+  /// Adds a sample: the median moves toward it by an eighth of itself, and not beyond.
   mutating func add(_ time: Duration) {
     count = min(count + 1, Self.minimum)
     guard count > 1 else {

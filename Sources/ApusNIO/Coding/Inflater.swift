@@ -22,7 +22,7 @@ final class Inflater {
   private let coding: ContentCoding
   private let stream: UnsafeMutablePointer<z_stream>
   private var stage = Stage.unknown
-  private var isInitialised = false
+  private var isInitialized = false
   /// The number of bytes read.
   private(set) var consumed: Int64 = 0
   /// The number of bytes produced.
@@ -37,7 +37,7 @@ final class Inflater {
   }
 
   deinit {
-    if isInitialised { inflateEnd(stream) }
+    if isInitialized { inflateEnd(stream) }
     stream.deinitialize(count: 1)
     stream.deallocate()
   }
@@ -96,7 +96,7 @@ final class Inflater {
     guard inflateInit2_(stream, window, zlibVersion(), Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
       throw CodingError(.outOfMemory, "there is no memory to decode with")
     }
-    isInitialised = true
+    isInitialized = true
     stage = .inflating
     return true
   }

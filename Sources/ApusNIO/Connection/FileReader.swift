@@ -34,7 +34,7 @@ final class FileReader: Sendable {
 
   /// Opens a file.
   ///
-  /// - Throws: `FileFault` if the file cannot be opened any more or has another length.
+  /// - Throws: `FileFault` if the file can no longer be opened or has another length.
   static func open(_ file: ContentFile) async throws -> FileReader {
     let reader = try await NIOThreadPool.singleton.runIfActive {
       let descriptor = systemOpen(file.path)

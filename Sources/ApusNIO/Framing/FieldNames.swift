@@ -11,7 +11,7 @@ import Musl
 
 /// The names of common response fields, found by their bytes without creating, lower-casing or checking a string.
 ///
-/// Servers capitalise names or write them in lower case; both spellings are prepared, so that a name is reported as
+/// Servers capitalize names or write them in lower case; both spellings are prepared, so that a name is reported as
 /// it was written. Any other spelling is created when it occurs.
 struct FieldNames: Sendable {
   /// The meaning of a field for the framing of its message.
@@ -43,10 +43,10 @@ struct FieldNames: Sendable {
     var spellings: [UInt8] = []
     var slots = [UInt16](repeating: 0, count: Self.slotCount)
     for text in Self.common {
-      guard let capitalised = HTTPField.Name(text), let lowercased = HTTPField.Name(capitalised.canonicalName) else {
+      guard let capitalized = HTTPField.Name(text), let lowercased = HTTPField.Name(capitalized.canonicalName) else {
         continue
       }
-      for name in [capitalised, lowercased] {
+      for name in [capitalized, lowercased] {
         let bytes = Array(name.rawName.utf8)
         var slot = bytes.withUnsafeBytes { Self.hash($0) }
         while slots[slot] != 0 { slot = (slot + 1) & (Self.slotCount - 1) }

@@ -66,7 +66,7 @@ struct FieldSection: Sendable {
     return HTTPField(name: name, value: value)
   }
 
-  /// Converts the fields in one step: this initialiser is the only one that takes a list without generic code for
+  /// Converts the fields in one step: this initializer is the only one that takes a list without generic code for
   /// each field. It rejects some repeated fields that are allowed here; those take a slower path.
   private static func collected(_ fields: [HTTPField]) -> HTTPFields {
     if let all = try? HTTPFields(parsedTrailerFields: fields) { return all }

@@ -49,7 +49,7 @@ enum Octet {
     while index + 8 <= bytes.count {
       let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
       let deletes = word ^ (ones &* 0x7F)
-      // Sets the high bit of each byte below a space, and of each DEL; sometimes of its neighbour too.
+      // Sets the high bit of each byte below a space, and of each DEL; sometimes of its neighbor too.
       let suspects = ((word &- ones &* 0x20) & ~word | (deletes &- ones) & ~deletes) & high
       if suspects != 0, !isPlain(bytes, index..<index + 8) { return .forbidden }
       seen |= word

@@ -24,9 +24,9 @@ struct PoolLimits: Sendable, Hashable {
 /// - A connection is made only for a waiter, within both limits. If only the total limit is reached, the connection
 ///   of any origin that has been idle longest is closed to make room.
 /// - If all connections are in use and another origin's waiter came before all of this origin's, a freed connection
-///   is closed in favour of that origin, provided that it has no connection or at least two fewer. So a busy origin
+///   is closed in favor of that origin, provided that it has no connection or at least two fewer. So a busy origin
 ///   starves no other, and connections do not oscillate between origins.
-/// - A connection that streams content counts only towards the total, because a stream may last indefinitely. When
+/// - A connection that streams content counts only toward the total, because a stream may last indefinitely. When
 ///   the stream ends, the connection is closed if its origin has too many by then.
 /// - A failed dial fails the first waiter, unless the dials under way suffice for all; then it is repeated for the
 ///   waiters that are left.
@@ -429,7 +429,7 @@ extension PoolState {
     hosts[key]?.waiters.first.flatMap { waiting[$0]?.ticket }
   }
 
-  /// Closes a connection in favour of another origin.
+  /// Closes a connection in favor of another origin.
   private mutating func replace(_ connection: ConnectionID, for rival: Key) -> [Action] {
     guard let key = connections[connection]?.key else { return [] }
     forget(connection)

@@ -67,8 +67,8 @@ public final class BackgroundURLSessionTransport: Transport {
     bridge.finishEvents.withLock { $0 = handler }
   }
 
-  /// Sends a message, or gets the outcome of the same message that an earlier process sent. Returns when the exchange is
-  /// complete.
+  /// Sends a message, or gets the outcome of the same message that an earlier process sent. Returns when the exchange
+  /// is complete.
   ///
   /// - Throws: `TransportError`; `CancellationError` when the task is cancelled, which ends the exchange.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
@@ -142,7 +142,7 @@ public final class BackgroundURLSessionTransport: Transport {
     }
   }
 
-  /// The parts of the transport contract that a background session cannot fulfil.
+  /// The parts of the transport contract that a background session cannot fulfill.
   public static var knownGaps: [URLSessionTransport.Gap] {
     typealias Gap = URLSessionTransport.Gap
     return [

@@ -72,7 +72,7 @@ struct PreparedRequest: Sendable {
     return url
   }
 
-  /// Whether the platform would normalise the path (RFC 3986 §5.2.4).
+  /// Whether the platform would normalize the path (RFC 3986 §5.2.4).
   private static func hasDotSegment(_ target: String) -> Bool {
     guard target.utf8.contains(UInt8(ascii: ".")) || target.utf8.contains(UInt8(ascii: "%")) else { return false }
     let path = target.prefix { $0 != "?" }
@@ -93,7 +93,7 @@ struct PreparedRequest: Sendable {
     return fields
   }
 
-  /// Whether the platform would label content without a type as a form. It is labelled as bytes instead, which a
+  /// Whether the platform would label content without a type as a form. It is labeled as bytes instead, which a
   /// recipient may assume anyway (RFC 9110 §8.3).
   private static func needsType(_ message: RequestMessage) -> Bool {
     guard message.head.headerFields[.contentType] == nil else { return false }

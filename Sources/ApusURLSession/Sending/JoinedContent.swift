@@ -5,7 +5,7 @@ import Synchronization
 extension MessageContent {
   /// Returns content of any kind as a stream that can be started once.
   ///
-  /// - Throws: `TransportError` if a file cannot be read any more.
+  /// - Throws: `TransportError` if a file can no longer be read.
   func asStream() throws -> ContentStream {
     let sources = try sources()
     return ContentStream(length: length, isReplayable: false) {

@@ -65,7 +65,7 @@ extension URLSessionTransport: SelfDescribing {
 }
 
 extension URLSessionTransport {
-  /// A part of the transport contract that `URLSession` cannot fulfil on this platform.
+  /// A part of the transport contract that `URLSession` cannot fulfill on this platform.
   public struct Gap: Sendable, Hashable, CustomStringConvertible {
     /// A stable name.
     public let name: String

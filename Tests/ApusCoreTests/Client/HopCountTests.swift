@@ -51,8 +51,8 @@ private enum Way: CaseIterable {
 
 @Suite("How many hops a call takes")
 struct HopCountTests {
-  /// The caller's task prefers an executor of its own, so that jobs off the actor are counted too; on the global pool they
-  /// would go unseen.
+  /// The caller's task prefers an executor of its own, so that jobs off the actor are counted too; on the global pool
+  /// they would go unseen.
   @Test(
     "From an actor, a call takes one job elsewhere and one job back, whichever verb makes it", arguments: Way.allCases)
   private func fromActor(way: Way) async {

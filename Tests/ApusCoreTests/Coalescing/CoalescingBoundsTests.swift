@@ -7,8 +7,8 @@ import Testing
 struct CoalescingBoundsTests {
   private let gate = Gate()
 
-  /// A client that shares responses of up to four bytes. The first response comes piece by piece from a gate, the next ones
-  /// when the bench's own gate opens.
+  /// A client that shares responses of up to four bytes. The first response comes piece by piece from a gate, the next
+  /// ones when the bench's own gate opens.
   private func bench(_ first: StubReply) -> CoalescingBench {
     let bench = CoalescingBench(limits: CoalescingLimits { $0.sharedBytes = 4 })
     bench.stub.on(.get, "/user", replies: [first, .text("own").waiting(for: bench.gate)])

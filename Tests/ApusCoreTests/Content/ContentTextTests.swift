@@ -51,7 +51,7 @@ import Foundation
   }
 
   @Test(
-    "JSON media types are recognised",
+    "JSON media types are recognized",
     arguments: [
       ("application/json", true), ("application/problem+json; x=y", true), ("TEXT/json", true),
       ("application/vnd.api+json", true), ("application/jsonx", false), ("application/json-seq", false),

@@ -87,7 +87,7 @@ struct OwnErrorsTests {
     #expect(plain.retryAfter == nil && plain.attempts == 1 && plain.detail.isEmpty && plain.trace.events.isEmpty)
   }
 
-  @Test("Converting keeps call errors, recognises cancellation, and keeps any other error as the cause")
+  @Test("Converting keeps call errors, recognizes cancellation, and keeps any other error as the cause")
   func converting() {
     let error = CallError(.timeout, message: "Too slow.")
     #expect(CallError(converting: error).message == "Too slow.")

@@ -55,6 +55,21 @@ extension EventCase {
     EventCase("blank lines only", "\n\n\r\n\r", []),
   ]
 
+  /// The same streams with each of the three line ends.
+  static let everyLineEnd = ended(by: "\n", "LF") + ended(by: "\r\n", "CRLF") + ended(by: "\r", "CR")
+
+  private static func ended(by lineEnd: String, _ name: String) -> [EventCase] {
+    let streams: [(title: String, content: String, events: [ServerSentEvent])] = [
+      ("one event", "data: a\n\n", [event("a")]),
+      ("events of one and of two lines", "data: a\n\ndata: b\ndata: c\n\n", [event("a"), event("b\nc")]),
+      ("the first of three lines is empty", "data:\ndata: b\ndata: c\n\n", [event("\nb\nc")]),
+      ("the second of three lines is empty", "data: a\ndata:\ndata: c\n\n", [event("a\n\nc")]),
+      ("two blank lines between events", "data: a\n\n\ndata: b\n\n", [event("a"), event("b")]),
+      ("three blank lines between events", "data: a\n\n\n\ndata: b\n\n", [event("a"), event("b")]),
+    ]
+    return streams.map { EventCase("\(name): \($0.title)", $0.content.replacing("\n", with: lineEnd), $0.events) }
+  }
+
   static let marks: [EventCase] = [
     EventCase("a byte order mark is removed", "\u{FEFF}data: a\n\n", [event("a")]),
     EventCase("only one byte order mark is removed", "\u{FEFF}\u{FEFF}data: a\n\ndata: b\n\n", [event("b")]),
@@ -62,6 +77,13 @@ extension EventCase {
     EventCase("a byte order mark alone on the first line", "\u{FEFF}\ndata: a\n\n", [event("a")]),
     EventCase("a byte order mark on the second line belongs to the name", "\n\u{FEFF}data: a\n\n", []),
     EventCase("a byte order mark in data is kept", "data: \u{FEFF}a\n\n", [event("\u{FEFF}a")]),
+    EventCase("a byte order mark at the start and in data", "\u{FEFF}data: \u{FEFF}a\n\n", [event("\u{FEFF}a")]),
+    EventCase(
+      "a byte order mark before a name and an ID", "\u{FEFF}event: add\nid: 1\ndata: a\n\n",
+      [event("a", name: "add", id: "1")], id: "1"),
+    EventCase("a byte order mark before several events", "\u{FEFF}data: a\n\ndata: b\n\n", [event("a"), event("b")]),
+    EventCase("a byte order mark before several lines", "\u{FEFF}data: a\ndata: b\n\n", [event("a\nb")]),
+    EventCase("a byte order mark before empty data", "\u{FEFF}data:\n\n", [event("")]),
     EventCase("half a byte order mark", bytes: Data([0xEF, 0xBB]) + Data("data: a\n\ndata: b\n\n".utf8), [event("b")]),
     EventCase(
       "a byte order mark of UTF-16", bytes: Data([0xFF, 0xFE]) + Data("data: a\n\ndata: b\n\n".utf8), [event("b")]),
@@ -80,6 +102,11 @@ extension EventCase {
     EventCase("a field without a colon has an empty value", "data\n\n", [event("")]),
     EventCase("a field without a value", "data:\n\n", [event("")]),
     EventCase("a field with a space as its value", "data: \n\n", [event("")]),
+    EventCase("no space after any colon", "event:add\nid:1\ndata:a\n\n", [event("a", name: "add", id: "1")], id: "1"),
+    EventCase("name, ID and data", "event: add\nid: 1\ndata: a\n\n", [event("a", name: "add", id: "1")], id: "1"),
+    EventCase("data, ID and name", "data: a\nid: 1\nevent: add\n\n", [event("a", name: "add", id: "1")], id: "1"),
+    EventCase(
+      "an unknown field between known ones", "event: add\nfoo: b\ndata: a\n\n", [event("a", name: "add")]),
     EventCase("two spaces", "data:  \n\n", [event(" ")]),
     EventCase("names are case-sensitive", "Data: a\nDATA: b\ndata: c\n\n", [event("c")]),
     EventCase("a longer name is unknown", "dataa: a\ndatabase: b\ndata: c\n\n", [event("c")]),
@@ -98,6 +125,8 @@ extension EventCase {
     EventCase("a comment without text", ":\ndata: a\n\n", [event("a")]),
     EventCase("comments between lines of an event", "data: a\n: x\n:y\ndata: b\n\n", [event("a\nb")]),
     EventCase("a comment that looks like a field", ":data: a\ndata: b\n\n", [event("b")]),
+    EventCase("two comments in a row, without a blank line", ": x\n: y\n", []),
+    EventCase("a comment after an event", "data: a\n\n: x\n", [event("a")]),
     EventCase("a comment alone makes no event", ": keep-alive\n\n: keep-alive\n\n", []),
     EventCase(
       "a comment with NUL and invalid UTF-8", bytes: Data([0x3A, 0x00, 0xFF, 0x0A]) + Data("data: a\n\n".utf8),
@@ -120,6 +149,8 @@ extension EventCase {
       [ServerSentEvent(data: Data([0x61, 0xFF, 0xC3]))]),
     EventCase("JSON on one line", "data: {\"a\":[1,2]}\n\n", [event("{\"a\":[1,2]}")]),
     EventCase("JSON on several lines", "data: {\ndata:  \"a\": 1\ndata: }\n\n", [event("{\n \"a\": 1\n}")]),
+    EventCase(
+      "100 events", (0..<100).map { "data: event \($0)\n\n" }.joined(), (0..<100).map { event("event \($0)") }),
     EventCase(
       "a line of 100,000 bytes", "data: " + String(repeating: "x", count: 100_000) + "\n\n",
       [event(String(repeating: "x", count: 100_000))]),
@@ -201,5 +232,5 @@ extension EventCase {
       [event("73857293", name: "add"), event("2153", name: "remove"), event("113411", name: "add")]),
   ]
 
-  static let all = lineEnds + marks + fields + comments + data + names + ids + retries + ends + standard
+  static let all = lineEnds + everyLineEnd + marks + fields + comments + data + names + ids + retries + ends + standard
 }

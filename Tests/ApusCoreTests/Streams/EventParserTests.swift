@@ -47,7 +47,7 @@ struct EventParserTests {
     #expect(position == test.position)
   }
 
-  @Test("All streams of the table in a row give the same events in pieces of any size", arguments: [1, 7, 64, 1000])
+  @Test("All streams of the table in a row give the same events in pieces of any size", arguments: [1, 2, 7, 64, 1000])
   func inARow(size: Int) throws {
     let cases = EventCase.all.filter { !EventCase.ends.map(\.testDescription).contains($0.testDescription) }
     let content = cases.map { $0.content + Data("\n\nid\n\n".utf8) }.reduce(Data(), +)

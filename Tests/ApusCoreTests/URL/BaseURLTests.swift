@@ -4,7 +4,7 @@ import Testing
 @testable import ApusCore
 
 @Suite("Base URLs") struct BaseURLTests {
-  /// Calls the throwing initialiser: a literal as the argument would use the unchecked one.
+  /// Calls the throwing initializer: a literal as the argument would use the unchecked one.
   private func checked(_ text: String) throws -> BaseURL { try BaseURL(text) }
 
   @Test(
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "An invalid base URL is refused by the throwing initialiser, and as a literal by its calls",
+    "An invalid base URL is refused by the throwing initializer, and as a literal by its calls",
     arguments: [
       "", "api.example.com", "//api.example.com", "ftp://a.example", "file:///etc", "https:/a", "https:a.example",
       "https://", "https:///x", "https://?q", "https://:80", "https://user@a.example", "https://user:pw@a.example",

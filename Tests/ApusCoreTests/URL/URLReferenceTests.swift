@@ -48,7 +48,7 @@ struct URLReferenceTests {
   }
 
   @Test(
-    "Origins are normalised: case, default ports, addresses, non-ASCII hosts",
+    "Origins are normalized: case, default ports, addresses, non-ASCII hosts",
     arguments: [
       ("HTTP://EXAMPLE.com:80/x", "http://example.com/x"), ("https://example.com:443", "https://example.com/"),
       ("https://example.com:8443?q", "https://example.com:8443/?q"), ("http://example.com:/x", "http://example.com/x"),

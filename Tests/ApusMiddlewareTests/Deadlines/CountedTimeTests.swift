@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Whatever a call waits for counts for its deadline.
-@Suite("What counts towards the deadline of a call")
+@Suite("What counts toward the deadline of a call")
 struct CountedTimeTests {
   private let clock = ManualClock()
   private let stub = StubTransport()

@@ -42,7 +42,7 @@ final class RefreshBench: Sendable {
   var exchanges: [StubExchange] { stub.exchanges.filter { $0.target != "/v1/token" } }
   var authorizations: [String?] { exchanges.map { $0.fields[.authorization] } }
 
-  /// The server takes no access token any more until the next refresh.
+  /// The server rejects all access tokens until the next refresh.
   func expire() {
     server.withLock { $0.access = 0 }
   }

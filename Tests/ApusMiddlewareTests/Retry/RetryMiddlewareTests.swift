@@ -142,7 +142,7 @@ struct RetryMiddlewareTests {
 
   // MARK: What the server says
 
-  @Test("The server's delay is honoured, plus a little jitter")
+  @Test("The server's delay is honored, plus a little jitter")
   func serverDelay() async {
     bench.answer(
       .busy(fields: [.retryAfter: "2"]), .busy(429, fields: [.retryAfter: "1"]), .busy(fields: [.retryAfter: "9"]))

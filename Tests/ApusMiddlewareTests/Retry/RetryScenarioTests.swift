@@ -114,13 +114,13 @@ struct RetryScenarioTests {
 
   private static let delays: [RetryScenario] = [
     RetryScenario(
-      "the server's delay is honoured, plus up to a tenth",
+      "the server's delay is honored, plus up to a tenth",
       [.status(503, after: .seconds(5), .retry(after: .milliseconds(5500), .serverDelay), quota: 486)]),
     RetryScenario(
       "a short server delay does not shorten the backoff",
       [.status(503, after: .zero, RetryScenario.pause(1), quota: 486)]),
     RetryScenario(
-      "the longest server delay that is honoured",
+      "the longest server delay that is honored",
       [.status(503, after: .seconds(60), .retry(after: .seconds(66), .serverDelay), quota: 486)]),
     RetryScenario(
       "a longer server delay ends the call",

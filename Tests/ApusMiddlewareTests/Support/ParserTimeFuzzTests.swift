@@ -55,7 +55,7 @@ struct ParserTimeFuzzTests {
         var message = RequestMessage(
           head: HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/"))
         message.head.headerFields[.referer] = "https://a.example" + text
-        message.generaliseSource(to: Origin(scheme: "https", host: "b.example", port: 443))
+        message.generalizeSource(to: Origin(scheme: "https", host: "b.example", port: 443))
       })
   }
 

@@ -98,7 +98,7 @@ struct AttemptEndTests {
     }
   }
 
-  @Test("Waiting for a connection counts towards the deadline, and nothing was sent")
+  @Test("Waiting for a connection counts toward the deadline, and nothing was sent")
   func waiting() async throws {
     try await TestServer.with { _ in
       .stalled

@@ -66,7 +66,7 @@ struct PoolStateTests {
     #expect(pool.dialed(2, for: "a", now: at(0)) == [.use(2, "w")])
   }
 
-  @Test("A streaming connection counts towards the total limit, but not towards its origin's")
+  @Test("A streaming connection counts toward the total limit, but not toward its origin's")
   func streams() {
     var pool = pool()
     for (waiter, connection) in [("v", 1), ("w", 2)] {

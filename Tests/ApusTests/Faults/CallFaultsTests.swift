@@ -143,7 +143,7 @@ struct CallFaultsTests {
   }
 
   @Test("Calls and cancellations from many threads do not corrupt the registry")
-  func unsynchronisedSet() async throws {
+  func unsynchronizedSet() async throws {
     stub.onAny(reply: Self.text)
     let api = client()
     let ended = Counts()

@@ -182,7 +182,7 @@ struct GapTests {
     }
   }
 
-  @Test("IPv6 addresses: the session does not recognise them as addresses")
+  @Test("IPv6 addresses: the session does not recognize them as addresses")
   func ipv6() async throws {
     let url = try #require(URL(string: "http://[::1]:1/"))
     #expect(try await RawSession.run(URLRequest(url: url)).error?.code == .badURL)

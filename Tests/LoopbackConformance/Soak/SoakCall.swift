@@ -12,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One call of a soak: its request, the server's behaviour, and the way in which it is ended early.
+/// One call of a soak: its request, the server's behavior, and the way in which it is ended early.
 struct SoakCall: Sendable {
   enum Kind: String, CaseIterable {
     case small, large, chunked, coded, empty, unauthorized, redirect, closed, reset, truncated, stalled, halfStalled,

@@ -5,8 +5,8 @@ import Testing
 /// The tool on a terminal.
 @Suite("On a terminal", .timeLimit(.minutes(3)))
 struct TerminalTests {
-  @Test("JSON is formatted in colour on a terminal, and without with NO_COLOR")
-  func colour() async throws {
+  @Test("JSON is formatted in color on a terminal, and without with NO_COLOR")
+  func color() async throws {
     try await TestServer.with { _ in
       .json(#"{"a":1}"#)
     } body: { server in

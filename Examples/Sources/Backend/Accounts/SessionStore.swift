@@ -3,19 +3,19 @@ import GRDB
 
 /// The sessions and their tokens in the database.
 ///
-/// Tokens are issued in pairs, numbered within their session. An access token stays valid until it expires, even after a
-/// refresh, so that requests in flight succeed.
+/// Tokens are issued in pairs, numbered within their session. An access token stays valid until it expires, even after
+/// a refresh, so that requests in flight succeed.
 ///
 /// A client may crash before it has stored a new pair. A refresh token is therefore accepted again until a token of a
-/// later pair is used: the refresh issues another pair and revokes the lost one. After that, the token may be stolen, so
-/// its use ends the session (RFC 9700 §4.14.2).
+/// later pair is used: the refresh issues another pair and revokes the lost one. After that, the token may be stolen,
+/// so its use ends the session (RFC 9700 §4.14.2).
 struct SessionStore: Sendable {
   let database: Database
   let now: @Sendable () -> Date
   let lifetimes: TokenLifetimes
 
   /// The result of validating a token.
-  enum Judgement<Value: Sendable>: Sendable {
+  enum Judgment<Value: Sendable>: Sendable {
     case valid(Value)
     case expired
     case reused
@@ -37,7 +37,7 @@ struct SessionStore: Sendable {
   }
 
   /// Validates an access token.
-  func principal(of token: OpaqueToken) async throws -> Judgement<Principal> {
+  func principal(of token: OpaqueToken) async throws -> Judgment<Principal> {
     var row = try await database.pool.read { db in try AccessRow.find(token, in: db) }
     // Recorded once for each pair. Read again in the transaction, because a refresh may have revoked the token since.
     if row?.isNew == true { row = try await database.pool.write { db in try recordedUse(of: token, in: db) } }
@@ -46,7 +46,7 @@ struct SessionStore: Sendable {
   }
 
   /// Exchanges a refresh token for a new pair.
-  func refresh(_ token: OpaqueToken) async throws -> Judgement<Renewal> {
+  func refresh(_ token: OpaqueToken) async throws -> Judgment<Renewal> {
     let time = now().timeIntervalSince1970
     return try await database.pool.write { db in
       guard let found = try RefreshRow.find(token, in: db) else { return .unknown }

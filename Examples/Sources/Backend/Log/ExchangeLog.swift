@@ -106,8 +106,8 @@ public final class ExchangeLog: Sendable {
 
 /// A request and its response, as the server saw them.
 ///
-/// Contains no tokens, passwords or API keys: credentials are logged as the start of their hash, secret query parameters
-/// as `[redacted]`.
+/// Contains no tokens, passwords or API keys: credentials are logged as the start of their hash, secret query
+/// parameters as `[redacted]`.
 public struct LoggedExchange: Codable, Equatable, Sendable, Identifiable {
   /// The number of the exchange, from 1; ``ExchangeLog/clear()`` does not reset it.
   public let sequence: Int

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Posters, at the paths of TheMovieDB's image server. The pictures are generated: a title on a coloured background.
+/// Posters, at the paths of TheMovieDB's image server. The pictures are generated: a title on a colored background.
 ///
 /// - `GET /t/p/{size}/{file}`: `image/svg+xml`; the file is the film's `poster_path`, and no key is needed
 struct PosterRoutes {

@@ -48,7 +48,7 @@ struct TraceScene: Scene {
 
 /// A sign-out, after which no call carries the token.
 struct SignOutScene: Scene {
-  let title = "Sign-out: no call carries the token any more"
+  let title = "Sign-out: calls no longer carry the token"
 
   func play(in world: World) async throws -> [Claim] {
     try await world.accounts.signOut()

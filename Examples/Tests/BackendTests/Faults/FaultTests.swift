@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `Malformed content is labelled as JSON and truncated`() async throws {
+  @Test func `Malformed content is labeled as JSON and truncated`() async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/faults/malformed")
       #expect(answer.status == 200)

@@ -15,8 +15,8 @@ enum WrittenMessageKey: ContextKey {
   static let defaultValue: WrittenMessage? = nil
 }
 
-/// A middleware that sends the target and fields exactly as written. Users of a command-line tool need more freedom than
-/// the endpoints of an app.
+/// A middleware that sends the target and fields exactly as written. Users of a command-line tool need more freedom
+/// than the endpoints of an app.
 struct AsWritten: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let written = context.values[WrittenMessageKey.self] else { return try await next(request, context: context) }

@@ -92,8 +92,8 @@ extension Ending {
 }
 
 extension Complaint {
-  /// Removes the reason of a transfer's failure from the end of the details, because it names the ways to continue of an
-  /// app.
+  /// Removes the reason of a transfer's failure from the end of the details, because it names the ways to continue of
+  /// an app.
   mutating func drop(_ transfer: TransferError) {
     guard detail.hasSuffix(transfer.description) else { return }
     detail = String(detail.dropLast(transfer.description.count).reversed().drop { "; :".contains($0) }.reversed())

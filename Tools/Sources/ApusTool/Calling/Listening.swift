@@ -40,7 +40,7 @@ struct Listening: Sendable {
       let terminal = outputs.terminal
       for try await event in client.stream(try plan.endpoint(connection)) {
         try await outputs.output.write(
-          terminal.showsOutput ? EventText.shown(event, hasColours: terminal.hasColours) : EventText.line(event))
+          terminal.showsOutput ? EventText.shown(event, hasColors: terminal.hasColors) : EventText.line(event))
       }
     }
   }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// An observer that notes the name that a server suggests for a file.
 ///
-/// Only the first response is sure to have the field `Content-Disposition`: the response to a range request may leave it
-/// out (RFC 9110 §15.3.7).
+/// Only the first response is sure to have the field `Content-Disposition`: the response to a range request may leave
+/// it out (RFC 9110 §15.3.7).
 final class NameWatch: CallObserver {
   private struct State {
     var name: FileName?

@@ -15,7 +15,7 @@ struct UploadPlan: Sendable {
     case plain
     /// tus 1.0.0, with the algorithm of the checksum of each part; `nil` for none.
     case tus(UploadProtocol.Checksum?)
-    /// The IETF's draft «Resumable Uploads for HTTP».
+    /// The IETF's draft "Resumable Uploads for HTTP".
     case ietf
   }
 

@@ -15,7 +15,7 @@ struct SendCommand: AsyncParsableCommand {
         name:=json     a member with a number, true, false, null, an array or an object
 
       The content (body) of the response is written to standard output unchanged; on a terminal JSON is formatted, in \
-      colour unless NO_COLOR is set. The content of a rejection is printed as well, never to the file of --output. \
+      color unless NO_COLOR is set. The content of a rejection is printed as well, never to the file of --output. \
       Messages go to standard error.
 
       \(ExitStatus.table)

@@ -20,7 +20,7 @@ struct Words: Sendable, Hashable {
     for word in rest { items.append(try Item(word)) }
   }
 
-  /// The methods that are recognised in lower case.
+  /// The methods that are recognized in lower case.
   private static let known: Set<String> = [
     "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY",
   ]
@@ -34,7 +34,7 @@ struct Words: Sendable, Hashable {
     return isToken(word) && (word == word.uppercased() || !Item.isItem(next))
   }
 
-  /// Whether a word has only letters and hyphens. A URL without dot, colon and slash is recognised only if it is the
+  /// Whether a word has only letters and hyphens. A URL without dot, colon and slash is recognized only if it is the
   /// first word and items follow.
   private static func isToken(_ word: String) -> Bool {
     word.lowercased() != "localhost" && !word.isEmpty

@@ -2,8 +2,8 @@ import Foundation
 
 /// Functions for files and folders that only their owner can access.
 enum PrivateFile {
-  /// Creates a folder and its missing parents. An existing folder is not changed, and rejected if other users can access
-  /// it, as they may share it deliberately.
+  /// Creates a folder and its missing parents. An existing folder is not changed, and rejected if other users can
+  /// access it, as they may share it deliberately.
   ///
   /// - Throws: ``ProfileError/openFolder(_:)``, ``ProfileError/foreignFolder(_:)``; ``OutputError``
   static func makeFolder(_ path: String) throws {

@@ -4,8 +4,8 @@ import Synchronization
 /// A file that is written atomically.
 ///
 /// Content is written to `.NAME.RANDOM.part` in the same folder, which is renamed at the end. Pipes and devices are
-/// written to directly. `apus send` uses it in place of the library's downloads, which replace neither links nor special
-/// files and expect a response with a complete file, whereas `send` takes any method and prints rejections.
+/// written to directly. `apus send` uses it in place of the library's downloads, which replace neither links nor
+/// special files and expect a response with a complete file, whereas `send` takes any method and prints rejections.
 final class OutputFile: Sendable {
   private struct Open {
     var descriptor: Int32

@@ -81,8 +81,8 @@ struct SilentTerminal {
   private let descriptor: Int32
   private let before: termios
 
-  /// Turns the echo off and drops earlier input, which was echoed. Keys that quit or stop a program are disabled, because
-  /// they would leave the echo off.
+  /// Turns the echo off and drops earlier input, which was echoed. Keys that quit or stop a program are disabled,
+  /// because they would leave the echo off.
   ///
   /// - Returns: `nil` if the descriptor is not a terminal.
   /// - Throws: ``InputError``

@@ -7,8 +7,8 @@ struct Terminal: Sendable, Hashable {
   var showsOutput = false
   /// Whether standard error is a terminal that supports redrawing.
   var showsErrors = false
-  /// Whether colours are printed.
-  var hasColours = false
+  /// Whether colors are printed.
+  var hasColors = false
   /// The number of columns.
   var width = 80
 
@@ -22,7 +22,7 @@ struct Terminal: Sendable, Hashable {
     let isDumb = environment["TERM"] == "dumb"
     terminal.showsOutput = isatty(STDOUT_FILENO) == 1
     terminal.showsErrors = isatty(STDERR_FILENO) == 1 && !isDumb
-    terminal.hasColours = terminal.showsOutput && !isDumb && (environment["NO_COLOR"] ?? "").isEmpty
+    terminal.hasColors = terminal.showsOutput && !isDumb && (environment["NO_COLOR"] ?? "").isEmpty
     var size = winsize()
     if ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { terminal.width = Int(size.ws_col) }
     return terminal
@@ -50,7 +50,7 @@ struct Display: Sendable {
       style = .raw
       return
     }
-    style = mediaType?.isJSON == true ? .json(JSONPrinter(hasColours: terminal.hasColours)) : .text(TerminalText())
+    style = mediaType?.isJSON == true ? .json(JSONPrinter(hasColors: terminal.hasColors)) : .text(TerminalText())
   }
 
   /// Returns the output for the next piece; `nil` for binary content on a terminal.

@@ -22,22 +22,22 @@ enum EventText {
 
   /// Returns the text for a terminal: a line with name and ID, the data, of which JSON is formatted, and an empty line.
   /// Control characters are escaped.
-  static func shown(_ event: ServerSentEvent, hasColours: Bool) -> Data {
+  static func shown(_ event: ServerSentEvent, hasColors: Bool) -> Data {
     let title = TerminalText.harmless(event.id.isEmpty ? event.name : "\(event.name) \(event.id)", keepsLines: false)
-    var text = Data((hasColours ? "\u{1B}[1m\(title)\u{1B}[0m\n" : "\(title)\n").utf8)
+    var text = Data((hasColors ? "\u{1B}[1m\(title)\u{1B}[0m\n" : "\(title)\n").utf8)
     guard !event.data.isEmpty else { return text + Data("\n".utf8) }
     let isJSON = event.data.first.map { "{[".utf8.contains($0) } ?? false
     var display = Display(
-      isJSON && JSONText.isValid(event.text) ? .json : .text, on: Self.terminal(hasColours: hasColours), isRaw: false)
+      isJSON && JSONText.isValid(event.text) ? .json : .text, on: Self.terminal(hasColors: hasColors), isRaw: false)
     // Binary data is escaped like any other control characters.
     text += display.show(event.data) ?? TerminalText.harmless(event.data)
     text += display.finish()
     return text + Data("\n".utf8)
   }
 
-  private static func terminal(hasColours: Bool) -> Terminal {
+  private static func terminal(hasColors: Bool) -> Terminal {
     var terminal = Terminal()
-    (terminal.showsOutput, terminal.hasColours) = (true, hasColours)
+    (terminal.showsOutput, terminal.hasColors) = (true, hasColors)
     return terminal
   }
 }

@@ -4,10 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A streaming formatter of JSON: two spaces a level, optionally in colour.
+/// A streaming formatter of JSON: two spaces a level, optionally in color.
 ///
-/// It changes only white space; order, numbers and strings stay as the server wrote them. Content that is not JSON keeps
-/// all its characters. Control characters are escaped, see ``TerminalText``.
+/// It changes only white space; order, numbers and strings stay as the server wrote them. Content that is not JSON
+/// keeps all its characters. Control characters are escaped, see ``TerminalText``.
 struct JSONPrinter: Sendable {
   private enum Part {
     case key, text, literal
@@ -19,7 +19,7 @@ struct JSONPrinter: Sendable {
     var isEmpty = true
   }
 
-  private let hasColours: Bool
+  private let hasColors: Bool
   private var levels: [Level] = []
   private var inText = false
   private var isEscaped = false
@@ -29,8 +29,8 @@ struct JSONPrinter: Sendable {
   private var shown = TerminalText(keepsLines: false)
   private var output: [UInt8] = []
 
-  init(hasColours: Bool) {
-    self.hasColours = hasColours
+  init(hasColors: Bool) {
+    self.hasColors = hasColors
   }
 
   /// Formats the next bytes.
@@ -137,10 +137,10 @@ struct JSONPrinter: Sendable {
     end(.literal)
   }
 
-  // MARK: Colours
+  // MARK: Colors
 
   private mutating func begin(_ part: Part) {
-    guard hasColours else { return }
+    guard hasColors else { return }
     switch part {
     case .key: output += "\u{1B}[34m".utf8
     case .text: output += "\u{1B}[32m".utf8
@@ -149,7 +149,7 @@ struct JSONPrinter: Sendable {
   }
 
   private mutating func end(_ part: Part) {
-    guard hasColours else { return }
+    guard hasColors else { return }
     output += "\u{1B}[0m".utf8
   }
 }

@@ -6,8 +6,8 @@ import Foundation
 
 /// A filter that makes text from servers safe for a terminal.
 ///
-/// It escapes control characters (C0, DEL, and C1 as U+0080 to U+009F or as single bytes that are not UTF-8) and
-/// the characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069). All other bytes stay unchanged,
+/// It escapes control characters (C0, DEL, and C1 as U+0080 to U+009F or as single bytes that are not UTF-8) and the
+/// characters that change the direction of text (U+202A to U+202E, U+2066 to U+2069). All other bytes stay unchanged,
 /// however they are split into pieces.
 struct TerminalText: Sendable {
   /// Whether newlines and tabs stay unchanged.

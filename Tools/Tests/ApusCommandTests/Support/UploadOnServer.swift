@@ -1,8 +1,8 @@
 import ApusTestServer
 import Synchronization
 
-/// An upload on a server, by tus or by the IETF's draft. The server takes the content of a request as a whole, or a part
-/// of it.
+/// An upload on a server, by tus or by the IETF's draft. The server takes the content of a request as a whole, or a
+/// part of it.
 final class UploadOnServer: Sendable {
   private struct State {
     var content: [UInt8] = []

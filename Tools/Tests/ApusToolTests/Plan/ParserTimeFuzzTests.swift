@@ -30,7 +30,7 @@ struct ParserTimeFuzzTests {
     #expect(
       LinearTime.holds(for: make) { bytes in
         _ = TerminalText.harmless(bytes)
-        var printer = JSONPrinter(hasColours: false)
+        var printer = JSONPrinter(hasColors: false)
         _ = printer.print(bytes)
         _ = printer.finish()
       })

@@ -91,7 +91,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "URLs of this machine are recognised",
+    "URLs of this machine are recognized",
     arguments: [
       ("http://localhost:1/", true), ("http://127.1.2.3/", true), ("http://[::1]:81/", true),
       ("http://127.evil.example/", false), ("http://h.example/", false), ("http://[::2]/", false),

@@ -22,7 +22,7 @@ final class ProfileStepsTests {
       since: Date(timeIntervalSince1970: 1_700_000_000))
   }
 
-  /// The state of the store when a folder is synchronised to disk.
+  /// The state of the store when a folder is synchronized to disk.
   private struct Step: Sendable, Equatable {
     var folder: String
     var login: String?

@@ -8,8 +8,8 @@ import Testing
 struct EventTextTests {
   private func line(_ event: ServerSentEvent) -> String { String(decoding: EventText.line(event), as: UTF8.self) }
 
-  private func shown(_ event: ServerSentEvent, hasColours: Bool = false) -> String {
-    String(decoding: EventText.shown(event, hasColours: hasColours), as: UTF8.self)
+  private func shown(_ event: ServerSentEvent, hasColors: Bool = false) -> String {
+    String(decoding: EventText.shown(event, hasColors: hasColors), as: UTF8.self)
   }
 
   @Test("A line is one JSON object, whatever the event contains")
@@ -30,6 +30,6 @@ struct EventTextTests {
     #expect(shown(ServerSentEvent(text: "")) == "message\n\n")
     #expect(shown(ServerSentEvent(name: "\u{1B}[m\n", text: "\0\u{1B}")).contains(#"\u001b[m\u000a"#))
     #expect(!shown(ServerSentEvent(text: "\0\u{1B}")).unicodeScalars.contains { ["\0", "\u{1B}"].contains($0) })
-    #expect(shown(ServerSentEvent(text: "[1]"), hasColours: true).hasPrefix("\u{1B}[1mmessage\u{1B}[0m\n"))
+    #expect(shown(ServerSentEvent(text: "[1]"), hasColors: true).hasPrefix("\u{1B}[1mmessage\u{1B}[0m\n"))
   }
 }

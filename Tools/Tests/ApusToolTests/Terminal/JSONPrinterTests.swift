@@ -7,8 +7,8 @@ import Testing
 
 @Suite("JSON on a terminal")
 struct JSONPrinterTests {
-  private func printed(_ json: String, by size: Int = .max, hasColours: Bool = false) -> String {
-    var printer = JSONPrinter(hasColours: hasColours)
+  private func printed(_ json: String, by size: Int = .max, hasColors: Bool = false) -> String {
+    var printer = JSONPrinter(hasColors: hasColors)
     var output = Data()
     var rest = Data(json.utf8)
     while !rest.isEmpty {
@@ -56,12 +56,12 @@ struct JSONPrinterTests {
     #expect(printed(json).filter(blanks) == json.filter(blanks))
   }
 
-  @Test("Keys, strings and other values differ in colour only")
-  func colours() {
-    let coloured = printed(#"{"a":"b","c":1}"#, hasColours: true)
-    #expect(coloured.contains("\u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"b\"\u{1B}[0m"))
-    #expect(coloured.contains("\u{1B}[33m1\u{1B}[0m"))
-    #expect(coloured.replacing(/\u{1B}\[[0-9]+m/, with: "") == printed(#"{"a":"b","c":1}"#))
+  @Test("Keys, strings and other values differ in color only")
+  func colors() {
+    let colored = printed(#"{"a":"b","c":1}"#, hasColors: true)
+    #expect(colored.contains("\u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"b\"\u{1B}[0m"))
+    #expect(colored.contains("\u{1B}[33m1\u{1B}[0m"))
+    #expect(colored.replacing(/\u{1B}\[[0-9]+m/, with: "") == printed(#"{"a":"b","c":1}"#))
   }
 
   @Test("Control characters are escaped")
@@ -75,7 +75,7 @@ struct JSONPrinterTests {
   func laterControls(size: Int) {
     let shown = printed("[\"\u{80}\u{9B}2J\u{9F}\u{A0}\u{BF}\u{E9}\", \u{85}x]", by: size)
     #expect(shown == "[\n  \"\\u0080\\u009b2J\\u009f\u{A0}\u{BF}\u{E9}\",\n  \\u0085x\n]\n")
-    var printer = JSONPrinter(hasColours: false)
+    var printer = JSONPrinter(hasColors: false)
     #expect(printer.print(Data([0x22, 0xC2])) + printer.finish() == Data([0x22, 0xC2, 0x0A]))
   }
 
@@ -95,7 +95,7 @@ struct JSONPrinterTests {
   func directions(size: Int) {
     #expect(
       printed("[\"\u{202E}\u{2066}\u{2069}\u{200E}\"]", by: size) == "[\n  \"\\u202e\\u2066\\u2069\u{200E}\"\n]\n")
-    var printer = JSONPrinter(hasColours: false)
+    var printer = JSONPrinter(hasColors: false)
     let shown = printer.print(Data([0x22, 0x9B, 0x41, 0xE2, 0x80, 0x22, 0x2C, 0xE2, 0x9B, 0x2C])) + printer.finish()
     #expect(!shown.contains(0x9B) && shown.filter { $0 == 0x80 }.isEmpty)
     #expect(shown.count { $0 == UInt8(ascii: ",") } == 2)

@@ -3,7 +3,7 @@ import ApusTestServer
 import TestSupport
 import Testing
 
-@Suite struct MisbehaviourTests {
+@Suite struct MisbehaviorTests {
   /// Returns what a client receives for a request until the connection ends, how it ends, and the exchange.
   private func answer(
     _ reply: Reply, to method: String = "GET"
