@@ -19,7 +19,7 @@ LIBC = {"Darwin", "Glibc", "Musl"}
 NIO = {"NIOCore", "NIOPosix", "NIOSSL"}
 
 ALLOWED = {
-    "ApusJSON": set(),
+    "ApusJSON": {"Synchronization"} | FOUNDATION,
     "ApusCore": {"ApusJSON", "HTTPTypes", "Synchronization"} | FOUNDATION,
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization", "Dispatch", "Network"} | FOUNDATION,
     "ApusCredentials": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Security", "Synchronization"} | FOUNDATION
@@ -42,7 +42,9 @@ REEXPORTED = {"Apus": {"ApusCore", "ApusMiddleware", "HTTPTypes"}, "ApusCore": {
 # Modules that not every platform has: their imports must be inside `#if canImport`.
 GUARDED = {"FoundationEssentials", "FoundationNetworking", "Security", "Network"} | LIBC
 # Targets that must stay small: the full Foundation only where FoundationEssentials does not exist.
-ESSENTIALS_ONLY = {"ApusCore", "ApusMiddleware"}
+ESSENTIALS_ONLY = {"ApusJSON", "ApusCore", "ApusMiddleware"}
+# Targets whose core does without Foundation: only files with these names import it.
+FOUNDATION_FILES = {"ApusJSON": re.compile(r"Foundation|JSONCoding|ISO8601")}
 
 _IMPORT = re.compile(
     r"^\s*(?P<words>(?:@\w+(?:\([^)]*\))?\s+|(?:public|package|internal|fileprivate|private)\s+)*)import\s+"
@@ -81,6 +83,9 @@ def check(path, text):
     for line, words, module, conditions in imports(text):
         if module not in allowed:
             problems.append((line, f"{target} may not import {module}"))
+        bridge = FOUNDATION_FILES.get(target)
+        if bridge and module in FOUNDATION and not bridge.search(os.path.basename(path)):
+            problems.append((line, f"{target} imports {module} only in files named {bridge.pattern}"))
         if module in GUARDED and f"canImport({module})" not in _holding(conditions):
             problems.append((line, f"import {module} belongs inside `#if canImport({module})`"))
         without = [it for it in conditions if it.replace(" ", "") in

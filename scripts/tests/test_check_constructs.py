@@ -22,5 +22,11 @@ class Constructs(unittest.TestCase):
             self.assertEqual(self.problems(text), [])
             self.assertEqual(len(self.problems(text, "Sources/ApusCore/A.swift")), 1)
 
+    def test_unsafe_memory_of_json_is_in_listed_files(self):
+        for text in ("let a: UnsafeRawPointer", "withUnsafeBytes { $0 }", "unsafeBitCast(a, to: B.self)"):
+            self.assertEqual(self.problems(text), [])
+            self.assertEqual(len(self.problems(text, "Sources/ApusJSON/Values/A.swift")), 1, text)
+            self.assertEqual(self.problems(text, "Sources/ApusJSON/Tape/JSONTape.swift"), [])
+
     def test_the_line_is_named(self):
         self.assertTrue(self.problems("a\nb\nx!\n")[0].startswith("Sources/ApusMiddleware/A.swift:3: "))

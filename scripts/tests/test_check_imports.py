@@ -56,9 +56,12 @@ class Imports(unittest.TestCase):
         self.assertEqual(self.problems("@_exported public import ApusJSON"), [])
         self.assertEqual(self.problems("@_exported public import ApusCore", "Sources/Apus/A.swift"), [])
 
-    def test_json_imports_nothing(self):
-        for module in ("HTTPTypes", "ApusCore", "Synchronization"):
+    def test_json_imports_foundation_only_in_its_bridge(self):
+        for module in ("HTTPTypes", "ApusCore", "Dispatch"):
             self.assertTrue(self.problems(f"import {module}", "Sources/ApusJSON/A.swift"), module)
+        self.assertTrue(self.problems(GUARDED, "Sources/ApusJSON/Tape/JSONTape.swift"))
+        for name in ("JSONCoding", "JSONOutput+Foundation", "ISO8601"):
+            self.assertEqual(self.problems(GUARDED, f"Sources/ApusJSON/X/{name}.swift"), [], name)
 
     def test_a_target_without_a_row_is_found(self):
         self.assertIn("no row", "".join(self.problems("", "Sources/ApusNew/A.swift")))

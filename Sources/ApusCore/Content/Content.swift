@@ -34,8 +34,8 @@ public struct Content: Sendable {
 
   /// Decodes a value in the format in effect, JSON by default.
   ///
-  /// - Throws: the error of the format. JSON throws `DecodingError`, and `JSONError` for a model nested in more than
-  ///   128 levels and for a malformed `JSONValue`.
+  /// - Throws: the error of the format. JSON throws `JSONError` for content that is not valid JSON, otherwise
+  ///   `DecodingError`.
   public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let format = coding.format { return try format.decode(type, from: data) }
     return try coding.effectiveJSON.decode(type, from: data)

@@ -1,3 +1,6 @@
+// Exported, so that importing this module or the umbrella makes `JSONCoding` and `JSONValue` available.
+@_exported public import ApusJSON
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

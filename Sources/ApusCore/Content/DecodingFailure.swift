@@ -8,19 +8,19 @@ struct DecodingFailure: CustomStringConvertible {
   init(_ error: any Error) {
     switch error {
     case DecodingError.keyNotFound(let key, let context):
-      detail = "a key is missing"
+      detail = Self.detail(context) ?? "a key is missing"
       codingPath = Self.codingPath(inContent: context.codingPath + [key])
     case DecodingError.valueNotFound(let type, let context):
-      detail = "expected \(type), found null"
+      detail = Self.detail(context) ?? "expected \(type), found null"
       codingPath = Self.codingPath(inContent: context.codingPath)
     case DecodingError.typeMismatch(let type, let context):
-      detail = "expected \(type), found another type"
+      detail = Self.detail(context) ?? "expected \(type), found another type"
       codingPath = Self.codingPath(inContent: context.codingPath)
-    case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
+    case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty && Self.detail(context) == nil:
       detail = "the content is not valid"
       codingPath = nil
     case DecodingError.dataCorrupted(let context):
-      detail = "a value is not valid"
+      detail = Self.detail(context) ?? "a value is not valid"
       codingPath = Self.codingPath(inContent: context.codingPath)
     case EncodingError.invalidValue(_, let context):
       detail = "a value cannot be encoded"
@@ -45,9 +45,16 @@ struct DecodingFailure: CustomStringConvertible {
 
   var description: String { codingPath.map { "\(detail) at \($0)" } ?? detail }
 
+  /// The text of this package's decoder, which contains no value. `nil` if another one made the error.
+  private static func detail(_ context: DecodingError.Context) -> String? {
+    guard context.underlyingError is JSONLocation else { return nil }
+    let text = context.debugDescription
+    return text.prefix(1).lowercased() + text.dropFirst().dropLast(text.hasSuffix(".") ? 1 : 0)
+  }
+
   /// A coding path into a server's content. Masks keys that the server may have chosen, such as those of dictionaries.
   private static func codingPath(inContent path: [any CodingKey]) -> String {
-    codingPath(path.map { $0.isIndex || $0.isWrittenInSource ? $0 : AnyKey(Redaction.mask) })
+    codingPath(path.map { $0.isIndex || $0.isWrittenInSource ? $0 : JSONKey(Redaction.mask) })
   }
 
   /// A coding path as text, for example `items[3].title`.
@@ -71,7 +78,7 @@ extension CodingKey {
   /// Whether the key occurs in source code: a case of an enum without associated values, or part of a key path. Keys of
   /// dictionaries and other keys created at run time do not.
   fileprivate var isWrittenInSource: Bool {
-    if self is AnyKey { return true }
+    if let key = self as? JSONKey { return key.isWrittenInSource }
     let mirror = Mirror(reflecting: self)
     return mirror.displayStyle == .enum && mirror.children.isEmpty
   }

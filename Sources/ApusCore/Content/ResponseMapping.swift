@@ -98,7 +98,7 @@ extension ResponseMapping where Value: Decodable {
     let keys = keyPath.split(separator: ".").map(String.init)
     return ResponseMapping(accept: .json) { content in
       if content.data.isEmpty { return try absent() }
-      return try content.coding.effectiveJSON.decode(Value.self, from: content.data, at: keys)
+      return try content.coding.effectiveJSON.document(content.data).decode(Value.self, at: keys)
     }
   }
 

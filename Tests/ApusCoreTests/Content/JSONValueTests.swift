@@ -42,8 +42,9 @@ import Foundation
       #expect(try await api.send(enveloped) == ["big": 9_007_199_254_740_993])
     }
     for (path, place, detail) in [
-      ("result_page.none", "result_page.none", "a key is missing"), ("none.big", "none", "a key is missing"),
-      ("code.x", "code", "expected Dictionary<String, Any>, found another type"),
+      ("result_page.none", "result_page.none", "a key is missing from the object (line 1, column 25, byte 24)"),
+      ("none.big", "none", "a key is missing from the object (line 1, column 1, byte 0)"),
+      ("code.x", "code", "expected an object, found a number (line 1, column 9, byte 8)"),
     ] {
       let error = await failure {
         try await api.send(Request<JSONValue>.get("/x").at(path))

@@ -83,14 +83,19 @@ private struct Page: Decodable, Sendable { var items: [Film] }
   func places() async throws {
     let cases: [(String, detail: String, place: String)] = [
       (
-        #"{"items":[{"title":"a"},{"title":"b"},{"title":"c"},{"title":5}]}"#, "expected String, found another type",
+        #"{"items":[{"title":"a"},{"title":"b"},{"title":"c"},{"title":5}]}"#,
+        "expected String, found a number (line 1, column 62, byte 61)",
         "items[3].title"
       ),
-      (#"{"items":[{"title":"a"},{}]}"#, "a key is missing", "items[1].title"),
-      (#"{"items":[{"title":null}]}"#, "expected String, found null", "items[0].title"),
-      (#"{"items":{}}"#, "expected Array<Any>, found another type", "items"),
-      ("[]", "expected Dictionary<String, Any>, found another type", "the top"),
-      ("{}", "a key is missing", "items"), ("null", "expected Dictionary<String, Any>, found null", "the top"),
+      (
+        #"{"items":[{"title":"a"},{}]}"#, "a key is missing from the object (line 1, column 25, byte 24)",
+        "items[1].title"
+      ),
+      (#"{"items":[{"title":null}]}"#, "expected String, found null (line 1, column 20, byte 19)", "items[0].title"),
+      (#"{"items":{}}"#, "expected an array, found an object (line 1, column 10, byte 9)", "items"),
+      ("[]", "expected an object, found an array (line 1, column 1, byte 0)", "the top"),
+      ("{}", "a key is missing from the object (line 1, column 1, byte 0)", "items"),
+      ("null", "expected an object, found null (line 1, column 1, byte 0)", "the top"),
     ]
     for (json, detail, place) in cases {
       let error = await failure { try await value(json, as: Page.self) }
@@ -118,7 +123,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
       try await client(answering: page).send(Request<Page>.get("/x"))
     }
     #expect(error?.code == .decoding)
-    #expect(error?.detail == "the content is not valid (it came as text/html)")
+    #expect(error?.detail == "the content is not valid JSON (unexpected byte at byte 0) (it came as text/html)")
     #expect(error?.content?.mediaType?.essence == "text/html")
   }
 
@@ -152,9 +157,10 @@ private struct Page: Decodable, Sendable { var items: [Film] }
   func noKeyPath() async {
     let api = client(answering: .json(#"{"data":{"items":3}}"#))
     for (path, place, detail) in [
-      ("data.films", "data.films", "a key is missing"), ("info.films", "info", "a key is missing"),
-      ("data.items.first", "data.items", "expected Dictionary<String, Any>, found another type"),
-      ("data", "data", "expected Array<Any>, found another type"),
+      ("data.films", "data.films", "a key is missing from the object (line 1, column 9, byte 8)"),
+      ("info.films", "info", "a key is missing from the object (line 1, column 1, byte 0)"),
+      ("data.items.first", "data.items", "expected an object, found a number (line 1, column 18, byte 17)"),
+      ("data", "data", "expected an array, found an object (line 1, column 9, byte 8)"),
     ] {
       let error = await failure { try await api.send(Request<[Film]>.get("/x").at(path)) }
       #expect(error?.code == .decoding)

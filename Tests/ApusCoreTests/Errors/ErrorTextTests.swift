@@ -44,8 +44,9 @@ struct ErrorTextTests {
       "GET /users/{} was rejected with status 599. Retry later if the request is idempotent. [rejected, responded]"),
     Row(
       .decoding, .json(#"{"items":[1,"x"]}"#),
-      "GET /users/{} got 200 OK, but its content could not be decoded: expected Int, found another type at items[1]. "
-        + "Compare the endpoint's type with what the server sends. [decoding, responded]"),
+      "GET /users/{} got 200 OK, but its content could not be decoded: expected Int, found a string "
+        + "(line 1, column 13, byte 12) at items[1]. Compare the endpoint's type with what the server sends. [decoding, responded]"
+    ),
   ]
 
   private static let failed: [Row] = [

@@ -115,7 +115,7 @@ struct StreamElementTests {
     #expect(try parser.next() == Item(id: 1))
     let error = #expect(throws: RejectedResponse.self) { try parser.next() }
     #expect(error?.code == .decoding)
-    #expect(error?.detail == "element 1: expected Int, found another type")
+    #expect(error?.detail == "element 1: expected Int, found a string (line 1, column 7, byte 6)")
     #expect(error?.codingPath == "id")
     #expect(error?.content.data == Data("{\"id\":\"x\"}".utf8))
   }
@@ -195,7 +195,8 @@ struct StreamElementTests {
     _ = try elements([Data("\"secret\"\n".utf8)], "application/jsonl") { options in
       options.onUndecodable = { element in described.withLock { $0 = element.description } }
     }
-    #expect(described.withLock { $0 } == "element 0: expected Int, found another type at the top")
+    #expect(
+      described.withLock { $0 } == "element 0: expected Int, found a string (line 1, column 1, byte 0) at the top")
   }
 
   @Test("Parsing takes linear time", arguments: ["data\n", "data: x\n\n", "\r", ": c\n", "id\n\n", "x"])

@@ -1,100 +1,17 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
-
-/// Conversion of Gregorian dates in UTC to seconds since 1970.
-enum CivilTime {
-  /// Returns seconds since 1970, or `nil` for an invalid date or time. A leap second counts as the first second of the
-  /// next minute.
-  static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Int64? {
-    guard (1...12).contains(month), day >= 1, day <= days(in: month, of: year), (0...23).contains(hour),
-      (0...59).contains(minute), (0...60).contains(second)
-    else { return nil }
-    return Int64(((daysSince1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
-  }
-
-  private static func days(in month: Int, of year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  // Years begin in March here, so that the leap day is the last day of its year.
-  private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
-    // Rounded down, also for negative years.
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-}
-
-/// A parser for HTTP dates in the three formats that recipients must accept (RFC 9110 §5.6.7):
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
-package enum HTTPDate {
-  private typealias Bytes = Substring.UTF8View
-
-  /// Returns seconds since 1970, or `nil` if the text is not an HTTP date.
-  package static func parse(_ text: String) -> Int64? {
-    let bytes = text[...].utf8
-    guard bytes.count <= 40 else { return nil }
-    let words = bytes.split(separator: UInt8(ascii: " "))
-    switch words.count {
-    case 6 where isZone(words[5]) && isDay(words[0], longNames: false, hasComma: true):
-      return seconds(year: number(words[3], digits: 4), month: words[2], day: number(words[1], digits: 2), words[4])
-    case 4 where isZone(words[3]) && isDay(words[0], longNames: true, hasComma: true):
-      let date = words[1].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-      guard date.count == 3 else { return nil }
-      // A year of two digits is near the present (RFC 9110 §5.6.7).
-      let year = number(date[2], digits: 2).map { $0 < 70 ? 2000 + $0 : 1900 + $0 }
-      return seconds(year: year, month: date[1], day: number(date[0], digits: 2), words[2])
-    case 5 where isDay(words[0], longNames: false, hasComma: false):
-      let day = number(words[2], digits: words[2].count == 1 ? 1 : 2)
-      return seconds(year: number(words[4], digits: 4), month: words[1], day: day, words[3])
-    default:
-      return nil
-    }
-  }
-
-  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-  private static let days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-
-  private static func isZone(_ word: Bytes) -> Bool { word.elementsEqual("GMT".utf8) }
-
-  private static func isDay(_ word: Bytes, longNames: Bool, hasComma: Bool) -> Bool {
-    if hasComma, word.last != UInt8(ascii: ",") { return false }
-    let name = hasComma ? word.dropLast() : word
-    return days.contains { name.elementsEqual(longNames ? $0.utf8[...] : $0.utf8.prefix(3)) }
-  }
-
-  private static func seconds(year: Int?, month: Bytes, day: Int?, _ time: Bytes) -> Int64? {
-    let time = time.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map { number($0, digits: 2) }
-    guard let year, let day, let month = months.firstIndex(where: { month.elementsEqual($0.utf8) }), time.count == 3,
-      let hour = time[0], let minute = time[1], let second = time[2]
-    else { return nil }
-    return CivilTime.seconds(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
-  }
-
-  private static func number(_ text: Bytes, digits: Int) -> Int? {
-    guard text.count == digits, text.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") })
-    else { return nil }
-    return Int(Substring(text))
-  }
-}
 
 /// A parser and formatter for internet dates (RFC 3339 §5.6).
 ///
 /// The parser accepts fractional seconds and any offset. It is strict, whereas Foundation ignores text after the date
 /// and reads 30 February as a day in March.
-enum ISO8601 {
-  struct Malformed: Error {}
+package enum ISO8601 {
+  package struct Malformed: Error {}
 
-  static func date(_ text: String) throws -> Date {
+  package static func date(_ text: String) throws -> Date {
     var reader = Reader(rest: text.utf8[...])
     guard let seconds = reader.instant(), reader.rest.isEmpty else { throw Malformed() }
     return Date(timeIntervalSince1970: seconds)
@@ -104,7 +21,7 @@ enum ISO8601 {
   ///
   /// - Parameter withMilliseconds: whether to round to milliseconds, written unless they are zero. Otherwise the time
   ///   is rounded down to the second.
-  static func text(_ date: Date, withMilliseconds: Bool) -> String? {
+  package static func text(_ date: Date, withMilliseconds: Bool) -> String? {
     let time = date.timeIntervalSince1970 * 1000
     // 0000-01-01 to 9999-12-31.
     guard time >= -62_167_219_200_000, time < 253_402_300_800_000 else { return nil }

@@ -65,9 +65,8 @@ import Testing
   func malformed(text: String, reason: JSONError.Reason, offset: Int) {
     let expected = JSONError(reason, at: offset)
     #expect(self.reason(Array(text.utf8)) == expected)
-    // An unwanted member is validated the same way.
-    let skipped = Result { try JSONValue(parsing: (#"{"x":"# + text).utf8, keeping: { _ in false }) }
-    #expect(throws: JSONError.self) { try skipped.get() }
+    // A model reads the same text.
+    #expect(throws: expected) { try JSONCoding.default.decode([String: Never?].self, from: Array(text.utf8)) }
   }
 
   @Test(
@@ -113,18 +112,6 @@ import Testing
   func size() {
     #expect(reason(Array("[1]".utf8), limits: JSONLimits(bytes: 3)) == nil)
     #expect(reason(Array("[1] ".utf8), limits: JSONLimits(bytes: 3)) == JSONError(.tooLarge, at: 3))
-  }
-
-  @Test("Only the wanted members of a top-level object are kept")
-  func keeping() throws {
-    let text =
-      #"{"code":7,"data":{"code":[{"x":"\u0041"}],"y":[1,2]},"list":[[],{"message":1}],"message":{"data":"m"},"z":null}"#
-    #expect(
-      try JSONValue(parsing: text.utf8) { ["code", "message"].contains($0) } == ["code": 7, "message": ["data": "m"]])
-    #expect(try JSONValue(parsing: text.utf8) { _ in false } == [:])
-    #expect(try JSONValue(parsing: text.utf8) { _ in true } == JSONValue(parsing: text.utf8))
-    #expect(try JSONValue(parsing: #"[{"a":1}]"#.utf8) { _ in false } == [["a": 1]])
-    #expect(throws: JSONError(.trailingBytes, at: 8)) { try JSONValue(parsing: #"{"a":{}}x"#.utf8) { _ in false } }
   }
 
   @Test("An error has a line and a column")

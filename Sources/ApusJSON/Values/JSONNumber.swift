@@ -17,8 +17,9 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
   public init?(_ text: String) {
     var text = text
     let isNumber = text.withUTF8 { bytes in
-      var scanner = JSONScanner(bytes)
-      return (try? scanner.skipNumber()) != nil && scanner.next == nil
+      guard let tape = try? TapeParser.parse(UnsafeRawBufferPointer(bytes), limits: .default) else { return false }
+      let word = tape[JSONTape.root]
+      return word.isNumber && word.length == bytes.count
     }
     guard isNumber else { return nil }
     self.init(valid: text)
@@ -122,8 +123,9 @@ struct DecimalForm: Equatable {
 
   /// Returns the value if it is an integer in the range of the type.
   func integer<Integer: FixedWidthInteger>() -> Integer? {
-    // A 64-bit integer has at most 20 digits.
-    guard let exponent, exponent >= 0, exponent <= 20, digits.count <= 20 else { return nil }
+    // A 64-bit integer has at most 20 digits, one of 128 bits 39.
+    let greatest = (Integer.bitWidth * 3 + 9) / 10
+    guard let exponent, exponent >= 0, exponent <= greatest, digits.count <= greatest else { return nil }
     var result: Integer = 0
     for digit in digits + Array(repeating: 0, count: exponent) {
       let (scaled, isTooLarge) = result.multipliedReportingOverflow(by: 10)

@@ -1,0 +1,54 @@
+import ApusJSON
+
+/// A parser for HTTP dates in the three formats that recipients must accept (RFC 9110 §5.6.7):
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+package enum HTTPDate {
+  private typealias Bytes = Substring.UTF8View
+
+  /// Returns seconds since 1970, or `nil` if the text is not an HTTP date.
+  package static func parse(_ text: String) -> Int64? {
+    let bytes = text[...].utf8
+    guard bytes.count <= 40 else { return nil }
+    let words = bytes.split(separator: UInt8(ascii: " "))
+    switch words.count {
+    case 6 where isZone(words[5]) && isDay(words[0], longNames: false, hasComma: true):
+      return seconds(year: number(words[3], digits: 4), month: words[2], day: number(words[1], digits: 2), words[4])
+    case 4 where isZone(words[3]) && isDay(words[0], longNames: true, hasComma: true):
+      let date = words[1].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+      guard date.count == 3 else { return nil }
+      // A year of two digits is near the present (RFC 9110 §5.6.7).
+      let year = number(date[2], digits: 2).map { $0 < 70 ? 2000 + $0 : 1900 + $0 }
+      return seconds(year: year, month: date[1], day: number(date[0], digits: 2), words[2])
+    case 5 where isDay(words[0], longNames: false, hasComma: false):
+      let day = number(words[2], digits: words[2].count == 1 ? 1 : 2)
+      return seconds(year: number(words[4], digits: 4), month: words[1], day: day, words[3])
+    default:
+      return nil
+    }
+  }
+
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+  private static let days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+  private static func isZone(_ word: Bytes) -> Bool { word.elementsEqual("GMT".utf8) }
+
+  private static func isDay(_ word: Bytes, longNames: Bool, hasComma: Bool) -> Bool {
+    if hasComma, word.last != UInt8(ascii: ",") { return false }
+    let name = hasComma ? word.dropLast() : word
+    return days.contains { name.elementsEqual(longNames ? $0.utf8[...] : $0.utf8.prefix(3)) }
+  }
+
+  private static func seconds(year: Int?, month: Bytes, day: Int?, _ time: Bytes) -> Int64? {
+    let time = time.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map { number($0, digits: 2) }
+    guard let year, let day, let month = months.firstIndex(where: { month.elementsEqual($0.utf8) }), time.count == 3,
+      let hour = time[0], let minute = time[1], let second = time[2]
+    else { return nil }
+    return CivilTime.seconds(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  private static func number(_ text: Bytes, digits: Int) -> Int? {
+    guard text.count == digits, text.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") })
+    else { return nil }
+    return Int(Substring(text))
+  }
+}

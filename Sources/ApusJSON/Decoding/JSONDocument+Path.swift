@@ -1,0 +1,44 @@
+// For the keys that requests and envelopes name. A key is found as written or in camel case, to which a snake-case coding
+// converts keys.
+extension JSONDocument {
+  /// Decodes the value at a key path.
+  package func decode<T: Decodable>(_ type: T.Type, at keys: [String]) throws -> T {
+    var position = JSONTape.root
+    for key in keys {
+      guard tape[position].isObject else { throw mismatch([String: Any].self, at: position) }
+      guard let value = member(key, of: position) else { throw missing(key, in: position) }
+      position = value
+    }
+    return try decode(type, at: position, keys.count)
+  }
+
+  /// Decodes a member of the top-level object. If it is missing, types that can be decoded from `null` are.
+  package func decode<T: Decodable>(_ type: T.Type, ifPresentAt key: String) throws -> T {
+    guard tape[JSONTape.root].isObject else { throw mismatch([String: Any].self, at: JSONTape.root) }
+    if let position = member(key, of: JSONTape.root) { return try decode(type, at: position, 1) }
+    guard let absent = try? decode(type, at: JSONTape.null, 1) else { throw missing(key, in: JSONTape.root) }
+    return absent
+  }
+
+  /// A member of the top-level object; `nil` if there is none or the text is not an object.
+  package subscript(key: String) -> JSONValue? {
+    guard tape[JSONTape.root].isObject else { return nil }
+    return member(key, of: JSONTape.root).map { tape.value(at: $0) }
+  }
+
+  /// Throws unless the text is an object.
+  package func requireObject() throws {
+    guard tape[JSONTape.root].isObject else { throw mismatch([String: Any].self, at: JSONTape.root) }
+  }
+
+  /// Throws the error for a member that is missing.
+  package func missing(_ key: String, in object: Int = 1) -> DecodingError {
+    .keyNotFound(
+      JSONKey(key, isWrittenInSource: true), context("A key is missing from the object", at: object))
+  }
+
+  private func member(_ key: String, of object: Int) -> Int? {
+    position(of: key, in: object, isWrittenInSource: true)
+      ?? position(of: key.camelCased, in: object, isWrittenInSource: true)
+  }
+}

@@ -1,0 +1,196 @@
+extension JSONDocument {
+  // MARK: Any type
+
+  /// Decodes a value of any type.
+  @inline(__always) func decode<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
+    switch types.typeClass(of: type) {
+    case .ordinary, .keyInSource, .otherKey:
+      try T(from: ValueDecoder(document: self, position: position, depth: depth))
+    case .string: unsafeBitCast(try string(at: position), to: type)
+    case .int: unsafeBitCast(try integer(at: position), to: type)
+    case .double: unsafeBitCast(try double(at: position), to: type)
+    case .bool: unsafeBitCast(try bool(at: position), to: type)
+    case .strings:
+      unsafeBitCast(try elements(at: position, depth) { try string(at: $0) }, to: type)
+    case .ints: unsafeBitCast(try elements(at: position, depth) { try integer(at: $0) }, to: type)
+    case .doubles: unsafeBitCast(try elements(at: position, depth) { try double(at: $0) }, to: type)
+    case .array, .dictionary: try decodeContainer(type, at: position, depth)
+    case .other: try decodeOther(type, at: position, depth)
+    }
+  }
+
+  @inline(never) private func decodeContainer<T: Decodable>(
+    _ type: T.Type, at position: Int, _ depth: Int
+  ) throws -> T {
+    let identifier = ObjectIdentifier(type)
+    guard let container = arrayTypes[identifier] ?? type as? any TapeDecodable.Type else {
+      return try T(from: ValueDecoder(document: self, position: position, depth: depth))
+    }
+    arrayTypes[identifier] = container
+    return try withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { memory in
+      guard let start = memory.baseAddress else { throw mismatch(type, at: position) }
+      try container.decode(self, position, depth, into: UnsafeMutableRawPointer(start))
+      return start.move()
+    }
+  }
+
+  /// Decodes the elements of an array.
+  @inline(__always) func elements<Element>(
+    at array: Int, _ depth: Int, _ decode: (Int) throws -> Element
+  ) throws -> [Element] {
+    let header = tape[array]
+    guard header.kind == .array else { throw mismatch([Any].self, at: array) }
+    try check(depth, at: array)
+    return try [Element](unsafeUninitializedCapacity: header.length) { buffer, count in
+      var position = JSONTape.start(of: array)
+      while position < header.high, count < buffer.count {
+        // For the coding path of an error.
+        tape.setBookmark(of: array, to: position, ordinal: count)
+        buffer.initializeElement(at: count, to: try decode(position))
+        count += 1
+        position = tape.position(after: position)
+      }
+    }
+  }
+
+  // MARK: Scalars
+
+  @inline(__always) func isNull(_ position: Int) -> Bool { tape[position].isNull }
+
+  func bool(at position: Int) throws -> Bool {
+    let word = tape[position]
+    guard word.kind == .literal, word.length != JSONWord.null else { throw mismatch(Bool.self, at: position) }
+    return word.length == JSONWord.true
+  }
+
+  func string(at position: Int) throws -> String {
+    let word = tape[position]
+    guard word.isString else { throw mismatch(String.self, at: position) }
+    return string(word)
+  }
+
+  func integer(at position: Int) throws -> Int {
+    let word = tape[position]
+    if word.kind == .integer, word.length <= 18 { return Int(shortInteger(word)) }
+    return try otherInteger(Int.self, at: position)
+  }
+
+  func integer<T: FixedWidthInteger>(_ type: T.Type, at position: Int) throws -> T {
+    let word = tape[position]
+    if word.kind == .integer, word.length <= 18, let value = T(exactly: shortInteger(word)) { return value }
+    return try otherInteger(type, at: position)
+  }
+
+  /// The value of an integer of at most 18 bytes.
+  @inline(__always) private func shortInteger(_ word: JSONWord) -> Int64 {
+    let text = tape.text(word)
+    var value: Int64 = 0
+    let isNegative = text[0] == UInt8(ascii: "-")
+    var index = isNegative ? 1 : 0
+    while index < text.count {
+      value = value &* 10 &+ Int64(text[index] &- UInt8(ascii: "0"))
+      index += 1
+    }
+    return isNegative ? -value : value
+  }
+
+  @inline(never) private func otherInteger<T: FixedWidthInteger>(_ type: T.Type, at position: Int) throws -> T {
+    guard tape[position].isNumber else { throw mismatch(type, at: position) }
+    guard let value: T = number(at: position).integer() else { throw unrepresentable(type, at: position) }
+    return value
+  }
+
+  func double(at position: Int) throws -> Double {
+    let word = tape[position]
+    guard word.isNumber else {
+      if word.isString, let value = nonFinite(word) { return value }
+      throw mismatch(Double.self, at: position)
+    }
+    if word.kind == .integer, word.length <= 15 {
+      return Double(shortInteger(word), isNegative: tape.text(word)[0] == UInt8(ascii: "-"))
+    }
+    let value = JSONDouble.value(tape.text(word))
+    guard value.isFinite else { throw unrepresentable(Double.self, at: position) }
+    return value
+  }
+
+  func float(at position: Int) throws -> Float {
+    let word = tape[position]
+    guard word.isNumber else {
+      if word.isString, let value = nonFinite(word) { return Float(value) }
+      throw mismatch(Float.self, at: position)
+    }
+    guard let value = Float(string(word)), value.isFinite else { throw unrepresentable(Float.self, at: position) }
+    return value
+  }
+
+  private func number(at position: Int) -> DecimalForm { DecimalForm(string(tape[position])) }
+
+  private func nonFinite(_ word: JSONWord) -> Double? {
+    guard case .strings(let infinity, let negative, let nan) = coding.nonFiniteNumbers else { return nil }
+    return switch string(word) {
+    case infinity: .infinity
+    case negative: -.infinity
+    case nan: .nan
+    default: nil
+    }
+  }
+
+  // MARK: Errors
+
+  /// The maximum nesting of models: decoding them takes the stack of the thread, up to 2 KB a level when not optimized.
+  static let maximumDepth = 128
+
+  @inline(__always) func check(_ depth: Int, at position: Int) throws {
+    guard depth < Self.maximumDepth else { throw JSONError(.tooDeep, at: tape.offset(of: position)) }
+  }
+
+  /// The error for a value of another type.
+  @inline(never) func mismatch(
+    _ type: Any.Type, at position: Int, _ missing: MissingValue? = nil
+  ) -> DecodingError {
+    let context = context(
+      "Expected \(Self.name(of: type)), found \(kind(position))", at: position, in: missing?.codingPath)
+    return isNull(position) ? .valueNotFound(type, context) : .typeMismatch(type, context)
+  }
+
+  @inline(never) func unrepresentable(_ type: Any.Type, at position: Int) -> DecodingError {
+    corrupted("The number does not fit in \(type)", at: position)
+  }
+
+  @inline(never) func corrupted(_ text: String, at position: Int, cause: (any Error)? = nil) -> DecodingError {
+    .dataCorrupted(context(text, at: position, cause: cause))
+  }
+
+  func context(
+    _ text: String, at position: Int, in path: [any CodingKey]? = nil, cause: (any Error)? = nil
+  ) -> DecodingError.Context {
+    guard position != JSONTape.null else { return .init(codingPath: path ?? [], debugDescription: text + ".") }
+    let location = location(of: position, cause)
+    return .init(
+      codingPath: path ?? codingPath(of: position), debugDescription: "\(text) (\(location)).",
+      underlyingError: location)
+  }
+
+  private static func name(of type: Any.Type) -> String {
+    type == [String: Any].self ? "an object" : type == [Any].self ? "an array" : "\(type)"
+  }
+
+  private func kind(_ position: Int) -> String {
+    let word = tape[position]
+    return switch word.kind {
+    case .literal: word.length == JSONWord.null ? "null" : "a Boolean"
+    case .integer, .fraction: "a number"
+    case .string, .escapedString: "a string"
+    case .array: "an array"
+    case .object, .indexedObject: "an object"
+    }
+  }
+}
+
+extension Double {
+  /// Creates the value of an integer, with the sign of a negative zero.
+  @inline(__always) init(_ value: Int64, isNegative: Bool) {
+    self = value == 0 && isNegative ? -0.0 : Double(value)
+  }
+}

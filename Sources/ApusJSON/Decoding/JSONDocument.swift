@@ -1,0 +1,188 @@
+/// A parsed JSON text, from which values are decoded in any order and any number of times.
+///
+/// A document is not `Sendable`: bookmarks in the tape make the next lookup fast. Decoders and containers keep their
+/// document, so they can be used after the decoding that made them has returned.
+package final class JSONDocument {
+  let tape: JSONTape
+  let coding: JSONCoding
+  let types = TypeTable.shared
+  /// The indexes of objects that are large, or whose names are not all different.
+  private var indexes: [Int: [ArraySlice<UInt8>: Int]] = [:]
+  /// The line of the error that was located last, and the offset of its first byte.
+  private var lastLine = (number: 1, start: 0, offset: 0)
+  var arrayTypes: [ObjectIdentifier: any TapeDecodable.Type] = [:]
+
+  /// Parses a text.
+  ///
+  /// - Throws: ``JSONError``.
+  package init(
+    _ bytes: UnsafeRawBufferPointer, _ coding: JSONCoding = .default, limits: JSONLimits = .default
+  ) throws(JSONError) {
+    tape = try TapeParser.parse(bytes, limits: limits)
+    self.coding = coding
+  }
+
+  /// Decodes the value of the text.
+  package func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, at: JSONTape.root, 0) }
+
+  // MARK: Members
+
+  /// The number of members up to which names are compared one after the other.
+  private static let mostComparedNames = 16
+
+  /// Returns the position of a member's value, or `nil` if there is none.
+  ///
+  /// - Parameter isWrittenInSource: whether the name is that of a coding key in source code, for errors.
+  func position(of name: String, in object: Int, isWrittenInSource: Bool) -> Int? {
+    if coding.keys == .snakeCase { return converted(name, in: object, isWrittenInSource) }
+    var name = name
+    return name.withUTF8 { bytes in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      let found = tape[object].kind == .object ? compared(bytes, in: object) : indexed(bytes, in: object)
+      if found != 0 {
+        tape.setBookmark(of: object, to: found, ordinal: isWrittenInSource ? 1 : 0)
+        return found + 1
+      }
+      return bytes.contains { $0 >= 0x80 } ? equivalent(bytes, in: object) : nil
+    }
+  }
+
+  /// Returns the position of a name, or 0. Starts after the name that was found last.
+  private func compared(_ name: UnsafeRawBufferPointer, in object: Int) -> Int {
+    let header = tape[object]
+    let wanted = JSONWord(.string, length: name.count, high: 0).low
+    let start = JSONTape.start(of: object)
+    let last = tape.bookmark(of: object).position
+    let first = last == 0 ? start : tape.position(after: last + 1)
+    var position = first
+    while position < header.high {
+      if tape.isText(tape[position], name, wanted) { return position }
+      if header.length > Self.mostComparedNames { return indexed(name, in: object) }
+      position = tape.position(after: position + 1)
+    }
+    position = start
+    while position < first {
+      if tape.isText(tape[position], name, wanted) { return position }
+      if header.length > Self.mostComparedNames { return indexed(name, in: object) }
+      position = tape.position(after: position + 1)
+    }
+    return 0
+  }
+
+  /// Returns the position of a name by an index of the object, or 0.
+  private func indexed(_ name: UnsafeRawBufferPointer, in object: Int) -> Int {
+    let index = indexes[object] ?? makeIndex(of: object)
+    return index[ArraySlice(name)] ?? 0
+  }
+
+  /// Of members with the same name the last one counts, as in most parsers.
+  @inline(never) private func makeIndex(of object: Int) -> [ArraySlice<UInt8>: Int] {
+    let header = tape[object]
+    var index: [ArraySlice<UInt8>: Int] = [:]
+    index.reserveCapacity(header.length)
+    var isPlain = true
+    for name in names(of: object) {
+      let word = tape[name]
+      if word.kind == .escapedString {
+        isPlain = false
+        index[ArraySlice(string(word).utf8)] = name
+      } else {
+        index[ArraySlice(tape.text(word))] = name
+      }
+    }
+    if isPlain, index.count == header.length {
+      tape.replace(object, with: JSONWord(.object, length: header.length, high: header.high))
+    }
+    indexes[object] = index
+    return index
+  }
+
+  /// Finds a name that is canonically equivalent, as Swift compares strings.
+  private func equivalent(_ name: UnsafeRawBufferPointer, in object: Int) -> Int? {
+    let name = String(decoding: name, as: UTF8.self)
+    return lastName(in: object) { string($0) == name }.map { $0 + 1 }
+  }
+
+  /// Finds a name in snake case by the name to which it is converted.
+  private func converted(_ name: String, in object: Int, _ isWrittenInSource: Bool) -> Int? {
+    var found = 0
+    let last = tape.bookmark(of: object).position
+    if last != 0, tape[object].kind == .object {
+      let next = tape.position(after: last + 1)
+      if next < tape[object].high, isSnakeCase(tape[next], of: name) { found = next }
+    }
+    if found == 0 { found = lastName(in: object) { isSnakeCase($0, of: name) } ?? 0 }
+    guard found != 0 else { return nil }
+    tape.setBookmark(of: object, to: found, ordinal: isWrittenInSource ? 1 : 0)
+    return found + 1
+  }
+
+  private func isSnakeCase(_ word: JSONWord, of name: String) -> Bool {
+    if word.kind == .string, let isEqual = SnakeCase.isEqual(tape.text(word), toCamelCase: name) { return isEqual }
+    return string(word).camelCased == name
+  }
+
+  /// The positions of an object's names, in order.
+  func names(of object: Int) -> some Sequence<Int> {
+    let end = tape[object].high
+    let first = JSONTape.start(of: object)
+    return sequence(state: first) { [self] position in
+      guard position < end else { return nil }
+      defer { position = tape.position(after: position + 1) }
+      return position
+    }
+  }
+
+  private func lastName(in object: Int, where isWanted: (JSONWord) -> Bool) -> Int? {
+    var found: Int?
+    for name in names(of: object) where isWanted(tape[name]) { found = name }
+    return found
+  }
+
+  @inline(__always) func string(_ word: JSONWord) -> String { tape.string(word) }
+
+  /// The name of a member as a coding key has it.
+  func key(_ word: JSONWord) -> String {
+    coding.keys == .snakeCase ? string(word).camelCased : string(word)
+  }
+
+  // MARK: Errors
+
+  /// The coding path of a value. It is derived from the tape, so decoding keeps none.
+  func codingPath(of target: Int) -> [any CodingKey] {
+    var path: [any CodingKey] = []
+    var container = JSONTape.root
+    while container < target, tape[container].isContainer {
+      let isObject = tape[container].isObject
+      let bookmark = tape.bookmark(of: container)
+      var (child, index) = (JSONTape.start(of: container), 0)
+      if bookmark.position != 0, bookmark.position <= target {
+        (child, index) = (bookmark.position, isObject ? 0 : bookmark.ordinal)
+      }
+      while true {
+        let value = isObject ? child + 1 : child
+        let next = tape.position(after: value)
+        guard target >= next, next < tape[container].high else {
+          path.append(
+            isObject ? JSONKey(key(tape[child]), isWrittenInSource: bookmark.ordinal == 1) : JSONKey(index: index))
+          container = value
+          break
+        }
+        (child, index) = (next, index + 1)
+      }
+    }
+    return path
+  }
+
+  /// Locates a value. Counts lines from the last located one on, so that many errors in order take linear time.
+  func location(of position: Int, _ cause: (any Error)? = nil) -> JSONLocation {
+    let offset = tape.offset(of: position)
+    if offset < lastLine.offset { lastLine = (1, 0, 0) }
+    let newLine = UInt8(ascii: "\n")
+    for index in lastLine.offset..<offset where tape.all[index] == newLine {
+      (lastLine.number, lastLine.start) = (lastLine.number + 1, index + 1)
+    }
+    lastLine.offset = offset
+    return JSONLocation(offset: offset, line: lastLine.number, column: offset - lastLine.start + 1, cause: cause)
+  }
+}

@@ -1,0 +1,35 @@
+/// Containers that are decoded in a loop of their own.
+protocol TapeDecodable {
+  /// Decodes a value into uninitialized memory for one value of this type.
+  static func decode(
+    _ document: JSONDocument, _ position: Int, _ depth: Int, into memory: UnsafeMutableRawPointer
+  ) throws
+}
+
+extension Array: TapeDecodable where Element: Decodable {
+  static func decode(
+    _ document: JSONDocument, _ position: Int, _ depth: Int, into memory: UnsafeMutableRawPointer
+  ) throws {
+    let elements = try document.elements(at: position, depth) { try document.decode(Element.self, at: $0, depth + 1) }
+    memory.initializeMemory(as: Self.self, to: elements)
+  }
+}
+
+extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
+  static func decode(
+    _ document: JSONDocument, _ position: Int, _ depth: Int, into memory: UnsafeMutableRawPointer
+  ) throws {
+    let header = document.tape[position]
+    guard header.isObject else { throw document.mismatch([String: Any].self, at: position) }
+    try document.check(depth, at: position)
+    var members: [String: Value] = [:]
+    members.reserveCapacity(header.length)
+    var name = JSONTape.start(of: position)
+    while name < header.high {
+      document.tape.setBookmark(of: position, to: name, ordinal: 0)
+      members[document.string(document.tape[name])] = try document.decode(Value.self, at: name + 1, depth + 1)
+      name = document.tape.position(after: name + 1)
+    }
+    memory.initializeMemory(as: Self.self, to: members)
+  }
+}

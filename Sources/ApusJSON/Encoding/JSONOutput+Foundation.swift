@@ -1,0 +1,39 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension JSONOutput {
+  /// Encodes a type of Foundation, or any JSON.
+  @inline(never) func encodeOther<T: Encodable>(_ value: T, as node: Int) throws {
+    switch value as Any {
+    case let value as Date: try encode(value, as: node)
+    case let value as Data:
+      guard coding.bytes == .base64 else { return try value.encode(to: ValueEncoder(self, node)) }
+      encode(value.base64EncodedString(), as: node)
+    case let value as URL: encode(value.absoluteString, as: node)
+    case let value as Decimal:
+      guard value.isFinite else { throw error(value, "The number is not finite.", at: node) }
+      scalar(node) { $0.append(unquoted: value.description) }
+    case let value as JSONNumber: scalar(node) { $0.append(unquoted: value.description) }
+    case let value as JSONValue where !coding.isPrettyPrinted: scalar(node) { $0.append(json: value) }
+    default: try value.encode(to: ValueEncoder(self, node))
+    }
+  }
+
+  private func encode(_ date: Date, as node: Int) throws {
+    switch coding.dates {
+    case .secondsSince1970: try encode(date.timeIntervalSince1970, as: node)
+    case .millisecondsSince1970: try encode(date.timeIntervalSince1970 * 1000, as: node)
+    case .iso8601, .iso8601WholeSeconds, .custom:
+      let text: String
+      do {
+        text = try coding.text(date)
+      } catch {
+        throw JSONCoding.unencodable(date, at: codingPath(of: node), error)
+      }
+      encode(text, as: node)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+extension JSONOutput {
+  /// Encodes a value as JSON in UTF-8, with the members of objects sorted by name.
+  ///
+  /// - Throws: `EncodingError`.
+  package static func encode<T: Encodable, Output>(
+    _ value: T, _ coding: JSONCoding, _ copy: (UnsafeRawBufferPointer) -> Output
+  ) throws -> Output {
+    let output = JSONOutput(coding)
+    try output.encode(value, as: root)
+    guard output[root].kind != .empty else { throw output.error(value, "The value encodes nothing.", at: root) }
+    var text = JSONText(capacity: output.text.count + 64)
+    output.write(to: &text)
+    return copy(text.all)
+  }
+
+  /// Writes all values, with a stack of its own, so that deep values need none of the thread's.
+  private func write(to text: inout JSONText) {
+    var children: [Int] = []
+    children.reserveCapacity(32)
+    // The containers that are open: whether each is an object, and the number of children before its own.
+    var open: [(isObject: Bool, count: Int)] = []
+    var node = Self.root
+    var isFirst = true
+    while true {
+      let value = self[node]
+      let isMember = open.last?.isObject ?? false
+      if !open.isEmpty, !isFirst { text.append(UInt8(ascii: ",")) }
+      if coding.isPrettyPrinted, !open.isEmpty { newLine(open.count, &text) }
+      if value.kind == .scalar, isMember, value.first == value.nameEnd + 1, !coding.isPrettyPrinted {
+        text.append(self.text.slice(Int(value.start), Int(value.end)))
+      } else {
+        if isMember {
+          text.append(self.text.slice(Int(value.start), Int(value.nameEnd)))
+          text.append(coding.isPrettyPrinted ? " : " : ":")
+        }
+        if value.kind == .scalar { text.append(self.text.slice(Int(value.first), Int(value.end))) }
+      }
+      isFirst = false
+      if value.kind != .scalar {
+        // A value that encodes nothing is an empty object.
+        let isObject = value.kind != .array
+        text.append(isObject ? UInt8(ascii: "{") : UInt8(ascii: "["))
+        open.append((isObject, children.count))
+        appendChildren(of: value, to: &children)
+        isFirst = true
+      }
+      while let last = open.last, children.count == last.count {
+        open.removeLast()
+        if coding.isPrettyPrinted {
+          if isFirst { text.append(UInt8(ascii: "\n")) }
+          newLine(open.count, &text)
+        }
+        text.append(last.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
+        isFirst = false
+      }
+      guard let next = children.popLast() else { return }
+      node = next
+    }
+  }
+
+  private func newLine(_ depth: Int, _ text: inout JSONText) {
+    text.append(UInt8(ascii: "\n"))
+    for _ in 0..<depth { text.append("  ") }
+  }
+
+  /// Appends the children of a container in reverse order, those of an object sorted and without those that later ones
+  /// with the same name replace.
+  private func appendChildren(of container: JSONNode, to children: inout [Int]) {
+    let start = children.count
+    var child = Int(container.first)
+    for _ in 0..<container.length {
+      children.append(child)
+      child = Int(self[child].next)
+    }
+    guard container.kind == .object else {
+      children[start...].reverse()
+      return
+    }
+    sort(&children, from: start)
+  }
+
+  private func sort(_ children: inout [Int], from start: Int) {
+    var hasEqualNames = false
+    // Children with the same name stay in the order in which they were added.
+    func isBefore(_ one: Int, _ other: Int) -> Bool {
+      if let isOrdered = isOrdered(one, other) { return isOrdered }
+      hasEqualNames = true
+      return one < other
+    }
+    if children.count - start > 32 {
+      children[start...].sort { isBefore($1, $0) }
+    } else {
+      for index in start..<children.count {
+        let child = children[index]
+        var place = index
+        while place > start, isBefore(children[place - 1], child) {
+          children[place] = children[place - 1]
+          place -= 1
+        }
+        children[place] = child
+      }
+    }
+    if hasEqualNames { removeReplaced(&children, from: start) }
+  }
+
+  /// Removes all but the first of neighbors with the same name: in reverse order, that is the one added last.
+  private func removeReplaced(_ children: inout [Int], from start: Int) {
+    var kept = start
+    for index in start..<children.count {
+      if index > start, isOrdered(children[kept - 1], children[index]) == nil { continue }
+      children[kept] = children[index]
+      kept += 1
+    }
+    children.removeLast(children.count - kept)
+  }
+
+  /// Whether a member's name comes before another's; `nil` if they are equal.
+  @inline(__always) private func isOrdered(_ one: Int, _ other: Int) -> Bool? {
+    let (one, other) = (self[one], self[other])
+    if one.prefix != other.prefix { return one.prefix < other.prefix }
+    return isOrderedAfterPrefix(one, other)
+  }
+
+  @inline(never) private func isOrderedAfterPrefix(_ one: JSONNode, _ other: JSONNode) -> Bool? {
+    let one = text.slice(Int(one.start) + 1, Int(one.nameEnd) - 1)
+    let other = text.slice(Int(other.start) + 1, Int(other.nameEnd) - 1)
+    if one.elementsEqual(other) { return nil }
+    guard !one.contains(UInt8(ascii: "\\")), !other.contains(UInt8(ascii: "\\")) else {
+      return JSONEscape.string(one).utf8.lexicographicallyPrecedes(JSONEscape.string(other).utf8)
+    }
+    return one.lexicographicallyPrecedes(other)
+  }
+}

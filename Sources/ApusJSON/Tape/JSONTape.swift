@@ -1,0 +1,164 @@
+/// A validated JSON text as a flat list of words, beside a padded copy of its bytes.
+///
+/// A word describes a value: its kind in the low 3 bits, a length or count in the next 29, and an offset or a position in
+/// the high 32. An array or object has two more words, its origin and its bookmark, and is followed by its elements, or
+/// by its names and values in turn. Its first word contains the position after all of them, so that every value is
+/// skipped in one step.
+///
+/// Memory is managed by hand because both lists are created by the parser in one pass and then read millions of times:
+/// an array in a class would be checked for exclusive access each time. Every position and range is checked against the
+/// sizes, so a wrong one traps and never reads other memory.
+struct JSONTape: ~Copyable {
+  /// The number of zero bytes after the text, so that eight bytes can be read at once from any offset.
+  static let padding = 16
+  /// The largest text in bytes: a length has 29 bits.
+  static let maximumBytes = 1 << 29 - 64
+  /// The position of a `null` that belongs to no value of the text.
+  static let null = 0
+  /// The position of the text's value.
+  static let root = 1
+
+  let bytes: UnsafeRawPointer
+  let byteCount: Int
+  private let words: UnsafeMutablePointer<UInt64>
+  private let wordCount: Int
+
+  /// - Parameters:
+  ///   - bytes: a padded copy, whose memory the tape takes over.
+  ///   - words: the words, whose memory the tape takes over.
+  init(bytes: UnsafeRawPointer, byteCount: Int, words: UnsafeMutablePointer<UInt64>, wordCount: Int) {
+    (self.bytes, self.byteCount, self.words, self.wordCount) = (bytes, byteCount, words, wordCount)
+  }
+
+  deinit {
+    words.deallocate()
+    bytes.deallocate()
+  }
+
+  /// The word at a position.
+  subscript(position: Int) -> JSONWord {
+    @inline(__always) get {
+      precondition(UInt(bitPattern: position) < UInt(bitPattern: wordCount))
+      return JSONWord(bits: words[position])
+    }
+  }
+
+  /// Replaces a word. Only bookmarks and the kinds of objects change after parsing.
+  @inline(__always) func replace(_ position: Int, with word: JSONWord) {
+    precondition(UInt(bitPattern: position) < UInt(bitPattern: wordCount))
+    words[position] = word.bits
+  }
+
+  /// The position of the first element or name of a container.
+  @inline(__always) static func start(of container: Int) -> Int { container + 3 }
+
+  /// The offset of a value's first byte.
+  func offset(of position: Int) -> Int {
+    let word = self[position]
+    if word.isContainer { return self[position + 1].high }
+    return word.isString ? word.high - 1 : word.high
+  }
+
+  /// The element or name that was used last: its position, 0 if none, and its ordinal. It makes the next lookup fast.
+  @inline(__always) func bookmark(of container: Int) -> (position: Int, ordinal: Int) {
+    let word = self[container + 2]
+    return (Int(word.low), word.high)
+  }
+
+  @inline(__always) func setBookmark(of container: Int, to position: Int, ordinal: Int) {
+    replace(container + 2, with: JSONWord(low: position, high: ordinal))
+  }
+
+  /// Returns the position after a value.
+  @inline(__always) func position(after position: Int) -> Int {
+    let word = self[position]
+    return word.isContainer ? word.high : position + 1
+  }
+
+  /// The bytes of a string between its quotation marks, or of a number.
+  @inline(__always) func text(_ word: JSONWord) -> UnsafeRawBufferPointer {
+    precondition(word.high + word.length <= byteCount)
+    return UnsafeRawBufferPointer(start: bytes + word.high, count: word.length)
+  }
+
+  /// The text of a string.
+  @inline(__always) func string(_ word: JSONWord) -> String {
+    let text = text(word)
+    return word.kind == .escapedString ? JSONEscape.string(text) : String(decoding: text, as: UTF8.self)
+  }
+
+  /// Whether a word is that of a string without escapes and with these bytes.
+  ///
+  /// - Parameter low: the low half of such a word.
+  @inline(__always) func isText(_ word: JSONWord, _ text: UnsafeRawBufferPointer, _ low: UInt32) -> Bool {
+    guard word.low == low else { return false }
+    var index = 0
+    // The padding allows eight bytes to be read here, but not from the other text.
+    while index + 8 <= text.count {
+      let one = bytes.loadUnaligned(fromByteOffset: word.high + index, as: UInt64.self)
+      guard one == text.loadUnaligned(fromByteOffset: index, as: UInt64.self) else { return false }
+      index += 8
+    }
+    while index < text.count {
+      guard bytes.load(fromByteOffset: word.high + index, as: UInt8.self) == text[index] else { return false }
+      index += 1
+    }
+    return true
+  }
+
+  /// All bytes.
+  var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: byteCount) }
+}
+
+/// A word of a ``JSONTape``.
+struct JSONWord {
+  enum Kind: UInt64 {
+    /// `null`, `false` or `true`, by the length.
+    case literal
+    /// A number without fraction and exponent.
+    case integer
+    /// Another number.
+    case fraction
+    /// A string without escapes.
+    case string
+    /// A string with escapes.
+    case escapedString
+    case array
+    /// An object whose names differ and contain no escapes.
+    case object
+    /// An object whose names may be equal, or contain escapes. Only an index finds its members.
+    case indexedObject
+  }
+
+  static let null = 0
+  static let `false` = 1
+  static let `true` = 2
+
+  /// The largest number of elements that a word states.
+  static let maximumLength = 1 << 29 - 1
+
+  var bits: UInt64
+
+  @inline(__always) init(bits: UInt64) { self.bits = bits }
+
+  /// - Parameters:
+  ///   - length: the length of a string or number in bytes, or the number of elements or members.
+  ///   - high: the offset of a string's or number's first byte, or the position after a container.
+  @inline(__always) init(_ kind: Kind, length: Int, high: Int) {
+    bits = kind.rawValue | UInt64(truncatingIfNeeded: length) << 3 | UInt64(truncatingIfNeeded: high) << 32
+  }
+
+  @inline(__always) init(low: Int, high: Int) {
+    bits = UInt64(truncatingIfNeeded: low) & 0xFFFF_FFFF | UInt64(truncatingIfNeeded: high) << 32
+  }
+
+  @inline(__always) var kind: Kind { Kind(rawValue: bits & 7) ?? .literal }
+  @inline(__always) var isContainer: Bool { bits & 7 >= Kind.array.rawValue }
+  @inline(__always) var isObject: Bool { bits & 7 >= Kind.object.rawValue }
+  @inline(__always) var isNull: Bool { bits & 0xFFFF_FFFF == 0 }
+  @inline(__always) var isNumber: Bool { bits & 7 == Kind.integer.rawValue || bits & 7 == Kind.fraction.rawValue }
+  @inline(__always) var isString: Bool { bits & 7 == Kind.string.rawValue || bits & 7 == Kind.escapedString.rawValue }
+  @inline(__always) var length: Int { Int(truncatingIfNeeded: (bits & 0xFFFF_FFFF) >> 3) }
+  @inline(__always) var high: Int { Int(truncatingIfNeeded: bits >> 32) }
+  @inline(__always) var low: UInt32 { UInt32(truncatingIfNeeded: bits) }
+}

@@ -1,0 +1,176 @@
+extension TapeParser {
+  // MARK: Strings
+
+  /// Reads a string. Returns the offset after its opening quotation mark, and what its bytes are.
+  @inline(__always) mutating func string() throws(JSONError) -> (start: Int, isEscaped: Bool, isASCII: Bool) {
+    let start = offset + 1
+    var end = start
+    while true {
+      let special = Self.specialBytes(load(end))
+      if special != 0 {
+        end += special.trailingZeroBitCount >> 3
+        break
+      }
+      end += 8
+    }
+    offset = end
+    if byte(end) == UInt8(ascii: "\"") {
+      offset = end + 1
+      return (start, false, true)
+    }
+    let rest = try restOfString()
+    return (start, rest.isEscaped, rest.isASCII)
+  }
+
+  /// Marks the high bit of every quotation mark, backslash, control character and byte outside ASCII. After the first
+  /// such byte others may be marked, too.
+  @inline(__always) private static func specialBytes(_ bytes: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotes = bytes ^ (ones &* 0x22)
+    let escapes = bytes ^ (ones &* 0x5C)
+    return ((bytes &- ones &* 0x20) | (quotes &- ones) | (escapes &- ones) | bytes) & (ones &* 0x80)
+  }
+
+  /// Reads a string from its first byte that is an escape, a byte outside ASCII or an error.
+  private mutating func restOfString() throws(JSONError) -> (isEscaped: Bool, isASCII: Bool) {
+    var (isEscaped, isASCII) = (false, true)
+    while true {
+      switch byte(offset) {
+      case UInt8(ascii: "\""):
+        offset += 1
+        return (isEscaped, isASCII)
+      case UInt8(ascii: "\\"):
+        isEscaped = true
+        try escape()
+      case 0x80...:
+        isASCII = false
+        try multibyteScalar()
+      case 0..<0x20: throw error(offset >= count ? .unexpectedEnd : .controlCharacter)
+      default:
+        let special = Self.specialBytes(load(offset))
+        offset += special == 0 ? 8 : max(1, special.trailingZeroBitCount >> 3)
+      }
+    }
+  }
+
+  /// Skips a multi-byte scalar (RFC 3629 §4).
+  private mutating func multibyteScalar() throws(JSONError) {
+    let (length, second): (Int, ClosedRange<UInt8>)
+    switch byte(offset) {
+    case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+    case 0xE0: (length, second) = (3, 0xA0...0xBF)
+    case 0xED: (length, second) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: (length, second) = (3, 0x80...0xBF)
+    case 0xF0: (length, second) = (4, 0x90...0xBF)
+    case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+    case 0xF4: (length, second) = (4, 0x80...0x8F)
+    default: throw error(.invalidUTF8)
+    }
+    // The padding ends a scalar that is cut off.
+    guard second.contains(byte(offset + 1)), length < 3 || byte(offset + 2) & 0xC0 == 0x80,
+      length < 4 || byte(offset + 3) & 0xC0 == 0x80
+    else { throw error(.invalidUTF8) }
+    offset += length
+  }
+
+  /// Skips an escape; a surrogate pair counts as one.
+  private mutating func escape() throws(JSONError) {
+    let start = offset
+    offset += 2
+    switch byte(start + 1) {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      return
+    case UInt8(ascii: "u"): break
+    default: throw escapeError(start)
+    }
+    let unit = try codeUnit(start)
+    guard unit & 0xF800 == 0xD800 else { return }
+    guard unit < 0xDC00, byte(offset) == UInt8(ascii: "\\"), byte(offset + 1) == UInt8(ascii: "u") else {
+      throw JSONError(.loneSurrogate, at: start)
+    }
+    offset += 2
+    guard try codeUnit(start) & 0xFC00 == 0xDC00 else { throw JSONError(.loneSurrogate, at: start) }
+  }
+
+  /// Skips the four digits of a `\u` escape.
+  private mutating func codeUnit(_ start: Int) throws(JSONError) -> UInt32 {
+    guard let unit = JSONEscape.codeUnit(text + offset) else { throw escapeError(start) }
+    offset += 4
+    return unit
+  }
+
+  private func escapeError(_ start: Int) -> JSONError {
+    // An escape that the end of the text cuts off.
+    var end = start + 1
+    while end < count, end < start + 6, byte(end) != UInt8(ascii: "\"") { end += 1 }
+    return end == count ? JSONError(.unexpectedEnd, at: count) : JSONError(.malformedEscape, at: start)
+  }
+
+  /// Checks a long name for combining marks: normalization, and so comparing and hashing, sorts them in quadratic time.
+  func checkMarks(_ start: Int, _ length: Int) throws(JSONError) {
+    var marks = 0
+    let name = JSONEscape.string(UnsafeRawBufferPointer(start: text + start, count: length))
+    for scalar in name.unicodeScalars {
+      guard scalar.value >= 0x300 else {
+        marks = 0
+        continue
+      }
+      switch scalar.properties.generalCategory {
+      case .nonspacingMark, .spacingMark, .enclosingMark: marks += 1
+      default: marks = 0
+      }
+      if marks > 128 { throw JSONError(.tooManyCombiningMarks, at: start - 1) }
+    }
+  }
+
+  // MARK: Numbers and literals
+
+  @inline(__always) mutating func number() throws(JSONError) {
+    let start = offset
+    var kind = JSONWord.Kind.integer
+    if byte(offset) == UInt8(ascii: "-") { offset += 1 }
+    if byte(offset) == UInt8(ascii: "0") { offset += 1 } else { try digits() }
+    if byte(offset) == UInt8(ascii: ".") {
+      kind = .fraction
+      offset += 1
+      try digits()
+    }
+    if byte(offset) | 0x20 == UInt8(ascii: "e") {
+      kind = .fraction
+      offset += 1
+      if byte(offset) == UInt8(ascii: "+") || byte(offset) == UInt8(ascii: "-") { offset += 1 }
+      try digits()
+    }
+    // `01`, `1.2.3` and `1x` are malformed numbers, not numbers followed by something else.
+    switch byte(offset) {
+    case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x0A, 0x0D, 0x09: break
+    default: guard offset == count else { throw error(.malformedNumber) }
+    }
+    append(JSONWord(kind, length: offset - start, high: start))
+  }
+
+  @inline(__always) private mutating func digits() throws(JSONError) {
+    let start = offset
+    while byte(offset) &- UInt8(ascii: "0") < 10 { offset += 1 }
+    if offset == start { throw error(offset >= count ? .unexpectedEnd : .malformedNumber) }
+  }
+
+  mutating func literal() throws(JSONError) {
+    switch byte(offset) {
+    case UInt8(ascii: "t"): try literal("true", JSONWord.true)
+    case UInt8(ascii: "f"): try literal("false", JSONWord.false)
+    case UInt8(ascii: "n"): try literal("null", JSONWord.null)
+    default: throw unexpected
+    }
+  }
+
+  private mutating func literal(_ text: StaticString, _ value: Int) throws(JSONError) {
+    let start = offset
+    for index in 0..<text.utf8CodeUnitCount {
+      guard byte(offset) == text.utf8Start[index] else { throw unexpected }
+      offset += 1
+    }
+    append(JSONWord(.literal, length: value, high: start))
+  }
+}

@@ -1,0 +1,64 @@
+/// The escapes of strings (RFC 8259 §7).
+enum JSONEscape {
+  /// Returns the code unit of four hexadecimal digits, or `nil` if they are none.
+  static func codeUnit(_ digits: UnsafeRawPointer) -> UInt32? {
+    var unit: UInt32 = 0
+    for index in 0..<4 {
+      let byte = digits.load(fromByteOffset: index, as: UInt8.self)
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "A") + 10)
+      default: return nil
+      }
+    }
+    return unit
+  }
+
+  /// Returns the text of a valid string between its quotation marks. An escape is never shorter than its text.
+  static func string(_ bytes: UnsafeRawBufferPointer) -> String {
+    String(unsafeUninitializedCapacity: bytes.count) { unescape(bytes, into: $0) }
+  }
+
+  private static func unescape(_ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    var (index, count) = (0, 0)
+    func write(_ byte: UInt8) {
+      buffer[count] = byte
+      count += 1
+    }
+    while index < bytes.count {
+      let byte = bytes[index]
+      index += 1
+      guard byte == UInt8(ascii: "\\") else {
+        write(byte)
+        continue
+      }
+      let letter = bytes[index]
+      index += 1
+      switch letter {
+      case UInt8(ascii: "b"): write(0x08)
+      case UInt8(ascii: "f"): write(0x0C)
+      case UInt8(ascii: "n"): write(0x0A)
+      case UInt8(ascii: "r"): write(0x0D)
+      case UInt8(ascii: "t"): write(0x09)
+      case UInt8(ascii: "u"):
+        for unit in UTF8.encode(scalar(bytes, &index)) ?? UTF8.encodedReplacementCharacter { write(unit) }
+      default: write(letter)
+      }
+    }
+    return count
+  }
+
+  /// Reads the digits after `\u`, and those of the second escape of a surrogate pair.
+  private static func scalar(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) -> Unicode.Scalar {
+    func unit() -> UInt32 {
+      let digits = UnsafeRawBufferPointer(rebasing: bytes[index..<index + 4])
+      index += 4
+      return digits.baseAddress.flatMap(codeUnit) ?? 0xFFFD
+    }
+    let first = unit()
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    index += 2
+    return Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + unit() & 0x3FF) ?? "\u{FFFD}"
+  }
+}

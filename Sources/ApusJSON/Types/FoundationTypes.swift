@@ -1,0 +1,15 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The types of Foundation that have a representation of their own in JSON.
+enum FoundationTypes {
+  static func typeClass(of type: Any.Type) -> TypeClass? {
+    switch type {
+    case is Date.Type, is Data.Type, is URL.Type, is Decimal.Type: .other
+    default: nil
+    }
+  }
+}

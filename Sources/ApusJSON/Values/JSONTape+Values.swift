@@ -1,0 +1,55 @@
+extension JSONTape {
+  /// The value at a position. Without recursion, so that deep values need no stack.
+  func value(at position: Int) -> JSONValue {
+    let header = self[position]
+    guard header.isContainer else { return scalar(header) }
+    var values: [JSONValue] = []
+    // The containers that are open: their position, and the number of values before theirs.
+    var open: [(container: Int, count: Int)] = []
+    var names: [String] = []
+    var next = position
+    while true {
+      while let last = open.last, next == self[last.container].high {
+        open.removeLast()
+        let value = container(self[last.container], &values, &names, values.count - last.count)
+        if open.isEmpty { return value }
+        values.append(value)
+      }
+      if let last = open.last, self[last.container].isObject {
+        names.append(string(self[next]))
+        next += 1
+      }
+      let word = self[next]
+      if word.isContainer {
+        open.append((next, values.count))
+        next = Self.start(of: next)
+      } else {
+        values.append(scalar(word))
+        next += 1
+      }
+    }
+  }
+
+  /// Takes the elements or members of a container off their stacks. The stacks must be uniquely referenced, or each
+  /// container copies all of them.
+  private func container(
+    _ header: JSONWord, _ values: inout [JSONValue], _ names: inout [String], _ count: Int
+  ) -> JSONValue {
+    let start = values.count - count
+    defer { values.removeLast(count) }
+    guard header.isObject else { return .array(Array(values[start...])) }
+    var members = [String: JSONValue](minimumCapacity: count)
+    let first = names.count - count
+    for index in 0..<count { members[names[first + index]] = values[start + index] }
+    names.removeLast(count)
+    return .object(members)
+  }
+
+  private func scalar(_ word: JSONWord) -> JSONValue {
+    switch word.kind {
+    case .integer, .fraction: .number(JSONNumber(valid: String(decoding: text(word), as: UTF8.self)))
+    case .string, .escapedString: .string(string(word))
+    default: word.length == JSONWord.null ? .null : .bool(word.length == JSONWord.true)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import ApusTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ApusJSON
+
+@Suite("Members of objects") struct MemberTests {
+  /// Decodes the members with some names, in that order.
+  private func members(_ names: [String], _ text: String, _ coding: JSONCoding = .default) throws -> [Int?] {
+    let document = try coding.document(Data(text.utf8))
+    return try names.map { name in
+      try document.position(of: name, in: JSONTape.root, isWrittenInSource: false).map { try document.integer(at: $0) }
+    }
+  }
+
+  @Test("Members are found in any order, several times, and missing ones are not")
+  func order() throws {
+    let text = #"{"a":1,"bb":2,"ccc":3,"ddddddddd":4,"dddddddde":5}"#
+    #expect(
+      try members(["ccc", "a", "x", "dddddddde", "a", "bb", "", "ddddddddd"], text) == [3, 1, nil, 5, 1, 2, nil, 4])
+  }
+
+  @Test("Of members with the same name the last one is decoded, in every way to decode them")
+  func duplicates() throws {
+    struct Model: Decodable, Equatable {
+      var a: Int
+      var b: Int
+    }
+    for text in [
+      #"{"a":1,"b":2,"a":3}"#, #"{"a":1,"a":3,"b":2}"#, #"{"a":1,"b":2,"\u0061":3}"#, #"{"\u0061":1,"b":2,"a":3}"#,
+      #"{"b":2,"a":{"a":[]},"a":[1,2],"a":3}"#,
+    ] {
+      let data = Data(text.utf8)
+      #expect(try JSONCoding.default.decode(Model.self, from: data) == Model(a: 3, b: 2), "\(text)")
+      #expect(try JSONValue(parsing: data) == ["a": 3, "b": 2])
+      #expect(try JSONCoding.snakeCase.decode(Model.self, from: data) == Model(a: 3, b: 2))
+      let container = try JSONCoding.default.document(data)
+      #expect(try KeyedContainer<JSONKey>(container, object: JSONTape.root, depth: 0).allKeys.count == 2)
+    }
+    #expect(
+      try JSONCoding.default.decode([String: Int].self, from: Data(#"{"a":1,"b":2,"a":3}"#.utf8)) == ["a": 3, "b": 2])
+  }
+
+  @Test("Large objects are read in order, in random order and with duplicates", arguments: [17, 24, 25, 26, 1000])
+  func large(count: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(count))
+    let names = (0..<count).map { "n\($0)" }
+    let text = "{\(names.enumerated().map { "\"\($1)\":\($0)" }.joined(separator: ","))}"
+    #expect(try members(names, text) == Array(0..<count))
+    let order = Array(0..<count).shuffled(using: &generator)
+    #expect(try members(order.map { names[$0] } + ["n", "n\(count)"], text) == order + [nil, nil])
+    let repeated = text.dropLast() + ",\"n3\":-3,\"\\u006e5\":-5}"
+    #expect(try members(["n5", "n3", "n4", "n3"], String(repeated)) == [-5, -3, 4, -3])
+    #expect(try JSONCoding.default.decode([String: Int].self, from: Data(text.utf8)).count == count)
+  }
+
+  @Test("Names are escaped, empty, long and outside ASCII")
+  func names() throws {
+    let long = String(repeating: "long ", count: 60)
+    let text = #"{"":1,"a\"b":2,"é":3,"\u00fc":4,"\#(long)":5,"\ud83d\ude00":6,"a/b":7}"#
+    #expect(try members(["", "a\"b", "é", "ü", long, "😀", "a/b"], text) == [1, 2, 3, 4, 5, 6, 7])
+    // Canonically equivalent, as Swift compares strings.
+    #expect(try members(["e\u{301}", "u\u{308}"], text) == [3, 4])
+  }
+
+  @Test(
+    "Names in snake case are those that Foundation converts",
+    arguments: [
+      "a", "one_two", "one_two_three", "_private", "__two_under_", "trailing__", "a__b", "ALL_CAPS", "mixedCase_x",
+      "x1_y2", "_", "__", "é_ä", "url_path", "a_B", "oneTwo",
+    ])
+  func snakeCase(name: String) throws {
+    struct Names: Decodable, Equatable {
+      var names: [String]
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        names = container.allKeys.map(\.stringValue)
+        for key in container.allKeys { #expect(container.contains(key), "\(key.stringValue)") }
+      }
+    }
+    expectAgreement(Names.self, "{\"\(name)\":1}".utf8, .snakeCase)
+  }
+
+  @Test("Fuzz: names in snake case, there and back as Foundation converts them", arguments: 0..<2)
+  func snakeCases(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var foundation = JSONCoding.snakeCase
+    foundation.coder = .foundation
+    for _ in 0..<fuzzRounds(usually: 300) {
+      let letters = Array("abCDe1_Zé")
+      let name = String(
+        (0..<Int.random(in: 1...8, using: &generator)).map { _ in letters.randomElement(using: &generator) ?? "a" })
+      let one = try JSONCoding.snakeCase.encode(Single(name: name))
+      #expect(try one == foundation.encode(Single(name: name)), "\(name)")
+      let key = try JSONCoding.snakeCase.decode(Keys.self, from: one).name
+      #expect(try key == foundation.decode(Keys.self, from: one).name)
+    }
+  }
+
+  private struct Single: Encodable {
+    let name: String
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: JSONKey.self)
+      try container.encode(1, forKey: JSONKey(name))
+    }
+  }
+
+  private struct Keys: Decodable {
+    let name: String?
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: JSONKey.self)
+      name = container.allKeys.first?.stringValue
+      if let key = container.allKeys.first { #expect(try container.decode(Int.self, forKey: key) == 1) }
+    }
+  }
+}
