@@ -58,6 +58,8 @@ extension TransportConformance {
         return Ends(of: response.content)
       }
       try await bench.server.waitForClientClose("/")
+      // The transport closes the exchange before the content reports its end.
+      try await ends.waitForFirst()
       try require(ends.all, is: ["discarded"], "how the content ended")
     },
     Check("throws CancellationError to the reader of content that is discarded") { bench in
@@ -97,12 +99,15 @@ extension TransportConformance {
 /// A recorder of every end that content reports.
 private final class Ends: Sendable {
   private let recorded = Mutex<[String]>([])
+  private let hasEnded = Gate()
 
   init(of content: ResponseContent) {
     content.onEnd { [weak self] end in self?.record(end) }
   }
 
   var all: [String] { recorded.withLock { $0 } }
+
+  func waitForFirst() async throws { try await hasEnded.wait() }
 
   private func record(_ end: ContentEnd) {
     let text =
@@ -113,6 +118,7 @@ private final class Ends: Sendable {
       case .failed(let error): "failed \(type(of: error))"
       }
     recorded.withLock { $0.append(text) }
+    hasEnded.open()
   }
 }
 
