@@ -23,8 +23,8 @@ EVERYWHERE = [
 # The files of ApusJSON with unsafe memory, and why they need it.
 UNSAFE = {
     "Tape/JSONTape.swift": "one allocation for a text and one for its words; each position and range is checked",
-    "Tape/TapeParser.swift": "reads a copy that ends with zero bytes, so that no byte needs a check of its own",
-    "Tape/TapeParser+Scalars.swift": "the same",
+    "Tape/TapeParser.swift": "writes words into memory that grows without zeroing",
+    "Text/JSONCursor.swift": "reads a copy that ends with zero bytes, so that no byte needs a check of its own",
     "Text/JSONDouble.swift": "reads digits in place",
     "Text/JSONEscape.swift": "reads escapes in place, and writes into a new string",
     "Text/JSONText.swift": "grows without zeroing, and writes eight bytes at once; each slice is checked",
@@ -38,6 +38,10 @@ UNSAFE = {
     "Encoding/JSONOutput.swift": "nodes that grow without checks for exclusive access; each index is checked",
     "Encoding/JSONOutput+Values.swift": "casts between a type and itself, or one only known as conforming",
     "Encoding/JSONOutput+Text.swift": "hands the bytes of the text to the caller's copy",
+    "Direct/JSONReader.swift": "compares names in place",
+    "Direct/JSONReader+Scalars.swift": "reads numbers in place",
+    "Direct/JSONReader+Errors.swift": "owns the copy that is read, for as long as its reader",
+    "Direct/JSONWriter.swift": "hands the bytes of the text to the caller's copy",
     "Coders/JSONCoding+Coding.swift": "hands the bytes of the caller to the parser",
     "Coders/JSONCoding+Foundation.swift": "copies the bytes of the caller",
 }

@@ -17,6 +17,9 @@ extension JSONCoding {
   ///   ``JSONLocation`` as the underlying error; errors of the type itself.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: some ContiguousBytes) throws -> Value {
     if coder == .foundation { return try decodeByFoundation(type, from: bytes) }
+    if DirectTypes.shared.isReadable(type), let readable = type as? any JSONReadable.Type {
+      return try bytes.withUnsafeBytes { try read(readable, as: type, from: $0) }
+    }
     return try document(bytes).decode(type)
   }
 
@@ -28,7 +31,21 @@ extension JSONCoding {
   /// - Throws: `EncodingError`; errors of the type itself.
   public func encode<Value: Encodable>(_ value: Value) throws -> Data {
     if coder == .foundation { return try encodeByFoundation(value) }
+    // A writer keeps no coding path: the encoder makes the error.
+    if DirectTypes.shared.isWritable(Value.self), let writable = value as? any JSONWritable,
+      let data = try? JSONWriter.write(writable, self, { Data($0) })
+    {
+      return data
+    }
     return try JSONOutput.encode(value, self) { Data($0) }
+  }
+
+  private func read<Readable: JSONReadable, Value>(
+    _ readable: Readable.Type, as type: Value.Type, from bytes: UnsafeRawBufferPointer
+  ) throws -> Value {
+    let value = try JSONReader.read(readable, from: bytes, self)
+    guard let value = value as? Value else { throw JSONError(.unexpectedByte, at: 0) }
+    return value
   }
 
   /// Parses a text, to decode several values from it.

@@ -3,7 +3,7 @@ extension JSONDocument {
 
   /// Decodes a value of any type.
   @inline(__always) func decode<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
-    switch types.typeClass(of: type) {
+    switch types[type] {
     case .ordinary, .keyInSource, .otherKey:
       try T(from: ValueDecoder(document: self, position: position, depth: depth))
     case .string: unsafeBitCast(try string(at: position), to: type)
@@ -59,8 +59,8 @@ extension JSONDocument {
 
   func bool(at position: Int) throws -> Bool {
     let word = tape[position]
-    guard word.kind == .literal, word.length != JSONWord.null else { throw mismatch(Bool.self, at: position) }
-    return word.length == JSONWord.true
+    guard let literal = word.literal, literal != .null else { throw mismatch(Bool.self, at: position) }
+    return literal == .true
   }
 
   func string(at position: Int) throws -> String {
@@ -103,7 +103,7 @@ extension JSONDocument {
   func double(at position: Int) throws -> Double {
     let word = tape[position]
     guard word.isNumber else {
-      if word.isString, let value = nonFinite(word) { return value }
+      if word.isString, let value = coding.nonFinite(string(word)) { return value }
       throw mismatch(Double.self, at: position)
     }
     if word.kind == .integer, word.length <= 15 {
@@ -117,7 +117,7 @@ extension JSONDocument {
   func float(at position: Int) throws -> Float {
     let word = tape[position]
     guard word.isNumber else {
-      if word.isString, let value = nonFinite(word) { return Float(value) }
+      if word.isString, let value = coding.nonFinite(string(word)) { return Float(value) }
       throw mismatch(Float.self, at: position)
     }
     guard let value = Float(string(word)), value.isFinite else { throw unrepresentable(Float.self, at: position) }
@@ -125,16 +125,6 @@ extension JSONDocument {
   }
 
   private func number(at position: Int) -> DecimalForm { DecimalForm(string(tape[position])) }
-
-  private func nonFinite(_ word: JSONWord) -> Double? {
-    guard case .strings(let infinity, let negative, let nan) = coding.nonFiniteNumbers else { return nil }
-    return switch string(word) {
-    case infinity: .infinity
-    case negative: -.infinity
-    case nan: .nan
-    default: nil
-    }
-  }
 
   // MARK: Errors
 
@@ -179,7 +169,7 @@ extension JSONDocument {
   private func kind(_ position: Int) -> String {
     let word = tape[position]
     return switch word.kind {
-    case .literal: word.length == JSONWord.null ? "null" : "a Boolean"
+    case .literal: word.isNull ? "null" : "a Boolean"
     case .integer, .fraction: "a number"
     case .string, .escapedString: "a string"
     case .array: "an array"

@@ -5,7 +5,7 @@
 package final class JSONDocument {
   let tape: JSONTape
   let coding: JSONCoding
-  let types = TypeTable.shared
+  let types = TypeClasses.shared
   /// The indexes of objects that are large, or whose names are not all different.
   private var indexes: [Int: [ArraySlice<UInt8>: Int]] = [:]
   /// The line of the error that was located last, and the offset of its first byte.
@@ -23,7 +23,11 @@ package final class JSONDocument {
   }
 
   /// Decodes the value of the text.
-  package func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, at: JSONTape.root, 0) }
+  ///
+  /// - Parameter depth: the number of containers around the text, which count for the limit of models. Default: 0.
+  package func decode<T: Decodable>(_ type: T.Type, depth: Int = 0) throws -> T {
+    try decode(type, at: JSONTape.root, depth)
+  }
 
   // MARK: Members
 
@@ -176,7 +180,10 @@ package final class JSONDocument {
 
   /// Locates a value. Counts lines from the last located one on, so that many errors in order take linear time.
   func location(of position: Int, _ cause: (any Error)? = nil) -> JSONLocation {
-    let offset = tape.offset(of: position)
+    location(atOffset: tape.offset(of: position), cause)
+  }
+
+  func location(atOffset offset: Int, _ cause: (any Error)?) -> JSONLocation {
     if offset < lastLine.offset { lastLine = (1, 0, 0) }
     let newLine = UInt8(ascii: "\n")
     for index in lastLine.offset..<offset where tape.all[index] == newLine {

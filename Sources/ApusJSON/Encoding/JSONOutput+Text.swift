@@ -1,20 +1,21 @@
 extension JSONOutput {
   /// Encodes a value as JSON in UTF-8, with the members of objects sorted by name.
   ///
-  /// - Throws: `EncodingError`.
+  /// - Parameter depth: the number of containers around the text, for its indentation. Default: 0.
+  /// - Throws: `EncodingError`; errors of the type itself.
   package static func encode<T: Encodable, Output>(
-    _ value: T, _ coding: JSONCoding, _ copy: (UnsafeRawBufferPointer) -> Output
+    _ value: T, _ coding: JSONCoding, depth: Int = 0, _ copy: (UnsafeRawBufferPointer) -> Output
   ) throws -> Output {
     let output = JSONOutput(coding)
     try output.encode(value, as: root)
     guard output[root].kind != .empty else { throw output.error(value, "The value encodes nothing.", at: root) }
     var text = JSONText(capacity: output.text.count + 64)
-    output.write(to: &text)
+    output.write(to: &text, depth)
     return copy(text.all)
   }
 
   /// Writes all values, with a stack of its own, so that deep values need none of the thread's.
-  private func write(to text: inout JSONText) {
+  private func write(to text: inout JSONText, _ depth: Int) {
     var children: [Int] = []
     children.reserveCapacity(32)
     // The containers that are open: whether each is an object, and the number of children before its own.
@@ -25,7 +26,7 @@ extension JSONOutput {
       let value = self[node]
       let isMember = open.last?.isObject ?? false
       if !open.isEmpty, !isFirst { text.append(UInt8(ascii: ",")) }
-      if coding.isPrettyPrinted, !open.isEmpty { newLine(open.count, &text) }
+      if coding.isPrettyPrinted, !open.isEmpty { newLine(depth + open.count, &text) }
       if value.kind == .scalar, isMember, value.first == value.nameEnd + 1, !coding.isPrettyPrinted {
         text.append(self.text.slice(Int(value.start), Int(value.end)))
       } else {
@@ -48,7 +49,7 @@ extension JSONOutput {
         open.removeLast()
         if coding.isPrettyPrinted {
           if isFirst { text.append(UInt8(ascii: "\n")) }
-          newLine(open.count, &text)
+          newLine(depth + open.count, &text)
         }
         text.append(last.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
         isFirst = false

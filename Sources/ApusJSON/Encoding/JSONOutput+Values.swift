@@ -1,7 +1,7 @@
 extension JSONOutput {
   /// Encodes a value of any type as a node.
   @inline(__always) func encode<T: Encodable>(_ value: T, as node: Int) throws {
-    switch types.typeClass(of: T.self) {
+    switch types[T.self] {
     case .ordinary, .keyInSource, .otherKey: try value.encode(to: ValueEncoder(self, node))
     case .string: encode(unsafeBitCast(value, to: String.self), as: node)
     case .int: encode(integer: Int64(unsafeBitCast(value, to: Int.self)), as: node)

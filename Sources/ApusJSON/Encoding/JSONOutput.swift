@@ -7,7 +7,7 @@ package final class JSONOutput {
   static let root = 0
 
   let coding: JSONCoding
-  let types = TypeTable.shared
+  let types = TypeClasses.shared
   // Each access takes one step of one thread, and no step calls another that accesses the same property.
   @exclusivity(unchecked) var text: JSONText
   @exclusivity(unchecked) private var nodes: UnsafeMutablePointer<JSONNode>

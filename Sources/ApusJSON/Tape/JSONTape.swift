@@ -9,8 +9,6 @@
 /// an array in a class would be checked for exclusive access each time. Every position and range is checked against the
 /// sizes, so a wrong one traps and never reads other memory.
 struct JSONTape: ~Copyable {
-  /// The number of zero bytes after the text, so that eight bytes can be read at once from any offset.
-  static let padding = 16
   /// The largest text in bytes: a length has 29 bits.
   static let maximumBytes = 1 << 29 - 64
   /// The position of a `null` that belongs to no value of the text.
@@ -130,13 +128,6 @@ struct JSONWord {
     case indexedObject
   }
 
-  static let null = 0
-  static let `false` = 1
-  static let `true` = 2
-
-  /// The largest number of elements that a word states.
-  static let maximumLength = 1 << 29 - 1
-
   var bits: UInt64
 
   @inline(__always) init(bits: UInt64) { self.bits = bits }
@@ -156,6 +147,8 @@ struct JSONWord {
   @inline(__always) var isContainer: Bool { bits & 7 >= Kind.array.rawValue }
   @inline(__always) var isObject: Bool { bits & 7 >= Kind.object.rawValue }
   @inline(__always) var isNull: Bool { bits & 0xFFFF_FFFF == 0 }
+  /// The value of a literal.
+  @inline(__always) var literal: JSONLiteral? { kind == .literal ? JSONLiteral(rawValue: length) : nil }
   @inline(__always) var isNumber: Bool { bits & 7 == Kind.integer.rawValue || bits & 7 == Kind.fraction.rawValue }
   @inline(__always) var isString: Bool { bits & 7 == Kind.string.rawValue || bits & 7 == Kind.escapedString.rawValue }
   @inline(__always) var length: Int { Int(truncatingIfNeeded: (bits & 0xFFFF_FFFF) >> 3) }

@@ -3,11 +3,8 @@
 /// It validates everything in one pass: the grammar, UTF-8, escapes, surrogates, nesting. Open containers are linked
 /// through the tape, so deep nesting costs no stack.
 struct TapeParser: ~Copyable {
-  let text: UnsafeRawPointer
-  let count: Int
+  private var cursor: JSONCursor
   private let limits: JSONLimits
-  /// The offset of the next byte.
-  var offset = 0
   private var words: UnsafeMutablePointer<UInt64>
   private var capacity: Int
   private var used = 0
@@ -21,35 +18,33 @@ struct TapeParser: ~Copyable {
   static func parse(_ bytes: UnsafeRawBufferPointer, limits: JSONLimits) throws(JSONError) -> JSONTape {
     let greatest = min(limits.bytes ?? JSONTape.maximumBytes, JSONTape.maximumBytes)
     if bytes.count > greatest { throw JSONError(.tooLarge, at: greatest) }
-    let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + JSONTape.padding, alignment: 8)
-    if let start = bytes.baseAddress { copy.copyMemory(from: start, byteCount: bytes.count) }
-    copy.advanced(by: bytes.count).initializeMemory(as: UInt8.self, repeating: 0, count: JSONTape.padding)
-    var parser = TapeParser(text: UnsafeRawPointer(copy), count: bytes.count, limits: limits)
+    let copy = JSONCursor.copy(bytes)
+    let cursor = JSONCursor(text: UnsafeRawPointer(copy), count: bytes.count)
+    var parser = TapeParser(cursor, limits: limits)
     do throws(JSONError) {
       try parser.run()
     } catch {
       parser.words.deallocate()
       defer { copy.deallocate() }
-      throw parser.isOtherEncoding(error) ? JSONError(.invalidUTF8, at: 0) : error
+      throw cursor.isOtherEncoding(error) ? JSONError(.invalidUTF8, at: 0) : error
     }
-    return JSONTape(bytes: parser.text, byteCount: parser.count, words: parser.words, wordCount: parser.used)
+    return JSONTape(bytes: cursor.text, byteCount: cursor.count, words: parser.words, wordCount: parser.used)
   }
 
-  private init(text: UnsafeRawPointer, count: Int, limits: JSONLimits) {
-    (self.text, self.count, self.limits) = (text, count, limits)
-    capacity = count / 8 + 16
+  private init(_ cursor: JSONCursor, limits: JSONLimits) {
+    (self.cursor, self.limits) = (cursor, limits)
+    capacity = cursor.count / 8 + 16
     words = .allocate(capacity: capacity)
   }
 
   private mutating func run() throws(JSONError) {
-    append(JSONWord(.literal, length: JSONWord.null, high: 0))
-    if count >= 3, byte(0) == 0xEF, byte(1) == 0xBB, byte(2) == 0xBF { offset = 3 }
+    append(JSONWord(.literal, length: JSONLiteral.null.rawValue, high: 0))
     repeat {
-      skipWhitespace()
+      cursor.skipWhitespace()
       try value()
       try afterValue()
     } while open != 0
-    guard offset == count else { throw error(.trailingBytes) }
+    guard cursor.offset == cursor.count else { throw cursor.error(.trailingBytes) }
   }
 
   // MARK: Values
@@ -58,10 +53,10 @@ struct TapeParser: ~Copyable {
   @inline(__always) private mutating func value() throws(JSONError) {
     while true {
       if open != 0 { words[open] &+= 1 << 3 }
-      switch byte(offset) {
+      switch cursor.byte(cursor.offset) {
       case UInt8(ascii: "\""):
-        let (start, isEscaped, _) = try string()
-        append(JSONWord(isEscaped ? .escapedString : .string, length: offset - 1 - start, high: start))
+        let (start, isEscaped, _) = try cursor.string()
+        append(JSONWord(isEscaped ? .escapedString : .string, length: cursor.offset - 1 - start, high: start))
       case UInt8(ascii: "{"):
         try push(.object)
         if next(isTaken: UInt8(ascii: "}")) { break }
@@ -71,8 +66,12 @@ struct TapeParser: ~Copyable {
         try push(.array)
         if next(isTaken: UInt8(ascii: "]")) { break }
         continue
-      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
-      default: try literal()
+      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let (start, isInteger) = try cursor.number()
+        append(JSONWord(isInteger ? .integer : .fraction, length: cursor.offset - start, high: start))
+      default:
+        let start = cursor.offset
+        append(JSONWord(.literal, length: try cursor.literal().rawValue, high: start))
       }
       return
     }
@@ -81,19 +80,19 @@ struct TapeParser: ~Copyable {
   /// Closes containers up to the next comma, after which a value follows, or up to the end.
   @inline(__always) private mutating func afterValue() throws(JSONError) {
     while true {
-      skipWhitespace()
+      cursor.skipWhitespace()
       if open == 0 { return }
       let isObject = JSONWord(bits: words[open]).isObject
-      switch byte(offset) {
+      switch cursor.byte(cursor.offset) {
       case UInt8(ascii: ","):
-        offset += 1
+        cursor.offset += 1
         guard isObject else { return }
-        skipWhitespace()
+        cursor.skipWhitespace()
         return try name()
       case UInt8(ascii: "}") where isObject, UInt8(ascii: "]") where !isObject:
-        offset += 1
+        cursor.offset += 1
         pop()
-      default: throw unexpected
+      default: throw cursor.unexpected
       }
     }
   }
@@ -101,21 +100,21 @@ struct TapeParser: ~Copyable {
   // MARK: Containers
 
   @inline(__always) private mutating func push(_ kind: JSONWord.Kind) throws(JSONError) {
-    guard depth < limits.depth else { throw error(.tooDeep) }
+    guard depth < limits.depth else { throw cursor.error(.tooDeep) }
     depth += 1
     let container = used
     append(JSONWord(kind, length: 0, high: 0))
-    append(JSONWord(low: open, high: offset))
+    append(JSONWord(low: open, high: cursor.offset))
     append(JSONWord(bits: 0))
     open = container
-    offset += 1
-    skipWhitespace()
+    cursor.offset += 1
+    cursor.skipWhitespace()
   }
 
   /// Takes the end of an empty container.
   @inline(__always) private mutating func next(isTaken end: UInt8) -> Bool {
-    guard byte(offset) == end else { return false }
-    offset += 1
+    guard cursor.byte(cursor.offset) == end else { return false }
+    cursor.offset += 1
     pop()
     return true
   }
@@ -139,10 +138,10 @@ struct TapeParser: ~Copyable {
 
   /// Reads a name and its colon.
   @inline(__always) private mutating func name() throws(JSONError) {
-    guard byte(offset) == UInt8(ascii: "\"") else { throw unexpected }
-    let (start, isEscaped, isASCII) = try string()
-    let length = offset - 1 - start
-    if !isASCII || isEscaped, length > 256 { try checkMarks(start, length) }
+    guard cursor.byte(cursor.offset) == UInt8(ascii: "\"") else { throw cursor.unexpected }
+    let (start, isEscaped, isASCII) = try cursor.string()
+    let length = cursor.offset - 1 - start
+    if !isASCII || isEscaped, length > 256 { try cursor.checkMarks(start, length) }
     let word = JSONWord(isEscaped ? .escapedString : .string, length: length, high: start)
     if isEscaped {
       markIndexed()
@@ -150,15 +149,15 @@ struct TapeParser: ~Copyable {
       compare(word)
     }
     append(word)
-    skipWhitespace()
-    guard byte(offset) == UInt8(ascii: ":") else { throw unexpected }
-    offset += 1
-    skipWhitespace()
+    cursor.skipWhitespace()
+    guard cursor.byte(cursor.offset) == UInt8(ascii: ":") else { throw cursor.unexpected }
+    cursor.offset += 1
+    cursor.skipWhitespace()
   }
 
   /// Marks an object with two equal names. A filter of 64 bits finds nearly all names that differ.
   @inline(__always) private mutating func compare(_ word: JSONWord) {
-    var mixed = load(word.high)
+    var mixed = cursor.load(word.high)
     if word.length < 8 { mixed &= (1 << UInt64(word.length * 8)) &- 1 }
     mixed = (mixed ^ UInt64(truncatingIfNeeded: word.length)) &* 0x9E37_79B9_7F4A_7C15
     let bit: UInt64 = 1 << (mixed >> 58)
@@ -182,13 +181,13 @@ struct TapeParser: ~Copyable {
   }
 
   private func isEqual(_ one: Int, _ other: Int, _ length: Int) -> Bool {
-    UnsafeRawBufferPointer(start: text + one, count: length)
-      .elementsEqual(UnsafeRawBufferPointer(start: text + other, count: length))
+    UnsafeRawBufferPointer(start: cursor.text + one, count: length)
+      .elementsEqual(UnsafeRawBufferPointer(start: cursor.text + other, count: length))
   }
 
   // MARK: The tape
 
-  @inline(__always) mutating func append(_ word: JSONWord) {
+  @inline(__always) private mutating func append(_ word: JSONWord) {
     if used == capacity { grow() }
     words[used] = word.bits
     used += 1
@@ -201,40 +200,4 @@ struct TapeParser: ~Copyable {
     words = larger
     capacity *= 2
   }
-
-  // MARK: Bytes
-
-  @inline(__always) func byte(_ offset: Int) -> UInt8 { text.load(fromByteOffset: offset, as: UInt8.self) }
-
-  /// Eight bytes, the first in the lowest bits.
-  @inline(__always) func load(_ offset: Int) -> UInt64 {
-    UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-  }
-
-  @inline(__always) mutating func skipWhitespace() {
-    if byte(offset) > 0x20 { return }
-    skipLongWhitespace()
-  }
-
-  @inline(never) private mutating func skipLongWhitespace() {
-    while true {
-      switch byte(offset) {
-      case 0x20 where load(offset) == 0x2020_2020_2020_2020: offset += 8
-      case 0x20, 0x0A, 0x0D, 0x09: offset += 1
-      default: return
-      }
-    }
-  }
-
-  /// Whether an error arose because the text is in UTF-16 or UTF-32, which §8.1 excludes.
-  private func isOtherEncoding(_ error: JSONError) -> Bool {
-    guard error.reason == .unexpectedByte, count >= 2 else { return false }
-    let mark = UInt16(byte(0)) << 8 | UInt16(byte(1))
-    return byte(0) == 0 || byte(1) == 0 || mark == 0xFEFF || mark == 0xFFFE
-  }
-
-  func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason, at: offset) }
-
-  /// The error for a next byte that is not allowed here.
-  var unexpected: JSONError { error(offset >= count ? .unexpectedEnd : .unexpectedByte) }
 }

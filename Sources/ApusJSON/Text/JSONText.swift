@@ -98,7 +98,7 @@ struct JSONText: ~Copyable {
     string.withUTF8 { append(quoted: UnsafeRawBufferPointer($0)) }
   }
 
-  private mutating func append(quoted utf8: UnsafeRawBufferPointer) {
+  mutating func append(quoted utf8: UnsafeRawBufferPointer) {
     // Eight bytes more, so that eight can be read from each offset of the copy.
     reserve(utf8.count + 10)
     bytes.storeBytes(of: UInt8(ascii: "\""), toByteOffset: count, as: UInt8.self)

@@ -49,7 +49,7 @@ extension JSONTape {
     switch word.kind {
     case .integer, .fraction: .number(JSONNumber(valid: String(decoding: text(word), as: UTF8.self)))
     case .string, .escapedString: .string(string(word))
-    default: word.length == JSONWord.null ? .null : .bool(word.length == JSONWord.true)
+    default: word.isNull ? .null : .bool(word.literal == .true)
     }
   }
 }

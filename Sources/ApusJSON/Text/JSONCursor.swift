@@ -1,4 +1,68 @@
-extension TapeParser {
+/// A cursor over the tokens of a JSON text (RFC 8259 §2, §6, §7). It ignores nesting and takes linear time.
+///
+/// The text is a copy that ends with ``padding`` zero bytes. No token contains one, so a token ends there at the latest,
+/// and eight bytes can be read from any offset.
+struct JSONCursor {
+  /// The number of zero bytes after the text.
+  static let padding = 16
+
+  let text: UnsafeRawPointer
+  let count: Int
+  /// The offset of the next byte.
+  var offset = 0
+
+  /// - Parameters:
+  ///   - text: the padded text, which must outlive the cursor.
+  ///   - count: the number of bytes before the padding.
+  init(text: UnsafeRawPointer, count: Int) {
+    (self.text, self.count) = (text, count)
+    if count >= 3, byte(0) == 0xEF, byte(1) == 0xBB, byte(2) == 0xBF { offset = 3 }
+  }
+
+  /// Returns a padded copy of a text, which the caller deallocates.
+  static func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer {
+    let copy = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + padding, alignment: 8)
+    if let start = bytes.baseAddress { copy.copyMemory(from: start, byteCount: bytes.count) }
+    copy.advanced(by: bytes.count).initializeMemory(as: UInt8.self, repeating: 0, count: padding)
+    return copy
+  }
+
+  // MARK: Bytes
+
+  @inline(__always) func byte(_ offset: Int) -> UInt8 { text.load(fromByteOffset: offset, as: UInt8.self) }
+
+  /// Eight bytes, the first in the lowest bits.
+  @inline(__always) func load(_ offset: Int) -> UInt64 {
+    UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  @inline(__always) mutating func skipWhitespace() {
+    if byte(offset) > 0x20 { return }
+    skipLongWhitespace()
+  }
+
+  @inline(never) private mutating func skipLongWhitespace() {
+    while true {
+      switch byte(offset) {
+      case 0x20 where load(offset) == 0x2020_2020_2020_2020: offset += 8
+      case 0x20, 0x0A, 0x0D, 0x09: offset += 1
+      default: return
+      }
+    }
+  }
+
+  func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason, at: offset) }
+
+  /// The error for a next byte that is not allowed here.
+  var unexpected: JSONError { error(offset >= count ? .unexpectedEnd : .unexpectedByte) }
+
+  /// Whether an error arose because the text is in UTF-16 or UTF-32, which §8.1 excludes.
+  func isOtherEncoding(_ error: JSONError) -> Bool {
+    guard error.reason == .unexpectedByte, count >= 2 else { return false }
+    let mark = UInt16(byte(0)) << 8 | UInt16(byte(1))
+    return byte(0) == 0 || byte(1) == 0 || mark == 0xFEFF || mark == 0xFFFE
+  }
+
   // MARK: Strings
 
   /// Reads a string. Returns the offset after its opening quotation mark, and what its bytes are.
@@ -126,18 +190,19 @@ extension TapeParser {
 
   // MARK: Numbers and literals
 
-  @inline(__always) mutating func number() throws(JSONError) {
+  /// Reads a number. Returns the offset of its first byte, and whether it has neither fraction nor exponent.
+  @inline(__always) mutating func number() throws(JSONError) -> (start: Int, isInteger: Bool) {
     let start = offset
-    var kind = JSONWord.Kind.integer
+    var isInteger = true
     if byte(offset) == UInt8(ascii: "-") { offset += 1 }
     if byte(offset) == UInt8(ascii: "0") { offset += 1 } else { try digits() }
     if byte(offset) == UInt8(ascii: ".") {
-      kind = .fraction
+      isInteger = false
       offset += 1
       try digits()
     }
     if byte(offset) | 0x20 == UInt8(ascii: "e") {
-      kind = .fraction
+      isInteger = false
       offset += 1
       if byte(offset) == UInt8(ascii: "+") || byte(offset) == UInt8(ascii: "-") { offset += 1 }
       try digits()
@@ -147,7 +212,7 @@ extension TapeParser {
     case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x0A, 0x0D, 0x09: break
     default: guard offset == count else { throw error(.malformedNumber) }
     }
-    append(JSONWord(kind, length: offset - start, high: start))
+    return (start, isInteger)
   }
 
   @inline(__always) private mutating func digits() throws(JSONError) {
@@ -156,21 +221,26 @@ extension TapeParser {
     if offset == start { throw error(offset >= count ? .unexpectedEnd : .malformedNumber) }
   }
 
-  mutating func literal() throws(JSONError) {
+  /// Reads `null`, `false` or `true`.
+  mutating func literal() throws(JSONError) -> JSONLiteral {
     switch byte(offset) {
-    case UInt8(ascii: "t"): try literal("true", JSONWord.true)
-    case UInt8(ascii: "f"): try literal("false", JSONWord.false)
-    case UInt8(ascii: "n"): try literal("null", JSONWord.null)
+    case UInt8(ascii: "t"): try skip("true", .true)
+    case UInt8(ascii: "f"): try skip("false", .false)
+    case UInt8(ascii: "n"): try skip("null", .null)
     default: throw unexpected
     }
   }
 
-  private mutating func literal(_ text: StaticString, _ value: Int) throws(JSONError) {
-    let start = offset
+  private mutating func skip(_ text: StaticString, _ literal: JSONLiteral) throws(JSONError) -> JSONLiteral {
     for index in 0..<text.utf8CodeUnitCount {
       guard byte(offset) == text.utf8Start[index] else { throw unexpected }
       offset += 1
     }
-    append(JSONWord(.literal, length: value, high: start))
+    return literal
   }
+}
+
+/// A value that is written as a word.
+enum JSONLiteral: Int {
+  case null, `false`, `true`
 }

@@ -5,6 +5,17 @@ import Foundation
 #endif
 
 extension JSONCoding {
+  /// The number that is not finite for its text, or `nil` if the text is none.
+  func nonFinite(_ text: String) -> Double? {
+    guard case .strings(let infinity, let negative, let nan) = nonFiniteNumbers else { return nil }
+    return switch text {
+    case infinity: .infinity
+    case negative: -.infinity
+    case nan: .nan
+    default: nil
+    }
+  }
+
   /// A date outside the years 0 to 9999.
   private struct DateOutOfRange: Error {}
 

@@ -1,0 +1,125 @@
+/// A writer of a JSON text, from its start to its end, for types that write themselves.
+///
+/// ```swift
+/// struct Place: Codable, JSONWritable {
+///   var name: String
+///   var floor: Int?
+///
+///   func write(to writer: inout JSONWriter) throws {
+///     writer.beginObject()
+///     try writer.write(floor, as: "floor")
+///     try writer.write(name, as: "name")
+///     writer.endObject()
+///   }
+/// }
+/// ```
+///
+/// ``JSONCoding`` writes such types in place of encoding them, which takes less than half the time. Members are written
+/// in the order of the calls: call them in the order of their names for the same bytes as by encoding. A value that throws
+/// is encoded instead, so that the error is that of its `Encodable` conformance.
+public struct JSONWriter: ~Copyable {
+  var text: JSONText
+  let coding: JSONCoding
+  private var depth = 0
+  /// Whether the innermost container has no value yet.
+  private var isFirst = true
+
+  init(_ coding: JSONCoding) {
+    text = JSONText(capacity: 512)
+    self.coding = coding
+  }
+
+  // MARK: Containers
+
+  /// Opens an object.
+  public mutating func beginObject() { open(UInt8(ascii: "{")) }
+  /// Closes an object.
+  public mutating func endObject() { close(UInt8(ascii: "}")) }
+  /// Opens an array.
+  public mutating func beginArray() { open(UInt8(ascii: "[")) }
+  /// Closes an array.
+  public mutating func endArray() { close(UInt8(ascii: "]")) }
+
+  private mutating func open(_ byte: UInt8) {
+    text.append(byte)
+    depth += 1
+    isFirst = true
+  }
+
+  private mutating func close(_ byte: UInt8) {
+    depth = max(0, depth - 1)
+    if coding.isPrettyPrinted {
+      if isFirst { text.append(UInt8(ascii: "\n")) }
+      newLine()
+    }
+    text.append(byte)
+    isFirst = false
+  }
+
+  private mutating func newLine() {
+    text.append(UInt8(ascii: "\n"))
+    for _ in 0..<depth { text.append("  ") }
+  }
+
+  /// Starts an element of an array, before its value is written.
+  public mutating func beginElement() {
+    if isFirst { isFirst = false } else { text.append(UInt8(ascii: ",")) }
+    if coding.isPrettyPrinted { newLine() }
+  }
+
+  /// Starts a member of an object with a name that no key strategy converts, before its value is written.
+  public mutating func beginMember(writtenName name: String) {
+    beginElement()
+    text.append(quoted: name)
+    endName()
+  }
+
+  /// Starts a member of an object, before its value is written.
+  public mutating func beginMember(_ name: StaticString) {
+    if coding.keys == .snakeCase { return beginMember(writtenName: name.description.snakeCased) }
+    beginElement()
+    text.append(quoted: UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    endName()
+  }
+
+  @inline(__always) private mutating func endName() {
+    if coding.isPrettyPrinted { text.append(" : ") } else { text.append(UInt8(ascii: ":")) }
+  }
+
+  // MARK: Values
+
+  /// Writes a member of an object.
+  @inlinable public mutating func write<Value: JSONWritable>(_ value: Value, as name: StaticString) throws {
+    beginMember(name)
+    try value.write(to: &self)
+  }
+
+  /// Writes a member of an object, unless the value is `nil`.
+  @inlinable public mutating func write<Value: JSONWritable>(_ value: Value?, as name: StaticString) throws {
+    guard let value else { return }
+    beginMember(name)
+    try value.write(to: &self)
+  }
+
+  /// Writes a value.
+  @inlinable public mutating func write<Value: JSONWritable>(_ value: Value) throws { try value.write(to: &self) }
+
+  /// Writes `null`.
+  public mutating func writeNull() { text.append("null") }
+
+  /// Encodes a value by its `Encodable` conformance.
+  public mutating func encode(_ value: some Encodable) throws {
+    try JSONOutput.encode(value, coding, depth: depth) { text.append($0) }
+  }
+
+  /// Returns the text of a value.
+  ///
+  /// - Throws: `EncodingError`; errors of the type itself.
+  static func write<Output>(
+    _ value: some JSONWritable, _ coding: JSONCoding, _ copy: (UnsafeRawBufferPointer) -> Output
+  ) throws -> Output {
+    var writer = JSONWriter(coding)
+    try value.write(to: &writer)
+    return copy(writer.text.all)
+  }
+}

@@ -1,0 +1,60 @@
+/// The way in which a type is decoded or encoded.
+enum TypeClass: UInt {
+  /// By its own conformance.
+  case ordinary = 1
+  case string, bool, int, double
+  case strings, ints, doubles
+  /// Another array.
+  case array
+  /// A dictionary with keys of type `String`, which no key strategy converts.
+  case dictionary
+  /// A type of Foundation, or any JSON.
+  case other
+  /// A coding key that is a case of an enum without associated values.
+  case keyInSource
+  case otherKey
+}
+
+/// The classes of types.
+struct TypeClasses: Sendable {
+  static let shared = TypeClasses()
+  private let table = TypeTable()
+
+  /// Returns the class of a type, if it is known.
+  @inline(__always) func known(_ type: Any.Type) -> TypeClass? { table.known(type).flatMap { TypeClass(rawValue: $0) } }
+
+  /// Returns the class of a type.
+  @inline(__always) subscript(type: Any.Type) -> TypeClass { known(type) ?? classify(type) }
+
+  @inline(never) private func classify(_ type: Any.Type) -> TypeClass {
+    let typeClass: TypeClass
+    switch type {
+    case is String.Type: typeClass = .string
+    case is Bool.Type: typeClass = .bool
+    case is Int.Type: typeClass = .int
+    case is Double.Type: typeClass = .double
+    case is [String].Type: typeClass = .strings
+    case is [Int].Type: typeClass = .ints
+    case is [Double].Type: typeClass = .doubles
+    case is JSONValue.Type, is JSONNumber.Type: typeClass = .other
+    case let type as any ContainerType.Type: typeClass = type.typeClass
+    default: typeClass = FoundationTypes.typeClass(of: type) ?? .ordinary
+    }
+    table.remember(type, typeClass.rawValue)
+    return typeClass
+  }
+
+  /// Whether a coding key is written in source code.
+  func isInSource(_ key: some CodingKey) -> Bool {
+    if let known = known(type(of: key)) { return known == .keyInSource }
+    let mirror = Mirror(reflecting: key)
+    let isInSource = mirror.displayStyle == .enum && mirror.children.isEmpty
+    table.remember(type(of: key), (isInSource ? TypeClass.keyInSource : .otherKey).rawValue)
+    return isInSource
+  }
+}
+
+/// Containers that are coded in a loop of their own.
+private protocol ContainerType { static var typeClass: TypeClass { get } }
+extension Array: ContainerType { fileprivate static var typeClass: TypeClass { .array } }
+extension Dictionary: ContainerType where Key == String { fileprivate static var typeClass: TypeClass { .dictionary } }

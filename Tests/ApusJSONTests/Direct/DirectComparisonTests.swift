@@ -1,0 +1,139 @@
+import ApusTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ApusJSON
+
+@Suite("Types that read and write themselves, compared with Codable") struct DirectComparisonTests {
+  private static let codings: [JSONCoding] = {
+    var numbers = JSONCoding(dates: .secondsSince1970)
+    numbers.nonFiniteNumbers = .strings(infinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    var pretty = JSONCoding.default
+    pretty.isPrettyPrinted = true
+    return [.default, .snakeCase, numbers, pretty]
+  }()
+
+  /// A value as JSON, or everything that an error says.
+  private func outcome(_ coding: JSONCoding, _ decode: () throws -> some Encodable) -> String {
+    do {
+      return String(decoding: try coding.encode(decode()), as: UTF8.self)
+    } catch let error as DecodingError {
+      return "\(error)"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  private func expectAgreement(
+    _ bytes: [UInt8], _ coding: JSONCoding, _ location: SourceLocation = #_sourceLocation
+  ) {
+    let direct = outcome(coding) { try coding.decode([Film].self, from: bytes) }
+    let codable = outcome(coding) { try coding.decode([CodableFilm].self, from: bytes) }
+    let text = String(decoding: bytes, as: UTF8.self)
+    // Codable names the type of the enum's raw value; reading stops at the first error of the text, decoding of the type.
+    if direct == codable { return }
+    #expect(Self.isSame(direct, codable), "\(direct)\n\(codable)\n\(text)", sourceLocation: location)
+  }
+
+  /// Whether both are errors: a text may have several, of which reading finds the first and decoding another.
+  private static func isSame(_ direct: String, _ codable: String) -> Bool {
+    !direct.hasPrefix("[") && !codable.hasPrefix("[")
+  }
+
+  @Test("Values are read and written alike, in every coding")
+  func values() throws {
+    for coding in Self.codings {
+      let text = try coding.encode([CodableFilm.sample, .sample])
+      let films = try coding.decode([Film].self, from: text)
+      #expect(films.count == 2)
+      #expect(try String(decoding: coding.encode(films), as: UTF8.self) == String(decoding: text, as: UTF8.self))
+      #expect(try coding.decode([CodableFilm].self, from: coding.encode(films)) == [.sample, .sample])
+      #expect(try coding.decode([String: Film].self, from: coding.encode(["a": films[0]])) == ["a": films[0]])
+      #expect(try coding.decode(Film?.self, from: Data("null".utf8)) == nil)
+      #expect(try coding.encode([Film]()) == coding.encode([CodableFilm]()))
+    }
+  }
+
+  @Test(
+    "One error is the same error, with the same coding path and place",
+    arguments: [
+      (#""id":7"#, #""id":"x""#), (#""id":7"#, #""id":7.5"#), (#""id":7"#, #""id":null"#), (#""id":7,"#, ""),
+      (#""born":1976"#, #""born":99999"#), (#""born":1976"#, #""born":[]"#), (#""name":"Audrey""#, #""nick":"A""#),
+      (#""isNew":false"#, #""isNew":0"#), (#""rating":8.25"#, #""rating":1e999"#), (#""lead":[1]"#, #""lead":[1,"x"]"#),
+      (#""lead":[1]"#, #""lead":{}"#), ("2001-04-25", "2001-04-31"), (#""radius":2"#, #""radius":"2""#),
+      ("[", "{"), (#""id":7"#, #""id":7,"x":[1,{"y":2,}]"#), (#""id":7"#, #""id":07"#), ("]", "] x"),
+      (#""title":"Am"#, #""title":"\q"#),
+    ])
+  func errors(part: String, replacement: String) throws {
+    let text = String(decoding: try JSONCoding.default.encode([CodableFilm.sample]), as: UTF8.self)
+    let wrong = Array(text.replacing(part, with: replacement, maxReplacements: 1).utf8)
+    let direct = outcome(.default) { try JSONCoding.default.decode([Film].self, from: wrong) }
+    let codable = outcome(.default) { try JSONCoding.default.decode([CodableFilm].self, from: wrong) }
+    #expect(direct == codable.replacing("CodableFilm", with: "Film"))
+    #expect(!direct.hasPrefix("["))
+  }
+
+  @Test("Fuzz: mutated texts are read alike", arguments: 0..<4)
+  func mutations(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for coding in Self.codings {
+      let text = Array(try coding.encode([CodableFilm.sample]))
+      for _ in 0..<fuzzRounds(usually: 100) {
+        var bytes = text
+        for _ in 0..<Int.random(in: 1...2, using: &generator) {
+          let place = Int.random(in: 0..<bytes.count, using: &generator)
+          let new = Array(#"{}[]",:\u-+.0123456789tfn "#.utf8).randomElement(using: &generator) ?? 0
+          switch Int.random(in: 0..<3, using: &generator) {
+          case 0: bytes[place] = new
+          case 1: bytes.insert(new, at: place)
+          default: bytes.remove(at: place)
+          }
+        }
+        expectAgreement(bytes, coding)
+      }
+    }
+  }
+
+  @Test("Models nested too deeply are refused, and unknown members may be nested 512 levels")
+  func depth() throws {
+    struct Node: Codable, JSONReadable {
+      var children: [Node]
+      init(from reader: inout JSONReader) throws {
+        var children: [Node]?
+        try reader.beginObject()
+        while try reader.nextMember() {
+          if reader.isAt("c") { try reader.read(into: &children) } else { try reader.skip() }
+        }
+        self.children = try reader.require(children, "c")
+      }
+    }
+    func nested(_ levels: Int) -> [UInt8] {
+      Array((String(repeating: #"{"c":["#, count: levels / 2) + String(repeating: "]}", count: levels / 2)).utf8)
+    }
+    _ = try JSONCoding.default.decode(Node.self, from: nested(128))
+    #expect(throws: JSONError(.tooDeep, at: 64 * 6)) { try JSONCoding.default.decode(Node.self, from: nested(130)) }
+    for (levels, isRead) in [(511, true), (512, false)] {
+      let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+      let text = Array(#"{"x":\#(value),"c":[]}"#.utf8)
+      #expect(((try? JSONCoding.default.decode(Node.self, from: text)) != nil) == isRead)
+    }
+  }
+
+  @Test("Calls in a wrong order give errors")
+  func misuse() {
+    struct Misuse: Codable, JSONReadable {
+      init(from reader: inout JSONReader) throws {
+        let isEarly = reader.isAt("")
+        let isElement = (try? reader.nextElement()) ?? false
+        try reader.beginObject()
+        _ = try reader.nextMember()
+        let isAt = reader.isAt("a")
+        #expect(isEarly && !isElement && isAt)
+        // The value is neither read nor skipped.
+        _ = try reader.nextMember()
+      }
+    }
+    #expect(throws: JSONError.self) { try JSONCoding.default.decode(Misuse.self, from: Array(#"{"a":1,"b":2}"#.utf8)) }
+  }
+}
