@@ -6,6 +6,7 @@ package final class JSONDocument {
   let tape: JSONTape
   let coding: JSONCoding
   let types = TypeClasses.shared
+  private let convertsKeys: Bool
   /// The indexes of objects that are large, or whose names are not all different.
   private var indexes: [Int: [ArraySlice<UInt8>: Int]] = [:]
   /// The line of the error that was located last, and the offset of its first byte.
@@ -20,6 +21,7 @@ package final class JSONDocument {
   ) throws(JSONError) {
     tape = try TapeParser.parse(bytes, limits: limits)
     self.coding = coding
+    convertsKeys = coding.keys == .snakeCase
   }
 
   /// Decodes the value of the text.
@@ -38,7 +40,7 @@ package final class JSONDocument {
   ///
   /// - Parameter isWrittenInSource: whether the name is that of a coding key in source code, for errors.
   func position(of name: String, in object: Int, isWrittenInSource: Bool) -> Int? {
-    if coding.keys == .snakeCase { return converted(name, in: object, isWrittenInSource) }
+    if convertsKeys { return converted(name, in: object, isWrittenInSource) }
     var name = name
     return name.withUTF8 { bytes in
       let bytes = UnsafeRawBufferPointer(bytes)
@@ -147,7 +149,7 @@ package final class JSONDocument {
 
   /// The name of a member as a coding key has it.
   func key(_ word: JSONWord) -> String {
-    coding.keys == .snakeCase ? string(word).camelCased : string(word)
+    convertsKeys ? string(word).camelCased : string(word)
   }
 
   // MARK: Errors

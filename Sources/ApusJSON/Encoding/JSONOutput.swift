@@ -8,6 +8,7 @@ package final class JSONOutput {
 
   let coding: JSONCoding
   let types = TypeClasses.shared
+  private let convertsKeys: Bool
   // Each access takes one step of one thread, and no step calls another that accesses the same property.
   @exclusivity(unchecked) var text: JSONText
   @exclusivity(unchecked) private var nodes: UnsafeMutablePointer<JSONNode>
@@ -17,6 +18,7 @@ package final class JSONOutput {
 
   init(_ coding: JSONCoding) {
     self.coding = coding
+    convertsKeys = coding.keys == .snakeCase
     text = JSONText(capacity: 512)
     nodes = .allocate(capacity: capacity)
     append(JSONNode(parent: .max))
@@ -42,7 +44,7 @@ package final class JSONOutput {
   func addMember(_ name: String, to object: Int) -> Int { addMember(unconverted: written(name), to: object) }
 
   /// The name in the text of a member with a coding key.
-  @inline(__always) func written(_ key: String) -> String { coding.keys == .snakeCase ? key.snakeCased : key }
+  @inline(__always) func written(_ key: String) -> String { convertsKeys ? key.snakeCased : key }
 
   /// Adds a member whose name no key strategy converts.
   func addMember(unconverted name: String, to object: Int) -> Int {
@@ -124,7 +126,7 @@ package final class JSONOutput {
     while node != Self.root {
       let parent = Int(nodes[node].parent)
       if nodes[parent].kind == .object {
-        path.append(JSONKey(coding.keys == .snakeCase ? name(of: node).camelCased : name(of: node)))
+        path.append(JSONKey(convertsKeys ? name(of: node).camelCased : name(of: node)))
       } else {
         var (sibling, index) = (Int(nodes[parent].first), 0)
         while sibling != node { (sibling, index) = (Int(nodes[sibling].next), index + 1) }

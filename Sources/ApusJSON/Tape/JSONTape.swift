@@ -110,7 +110,7 @@ struct JSONTape: ~Copyable {
 
 /// A word of a ``JSONTape``.
 struct JSONWord {
-  enum Kind: UInt64 {
+  enum Kind: UInt8 {
     /// `null`, `false` or `true`, by the length.
     case literal
     /// A number without fraction and exponent.
@@ -136,21 +136,22 @@ struct JSONWord {
   ///   - length: the length of a string or number in bytes, or the number of elements or members.
   ///   - high: the offset of a string's or number's first byte, or the position after a container.
   @inline(__always) init(_ kind: Kind, length: Int, high: Int) {
-    bits = kind.rawValue | UInt64(truncatingIfNeeded: length) << 3 | UInt64(truncatingIfNeeded: high) << 32
+    bits = UInt64(kind.rawValue) | UInt64(truncatingIfNeeded: length) << 3 | UInt64(truncatingIfNeeded: high) << 32
   }
 
   @inline(__always) init(low: Int, high: Int) {
     bits = UInt64(truncatingIfNeeded: low) & 0xFFFF_FFFF | UInt64(truncatingIfNeeded: high) << 32
   }
 
-  @inline(__always) var kind: Kind { Kind(rawValue: bits & 7) ?? .literal }
-  @inline(__always) var isContainer: Bool { bits & 7 >= Kind.array.rawValue }
-  @inline(__always) var isObject: Bool { bits & 7 >= Kind.object.rawValue }
+  // Each of the eight values is a kind.
+  @inline(__always) var kind: Kind { unsafeBitCast(UInt8(truncatingIfNeeded: bits & 7), to: Kind.self) }
+  @inline(__always) var isContainer: Bool { bits & 7 >= 5 }
+  @inline(__always) var isObject: Bool { bits & 7 >= 6 }
   @inline(__always) var isNull: Bool { bits & 0xFFFF_FFFF == 0 }
   /// The value of a literal.
   @inline(__always) var literal: JSONLiteral? { kind == .literal ? JSONLiteral(rawValue: length) : nil }
-  @inline(__always) var isNumber: Bool { bits & 7 == Kind.integer.rawValue || bits & 7 == Kind.fraction.rawValue }
-  @inline(__always) var isString: Bool { bits & 7 == Kind.string.rawValue || bits & 7 == Kind.escapedString.rawValue }
+  @inline(__always) var isNumber: Bool { kind == .integer || kind == .fraction }
+  @inline(__always) var isString: Bool { kind == .string || kind == .escapedString }
   @inline(__always) var length: Int { Int(truncatingIfNeeded: (bits & 0xFFFF_FFFF) >> 3) }
   @inline(__always) var high: Int { Int(truncatingIfNeeded: bits >> 32) }
   @inline(__always) var low: UInt32 { UInt32(truncatingIfNeeded: bits) }

@@ -125,7 +125,7 @@ struct TapeParser: ~Copyable {
     let parent = Int(JSONWord(bits: words[open + 1]).low)
     // While an object is open, this word contains what is known of its names.
     words[open + 2] = 0
-    if bits >> 3 > Self.mostComparedNames, bits & 7 == JSONWord.Kind.object.rawValue { markIndexed() }
+    if bits >> 3 > Self.mostComparedNames, JSONWord(bits: bits).kind == .object { markIndexed() }
     open = parent
     depth -= 1
   }
@@ -177,7 +177,7 @@ struct TapeParser: ~Copyable {
   }
 
   private mutating func markIndexed() {
-    words[open] |= JSONWord.Kind.indexedObject.rawValue
+    words[open] |= UInt64(JSONWord.Kind.indexedObject.rawValue)
   }
 
   private func isEqual(_ one: Int, _ other: Int, _ length: Int) -> Bool {

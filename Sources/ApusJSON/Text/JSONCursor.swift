@@ -7,6 +7,7 @@ struct JSONCursor {
   static let padding = 16
 
   let text: UnsafeRawPointer
+  private let bytes: UnsafePointer<UInt8>
   let count: Int
   /// The offset of the next byte.
   var offset = 0
@@ -16,6 +17,7 @@ struct JSONCursor {
   ///   - count: the number of bytes before the padding.
   init(text: UnsafeRawPointer, count: Int) {
     (self.text, self.count) = (text, count)
+    bytes = text.assumingMemoryBound(to: UInt8.self)
     if count >= 3, byte(0) == 0xEF, byte(1) == 0xBB, byte(2) == 0xBF { offset = 3 }
   }
 
@@ -29,7 +31,7 @@ struct JSONCursor {
 
   // MARK: Bytes
 
-  @inline(__always) func byte(_ offset: Int) -> UInt8 { text.load(fromByteOffset: offset, as: UInt8.self) }
+  @inline(__always) func byte(_ offset: Int) -> UInt8 { bytes[offset] }
 
   /// Eight bytes, the first in the lowest bits.
   @inline(__always) func load(_ offset: Int) -> UInt64 {
