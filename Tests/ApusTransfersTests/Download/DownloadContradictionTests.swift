@@ -4,6 +4,7 @@ import ApusTesting
 import Crypto
 import Foundation
 import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 
@@ -44,6 +45,37 @@ struct DownloadContradictionTests {
     let result = try await resumed(next.whole())
     #expect(result.file?.validator == #""v2""# && result.file?.resumed == 0)
     #expect(result.bench.bytes == next.bytes && result.bench.names == ["film.mp4"])
+  }
+
+  @Test(
+    "The fraction never decreases when the file changes on the server, and the count ends at its length",
+    arguments: [50_000, 5_000_000])
+  func changedLength(_ length: Int) async throws {
+    try await DownloadBench.with { bench in
+      var next = FileOnServer(length: length, seed: 7)
+      next.tag = #""v2""#
+      var first = film
+      first.pieceSize = 100_000
+      bench.reply(first.whole().failing(after: 5), next.whole())
+      let reporter = ProgressReporter()
+      let progress = reporter.foundationProgress()
+      let seen = ProgressLog()
+      let foundation = Mutex<[Double]>([])
+      reporter.observe { step in
+        seen.add(step.completed, step.total)
+        foundation.withLock { $0.append(progress.fractionCompleted) }
+      }
+      let request = Request<Content>.get("/film").downloadProgress(reporter)
+      _ = try await bench.api.download(request, to: bench.target, DownloadOptions()) { bench.progress.add($0, $1) }
+      for log in [seen, bench.progress] {
+        #expect(log.fractions == log.fractions.sorted() && log.fractions.last == 1)
+        #expect(log.fractions.filter { $0 == 1 }.count == 1)
+        #expect(log.completed.last == Int64(length) && log.totals.last == Int64(length))
+      }
+      let fractions = foundation.withLock { $0 }
+      #expect(fractions == fractions.sorted() && fractions.last == 1 && progress.isFinished)
+      #expect(bench.bytes(bench.target) == next.bytes)
+    }
   }
 
   @Test("A server that ignores the range sends the complete file again")

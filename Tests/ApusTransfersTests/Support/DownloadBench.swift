@@ -102,5 +102,9 @@ final class ProgressLog: Sendable {
 
   var completed: [Int64] { reports.withLock { $0.map(\.0) } }
   var totals: [Int64?] { reports.withLock { $0.map(\.1) } }
+  /// The completed fractions; 0 where the total is unknown.
+  var fractions: [Double] {
+    reports.withLock { $0.map { TransferProgress(completed: $0, total: $1).fraction ?? 0 } }
+  }
 }
 #endif
