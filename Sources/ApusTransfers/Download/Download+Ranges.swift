@@ -94,8 +94,7 @@ extension Download {
       guard ranges.laneCount > 1 else { return nil }
       ranges.adopt(until: contentEnd)
     }
-    let means = ContentWriter.Means(file: file, queues: queues, clock: client.runtime.clock)
-    let log = RangeLog(file, queues.checkpoints, record, present: present)
+    let log = RangeLog(means, record, present: present)
     return ParallelDownload(client, request.identity, means, (ranges, log, progress))
   }
 

@@ -16,7 +16,8 @@ public struct DownloadedFile: Sendable {
   /// The media type of the file. `nil` if the server did not state it.
   public let mediaType: MediaType?
   /// The head of the last response. Its status is 206 if the download was resumed or continued, and 416 if all bytes
-  /// were there already.
+  /// were there already. Status 200 without fields (headers) if an earlier download had completed the file, but could
+  /// not give it its name.
   public let head: HTTPResponse
 
   /// Creates a value for fakes and previews.

@@ -62,6 +62,29 @@ struct DownloadTargetTests {
     }
   }
 
+  @Test(
+    "A complete file that cannot get its name is kept without a validator, too, and the same call names it",
+    arguments: [nil, #"W/"v1""#])
+  func appearsWithoutValidator(_ tag: String?) async throws {
+    try await DownloadBench.with { bench in
+      var film = film
+      film.tag = tag
+      let gate = Gate()
+      bench.reply(film.whole().waiting(for: gate))
+      let task = Task { await failure { try await bench.download() } }
+      try await bench.stub.waitForExchanges(1)
+      try Data("other".utf8).write(to: URL(filePath: bench.target))
+      gate.open()
+      let error = await task.value
+      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.kept == 700_000)
+      #expect(bench.bytes(bench.partial) == film.bytes && DownloadBench.mode(of: bench.partial) == 0o600)
+      let file = try await bench.download(DownloadOptions(replacesExisting: true))
+      #expect((file.size, file.resumed, file.mediaType) == (700_000, 700_000, "video/mp4"))
+      #expect(bench.bytes(bench.target) == film.bytes && bench.stub.exchanges.count == 1)
+      #expect(bench.names == ["film.mp4"])
+    }
+  }
+
   @Test("A link is never followed or replaced", arguments: [false, true])
   func link(_ replaces: Bool) async throws {
     let reason = try await refusal(DownloadOptions(replacesExisting: replaces)) { bench in

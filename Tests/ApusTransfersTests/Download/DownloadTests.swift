@@ -237,6 +237,34 @@ struct DownloadTests {
     }
   }
 
+  @Test("Bytes of another account are not used", arguments: ["bob", nil])
+  func otherAccount(_ other: String?) async throws {
+    try await DownloadBench.with { bench in
+      var options = DownloadOptions.once
+      for (account, range) in [("ada", ""), ("ada", "bytes=1000-"), (other, "")] {
+        options.account = account
+        bench.reply(bench.ranges.isEmpty ? film.whole().failing(after: 1) : film.part(from: 1000).failing(after: 0))
+        if account != "ada" { bench.reply(film.whole()) }
+        _ = await failure { try await bench.download(options) }
+        #expect(bench.ranges.last == range)
+      }
+      #expect(bench.bytes(bench.target) == film.bytes)
+      #expect(bench.names == ["film.mp4"])
+    }
+  }
+
+  @Test("The record contains no account")
+  func accountHash() async throws {
+    try await DownloadBench.with { bench in
+      var options = DownloadOptions.once
+      options.account = "walter@films.example"
+      bench.reply(film.whole().failing(after: 1))
+      _ = await failure { try await bench.download(options) }
+      let record = try #require(bench.bytes(bench.record).map { String(decoding: $0, as: UTF8.self) })
+      #expect(!record.contains("walter"))
+    }
+  }
+
   @Test("A rejected resumption keeps what is there")
   func rejected() async throws {
     try await DownloadBench.with { bench in

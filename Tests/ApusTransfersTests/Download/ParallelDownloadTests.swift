@@ -134,7 +134,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A download whose ranges get no bytes any more fails and keeps what is there; the same call continues")
+  @Test("A download whose ranges no longer get bytes fails and keeps what is there; the same call continues")
   func givesUp() async throws {
     try await DownloadBench.with { bench in
       var film = film
