@@ -15,7 +15,7 @@ struct UploadRecord: StoredRecord, Hashable, Sendable {
   var version = Self.currentVersion
   /// The name of the protocol.
   var driver: String
-  /// The URL of the endpoint without its query, for people.
+  /// The URL of the endpoint without its query, for diagnosis.
   var endpoint: String
   /// The version of the file; `nil` for bytes in memory.
   var file: FileVersion?
