@@ -61,11 +61,13 @@ struct Downloading: Sendable {
     let drawing = ProgressDrawing(direction: .received, terminal: outputs.terminal, error: outputs.error)
     let progress = ProgressReporter()
     let endpoint = try plan.endpoint(connection).downloadProgress(progress)
+    var options = plan.options
+    options.account = connection.credentials?.profileName?.description
     // The call ends the progress, whether it succeeds or fails.
     async let drawn: Void = drawing.follow(progress)
     var failure: CallError?
     do throws(CallError) {
-      _ = try await client.download(endpoint, to: path, options: plan.options)
+      _ = try await client.download(endpoint, to: path, options: options)
     } catch {
       failure = error
     }
