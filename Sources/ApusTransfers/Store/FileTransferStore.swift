@@ -15,7 +15,7 @@ import Musl
 
 /// Records of transfers as files of a folder, accessible to their owner only.
 ///
-/// The folder has mode 700, its files 600. It must be on a file system with `flock` between all processes that use it.
+/// The folder has mode 700, its files 600. All processes that use it must see each other's `flock` locks.
 public struct FileTransferStore: TransferStore {
   /// The path of the folder.
   public let path: String
