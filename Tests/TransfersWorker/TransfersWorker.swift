@@ -66,7 +66,7 @@ struct TransfersWorker {
 
   private static func options(ranges: String, interval: String = "") -> DownloadOptions {
     var options = DownloadOptions()
-    options.parallelRanges = Int(ranges) ?? 1
+    options.maximumParallelRanges = Int(ranges) ?? 1
     options.checkpointInterval = Int64(interval) ?? options.checkpointInterval
     return options
   }
@@ -88,7 +88,7 @@ struct TransfersWorker {
           }
         if isNow { midway() }
       }
-      say("resumed \(file.resumed)")
+      say("resumed \(file.resumedBytes)")
       say("done \(file.size)")
     } catch {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
@@ -134,7 +134,7 @@ struct TransfersWorker {
       let options = UploadOptions(store: FileTransferStore(folder))
       let result = try await api.upload(film, by: uploadProtocol, options: options)
       await said
-      say("resumed \(result.resumed)")
+      say("resumed \(result.resumedBytes)")
       say("done \(result.size)")
     } catch {
       say("error \(error)")

@@ -85,7 +85,7 @@ extension Download {
 
   private func lanes(for present: ByteRanges, until contentEnd: Int64? = nil) -> ParallelDownload<Value>? {
     let rules = RangeState.Rules(
-      lanes: laneLimit, minimum: options.minimumRange, continuations: options.continuations)
+      lanes: laneLimit, minimum: options.minimumRange, continuations: options.maximumContinuations)
     guard let representation = state.representation, let record,
       var ranges = RangeState(rules, representation, present: present)
     else { return nil }

@@ -44,7 +44,7 @@ struct Download<Value: Sendable> {
     (self.client, self.request, options, source) = (client, request, opened.options, opened.source)
     (file, queues, state, gapped) = (opened.file, opened.queues, opened.state, opened.gapped)
     resumed = opened.gapped?.count ?? opened.state.kept
-    laneLimit = request.permitsSiblings ? min(max(opened.options.parallelRanges, 1), Self.mostLanes) : 1
+    laneLimit = request.permitsSiblings ? min(max(opened.options.maximumParallelRanges, 1), Self.mostLanes) : 1
     self.progress = ProgressCount(progress)
   }
 

@@ -12,7 +12,7 @@ public struct DownloadOptions: Sendable {
   /// The number of times the download continues by itself after the connection was lost or the transfer stalled.
   /// Default: 5. It continues only if bytes have arrived since the last time, and if the server permits it.
   /// With several ranges it is counted for each of them.
-  public var continuations = 5
+  public var maximumContinuations = 5
   /// The maximum number of ranges that are requested at once (RFC 9110 §14), from 1 to 16. Default: 1.
   ///
   /// Use it for large files where the server, or the network, limits the rate of a connection. The file is split when the
@@ -21,7 +21,7 @@ public struct DownloadOptions: Sendable {
   /// or rejects ranges, fewer are requested. Digests are computed when all bytes are there.
   ///
   /// A request whose `duplicatePolicy` forbids several calls with its id has one range at a time.
-  public var parallelRanges = 1
+  public var maximumParallelRanges = 1
   /// The minimum number of bytes of a range.
   var minimumRange: Int64 = 1 << 20
   /// The number of bytes after which content is flushed: the most that a power loss costs, besides what arrives during

@@ -9,7 +9,7 @@ public struct DownloadedFile: Sendable {
   /// The size of the file in bytes.
   public let size: Int64
   /// The number of those bytes that an earlier download had left.
-  public let resumed: Int64
+  public let resumedBytes: Int64
   /// The entity tag or else the modification date that the server stated last, for conditional requests (RFC 9110
   /// §8.8). `nil` if it stated neither.
   public let validator: String?
@@ -28,7 +28,7 @@ public struct DownloadedFile: Sendable {
   }
 
   init(_ path: String, _ size: Int64, resumed: Int64, _ response: (head: HTTPResponse, mediaType: MediaType?)) {
-    (self.path, self.size, self.resumed) = (path, size, resumed)
+    (self.path, self.size, resumedBytes) = (path, size, resumed)
     (head, mediaType) = response
     validator = head.headerFields[.eTag] ?? head.headerFields[.lastModified]
   }

@@ -121,7 +121,7 @@ extension Request {
   /// The rules of a download with this request.
   func downloadRules(_ options: DownloadOptions) -> DownloadState.Rules {
     DownloadState.Rules(
-      permitsRanges: method == .get, permitsCoding: setsCoding, continuations: options.continuations)
+      permitsRanges: method == .get, permitsCoding: setsCoding, continuations: options.maximumContinuations)
   }
 }
 #endif

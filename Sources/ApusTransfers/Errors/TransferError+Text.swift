@@ -56,13 +56,13 @@ extension TransferError {
   }
 
   private var progress: String? {
-    if kept > 0 { return "\(kept)\(total.map { " of \($0)" } ?? "") bytes are kept" }
+    if keptBytes > 0 { return "\(keptBytes)\(total.map { " of \($0)" } ?? "") bytes are kept" }
     return reason == .interrupted ? "nothing is kept" : nil
   }
 
   private var advice: String? {
     switch reason {
-    case .interrupted: kept > 0 ? "the same call continues" : "the same call starts again"
+    case .interrupted: keptBytes > 0 ? "the same call continues" : "the same call starts again"
     case .fileExists: "set `replacesExisting`, or choose another name"
     case .isFolder, .invalidPath: "add the name of the file"
     case .notAFile: "choose another name"
@@ -74,10 +74,10 @@ extension TransferError {
     case .accountMissing: "set `account`"
     case .readOnlyFileSystem: "choose another folder"
     case .diskFull: "free some space, and make the same call again"
-    case .system: kept > 0 ? "the same call continues" : nil
+    case .system: keptBytes > 0 ? "the same call continues" : nil
     case .digestMismatch: "download it again, or correct the digest"
     case .contentCoded: "set Accept-Encoding to save the content as it is coded"
-    case .unusableRange, .wrongLength: kept > 0 ? "set `resumes` to false to start over" : nil
+    case .unusableRange, .wrongLength: keptBytes > 0 ? "set `resumes` to false to start over" : nil
     case .unknownLength: "send content with a known length, such as a file that is not compressed"
     case .notReplayable: "send a file, bytes or a replayable stream"
     case .contentChanged: "the same call uploads the file as it is now"

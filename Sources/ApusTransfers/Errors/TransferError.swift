@@ -89,22 +89,22 @@ public struct TransferError: LoggableError {
   /// The kind of reason.
   public let reason: Reason
   /// The number of bytes that are kept and that the same call, made again, does not transfer a second time.
-  public let kept: Int64
+  public let keptBytes: Int64
   /// The length of the complete file in bytes, or `nil` if it is unknown.
   public let total: Int64?
   /// The error of the platform, or `nil` if there is none. Do not log it: it may contain secrets.
   public let underlying: (any Error)?
 
   /// Creates an error, for stores and fakes.
-  public init(_ reason: Reason, kept: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
+  public init(_ reason: Reason, keptBytes: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
     self.reason = reason
-    self.kept = kept
+    self.keptBytes = keptBytes
     self.total = total
     self.underlying = underlying
   }
 
   func keeping(_ kept: Int64, of total: Int64?) -> TransferError {
-    TransferError(reason, kept: kept, total: total, underlying: underlying)
+    TransferError(reason, keptBytes: kept, total: total, underlying: underlying)
   }
 }
 

@@ -16,7 +16,7 @@ extension Client {
   /// let film = Request<Void>.post("/files", content: .file("/films/7.mp4"))
   /// let options = UploadOptions(store: FileTransferStore("/var/lib/films/uploads"))
   /// let uploaded = try await api.upload(film, by: .tus, options: options)
-  /// print(uploaded.size, uploaded.resumed)
+  /// print(uploaded.size, uploaded.resumedBytes)
   /// ```
   ///
   /// Lost connections and temporary rejections are continued by the call itself, after a delay, from the offset that the
@@ -115,7 +115,7 @@ extension Client {
     if let response = end.response { return try response.mapped(by: request.mapping).value }
     // The value of an empty response, if the endpoint has one.
     if let value = try? request.mapping.read(Content(data: Data(), status: 204)) { return value }
-    let cause = TransferError(.responseLost, kept: calls.length, total: calls.length)
+    let cause = TransferError(.responseLost, keptBytes: calls.length, total: calls.length)
     throw failure(.connectionLost, of: request, cause)
   }
 

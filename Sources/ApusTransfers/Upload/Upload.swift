@@ -41,7 +41,7 @@ struct Upload {
     (self.driver, self.calls, record) = (driver, calls, place.record)
     let rules = UploadState.Rules(
       repeatsCreation: driver.repeatsCreation, restartsWhenGone: driver.restartsWhenGone,
-      continuations: options.continuations)
+      continuations: options.maximumContinuations)
     state = UploadState(length: calls.length, rules, continuing: place.stored?.ticket)
     isResuming = place.stored != nil
     progress = ProgressCount { [calls] completed, _ in calls.report(completed) }

@@ -81,7 +81,7 @@ public struct UploadOptions: Sendable {
   public var resource: String?
   /// The number of times in a row that the call continues after an interruption without another byte on the server.
   /// Default: 5.
-  public var continuations = 5
+  public var maximumContinuations = 5
 
   /// Creates options.
   public init(store: (any TransferStore)? = nil, account: String? = nil) {

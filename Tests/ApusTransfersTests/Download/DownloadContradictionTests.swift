@@ -43,7 +43,7 @@ struct DownloadContradictionTests {
     var next = FileOnServer(length: 500_000, seed: 7)
     next.tag = #""v2""#
     let result = try await resumed(next.whole())
-    #expect(result.file?.validator == #""v2""# && result.file?.resumed == 0)
+    #expect(result.file?.validator == #""v2""# && result.file?.resumedBytes == 0)
     #expect(result.bench.bytes == next.bytes && result.bench.names == ["film.mp4"])
   }
 
@@ -81,7 +81,7 @@ struct DownloadContradictionTests {
   @Test("A server that ignores the range sends the complete file again")
   func ignored() async throws {
     let result = try await resumed(film.whole())
-    #expect(result.bench.bytes == film.bytes && result.file?.resumed == 0)
+    #expect(result.bench.bytes == film.bytes && result.file?.resumedBytes == 0)
   }
 
   @Test(
@@ -113,7 +113,7 @@ struct DownloadContradictionTests {
   func otherRange(_ stated: String) async throws {
     let result = try await resumed(film.part(from: 300_000, stated: stated))
     #expect(result.error?.code == .malformedResponse)
-    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.kept == 300_000)
+    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.keptBytes == 300_000)
     #expect(result.bench.names == ["film.mp4.apus-part", "film.mp4.apus-part.json"])
   }
 
@@ -123,7 +123,7 @@ struct DownloadContradictionTests {
     fields[.contentType] = "multipart/byteranges; boundary=x"
     fields[.eTag] = film.tag
     let result = try await resumed(.status(206, fields: fields, content: "--x--"))
-    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.kept == 300_000)
+    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.keptBytes == 300_000)
   }
 
   @Test("The bytes of a shorter range are kept, and the rest is requested")
@@ -176,7 +176,7 @@ struct DownloadContradictionTests {
       bench.reply(longer.whole())
       let error = await failure { try await bench.download(.once) }
       #expect(error?.code == .malformedResponse && error?.transfer?.reason == .wrongLength)
-      #expect(error?.transfer?.kept == 700_000 && error?.transfer?.total == 700_001)
+      #expect(error?.transfer?.keptBytes == 700_000 && error?.transfer?.total == 700_001)
       #expect(bench.bytes(bench.target) == nil)
     }
   }

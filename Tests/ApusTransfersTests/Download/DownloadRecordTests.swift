@@ -88,7 +88,7 @@ struct DownloadRecordTests {
       bench.serve(film)
       let file = try await bench.download()
       #expect(
-        file.resumed == 100_000 && bench.ranges.last == "bytes=100000-" && bench.bytes(bench.target) == film.bytes)
+        file.resumedBytes == 100_000 && bench.ranges.last == "bytes=100000-" && bench.bytes(bench.target) == film.bytes)
     }
   }
 
@@ -100,7 +100,7 @@ struct DownloadRecordTests {
       try FileManager.default.removeItem(atPath: hasRecord ? bench.partial : bench.record)
       bench.serve(film)
       let file = try await bench.download()
-      #expect(file.resumed == 0 && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
+      #expect(file.resumedBytes == 0 && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
     }
   }
 }

@@ -53,12 +53,12 @@ struct DownloadTargetTests {
       try Data("other".utf8).write(to: URL(filePath: bench.target))
       gate.open()
       let error = await task.value
-      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.kept == 700_000)
+      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.keptBytes == 700_000)
       #expect(error?.requestState == .responded && error?.phase == .receiving)
       #expect(bench.bytes(bench.target) == Data("other".utf8))
       bench.serve(film)
       let file = try await bench.download(DownloadOptions(replacesExisting: true))
-      #expect(file.resumed == 700_000 && bench.bytes(bench.target) == film.bytes)
+      #expect(file.resumedBytes == 700_000 && bench.bytes(bench.target) == film.bytes)
     }
   }
 
@@ -76,10 +76,10 @@ struct DownloadTargetTests {
       try Data("other".utf8).write(to: URL(filePath: bench.target))
       gate.open()
       let error = await task.value
-      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.kept == 700_000)
+      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.keptBytes == 700_000)
       #expect(bench.bytes(bench.partial) == film.bytes && DownloadBench.mode(of: bench.partial) == 0o600)
       let file = try await bench.download(DownloadOptions(replacesExisting: true))
-      #expect((file.size, file.resumed, file.mediaType) == (700_000, 700_000, "video/mp4"))
+      #expect((file.size, file.resumedBytes, file.mediaType) == (700_000, 700_000, "video/mp4"))
       #expect(bench.bytes(bench.target) == film.bytes && bench.stub.exchanges.count == 1)
       #expect(bench.names == ["film.mp4"])
     }

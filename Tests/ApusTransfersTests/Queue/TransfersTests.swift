@@ -92,7 +92,7 @@ struct TransfersTests {
       let transfers = try await bench.queue { $0.downloads(of: Presigned.self) }
       let id = try await transfers.download(Presigned(id: 1), to: bench.path(1))
       let error = await failure { try await transfers.completion(of: id) }
-      #expect(error?.transfer?.kept == 150_000)
+      #expect(error?.transfer?.keptBytes == 150_000)
       #expect(!bench.stored.contains("signature") && !bench.stored.contains("cdn"))
       try await transfers.resume(id)
       try await transfers.completion(of: id)

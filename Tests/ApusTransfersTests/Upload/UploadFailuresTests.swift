@@ -41,7 +41,7 @@ struct UploadFailuresTests {
     } _: { result, _, server in
       let error = result.error
       #expect(error?.code == .rejected && error?.status == 403 && error?.rejection?.message == "No space for films")
-      #expect(error?.transfer?.kept == 0 && server.exchanges.count == 1)
+      #expect(error?.transfer?.keptBytes == 0 && server.exchanges.count == 1)
     }
   }
 
@@ -119,7 +119,7 @@ struct UploadFailuresTests {
     } _: { result, _, server in
       // An interim response of another version of the draft does not count.
       #expect(result.error?.code == .connectionLost && server.exchanges.count == 1)
-      #expect(result.error?.transfer?.kept == 0)
+      #expect(result.error?.transfer?.keptBytes == 0)
     }
   }
 
@@ -249,7 +249,7 @@ struct UploadFailuresTests {
           } else {
             let film = Request<StoredFilm>.post("/files", content: .file(bench.path))
             let error = await failure { try await bench.api.upload(film, by: .tus) }
-            #expect(error?.transfer?.reason == .responseLost && error?.transfer?.kept == 100_000)
+            #expect(error?.transfer?.reason == .responseLost && error?.transfer?.keptBytes == 100_000)
           }
         }
       }
@@ -288,7 +288,7 @@ struct UploadFailuresTests {
         #expect(first?.status == 503 && bench.records.count == 2)
         let bytes = try bench.write(5_000_000, seed: 3)
         let result = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
-        #expect(result.resumed == 0 && uploads.has(bytes, in: "/files/upload-3") && bench.records.isEmpty)
+        #expect(result.resumedBytes == 0 && uploads.has(bytes, in: "/files/upload-3") && bench.records.isEmpty)
       }
     }
   }

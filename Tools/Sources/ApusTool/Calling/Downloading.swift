@@ -87,9 +87,9 @@ extension Ending {
 
   private static func advice(_ transfer: TransferError) -> String {
     if transfer.reason == .fileExists { return " Use --force to replace it, or --output for another name." }
-    guard transfer.kept > 0 else { return "" }
+    guard transfer.keptBytes > 0 else { return "" }
     let total = transfer.total.map { " of \($0)" } ?? ""
-    return " \(transfer.kept)\(total) bytes are kept; the same command with --continue continues."
+    return " \(transfer.keptBytes)\(total) bytes are kept; the same command with --continue continues."
   }
 }
 
