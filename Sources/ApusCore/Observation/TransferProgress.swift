@@ -5,8 +5,9 @@ public struct TransferProgress: Sendable, Hashable {
   /// The number of bytes transferred so far, and ``total`` at the end.
   ///
   /// Neither it nor the ``fraction`` decreases when a transfer starts over: both stay until more is transferred than
-  /// before. If the content has another length then, for example because the file has changed on the server, the count and
-  /// the total stay until the fraction of the new length is as large. A count of a shorter file may then be smaller.
+  /// before. If the content has another length then, for example because the file has changed on the server, the count
+  /// and the total stay until the fraction of the new length is as large. A count of a shorter file may then be
+  /// smaller.
   public var completed: Int64
   /// The number of bytes of the whole transfer, or `nil` if it is unknown.
   public var total: Int64?
@@ -90,8 +91,8 @@ public final class ProgressReporter: AsyncSequence, Sendable {
     update { $0.finish(isComplete: isComplete) }
   }
 
-  /// Calls a closure with the latest progress, if there is any, and then with each change. It is called where the change
-  /// is reported and must not block.
+  /// Calls a closure with the latest progress, if there is any, and then with each change. It is called where the
+  /// change is reported and must not block.
   package func observe(_ observer: @escaping @Sendable (TransferProgress) -> Void) {
     if let latest = state.withLock({ $0.observe(observer) }) { observer(latest) }
   }

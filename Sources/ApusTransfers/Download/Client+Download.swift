@@ -15,8 +15,8 @@ extension Client {
   ///
   /// Cancelling the task pauses the download: the same call, also in another process, continues where it ended if the
   /// server states a strong validator and a length (RFC 9110 §8.8.1) and the file has not changed; otherwise it starts
-  /// over. ``discardDownload(to:)`` removes the incomplete file and its record. Lost connections are continued by the call itself, see
-  /// ``DownloadOptions/maximumContinuations``.
+  /// over. ``discardDownload(to:)`` removes the incomplete file and its record. Lost connections are continued by the
+  /// call itself, see ``DownloadOptions/maximumContinuations``.
   ///
   /// The progress of the whole download, with the bytes that were there before, is reported to the endpoint's
   /// `downloadProgress(_:)`.
@@ -24,7 +24,8 @@ extension Client {
   /// Verifies the digests in `Repr-Digest` and `Content-Digest` (RFC 9530), and ``DownloadOptions/digest``.
   ///
   /// A complete and verified file that cannot get its name, for example because another file has it, is kept. The same
-  /// call gives it its name: after the server has confirmed it, or within a day if the server states no strong validator.
+  /// call gives it its name: after the server has confirmed it, or within a day if the server states no strong
+  /// validator.
   ///
   /// - Parameters:
   ///   - endpoint: an endpoint of any style whose response is a file. Downloads with methods other than GET cannot be

@@ -15,10 +15,10 @@ public struct DownloadOptions: Sendable {
   public var maximumContinuations = 5
   /// The maximum number of ranges that are requested at once (RFC 9110 §14), from 1 to 16. Default: 1.
   ///
-  /// Use it for large files where the server, or the network, limits the rate of a connection. The file is split when the
-  /// first response has stated a strong validator and a length, and only if each range has at least 1 MiB. Each range
-  /// is a call of its own: limits of the client apply, and over HTTP/1.1 it has its own connection. If the server ignores
-  /// or rejects ranges, fewer are requested. Digests are computed when all bytes are there.
+  /// Use it for large files where the server, or the network, limits the rate of a connection. The file is split when
+  /// the first response has stated a strong validator and a length, and only if each range has at least 1 MiB. Each
+  /// range is a call of its own: limits of the client apply, and over HTTP/1.1 it has its own connection. If the server
+  /// ignores or rejects ranges, fewer are requested. Digests are computed when all bytes are there.
   ///
   /// A request whose `duplicatePolicy` forbids several calls with its id has one range at a time.
   public var maximumParallelRanges = 1

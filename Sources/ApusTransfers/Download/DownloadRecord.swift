@@ -9,8 +9,8 @@ import Foundation
 ///
 /// It contains no query, no user information and no fields (headers) but those that describe the file.
 struct DownloadRecord: Codable, Hashable, Sendable {
-  /// The version of the format: 1 if the bytes are the first ones of the file, 2 if there are gaps between them, 3 if the
-  /// file is complete. Records of other versions are ignored.
+  /// The version of the format: 1 if the bytes are the first ones of the file, 2 if there are gaps between them, 3 if
+  /// the file is complete. Records of other versions are ignored.
   private(set) var version = 1
   /// The URL without its query, for diagnosis.
   var url: String

@@ -3,8 +3,8 @@ public import ApusCore
 
 /// The reason why a transfer between a file and a server failed, and what was kept of it.
 ///
-/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description names no file
-/// and no server.
+/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description names no
+/// file and no server.
 public struct TransferError: LoggableError {
   /// The kinds of reasons.
   #if hasAttribute(nonexhaustive)

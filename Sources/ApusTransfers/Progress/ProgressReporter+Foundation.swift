@@ -15,11 +15,11 @@ extension ProgressReporter {
   /// print(progress.isIndeterminate, progress.fractionCompleted)
   /// ```
   ///
-  /// Its units are bytes. The total is -1, and the progress indeterminate, until the total is known. The completed count
-  /// never decreases, and the progress is finished when the transfer succeeds; an empty transfer counts as one unit. If
-  /// the file changes on the server during the transfer, the total stays, and the count follows the fraction of the new
-  /// file. The progress is changed on the thread that transfers, so observe it as Foundation asks for, with key-value
-  /// observation. The reporter keeps it, not the other way round.
+  /// Its units are bytes. The total is -1, and the progress indeterminate, until the total is known. The completed
+  /// count never decreases, and the progress is finished when the transfer succeeds; an empty transfer counts as one
+  /// unit. If the file changes on the server during the transfer, the total stays, and the count follows the fraction
+  /// of the new file. The progress is changed on the thread that transfers, so observe it as Foundation asks for, with
+  /// key-value observation. The reporter keeps it, not the other way round.
   ///
   /// - Parameter onCancel: called once when the progress is cancelled, for example to cancel the task of the transfer.
   ///   Default: `nil`; the progress then cannot be cancelled.

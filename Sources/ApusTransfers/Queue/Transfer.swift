@@ -37,8 +37,8 @@ public struct Transfer: Sendable, Identifiable {
     case running
     /// Paused by the app, in this or an earlier process.
     case paused
-    /// Failed, in this or an earlier process. ``Transfers/resume(_:)`` starts it again. An error of an earlier process has
-    /// its code and its message only.
+    /// Failed, in this or an earlier process. ``Transfers/resume(_:)`` starts it again. An error of an earlier process
+    /// has its code and its message only.
     case failed(CallError)
   }
 

@@ -95,8 +95,8 @@ public final class Transfers: Sendable {
 
   /// The records of the store that could not be read when the queue was created, by their names, with the errors.
   ///
-  /// They are left in the store: a link or a folder in place of a record, a file that the process may not read, a damaged
-  /// record, or a record of a newer version of the library.
+  /// They are left in the store: a link or a folder in place of a record, a file that the process may not read, a
+  /// damaged record, or a record of a newer version of the library.
   public var unusableRecords: [String: TransferError] { state.withLock { $0.unusable } }
 
   /// The transfer with an identifier; `nil` if it is complete, cancelled, unknown or of another account.
@@ -258,8 +258,8 @@ public final class Transfers: Sendable {
 
   /// Waits until a transfer is complete.
   ///
-  /// - Throws: its `CallError` when it fails; the code `cancelled` when it or this task is cancelled; `refused` when the
-  ///   queue is closed or has no such transfer.
+  /// - Throws: its `CallError` when it fails; the code `cancelled` when it or this task is cancelled; `refused` when
+  ///   the queue is closed or has no such transfer.
   public func completion(of id: Transfer.ID) async throws(CallError) {
     guard let transfer = state.withLock({ $0.transfers[id] }) else {
       throw Self.failure(TransferError(.unknownTransfer))

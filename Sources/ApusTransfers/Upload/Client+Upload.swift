@@ -19,9 +19,9 @@ extension Client {
   /// print(uploaded.size, uploaded.resumedBytes)
   /// ```
   ///
-  /// Lost connections and temporary rejections are continued by the call itself, after a delay, from the offset that the
-  /// server states. With a store the same call, also in another process, continues an upload that ended in any other
-  /// way; cancelling the task pauses it. ``discardUpload(_:by:options:)`` removes it.
+  /// Lost connections and temporary rejections are continued by the call itself, after a delay, from the offset that
+  /// the server states. With a store the same call, also in another process, continues an upload that ended in any
+  /// other way; cancelling the task pauses it. ``discardUpload(_:by:options:)`` removes it.
   ///
   /// The progress of the whole upload is reported to the endpoint's `uploadProgress(_:)`. The endpoint's settings, such
   /// as its tags, priority and timeout, apply to each request.
@@ -87,8 +87,9 @@ extension Client {
   ///   - endpoint: the endpoint with its content, as it was passed to ``upload(_:by:options:)-(E,_,_)``.
   ///   - uploadProtocol: the protocol.
   ///   - options: the store and the account.
-  /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the record
-  ///   stays, unless the status says that the server does not know the upload or cannot remove it (404, 405, 410, 501).
+  /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the
+  ///   record stays, unless the status says that the server does not know the upload or cannot remove it (404, 405,
+  ///   410, 501).
   public func discardUpload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions
   ) async throws(CallError) {

@@ -139,7 +139,7 @@ struct DraftUpload: UploadDriver {
     return UploadField.flag("Upload-Complete", in: fields) == true
   }
 
-  /// A server may reject any other request while it processes one (5xx), and the upload stays.
+  /// A status 5xx that is not final says nothing about the upload.
   func isTemporary(_ status: Int) -> Bool { (500..<600).contains(status) }
 
   // MARK: Requests

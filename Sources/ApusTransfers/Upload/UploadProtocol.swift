@@ -12,9 +12,9 @@ public struct UploadProtocol: Sendable {
 
   /// tus 1.0.0 (tus.io), with its extension creation, and expiration and termination where the server has them.
   ///
-  /// The endpoint is the one that creates uploads. The content of its request is uploaded. Its value is read from the response
-  /// to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the URL of the upload. An upload that
-  /// the server has forgotten starts over.
+  /// The endpoint is the one that creates uploads. The content of its request is uploaded. Its value is read from the
+  /// response to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the URL of the
+  /// upload. An upload that the server has forgotten starts over.
   ///
   /// - Parameters:
   ///   - metadata: values by their keys, which are ASCII without spaces and commas. Default: `nil`, which sends
@@ -69,8 +69,8 @@ public struct UploadOptions: Sendable {
   /// The store of the records from which another process continues. Default: `nil`, only this call continues after an
   /// interruption.
   ///
-  /// A file is recognized by its path, size, modification date and inode, bytes in memory by their hash. Uploads of other
-  /// content are not stored.
+  /// A file is recognized by its path, size, modification date and inode, bytes in memory by their hash. Uploads of
+  /// other content are not stored.
   public var store: (any TransferStore)?
   /// A name of the account that uploads. Default: `nil`. An interrupted upload is continued for the same account only.
   /// The store keeps a hash of it.

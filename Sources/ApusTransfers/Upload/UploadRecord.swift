@@ -26,7 +26,8 @@ struct UploadRecord: StoredRecord, Hashable, Sendable {
 
   static let currentVersion = 1
 
-  /// The name of the record of an upload, which is the same in every process. `nil` if the content cannot be recognized.
+  /// The name of the record of an upload, which is the same in every process. `nil` if the content cannot be
+  /// recognized.
   static func name(
     _ driver: any UploadDriver, _ message: RequestMessage, _ source: UploadSource, _ options: UploadOptions
   ) -> String? {

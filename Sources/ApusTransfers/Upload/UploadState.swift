@@ -68,8 +68,8 @@ struct UploadState {
     return true
   }
 
-  /// A part was sent, and the server has these parts. Returns `false` if it cannot have them, or took no bytes more than
-  /// five times in a row.
+  /// A part was sent, and the server has these parts. Returns `false` if it cannot have them, or took no bytes more
+  /// than five times in a row.
   mutating func send(_ parts: StoredParts) -> Bool {
     let before = highest
     guard locate(parts) else { return false }
