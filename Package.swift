@@ -138,7 +138,7 @@ let package = Package(
       swiftSettings: settings),
     // A separate process, for tests that kill it during a transfer.
     .executableTarget(
-      name: "TransfersWorker", dependencies: ["ApusTransfers", "ApusCore", "ApusNIO"],
+      name: "TransfersWorker", dependencies: ["ApusTransfers", "ApusCore", "ApusMiddleware", "ApusNIO"],
       path: "Tests/TransfersWorker", swiftSettings: settings),
     .testTarget(
       name: "ApusTransfersTests",
@@ -157,8 +157,8 @@ let package = Package(
     .testTarget(
       name: "ApusNIOTests",
       dependencies: [
-        "ApusNIO", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport", httpTypes,
-        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"), nio("NIOPosix"),
+        "ApusNIO", "ApusCore", "ApusMiddleware", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport",
+        httpTypes, .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"), nio("NIOPosix"),
         nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),

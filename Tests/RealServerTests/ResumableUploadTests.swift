@@ -72,7 +72,7 @@ struct ResumableUploadTests {
     try await withFile { path, hash, store in
       try await withClient(try server.url(), over: wire) { api in
         let uploaded = try await api.upload(request(path), by: .tus, options: UploadOptions(store: store))
-        #expect((uploaded.size, uploaded.resumed) == (Self.size, 0))
+        #expect((uploaded.size, uploaded.resumedBytes) == (Self.size, 0))
         let (arrived, patches) = try stored(uploaded.url, on: server)
         #expect(arrived == hash)
         #expect(patches == [Patch(offset: 0, length: Self.size)])
@@ -103,14 +103,14 @@ struct ResumableUploadTests {
       try await withClient(try server.url()) { api in
         let uploaded = try await api.upload(request(path), by: kind.uploadProtocol, options: options)
         // litestar-tus has what arrived until the connection was closed, aiohttp-tus the complete requests.
-        #expect(uploaded.size == Self.size && uploaded.resumed > 0 && uploaded.resumed <= Self.size / 2)
-        if kind == .aiohttp { #expect(uploaded.resumed == Self.size / 2) }
+        #expect(uploaded.size == Self.size && uploaded.resumedBytes > 0 && uploaded.resumedBytes <= Self.size / 2)
+        if kind == .aiohttp { #expect(uploaded.resumedBytes == Self.size / 2) }
         let (arrived, patches) = try stored(uploaded.url, on: server)
         #expect(arrived == hash)
         // litestar-tus logs the interrupted request as if it had been complete.
-        let rest = patches.filter { $0.offset >= uploaded.resumed }
-        #expect(rest.first?.offset == uploaded.resumed)
-        #expect(rest.reduce(0) { $0 + $1.length } == Self.size - uploaded.resumed)
+        let rest = patches.filter { $0.offset >= uploaded.resumedBytes }
+        #expect(rest.first?.offset == uploaded.resumedBytes)
+        #expect(rest.reduce(0) { $0 + $1.length } == Self.size - uploaded.resumedBytes)
         #expect(Set(patches.map(\.offset)).count == patches.count, "\(patches)")
       }
     }

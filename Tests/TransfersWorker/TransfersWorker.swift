@@ -1,5 +1,6 @@
 #if NIO && Transfers
 import ApusCore
+import ApusMiddleware
 import ApusNIO
 import ApusTransfers
 import Foundation
@@ -7,18 +8,26 @@ import Synchronization
 
 /// A process that downloads or uploads a file for a test, which may kill it at any time.
 ///
-///     TransfersWorker download URL FILE [RANGES]     downloads the file, several ranges at once, and says how many
-///                                                    bytes of it there are
+///     TransfersWorker download URL FILE [RANGES [INTERVAL]]
+///                                                    downloads the file, several ranges at once, flushes it after each
+///                                                    INTERVAL of bytes, and says how many bytes of it there are
+///     TransfersWorker verified URL FILE              downloads the file, and stops when it is about to get its name
+///     TransfersWorker unreadable URL FILE WAY        sends the file as an ordinary user. WAY is `plain`, `tus` or `ietf`
 ///     TransfersWorker limited URL FILE SIZE          the same; the system permits no file with more bytes than SIZE
 ///     TransfersWorker filling URL FILE RANGES OTHER  the same; fills the disk with another file when 2 MB have
 ///                                                    arrived, removes that when the download fails, and downloads
 ///                                                    again
 ///     TransfersWorker tus URL FILE FOLDER            uploads the file by tus, with its record in the folder
 ///     TransfersWorker ietf URL FILE FOLDER           the same, by the IETF's draft
-///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY
-///                                                    is `download` or `upload`. A file FILE.add is the request to add
-///                                                    the transfer; without it only a stored one is continued. When the
-///                                                    transfer is complete, the process adds a line to FILE.log
+///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY is
+///                                                    `download` or `upload`. A file FILE.add is the request to add the
+///                                                    transfer; without it only a stored one is continued. When the
+///                                                    transfer is complete, the process adds a line to FILE.log. With
+///                                                    the way `dying` it downloads, and kills itself as soon as the
+///                                                    file has its name
+///     TransfersWorker fullstore URL FILE FOLDER OTHER
+///                                                    queues downloads while the disk with the store in the folder is
+///                                                    full, and when it has space again
 ///     TransfersWorker memory WAY URL FILE            transfers the file, and says by how much memory the process has
 ///                                                    grown. WAY is `download`, `upload`, or `multipart` for a part of
 ///                                                    multipart content
@@ -36,28 +45,39 @@ struct TransfersWorker {
       if let size = UInt64(extra) { limitFiles(to: size) }
       await download(arguments[2], to: arguments[3])
     case "filling" where arguments.count > 5:
-      await download(arguments[2], to: arguments[3], ranges: Int(extra) ?? 1) { fill(arguments[5]) }
+      await download(arguments[2], to: arguments[3], options(ranges: extra)) { fill(arguments[5]) }
       try? FileManager.default.removeItem(atPath: arguments[5])
-      await download(arguments[2], to: arguments[3], ranges: Int(extra) ?? 1)
+      await download(arguments[2], to: arguments[3], options(ranges: extra))
+    case "download" where arguments.count > 5:
+      await download(arguments[2], to: arguments[3], options(ranges: extra, interval: arguments[5]))
+    case "verified": await verify(arguments[2], arguments[3])
+    case "unreadable": await sendUnreadable(arguments[3], to: arguments[2], extra)
+    case "fullstore" where arguments.count > 5: await fillStore(arguments[2], arguments[3], extra, arguments[5])
     case "memory" where arguments.count > 4: await measure(arguments[2], arguments[3], extra)
     case "queue" where arguments.count > 5:
       await queue(arguments[2], arguments[3], arguments[4], arguments[5])
     case "tus": await upload(arguments[3], to: arguments[2], .tus, extra)
     case "ietf": await upload(arguments[3], to: arguments[2], .ietf, extra)
     default:
-      await download(arguments[2], to: arguments[3], ranges: Int(extra) ?? 1)
+      await download(arguments[2], to: arguments[3], options(ranges: extra))
     }
   }
 
   private static let api = Client(environment: Environment(baseURL: "http://127.0.0.1"), transport: NIOTransport())
 
+  private static func options(ranges: String, interval: String = "") -> DownloadOptions {
+    var options = DownloadOptions()
+    options.maximumParallelRanges = Int(ranges) ?? 1
+    options.checkpointInterval = Int64(interval) ?? options.checkpointInterval
+    return options
+  }
+
   /// - Parameter midway: called once, when 2 MB have arrived.
   private static func download(
-    _ url: String, to path: String, ranges: Int = 1, midway: @escaping @Sendable () -> Void = {}
+    _ url: String, to path: String, _ options: DownloadOptions = DownloadOptions(),
+    midway: @escaping @Sendable () -> Void = {}
   ) async {
     let isFirst = Mutex(true)
-    var options = DownloadOptions()
-    options.parallelRanges = ranges
     do {
       let file = try await api.download(Request<Content>.get(.url(url)), to: path, options) { completed, _ in
         say("bytes \(completed)")
@@ -69,13 +89,39 @@ struct TransfersWorker {
           }
         if isNow { midway() }
       }
-      say("resumed \(file.resumed)")
+      say("resumed \(file.resumedBytes)")
       say("done \(file.size)")
     } catch {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       say("error \(error)")
       say("files \(names.sorted().joined(separator: " "))")
+    }
+  }
+
+  /// Downloads a file, and says `verified` instead of giving it its name.
+  private static func verify(_ url: String, _ path: String) async {
+    var options = DownloadOptions()
+    options.willPublish = { _ in
+      say("verified")
+      try? await Task.sleep(for: .seconds(3600))
+    }
+    _ = try? await api.download(.url(url), to: path, options: options)
+  }
+
+  /// Sends a file as a user without special rights, who may not be able to read it.
+  private static func sendUnreadable(_ path: String, to url: String, _ way: String) async {
+    if geteuid() == 0 { setuid(65_534) }
+    let film = Request<Content>.post(.url(url), content: .file(path))
+    do throws(CallError) {
+      switch way {
+      case "tus": _ = try await api.upload(film, by: .tus)
+      case "ietf": _ = try await api.upload(film, by: .ietf)
+      default: _ = try await api.send(film)
+      }
+      say("done 0")
+    } catch {
+      say("error \(error.code) \(error.requestState) \(error.detail)")
     }
   }
 
@@ -89,7 +135,7 @@ struct TransfersWorker {
       let options = UploadOptions(store: FileTransferStore(folder))
       let result = try await api.upload(film, by: uploadProtocol, options: options)
       await said
-      say("resumed \(result.resumed)")
+      say("resumed \(result.resumedBytes)")
       say("done \(result.size)")
     } catch {
       say("error \(error)")
@@ -115,11 +161,12 @@ struct TransfersWorker {
       }
       let updates = transfers.updates
       let request = path + ".add"
+      if way == "dying" { dieWhenFileExists(path) }
       if FileManager.default.fileExists(atPath: request) {
-        if way == "download" {
-          try await transfers.download(QueuedFilm(url: url), to: path)
-        } else {
+        if way == "upload" {
           try await transfers.upload(QueuedClip(url: url, path: path))
+        } else {
+          try await transfers.download(QueuedFilm(url: url), to: path)
         }
         try? FileManager.default.removeItem(atPath: request)
         say("added \(transfers.all.count)")
@@ -129,6 +176,51 @@ struct TransfersWorker {
         if case .failed(let error) = transfer.state { return say("error \(error)") }
         say("bytes \(transfer.progress.completed)")
       }
+      say("done 0")
+    } catch {
+      say("error \(error)")
+    }
+  }
+
+  /// Kills this process from a thread that looks for a file all the time.
+  private static func dieWhenFileExists(_ path: String) {
+    Thread.detachNewThread {
+      while access(path, F_OK) != 0 {}
+      kill(getpid(), SIGKILL)
+    }
+  }
+
+  /// Says what a queue does whose store is on a full disk.
+  private static func fillStore(_ url: String, _ path: String, _ folder: String, _ other: String) async {
+    do throws(CallError) {
+      let scheduler = Scheduler()
+      scheduler.pauseAll()
+      let configure = { @Sendable (configuration: inout TransfersConfiguration) in
+        configuration.scheduler = scheduler
+        configuration.downloads(of: QueuedFilm.self) { _, file in say("complete \(file.size)") }
+      }
+      let transfers = try await Transfers(api, store: FileTransferStore(folder), configure)
+      let id = try await transfers.download(QueuedFilm(url: url), to: path)
+      fill(other)
+      for command in ["add", "pause"] {
+        do throws(CallError) {
+          if command == "add" {
+            try await transfers.download(QueuedFilm(url: url + "?2"), to: path + "2")
+          } else {
+            try await transfers.pause(id)
+          }
+          say("\(command) succeeded")
+        } catch {
+          say("\(command) \(error.code) \(error.detail) \(transfers.all.count)")
+        }
+      }
+      await transfers.close()
+      try? FileManager.default.removeItem(atPath: other)
+      let next = try await Transfers(api, store: FileTransferStore(folder), configure)
+      say("listed \(next.all.count)")
+      scheduler.resumeAll()
+      try? await next.resume(id)
+      try await next.completion(of: id)
       say("done 0")
     } catch {
       say("error \(error)")

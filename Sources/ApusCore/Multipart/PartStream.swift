@@ -18,9 +18,9 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Each part is returned when all of it has arrived. The limit of a part is ``StreamOptions/elementLimit``, 8 MiB by
-/// default; content with more than 10,000 parts, and a part with more than 64 fields (headers) or 16 KiB of them, fails
-/// with the code `decoding`, as does content that ends before its last boundary.
+/// Each part is returned when all of it has arrived. The limit of a part is ``StreamOptions/maximumElementSize``, 8 MiB
+/// by default; content with more than 10,000 parts, and a part with more than 64 fields (headers) or 16 KiB of them,
+/// fails with the code `decoding`, as does content that ends before its last boundary.
 public struct PartStream: StreamedValue {
   /// The parts of a complete response, in order.
   public let elements: [ReceivedPart]
@@ -109,7 +109,7 @@ private struct PartElements: ElementParser {
     }
     do {
       parser = try MultipartParser(
-        boundary: type.parameter("boundary"), limit: context.options.elementLimit ?? StreamOptions.jsonLimit)
+        boundary: type.parameter("boundary"), limit: context.options.maximumElementSize ?? StreamOptions.jsonLimit)
     } catch {
       throw context.failure(error.description, underlying: error)
     }

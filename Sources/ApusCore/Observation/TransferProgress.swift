@@ -2,8 +2,12 @@ import Synchronization
 
 /// The progress of a transfer of content (body) in one direction.
 public struct TransferProgress: Sendable, Hashable {
-  /// The number of bytes transferred so far. It never decreases: after a retry it stays until more bytes than before
-  /// are transferred.
+  /// The number of bytes transferred so far, and ``total`` at the end.
+  ///
+  /// Neither it nor the ``fraction`` decreases when a transfer starts over: both stay until more is transferred than
+  /// before. If the content has another length then, for example because the file has changed on the server, the count
+  /// and the total stay until the fraction of the new length is as large. A count of a shorter file may then be
+  /// smaller.
   public var completed: Int64
   /// The number of bytes of the whole transfer, or `nil` if it is unknown.
   public var total: Int64?
@@ -24,6 +28,19 @@ public struct TransferProgress: Sendable, Hashable {
   public var remaining: Duration? {
     guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
     return .seconds(min(Double(max(0, total - completed)) / bytesPerSecond, Self.longestTime))
+  }
+
+  /// Returns the counts to report after these ones: the next ones, or these if the fraction would decrease.
+  package func advanced(to next: TransferProgress) -> TransferProgress {
+    var advanced = next
+    if total != next.total, let fraction, let nextFraction = next.fraction {
+      if nextFraction >= fraction { return next }
+    } else if next.completed >= completed || next.fraction == 1 {
+      return next
+    }
+    (advanced.completed, advanced.total) = (completed, total)
+    if total == nil, let nextTotal = next.total, nextTotal > completed { advanced.total = nextTotal }
+    return advanced
   }
 
   private static let longestTime: Double = 1e9
@@ -157,9 +174,10 @@ struct ProgressState {
 
   mutating func report(_ completed: Int64, of total: Int64?, at instant: MonotonicInstant) -> [Waiter] {
     guard !isFinished else { return [] }
-    let progress = TransferProgress(
-      completed: Swift.max(completed, current.completed), total: total.map { Swift.max($0, completed) },
-      bytesPerSecond: rate.bytesPerSecond(after: completed, at: instant))
+    let progress = current.advanced(
+      to: TransferProgress(
+        completed: completed, total: total.map { Swift.max($0, completed) },
+        bytesPerSecond: rate.bytesPerSecond(after: completed, at: instant)))
     guard progress != current || version == 0 else { return [] }
     return change(to: progress)
   }

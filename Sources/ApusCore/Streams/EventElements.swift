@@ -18,7 +18,7 @@ struct EventElements<Element: Decodable & Sendable>: ElementParser {
     // 204 ends an event stream for good (WHATWG HTML §9.2.3).
     isOver = context.status == 204
     if !isOver { try Self.check(context) }
-    let limit = context.options.elementLimit
+    let limit = context.options.maximumElementSize
     let limits = EventParser.Limits()
     parser = EventParser(
       lastEventID: context.options.lastEventID ?? "",

@@ -14,7 +14,7 @@ struct JSONSequenceElements<Element: Decodable & Sendable>: ElementParser {
 
   init(_ context: StreamContext) {
     self.context = context
-    texts = JSONSequenceSplitter(limit: context.options.elementLimit ?? StreamOptions.jsonLimit)
+    texts = JSONSequenceSplitter(limit: context.options.maximumElementSize ?? StreamOptions.jsonLimit)
     decoder = ElementDecoder(json: context)
     endMarker = context.options.endMarker.map { Data("\($0)\n".utf8) }
   }

@@ -15,7 +15,7 @@ struct LineElements: ElementParser {
 
   init(_ context: StreamContext) {
     self.context = context
-    lines = LineSplitter(.any, limit: context.options.elementLimit ?? StreamOptions.lineLimit)
+    lines = LineSplitter(.any, limit: context.options.maximumElementSize ?? StreamOptions.lineLimit)
   }
 
   mutating func feed(_ piece: Data) {
@@ -77,7 +77,7 @@ struct JSONLineElements<Element: Decodable & Sendable>: ElementParser {
 
   init(_ context: StreamContext) {
     self.context = context
-    lines = JSONLines(limit: context.options.elementLimit ?? StreamOptions.jsonLimit)
+    lines = JSONLines(limit: context.options.maximumElementSize ?? StreamOptions.jsonLimit)
     decoder = ElementDecoder(json: context)
     endMarker = context.options.endMarker.map { Data($0.utf8) }
   }

@@ -122,8 +122,8 @@ struct StreamSource<Element: Sendable>: Sendable {
 
   /// Replaces the transport's limit by one that leaves the decision to ``SilenceTimer``.
   private func setStall(_ values: inout ContextValues) {
-    guard kind == .events || options.silence != nil, values[ExchangeTimeouts.self].stall == nil else { return }
-    values[ExchangeTimeouts.self].stall = options.silence.map { $0.bounded * 2 } ?? .endless
+    guard kind == .events || options.silenceTimeout != nil, values[ExchangeTimeouts.self].stall == nil else { return }
+    values[ExchangeTimeouts.self].stall = options.silenceTimeout.map { $0.bounded * 2 } ?? .endless
   }
 
   /// Sets the field, or keeps that of the endpoint as long as there is no last event ID.

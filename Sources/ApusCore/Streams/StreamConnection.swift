@@ -33,7 +33,7 @@ final class StreamConnection<Element: Sendable>: Sendable {
     }
     (self.call, self.message) = (call, message)
     content = message.content.arriving
-    silence = Self.silence(options.silence, of: call, content)
+    silence = Self.silence(options.silenceTimeout, of: call, content)
   }
 
   private static func silence(_ limit: Duration?, of call: Call, _ content: ResponseContent) -> SilenceTimer? {

@@ -13,11 +13,11 @@ public struct StreamOptions: Sendable {
   /// An event stream is then reconnected, if it may be; another stream fails with the code `timeout`. Default: 90
   /// seconds for event streams, otherwise `nil`. `nil` sets no limit; for other streams the transport's stall limit
   /// remains (``ExchangeTimeouts/stall``), for event streams it is turned off too.
-  public var silence: Duration?
+  public var silenceTimeout: Duration?
   /// The maximum number of bytes of an element. A stream with a larger element fails with the code `contentTooLarge`.
   ///
   /// Default: `nil`, which means 1 MiB for a line and 8 MiB for an event, a JSON text or a part. Chunks have no limit.
-  public var elementLimit: Int?
+  public var maximumElementSize: Int?
   /// A handler for elements that cannot be decoded, called in place of failing; the stream then continues with the next
   /// element. It is called on any thread, possibly before the loop has received the elements before it. Default: `nil`,
   /// the stream fails with the code `decoding`.
@@ -32,7 +32,7 @@ public struct StreamOptions: Sendable {
   static let jsonLimit = 8 << 20
 
   init(for kind: StreamKind) {
-    silence = kind == .events ? .seconds(90) : nil
+    silenceTimeout = kind == .events ? .seconds(90) : nil
   }
 }
 
@@ -72,7 +72,7 @@ extension Endpoint where Value: StreamedValue {
   /// extension Endpoint where Self == Request<EventStream<Movie>> {
   ///   static var premieres: Self { .get("/premieres") }
   /// }
-  /// let premieres = api.stream(.premieres.streaming { $0.silence = .seconds(30) })
+  /// let premieres = api.stream(.premieres.streaming { $0.silenceTimeout = .seconds(30) })
   /// ```
   public func streaming(_ change: (inout StreamOptions) -> Void) -> Request<Value> {
     modified { request in

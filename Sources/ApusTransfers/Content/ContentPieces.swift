@@ -35,8 +35,11 @@ extension MessageContent {
       let start = data.startIndex + Int(range.lowerBound)
       return .bytes(data[start..<start + Int(length)])
     case .file(let file):
-      let opening = FilePieces.Opening(file.path, range, version)
-      return .stream(ContentStream(length: length, isReplayable: true) { { try await opening.next() } })
+      return .stream(
+        ContentStream(length: length, isReplayable: true) {
+          let opening = FilePieces.Opening(file.path, range, version)
+          return { try await opening.next() }
+        })
     default:
       let makePieces = makePieces
       return .stream(
@@ -103,7 +106,7 @@ private final class FilePieces: Sendable {
   /// Opens a file to read a range of its bytes.
   ///
   /// - Parameter version: the version that the file must have. Default: `nil`, the whole file was the range.
-  /// - Throws: ``TransferError`` if the file cannot be read any more; ``ContentChanged`` if it has changed.
+  /// - Throws: ``TransferError`` if the file can no longer be read; ``ContentChanged`` if it has changed.
   static func open(_ path: String, _ range: Range<Int64>, _ version: FileVersion? = nil) async throws -> FilePieces {
     let queue = FileQueue("content")
     let (file, present) = try await queue.run { () throws(TransferError) in

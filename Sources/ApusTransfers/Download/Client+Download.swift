@@ -15,14 +15,17 @@ extension Client {
   ///
   /// Cancelling the task pauses the download: the same call, also in another process, continues where it ended if the
   /// server states a strong validator and a length (RFC 9110 §8.8.1) and the file has not changed; otherwise it starts
-  /// over. ``discardDownload(to:)`` removes what is there. Lost connections are continued by the call itself, see
-  /// ``DownloadOptions/continuations``.
+  /// over. ``discardDownload(to:)`` removes the incomplete file and its record. Lost connections are continued by the
+  /// call itself, see ``DownloadOptions/maximumContinuations``.
   ///
   /// The progress of the whole download, with the bytes that were there before, is reported to the endpoint's
   /// `downloadProgress(_:)`.
   ///
-  /// Digests that the server states in `Repr-Digest` or `Content-Digest` are verified (RFC 9530), and the one of
-  /// ``DownloadOptions/digest``.
+  /// Verifies the digests in `Repr-Digest` and `Content-Digest` (RFC 9530), and ``DownloadOptions/digest``.
+  ///
+  /// A complete and verified file that cannot get its name, for example because another file has it, is kept. The same
+  /// call gives it its name: after the server has confirmed it, or within a day if the server states no strong
+  /// validator.
   ///
   /// - Parameters:
   ///   - endpoint: an endpoint of any style whose response is a file. Downloads with methods other than GET cannot be
@@ -60,7 +63,7 @@ extension Client {
     try await download(Request<Content>.get(resource), to: path, options, progress: { _, _ in })
   }
 
-  /// Removes what an interrupted download to a path has left. Does nothing if there is nothing.
+  /// Removes the incomplete file and the record of an interrupted download to a path. Does nothing if there are none.
   ///
   /// - Throws: `CallError` with the code `refused`, for example while the download runs.
   public func discardDownload(to path: String) async throws(CallError) {
@@ -100,7 +103,7 @@ extension Client {
     of request: Request<Value>, at path: String, _ options: DownloadOptions,
     progress: @escaping @Sendable (Int64, Int64?) -> Void
   ) async throws(CallError) -> DownloadedFile {
-    let source = DownloadSource(try await message(for: request), name: options.resource)
+    let source = DownloadSource(try await message(for: request), options)
     let opened: OpenedDownload
     do throws(TransferError) {
       opened = try await OpenedDownload.open(path, options, source, request.downloadRules(options))

@@ -24,6 +24,8 @@ struct ContentWriter {
     let file: PartialFile
     let queues: Queues
     let clock: any MonotonicClock
+    /// The number of bytes after which content is flushed.
+    let checkpointInterval: Int64
   }
 
   /// The account of the written bytes.
@@ -71,7 +73,7 @@ struct ContentWriter {
     if isDue { try await flush() }
   }
 
-  /// Writes all gathered bytes and waits until nothing runs any more, also after an error.
+  /// Writes all gathered bytes and waits until nothing runs, also after an error.
   mutating func finish() async throws(TransferError) {
     do throws(TransferError) {
       try await flush()
@@ -123,7 +125,7 @@ struct ContentWriter {
       checkpoint = nil
       try await running.value
     }
-    guard case .prefix(var record) = account, written - lastCheckpoint >= Self.checkpointInterval else { return }
+    guard case .prefix(var record) = account, written - lastCheckpoint >= means.checkpointInterval else { return }
     lastCheckpoint = written
     record.durable = written
     let file = means.file
@@ -132,9 +134,6 @@ struct ContentWriter {
 
   static let writeSize = 256 << 10
   private static let longestGathering = Duration.milliseconds(100)
-  /// The number of bytes after which content is flushed: the most that a power loss costs, besides what arrives during
-  /// the flush.
-  static let checkpointInterval: Int64 = 64 << 20
 }
 
 extension PartialFile {

@@ -85,7 +85,7 @@ extension Download {
 
   private func lanes(for present: ByteRanges, until contentEnd: Int64? = nil) -> ParallelDownload<Value>? {
     let rules = RangeState.Rules(
-      lanes: laneLimit, minimum: options.minimumRange, continuations: options.continuations)
+      lanes: laneLimit, minimum: options.minimumRange, continuations: options.maximumContinuations)
     guard let representation = state.representation, let record,
       var ranges = RangeState(rules, representation, present: present)
     else { return nil }
@@ -94,8 +94,7 @@ extension Download {
       guard ranges.laneCount > 1 else { return nil }
       ranges.adopt(until: contentEnd)
     }
-    let means = ContentWriter.Means(file: file, queues: queues, clock: client.runtime.clock)
-    let log = RangeLog(file, queues.checkpoints, record, present: present)
+    let log = RangeLog(means, record, present: present)
     return ParallelDownload(client, request.identity, means, (ranges, log, progress))
   }
 

@@ -2,6 +2,12 @@
 import ApusCore
 import HTTPTypes
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A download in progress: sends the requests that its ``DownloadState`` selects, and writes what arrives.
 struct Download<Value: Sendable> {
   /// The step after an exchange.
@@ -38,7 +44,7 @@ struct Download<Value: Sendable> {
     (self.client, self.request, options, source) = (client, request, opened.options, opened.source)
     (file, queues, state, gapped) = (opened.file, opened.queues, opened.state, opened.gapped)
     resumed = opened.gapped?.count ?? opened.state.kept
-    laneLimit = request.permitsSiblings ? min(max(opened.options.parallelRanges, 1), Self.mostLanes) : 1
+    laneLimit = request.permitsSiblings ? min(max(opened.options.maximumParallelRanges, 1), Self.mostLanes) : 1
     self.progress = ProgressCount(progress)
   }
 
@@ -49,6 +55,7 @@ struct Download<Value: Sendable> {
     } catch {
       throw failure(error.keeping(state.kept, of: state.representation?.total))
     }
+    if state.isComplete { return try await finish(HTTPResponse(status: .ok)) }
     while true {
       let outcome: Outcome
       do throws(CallError) {
@@ -104,7 +111,6 @@ struct Download<Value: Sendable> {
 
   /// - Parameter part: the digests of the content (body), if it is a part of the file.
   private mutating func write(_ response: inout StreamedResponse, with part: PartDigests?) async throws -> Outcome {
-    let means = ContentWriter.Means(file: file, queues: queues, clock: client.runtime.clock)
     let streams = [digests] + (part.map { [$0.stream] } ?? [])
     var writer = ContentWriter(means, from: state.kept, digests: streams, account: record.map { .prefix($0) } ?? .none)
     do {
@@ -135,6 +141,11 @@ struct Download<Value: Sendable> {
   }
 
   // MARK: Files
+
+  var means: ContentWriter.Means {
+    ContentWriter.Means(
+      file: file, queues: queues, clock: client.runtime.clock, checkpointInterval: options.checkpointInterval)
+  }
 
   /// The record of the bytes that are there, or `nil` if no other call could continue from them.
   var record: DownloadRecord? {
@@ -175,13 +186,18 @@ struct Download<Value: Sendable> {
 
   private mutating func finish(_ head: HTTPResponse) async throws(CallError) -> DownloadedFile {
     let size = state.kept
+    var isVerified = false
     do throws(TransferError) {
       try await verify()
-      try await options.willPublish?(size)
+      isVerified = true
       let (file, replacing) = (file, options.replacesExisting)
+      if let willPublish = options.willPublish {
+        try await willPublish(
+          try await queues.writes.run { () throws(TransferError) in try FileVersion(of: file.descriptor) })
+      }
       try await queues.writes.run { () throws(TransferError) in try file.publish(replacing: replacing) }
     } catch {
-      throw failure(await settle(error))
+      throw failure(isVerified ? await settleComplete(error) : await settle(error))
     }
     progress.reach(size, of: size)
     let mediaType = state.representation?.mediaType.map { MediaType($0) }
@@ -216,6 +232,20 @@ struct Download<Value: Sendable> {
     } catch {
       throw failure(await settle(TransferError(.interrupted)))
     }
+  }
+
+  /// Keeps a complete and verified file that could not get its name, and returns the error with its size.
+  private func settleComplete(_ error: TransferError) async -> TransferError {
+    guard record == nil, let representation = state.representation, state.kept > 0 else { return await settle(error) }
+    if state.isComplete { return error.keeping(state.kept, of: state.kept) }
+    let (file, now) = (file, Int64(Date().timeIntervalSince1970))
+    let record = DownloadRecord(complete: representation, of: source, size: state.kept, now: now)
+    do throws(TransferError) {
+      try await queues.writes.run { () throws(TransferError) in try file.checkpoint(record) }
+    } catch _ {
+      return await settle(error)
+    }
+    return error.keeping(state.kept, of: state.kept)
   }
 
   /// Makes the bytes that are there safe, or removes them if they are useless, and returns the error with their number.

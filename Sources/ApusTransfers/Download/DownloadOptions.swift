@@ -12,25 +12,33 @@ public struct DownloadOptions: Sendable {
   /// The number of times the download continues by itself after the connection was lost or the transfer stalled.
   /// Default: 5. It continues only if bytes have arrived since the last time, and if the server permits it.
   /// With several ranges it is counted for each of them.
-  public var continuations = 5
+  public var maximumContinuations = 5
   /// The maximum number of ranges that are requested at once (RFC 9110 §14), from 1 to 16. Default: 1.
   ///
-  /// Use it for large files where the server, or the network, limits the rate of a connection. The file is split when the
-  /// first response has stated a strong validator and a length, and only if each range has at least 1 MiB. Each range
-  /// is a call of its own: limits of the client apply, and over HTTP/1.1 it has its own connection. A server that ignores
-  /// ranges, or rejects more of them, is read with fewer. Digests are computed when all bytes are there.
+  /// Use it for large files where the server, or the network, limits the rate of a connection. The file is split when
+  /// the first response has stated a strong validator and a length, and only if each range has at least 1 MiB. Each
+  /// range is a call of its own: limits of the client apply, and over HTTP/1.1 it has its own connection. If the server
+  /// ignores or rejects ranges, fewer are requested. Digests are computed when all bytes are there.
   ///
   /// A request whose `duplicatePolicy` forbids several calls with its id has one range at a time.
-  public var parallelRanges = 1
+  public var maximumParallelRanges = 1
   /// The minimum number of bytes of a range.
   var minimumRange: Int64 = 1 << 20
+  /// The number of bytes after which content is flushed: the most that a power loss costs, besides what arrives during
+  /// the flush.
+  package var checkpointInterval: Int64 = 64 << 20
+  /// A name of the account that downloads. Default: `nil`. Bytes of an earlier download are used for the same account
+  /// only. The record keeps a hash of it.
+  ///
+  /// Set it if several accounts may download to one path: an app in which users sign in and out, or a server.
+  public var account: String?
   /// The name of the resource. Default: `nil`, the method and the URL with its query.
   ///
   /// Bytes of an earlier download are used only if it had the same name. Set it if the URL differs each time, for
   /// example because of a signature in its query.
   public var resource: String?
-  /// Called with the size of the complete and verified file, before it gets its name.
-  var willPublish: (@Sendable (_ size: Int64) async throws(TransferError) -> Void)?
+  /// Called with the complete and verified file, before it gets its name.
+  package var willPublish: (@Sendable (FileVersion) async throws(TransferError) -> Void)?
 
   /// Creates the default options.
   public init() {}

@@ -9,10 +9,10 @@ import Foundation
 ///
 /// It contains no query, no user information and no fields (headers) but those that describe the file.
 struct DownloadRecord: Codable, Hashable, Sendable {
-  /// The version of the format: 1 if the bytes are the first ones of the file, 2 if there are gaps between them. Records
-  /// of other versions are ignored.
+  /// The version of the format: 1 if the bytes are the first ones of the file, 2 if there are gaps between them, 3 if
+  /// the file is complete. Records of other versions are ignored.
   private(set) var version = 1
-  /// The URL without its query, for people.
+  /// The URL without its query, for diagnosis.
   var url: String
   /// The SHA-256 hash of everything that identifies the resource, see ``DownloadSource``.
   var source: String
@@ -29,6 +29,9 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   private var ranges: [[Int64]]?
   /// The session of the system in which the record was written.
   var boot: String?
+  /// When a complete and verified file could not get its name, in seconds since 1970. Only for files that the server
+  /// does not confirm, because they have no strong validator.
+  private var completed: Int64?
 
   /// Creates the record of a resumable representation; `nil` for any other.
   init?(_ representation: Representation, of source: DownloadSource, durable: Int64, boot: String?) {
@@ -44,10 +47,18 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     digests = members.isEmpty ? nil : members.joined(separator: ", ")
   }
 
+  /// Creates the record of a complete and verified file, all of which is on the disk.
+  ///
+  /// - Parameter now: seconds since 1970.
+  init(complete representation: Representation, of source: DownloadSource, size: Int64, now: Int64) {
+    (url, self.source, total, durable) = (source.url, source.hash, size, size)
+    (version, completed, mediaType) = (3, now, representation.mediaType)
+  }
+
   /// Reads a record. Returns `nil` for damaged records and other versions.
   init?(_ bytes: [UInt8]) {
     guard let record = try? JSONDecoder().decode(Self.self, from: Data(bytes)), record.total >= 0, record.durable >= 0,
-      record.version == (record.ranges == nil ? 1 : 2), record.hasValidRanges
+      record.version == (record.completed != nil ? 3 : record.ranges == nil ? 1 : 2), record.hasValidRanges
     else { return nil }
     self = record
   }
@@ -55,6 +66,17 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   private var hasValidRanges: Bool {
     guard let ranges else { return true }
     return ranges.count <= Self.rangeLimit && ranges.allSatisfy { $0.count == 2 && 0 <= $0[0] && $0[0] <= $0[1] }
+  }
+
+  /// Whether the file is complete, so that it needs no further request.
+  var isComplete: Bool { completed != nil }
+
+  /// Whether a complete file of this size may get its name. Not after a day: the file may have changed on the server.
+  ///
+  /// - Parameter now: seconds since 1970.
+  func permitsPublishing(_ size: Int64, now: Int64) -> Bool {
+    guard let completed, size == total else { return false }
+    return (-Self.completeLifetime...Self.completeLifetime).contains(now.subtractingReportingOverflow(completed).0)
   }
 
   /// Whether there may be gaps between the bytes.
@@ -104,5 +126,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 
   /// The maximum number of runs of bytes.
   private static let rangeLimit = 1000
+  /// The number of seconds for which a complete file is kept.
+  private static let completeLifetime: Int64 = 86_400
 }
 #endif

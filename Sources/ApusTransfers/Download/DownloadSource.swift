@@ -7,15 +7,18 @@ import HTTPTypes
 struct DownloadSource: Hashable, Sendable {
   /// The URL without query.
   let url: String
-  /// The SHA-256 hash of the method and the complete URL, in hexadecimal digits. The URL itself is not stored, because
-  /// its query may be a secret, such as the signature of a presigned URL.
+  /// The SHA-256 hash of the method, the complete URL and the account, in hexadecimal digits. The URL itself is not
+  /// stored, because its query may be a secret, such as the signature of a presigned URL.
   let hash: String
 
-  /// - Parameter name: takes the place of method and URL. Default: `nil`.
-  init(_ message: RequestMessage, name: String? = nil) {
+  /// - Parameter options: a name takes the place of method and URL.
+  init(_ message: RequestMessage, _ options: DownloadOptions = DownloadOptions()) {
     url = String(Substring(message.url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))
-    let identity = name.map { "name \($0)" } ?? "\(message.head.method.rawValue) \(message.url)"
-    hash = Hexadecimal.text(SHA256.hash(data: Array(identity.utf8)))
+    let resource = options.resource.map { "name \($0)" } ?? "\(message.head.method.rawValue) \(message.url)"
+    // Bytes with a content coding are those of the file only for a call that accepts it.
+    let coding = message.head.headerFields[.acceptEncoding] ?? ""
+    let account = options.account.map { "account \($0)" } ?? ""
+    hash = Hexadecimal.hash(of: ["download", resource, coding, account], bytes: SHA256.byteCount)
   }
 }
 #endif

@@ -47,6 +47,8 @@ struct DownloadState {
   private(set) var representation: Representation?
   /// The number of bytes that are there.
   private(set) var kept: Int64 = 0
+  /// Whether an earlier download has completed and verified the file, so that no request is sent.
+  private(set) var isComplete = false
   private let rules: Rules
   private var asked = Request.whole
   /// The offset at which the present content must end.
@@ -67,6 +69,12 @@ struct DownloadState {
     self.init(rules)
     guard representation.isResumable, rules.permitsRanges else { return }
     (self.representation, self.kept) = (representation, kept)
+  }
+
+  /// Creates the state of a download whose file an earlier one has completed.
+  init(_ rules: Rules, complete representation: Representation) {
+    self.init(rules)
+    (self.representation, kept, isComplete) = (representation, representation.total ?? 0, true)
   }
 
   /// Whether another call can continue from the bytes that are there.

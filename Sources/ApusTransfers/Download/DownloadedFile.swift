@@ -9,14 +9,15 @@ public struct DownloadedFile: Sendable {
   /// The size of the file in bytes.
   public let size: Int64
   /// The number of those bytes that an earlier download had left.
-  public let resumed: Int64
+  public let resumedBytes: Int64
   /// The entity tag or else the modification date that the server stated last, for conditional requests (RFC 9110
   /// §8.8). `nil` if it stated neither.
   public let validator: String?
   /// The media type of the file. `nil` if the server did not state it.
   public let mediaType: MediaType?
   /// The head of the last response. Its status is 206 if the download was resumed or continued, and 416 if all bytes
-  /// were there already.
+  /// were there already. Status 200 without fields (headers) if an earlier download had completed the file, but could
+  /// not give it its name.
   public let head: HTTPResponse
 
   /// Creates a value for fakes and previews.
@@ -27,7 +28,7 @@ public struct DownloadedFile: Sendable {
   }
 
   init(_ path: String, _ size: Int64, resumed: Int64, _ response: (head: HTTPResponse, mediaType: MediaType?)) {
-    (self.path, self.size, self.resumed) = (path, size, resumed)
+    (self.path, self.size, resumedBytes) = (path, size, resumed)
     (head, mediaType) = response
     validator = head.headerFields[.eTag] ?? head.headerFields[.lastModified]
   }

@@ -2,6 +2,12 @@
 import ApusCore
 import HTTPTypes
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A download before its first request: its files are open and locked, and the bytes of an earlier download are found.
 struct OpenedDownload: Sendable {
   let file: PartialFile
@@ -38,9 +44,17 @@ struct OpenedDownload: Sendable {
   private static func state(
     of file: PartialFile, _ options: DownloadOptions, _ source: DownloadSource, _ rules: DownloadState.Rules
   ) throws(TransferError) -> (DownloadState, gapped: ByteRanges?) {
-    guard options.resumes, rules.permitsRanges, let record = try file.record().flatMap({ DownloadRecord($0) }),
-      record.source == source.hash
+    guard options.resumes, let record = try file.record().flatMap({ DownloadRecord($0) }),
+      record.source == source.hash, record.isComplete || rules.permitsRanges
     else {
+      try file.restart(with: nil)
+      return (DownloadState(rules), nil)
+    }
+    if record.isComplete {
+      let now = Int64(Date().timeIntervalSince1970)
+      if record.permitsPublishing(try file.size, now: now) {
+        return (DownloadState(rules, complete: record.representation), nil)
+      }
       try file.restart(with: nil)
       return (DownloadState(rules), nil)
     }
@@ -107,7 +121,7 @@ extension Request {
   /// The rules of a download with this request.
   func downloadRules(_ options: DownloadOptions) -> DownloadState.Rules {
     DownloadState.Rules(
-      permitsRanges: method == .get, permitsCoding: setsCoding, continuations: options.continuations)
+      permitsRanges: method == .get, permitsCoding: setsCoding, continuations: options.maximumContinuations)
   }
 }
 #endif

@@ -19,12 +19,14 @@ final class RangeLog: Sendable {
 
   private let file: PartialFile
   private let checkpoints: FileQueue
+  private let checkpointInterval: Int64
   private let record: DownloadRecord
   private let state: Mutex<State>
 
   /// - Parameter present: the bytes that are there.
-  init(_ file: PartialFile, _ checkpoints: FileQueue, _ record: DownloadRecord, present: ByteRanges) {
-    (self.file, self.checkpoints, self.record) = (file, checkpoints, record)
+  init(_ means: ContentWriter.Means, _ record: DownloadRecord, present: ByteRanges) {
+    (file, checkpoints, self.record) = (means.file, means.queues.checkpoints, record)
+    checkpointInterval = means.checkpointInterval
     state = Mutex(State(first: present))
   }
 
@@ -50,7 +52,7 @@ final class RangeLog: Sendable {
       if let failure = state.failure { throw failure }
       state.runs[slot] = state.runs[slot].lowerBound..<range.upperBound
       state.unflushed += range.upperBound - range.lowerBound
-      let isDue = !state.isFlushing && state.unflushed >= ContentWriter.checkpointInterval
+      let isDue = !state.isFlushing && state.unflushed >= checkpointInterval
       if isDue { (state.isFlushing, state.unflushed) = (true, 0) }
       return (state.runs[slot], isDue)
     }

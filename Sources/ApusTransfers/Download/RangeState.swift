@@ -1,8 +1,8 @@
 #if Transfers
 import HTTPTypes
 
-/// The course of a download with several ranges at once: which range each lane requests next, what a response means, and
-/// which bytes are there. A pure state machine.
+/// The course of a download with several ranges at once: which range each lane requests next, what a response means,
+/// and which bytes are there. A pure state machine.
 ///
 /// A lane sends one request after the other. Its range ends where that of another lane begins, and becomes shorter when
 /// a lane without work takes over the second half.

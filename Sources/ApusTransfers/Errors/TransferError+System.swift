@@ -11,6 +11,15 @@ extension TransferError {
   /// Bytes that were written cannot be read back.
   static let unreadable = TransferError(.system(EIO))
 
+  /// The failure to open a file for reading.
+  static func reading(_ number: Int32) -> TransferError {
+    switch number {
+    case ENOENT, ENOTDIR: TransferError(.fileMissing)
+    case EACCES, EPERM: TransferError(.fileUnreadable)
+    default: .system(number)
+    }
+  }
+
   /// The failure of a system call.
   static func system(_ number: Int32) -> TransferError {
     switch number {

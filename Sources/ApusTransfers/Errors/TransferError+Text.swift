@@ -26,58 +26,66 @@ extension TransferError {
     case .invalidPath: "the path is not that of a file"
     case .inUse: "another transfer uses this file"
     case .permissionDenied: "the process may not write there"
+    case .fileMissing: "the file does not exist"
+    case .fileUnreadable: "the process may not read the file"
     case .readOnlyFileSystem: "the file system is read-only"
     case .diskFull: "there is not enough space on the disk"
     case .system(let number): "the file system failed (\(String(cString: strerror(number))))"
     case .digestMismatch: "the content does not have the expected digest and was removed"
     case .invalidDigest: "the digest is neither hexadecimal nor Base64 of the right length"
-    case .unexpectedStatus(let status): "status \(status) comes with no file"
+    case .unexpectedStatus(let status): "a response with status \(status) contains no file"
     case .unusableRange: "the server sent another range than requested"
     case .wrongLength: "the server sent another number of bytes than it announced"
-    case .unstable: "the file on the server changed again and again"
+    case .unstable: "the file on the server changed repeatedly during the download"
     case .contentCoded: "the server used a content coding that was not accepted"
     case .unknownLength: "the length of the content is not known beforehand"
     case .notReplayable: "the content can be read only once"
     case .contentChanged: "the file to send was changed"
     case .invalidMetadata: "a key of the metadata is empty or contains a character that is not allowed"
-    case .contentTooLarge(let limit): "the server takes at most \(limit) bytes"
+    case .contentTooLarge(let limit): "the server accepts at most \(limit) bytes"
+    case .contentTooSmall(let minimum): "the server accepts at least \(minimum) bytes"
     case .noLocation: "the server created an upload without a usable URL"
     case .unusableOffset: "the server stated an offset or a length that contradicts the upload"
-    case .uploadGone: "the server does not know the upload any more"
+    case .uploadGone: "the server no longer has the upload"
     case .responseLost: "the server has all content, but its response was lost"
     case .unusableEndpoint: "the type of the stored endpoint is not declared, or its values cannot be stored"
     case .unknownTransfer: "the queue has no such transfer"
     case .closed: "the queue of transfers is closed"
+    case .accountMissing: "the client has credentials, but the queue of transfers has no account"
     }
   }
 
   private var progress: String? {
-    if kept > 0 { return "\(kept)\(total.map { " of \($0)" } ?? "") bytes are kept" }
+    if keptBytes > 0 { return "\(keptBytes)\(total.map { " of \($0)" } ?? "") bytes are kept" }
     return reason == .interrupted ? "nothing is kept" : nil
   }
 
   private var advice: String? {
     switch reason {
-    case .interrupted: kept > 0 ? "the same call continues" : "the same call starts again"
-    case .fileExists: "permit to replace it, or choose another name"
+    case .interrupted: keptBytes > 0 ? "the same call continues" : "the same call starts again"
+    case .fileExists: "set `replacesExisting`, or choose another name"
     case .isFolder, .invalidPath: "add the name of the file"
     case .notAFile: "choose another name"
-    case .folderMissing: "create it"
-    case .inUse: "wait for it, or choose another name"
+    case .folderMissing: "create the folder"
+    case .inUse: "wait for the other transfer, or choose another name"
     case .permissionDenied: "choose another folder, or change its permissions"
+    case .fileMissing: "check the path"
+    case .fileUnreadable: "change the permissions of the file"
+    case .accountMissing: "set `account`"
     case .readOnlyFileSystem: "choose another folder"
     case .diskFull: "free some space, and make the same call again"
-    case .system: kept > 0 ? "the same call continues" : nil
+    case .system: keptBytes > 0 ? "the same call continues" : nil
     case .digestMismatch: "download it again, or correct the digest"
     case .contentCoded: "set Accept-Encoding to save the content as it is coded"
-    case .unusableRange, .wrongLength: kept > 0 ? "turn resuming off to start over" : nil
+    case .unusableRange, .wrongLength: keptBytes > 0 ? "set `resumes` to false to start over" : nil
     case .unknownLength: "send content with a known length, such as a file that is not compressed"
     case .notReplayable: "send a file, bytes or a replayable stream"
     case .contentChanged: "the same call uploads the file as it is now"
     case .uploadGone: "find out whether it was completed; the same call starts again"
     case .unusableEndpoint: "declare the type, or cancel the transfer"
-    case .invalidDigest, .unexpectedStatus, .unstable, .invalidMetadata, .contentTooLarge, .noLocation, .unusableOffset,
-      .responseLost, .unknownTransfer, .closed:
+    case .invalidDigest, .unexpectedStatus, .unstable, .invalidMetadata, .contentTooLarge, .contentTooSmall,
+      .noLocation,
+      .unusableOffset, .responseLost, .unknownTransfer, .closed:
       nil
     }
   }
@@ -89,11 +97,12 @@ extension TransferError {
     case .unexpectedStatus, .unusableRange, .wrongLength, .unstable, .contentCoded, .digestMismatch, .noLocation,
       .unusableOffset:
       .malformedResponse
-    case .invalidDigest, .unknownLength, .notReplayable, .invalidMetadata: .invalidRequest
-    case .contentChanged: .encoding
+    case .invalidDigest, .unknownLength, .notReplayable, .invalidMetadata, .accountMissing: .invalidRequest
+    case .contentChanged, .fileMissing, .fileUnreadable: .encoding
     case .uploadGone, .responseLost: .connectionLost
     case .fileExists, .isFolder, .notAFile, .folderMissing, .invalidPath, .inUse, .permissionDenied,
-      .readOnlyFileSystem, .diskFull, .system, .contentTooLarge, .unusableEndpoint, .unknownTransfer, .closed:
+      .readOnlyFileSystem, .diskFull, .system, .contentTooLarge, .contentTooSmall, .unusableEndpoint, .unknownTransfer,
+      .closed:
       .refused
     }
   }
@@ -105,11 +114,14 @@ extension TransferError {
     case .isFolder, .notAFile, .invalidPath: "This name cannot be used for the file."
     case .folderMissing: "The folder for the file does not exist."
     case .inUse: "This file is already being transferred."
+    case .fileMissing: "The file does not exist."
+    case .fileUnreadable: "The file cannot be read."
     case .permissionDenied, .readOnlyFileSystem: "The file cannot be saved there."
     case .diskFull: "There is not enough space for the file. Free some space and try again."
     case .system: "The file could not be saved."
     case .digestMismatch: "The file arrived damaged and was removed. Try again."
     case .contentTooLarge: "The file is too large for the server."
+    case .contentTooSmall: "The file is too small for the server."
     default: nil
     }
   }

@@ -3,8 +3,8 @@ public import ApusCore
 
 /// The reason why a transfer between a file and a server failed, and what was kept of it.
 ///
-/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description names no file
-/// and no server.
+/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description names no
+/// file and no server.
 public struct TransferError: LoggableError {
   /// The kinds of reasons.
   #if hasAttribute(nonexhaustive)
@@ -27,8 +27,12 @@ public struct TransferError: LoggableError {
     case invalidPath
     /// Another transfer, in this or another process, uses the file.
     case inUse
-    /// The process may not read or write the file or its folder.
+    /// The process may not write the file, or access its folder.
     case permissionDenied
+    /// The file to read does not exist.
+    case fileMissing
+    /// The process may not read the file.
+    case fileUnreadable
     /// The file system is read-only.
     case readOnlyFileSystem
     /// The disk or the user's quota is full, or has less free space than the rest of the file needs.
@@ -39,7 +43,7 @@ public struct TransferError: LoggableError {
     case digestMismatch
     /// The text of a digest is neither hexadecimal nor Base64 of the algorithm's length.
     case invalidDigest
-    /// The response has a status that comes with no file, for example 204.
+    /// The response has a status without content, for example 204.
     case unexpectedStatus(Int)
     /// The server sent another range than requested, or several (RFC 9110 §14).
     case unusableRange
@@ -58,13 +62,15 @@ public struct TransferError: LoggableError {
     case contentChanged
     /// A key of an upload's metadata is empty or contains a space, a comma or a character beyond ASCII.
     case invalidMetadata
-    /// The server takes no content of more than this number of bytes.
+    /// The server accepts no content of more than this number of bytes.
     case contentTooLarge(limit: Int64)
+    /// The server accepts no content of less than this number of bytes.
+    case contentTooSmall(minimum: Int64)
     /// The server created an upload without saying where.
     case noLocation
     /// The server stated an offset or a length that contradicts the upload.
     case unusableOffset
-    /// The server does not know the upload any more. It may have received all content before.
+    /// The server no longer has the upload. It may have received all content before.
     case uploadGone
     /// The server has all content, but its response, which the endpoint's value is read from, was lost.
     case responseLost
@@ -76,27 +82,29 @@ public struct TransferError: LoggableError {
     case unknownTransfer
     /// The queue of transfers was closed.
     case closed
+    /// The client has credentials, but the queue of transfers has no account to which its store could belong.
+    case accountMissing
   }
 
   /// The kind of reason.
   public let reason: Reason
   /// The number of bytes that are kept and that the same call, made again, does not transfer a second time.
-  public let kept: Int64
+  public let keptBytes: Int64
   /// The length of the complete file in bytes, or `nil` if it is unknown.
   public let total: Int64?
   /// The error of the platform, or `nil` if there is none. Do not log it: it may contain secrets.
   public let underlying: (any Error)?
 
   /// Creates an error, for stores and fakes.
-  public init(_ reason: Reason, kept: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
+  public init(_ reason: Reason, keptBytes: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
     self.reason = reason
-    self.kept = kept
+    self.keptBytes = keptBytes
     self.total = total
     self.underlying = underlying
   }
 
   func keeping(_ kept: Int64, of total: Int64?) -> TransferError {
-    TransferError(reason, kept: kept, total: total, underlying: underlying)
+    TransferError(reason, keptBytes: kept, total: total, underlying: underlying)
   }
 }
 

@@ -17,8 +17,13 @@ final class Descriptor: Sendable {
   }
 
   /// Opens a file for reading.
+  ///
+  /// - Throws: ``TransferError`` with the reasons `fileMissing` and `fileUnreadable`, and others.
   static func reading(_ path: String) throws(TransferError) -> Descriptor {
-    try Descriptor { open(path, O_RDONLY | O_CLOEXEC) }
+    switch attempt({ open(path, O_RDONLY | O_CLOEXEC) }) {
+    case .success(let number): return try Descriptor { number }
+    case .failure(let failure): throw .reading(failure.number)
+    }
   }
 
   deinit {

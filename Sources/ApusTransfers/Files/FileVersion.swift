@@ -8,7 +8,7 @@ import Musl
 #endif
 
 /// A file as it was at one moment: a changed or replaced file has another version.
-struct FileVersion: Hashable, Sendable, Codable {
+package struct FileVersion: Hashable, Sendable, Codable {
   let size: Int64
   let inode: UInt64
   let modifiedSeconds: Int64

@@ -67,18 +67,19 @@ final class PartialFile: Sendable {
     }
   }
 
-  /// Whether the complete file of a path has its final name: a process that has checked a file of this size may have
-  /// ended before it could say so.
-  static func isPublished(_ path: String, size: Int64) async throws(TransferError) -> Bool {
+  /// Whether a complete file has its final name: a process that has checked it may have ended before it could say so.
+  /// Removes what the process has left beside it.
+  static func isPublished(_ path: String, _ published: FileVersion) async throws(TransferError) -> Bool {
     try await FileQueue("published").run { () throws(TransferError) in
       let place = try FilePlace(path)
       let folder = try Folder(place.folder)
+      // Renaming changes neither the inode nor the modification time.
       guard try folder.look(at: place.name) == .file, let file = try folder.existing(place.name, O_RDONLY),
-        Int64(try file.status().st_size) == size
+        try FileVersion(of: file) == published
       else { return false }
-      // An incomplete file means that the name is still that of an older file, unless both are one file.
-      if try folder.look(at: place.partialName) == .nothing { return true }
-      return try folder.has(file, as: place.partialName)
+      // An incomplete file of another transfer stays.
+      if let other = try? existing(path) { other.release() }
+      return true
     }
   }
 
@@ -171,10 +172,16 @@ final class PartialFile: Sendable {
     // Checked again, because a transfer may take hours.
     try Self.checkTarget(place, in: folder, replacing: replacing)
     try Descriptor.call { fchmod(descriptor.number, mode) }
-    if replacing {
-      try folder.rename(place.partialName, to: place.name)
-    } else {
-      try folder.renameExclusively(place.partialName, to: place.name)
+    do throws(TransferError) {
+      if replacing {
+        try folder.rename(place.partialName, to: place.name)
+      } else {
+        try folder.renameExclusively(place.partialName, to: place.name)
+      }
+    } catch {
+      // The incomplete file stays private.
+      fchmod(descriptor.number, 0o600)
+      throw error
     }
     try folder.descriptor.sync()
     folder.remove(place.recordName)

@@ -15,10 +15,11 @@ extension ProgressReporter {
   /// print(progress.isIndeterminate, progress.fractionCompleted)
   /// ```
   ///
-  /// Its units are bytes. The total is -1, and the progress indeterminate, until the total is known. The completed count
-  /// never decreases, and the progress is finished when the transfer succeeds; an empty transfer counts as one unit. It
-  /// is changed on the thread that transfers, so observe it as Foundation asks for, with key-value observation. The
-  /// reporter keeps it, not the other way round.
+  /// Its units are bytes. The total is -1, and the progress indeterminate, until the total is known. The completed
+  /// count never decreases, and the progress is finished when the transfer succeeds; an empty transfer counts as one
+  /// unit. If the file changes on the server during the transfer, the total stays, and the count follows the fraction
+  /// of the new file. The progress is changed on the thread that transfers, so observe it as Foundation asks for, with
+  /// key-value observation. The reporter keeps it, not the other way round.
   ///
   /// - Parameter onCancel: called once when the progress is cancelled, for example to cancel the task of the transfer.
   ///   Default: `nil`; the progress then cannot be cancelled.
@@ -39,12 +40,19 @@ extension Progress {
     let isEmpty = step.total == 0
     let total = isEmpty ? 1 : step.total ?? -1
     // First, so that the progress is never finished in between.
-    if totalUnitCount != total { totalUnitCount = total }
-    completedUnitCount = isEmpty ? 1 : max(completedUnitCount, step.completed)
+    if isIndeterminate, totalUnitCount != total { totalUnitCount = total }
+    completedUnitCount = max(completedUnitCount, completed(of: step, units: total))
     if let rate = step.bytesPerSecond { setUserInfoObject(Int(rate), forKey: .throughputKey) }
     if let remaining = step.remaining {
       setUserInfoObject(remaining / .seconds(1), forKey: .estimatedTimeRemainingKey)
     }
+  }
+
+  /// Returns the completed units. The fraction of another total would go back for a moment if the total changed.
+  private func completed(of step: TransferProgress, units: Int64) -> Int64 {
+    if totalUnitCount == units { return step.total == 0 ? 1 : step.completed }
+    guard let fraction = step.fraction else { return completedUnitCount }
+    return fraction == 1 ? totalUnitCount : Int64(fraction * Double(totalUnitCount))
   }
 }
 #endif

@@ -50,10 +50,12 @@ final class QueuedTransfer: Sendable {
   var priority: CallPriority { parts.withLock { $0.state.priority } }
   var end: TransferState.End? { parts.withLock { $0.state.end } }
   var failure: CallError? { parts.withLock { $0.state.failure } }
+  /// Whether a cancelled transfer is being removed.
+  var isBeingRemoved: Bool { parts.withLock { $0.state.isBeingRemoved } }
   /// The error of the last command.
   var commandFailure: TransferError? { parts.withLock { $0.state.commandFailure } }
-  /// The size of the complete file, if an earlier process was about to give it its name.
-  var published: Int64? { parts.withLock { $0.record.published } }
+  /// The complete file, if an earlier process was about to give it its name.
+  var published: FileVersion? { parts.withLock { $0.record.published } }
 
   /// The transfer as the app sees it.
   var shown: Transfer {
@@ -118,8 +120,8 @@ final class QueuedTransfer: Sendable {
 
   /// Writes the record as it is now.
   ///
-  /// - Parameter published: the size of a complete file that is about to get its name.
-  func store(published: Int64? = nil) async throws(TransferError) {
+  /// - Parameter published: a complete file that is about to get its name.
+  func store(published: FileVersion? = nil) async throws(TransferError) {
     let content = parts.withLock { parts in
       parts.record.isPaused = parts.state.goal == .pause
       parts.record.failure = parts.state.failure.map { TransferRecord.Failure($0) }
@@ -130,6 +132,11 @@ final class QueuedTransfer: Sendable {
     }
     guard let content else { throw TransferError(.unusableEndpoint) }
     try await stored.write(content)
+  }
+
+  /// The file did not get its name.
+  func clearPublished() {
+    parts.withLock { $0.record.published = nil }
   }
 
   func remove() async throws(TransferError) {

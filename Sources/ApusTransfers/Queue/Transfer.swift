@@ -29,16 +29,16 @@ public struct Transfer: Sendable, Identifiable {
     case upload
   }
 
-  /// The state of a transfer. A transfer that is complete or cancelled is not in the queue any more.
+  /// The state of a transfer. A complete or cancelled transfer is no longer in the queue.
   public enum State: Sendable {
-    /// It waits for its turn.
+    /// Queued: waits for a permit of the scheduler.
     case waiting
-    /// It is being transferred.
+    /// Being transferred.
     case running
-    /// The app paused it, here or in an earlier process.
+    /// Paused by the app, in this or an earlier process.
     case paused
-    /// It failed, here or in an earlier process, and starts again with ``Transfers/resume(_:)``. An error of an earlier
-    /// process has its code and its message only.
+    /// Failed, in this or an earlier process. ``Transfers/resume(_:)`` starts it again. An error of an earlier process
+    /// has its code and its message only.
     case failed(CallError)
   }
 
@@ -54,7 +54,7 @@ public struct Transfer: Sendable, Identifiable {
   public var priority: CallPriority
   /// The state.
   public var state: State
-  /// The progress. Of a transfer that has not run in this process it is what the store knows.
+  /// The progress. Before a transfer runs in this process, the stored progress.
   public var progress: TransferProgress
   private let content: Data
 

@@ -4,7 +4,7 @@ public import ApusCore
 /// An endpoint that ``Transfers`` can store, and from which a new process continues.
 ///
 /// The store keeps the values of the type, so it describes a transfer by what the app knows about it. The URL, the
-/// fields (headers) and the credentials are made anew for each attempt.
+/// fields (headers) and the credentials are created again at each start of the transfer.
 ///
 /// <!-- sample: transfer-endpoint -->
 /// ```swift

@@ -28,12 +28,12 @@ struct TransferKind: Sendable {
       let endpoint = try run.endpoint(E.self)
       guard let path = run.description.path else { throw TransferError(.unusableEndpoint) }
       let file: DownloadedFile
-      if let size = run.published, try await PartialFile.isPublished(path, size: size) {
+      if let published = run.published, try await PartialFile.isPublished(path, published) {
         // The process before this one ended when the file had its name, but the app may not know of it.
-        file = DownloadedFile(path: path, size: size)
+        file = DownloadedFile(path: path, size: published.size)
       } else {
         var options = endpoint.downloadOptions
-        options.resource = run.id.rawValue
+        (options.resource, options.account) = (run.id.rawValue, run.uploadOptions.account)
         options.willPublish = run.willPublish
         let request = try await endpoint.request(by: run.client).prepared(for: run)
         file = try await run.client.download(request, to: path, options: options)
@@ -70,10 +70,10 @@ struct TransferRun: Sendable {
   /// All calls of a queue belong to one account.
   let principal: CommonPrincipal
   let reporter = ProgressReporter()
-  /// The size of the complete file, if an earlier process was about to give it its name.
-  let published: Int64?
+  /// The complete file, if an earlier process was about to give it its name.
+  let published: FileVersion?
   /// Stores that the complete file is about to get its name.
-  let willPublish: @Sendable (_ size: Int64) async throws(TransferError) -> Void
+  let willPublish: @Sendable (FileVersion) async throws(TransferError) -> Void
   /// Called when everything is transferred.
   let didTransfer: @Sendable () -> Void
 

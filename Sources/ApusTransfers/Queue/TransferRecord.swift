@@ -75,8 +75,8 @@ struct TransferRecord: StoredRecord, Hashable, Sendable {
   var failure: Failure?
   var completed: Int64 = 0
   var total: Int64?
-  /// The size of the complete file of a download that was about to get its final name.
-  var published: Int64?
+  /// The complete file of a download that was about to get its final name. Its size alone would fit other files, too.
+  var published: FileVersion?
 
   static let currentVersion = 1
 

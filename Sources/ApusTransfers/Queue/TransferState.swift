@@ -226,6 +226,9 @@ struct TransferState {
 
   // MARK: Queries
 
+  /// Whether the transfer is being removed because the app has cancelled it. The app's closure is no longer called.
+  var isBeingRemoved: Bool { goal == .cancel && end == nil && !isComplete && !isFinishing }
+
   /// Whether a change is stored, or the transfer is over.
   func isSettled(_ change: Int) -> Bool {
     end != nil || (storedChange >= change && goal != .cancel && !isComplete && !isClosing && coming == nil)

@@ -102,6 +102,7 @@ extension Transfers {
       try await kind.run(run)
       return nil
     } catch {
+      transfer.clearPublished()
       return Self.failure(error)
     }
   }
@@ -111,7 +112,7 @@ extension Transfers {
       if let path = transfer.description.path {
         try await PartialFile.discard(path)
       } else {
-        // If the server cannot be asked, or the content is not there any more, at least nothing stays here.
+        // If the server cannot be asked, or the content no longer exists, at least nothing stays here.
         let run = run(of: transfer)
         try? await kind(of: transfer.description)?.discardUpload?(run)
         try await UploadRecord.remove(run.uploadOptions)
@@ -125,7 +126,7 @@ extension Transfers {
     return TransferRun(
       client: client, description: transfer.description, uploadOptions: options, priority: transfer.priority,
       principal: principal, published: transfer.published,
-      willPublish: { size throws(TransferError) in try await transfer.store(published: size) },
+      willPublish: { file throws(TransferError) in try await transfer.store(published: file) },
       didTransfer: { transfer.update { $0.finish() } })
   }
 }

@@ -26,7 +26,7 @@ import Foundation
 ///
 /// Each transfer is an endpoint of a type that the app declares, and is stored before it starts. A new process that
 /// creates its queue with the same store continues the transfers that were waiting or running, in their order, and
-/// shows those that were paused or have failed. What the server and the disk have already is not transferred again.
+/// shows those that were paused or have failed. Bytes already on the server or the disk are not transferred again.
 ///
 /// The store contains what the app's types encode, a hash of the account, and no credentials. A queue sees the
 /// transfers of its account only. All its calls must belong to the same account: when another user signs in, its
@@ -35,9 +35,12 @@ import Foundation
 /// A transfer belongs to one process at a time. Another process that uses the same store does not see it. A transfer
 /// whose call the app cancels by other means, such as a tag, is paused.
 public final class Transfers: Sendable {
+  private typealias Unusable = [String: TransferError]
+
   private struct State {
     var transfers: [Transfer.ID: QueuedTransfer] = [:]
     var isClosed = false
+    var unusable: Unusable = [:]
     /// When the last transfer was added, in milliseconds since 1970.
     var lastAdded: Int64 = 0
     var subscribers: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -50,7 +53,7 @@ public final class Transfers: Sendable {
   let configuration: TransfersConfiguration
   let principal = CommonPrincipal()
   private let state = Mutex(State())
-  /// Held while a transfer is added, so that two that are the same are one.
+  /// Held while a transfer is added, so that adding the same transfer twice concurrently creates one.
   private let adding = AsyncMutex()
 
   /// Creates the queue of an account, and continues its stored transfers.
@@ -58,10 +61,12 @@ public final class Transfers: Sendable {
   /// - Parameters:
   ///   - client: the client of all transfers.
   ///   - store: the store of their descriptions and of the state of their uploads.
-  ///   - account: a name of the account that transfers. Default: `nil`, an account of its own. The store keeps a hash.
+  ///   - account: a name of the account that transfers, such as the user's identifier. Default: `nil`, for clients
+  ///     without credentials only: another account that signs in would continue the transfers. The store keeps a hash.
   ///   - configure: declares the endpoint types. A stored transfer whose type is not declared fails with the reason
   ///     `unusableEndpoint`.
-  /// - Throws: `CallError` with the code `refused` if the store cannot be read.
+  /// - Throws: `CallError` with the code `refused` if the store cannot be read; with `invalidRequest` if the client's
+  ///   environment authenticates its calls and there is no account.
   public init(
     _ client: Client, store: any TransferStore, account: String? = nil,
     _ configure: (inout TransfersConfiguration) -> Void
@@ -70,10 +75,12 @@ public final class Transfers: Sendable {
     configure(&configuration)
     (self.client, self.store, self.account, self.configuration) = (client, store, account, configuration)
     do throws(TransferError) {
-      let stored = try await storedTransfers()
+      if account == nil, client.environment.values[PrincipalKey.self] != nil { throw TransferError(.accountMissing) }
+      let (stored, unusable) = try await storedTransfers()
       state.withLock { state in
         for transfer in stored { state.transfers[transfer.id] = transfer }
         state.lastAdded = stored.last?.added ?? 0
+        state.unusable = unusable
       }
       for transfer in stored { perform(transfer.change { $0.start() }, on: transfer) }
     } catch {
@@ -85,6 +92,12 @@ public final class Transfers: Sendable {
 
   /// The transfers that are not complete, in the order in which they were added.
   public var all: [Transfer] { queued.map(\.shown) }
+
+  /// The records of the store that could not be read when the queue was created, by their names, with the errors.
+  ///
+  /// They are left in the store: a link or a folder in place of a record, a file that the process may not read, a
+  /// damaged record, or a record of a newer version of the library.
+  public var unusableRecords: [String: TransferError] { state.withLock { $0.unusable } }
 
   /// The transfer with an identifier; `nil` if it is complete, cancelled, unknown or of another account.
   public subscript(id: Transfer.ID) -> Transfer? { state.withLock { $0.transfers[id] }?.shown }
@@ -177,18 +190,24 @@ public final class Transfers: Sendable {
         throw TransferError(.unusableEndpoint, underlying: error)
       }
       guard kind(of: description) != nil else { throw TransferError(.unusableEndpoint) }
-      try await adding.withLock { try await insert(description, priority) }
+      while let leaving = try await adding.withLock({ try await insert(description, priority) }) {
+        await leaving.settle(0)
+      }
       return description.id
     } catch {
       throw Self.failure(error)
     }
   }
 
-  private func insert(_ description: TransferDescription, _ priority: CallPriority) async throws(TransferError) {
+  /// Returns the same transfer if it must leave the queue first, or `nil` if the transfer is in the queue.
+  private func insert(
+    _ description: TransferDescription, _ priority: CallPriority
+  ) async throws(TransferError) -> QueuedTransfer? {
     let id = description.id
     if let present = state.withLock({ $0.transfers[id] }) {
+      if present.isBeingRemoved { return present }
       if present.failure != nil { try await command(id) { $0.resume() } }
-      return
+      return nil
     }
     let stored = try await store.lock(description.recordName)
     let record = TransferRecord(description, added: nextAdded(), priority: priority)
@@ -202,19 +221,20 @@ public final class Transfers: Sendable {
       throw TransferError(.closed)
     }
     try await settle(transfer.change { $0.start() }, on: transfer)
+    return nil
   }
 
   // MARK: Commands
 
-  /// Pauses a transfer: stops it, or takes it out of the line. When this returns, it has stopped, and stays paused in
-  /// later processes. What was transferred is kept.
+  /// Pauses a transfer: cancels it, or removes it from the scheduler's queue. When this returns, it has stopped, and
+  /// stays paused in later processes. What was transferred is kept.
   ///
   /// - Throws: `CallError` with the code `refused` if the queue has no such transfer or the store cannot be written.
   public func pause(_ id: Transfer.ID) async throws(CallError) {
     try await perform(id) { $0.pause() }
   }
 
-  /// Continues a paused transfer, or starts a failed one again, at the end of its line.
+  /// Continues a paused transfer, or starts a failed one again, at the end of the queue.
   ///
   /// - Throws: `CallError` as ``pause(_:)``.
   public func resume(_ id: Transfer.ID) async throws(CallError) {
@@ -222,7 +242,8 @@ public final class Transfers: Sendable {
   }
 
   /// Cancels a transfer, and removes what was transferred: the incomplete file, or the incomplete upload on the server.
-  /// A server that cannot be reached removes the upload when it expires. A transfer that is just complete stays so.
+  /// A server that cannot be reached removes the upload when it expires. A transfer that completes meanwhile stays
+  /// complete.
   ///
   /// - Throws: `CallError` as ``pause(_:)``; the transfer is then paused.
   public func cancel(_ id: Transfer.ID) async throws(CallError) {
@@ -237,8 +258,8 @@ public final class Transfers: Sendable {
 
   /// Waits until a transfer is complete.
   ///
-  /// - Throws: its `CallError` when it fails; the code `cancelled` when it or this task is cancelled; `refused` when the
-  ///   queue is closed or has no such transfer.
+  /// - Throws: its `CallError` when it fails; the code `cancelled` when it or this task is cancelled; `refused` when
+  ///   the queue is closed or has no such transfer.
   public func completion(of id: Transfer.ID) async throws(CallError) {
     guard let transfer = state.withLock({ $0.transfers[id] }) else {
       throw Self.failure(TransferError(.unknownTransfer))
@@ -330,26 +351,39 @@ public final class Transfers: Sendable {
 
   /// Locks and reads the records of the account, in the order in which they were added. Records that another queue has
   /// locked are left to it.
-  private func storedTransfers() async throws(TransferError) -> [QueuedTransfer] {
+  private func storedTransfers() async throws(TransferError) -> (transfers: [QueuedTransfer], unusable: Unusable) {
     var transfers: [QueuedTransfer] = []
+    var unusable: Unusable = [:]
     let account = TransferDescription.hash(ofAccount: account)
     for name in try await store.names where name.hasPrefix(TransferDescription.recordPrefix) {
-      let stored: any LockedTransferRecord
       do throws(TransferError) {
-        stored = try await store.lock(name)
-      } catch {
-        if error.reason == .inUse { continue }
-        throw error
-      }
-      if let record = try await stored.read().flatMap({ TransferRecord($0) }), record.description.account == account,
-        record.description.recordName == name
-      {
-        transfers.append(QueuedTransfer(record, in: stored, isNew: false))
-      } else {
+        let stored = try await store.lock(name)
+        let record = await Self.record(name, in: stored)
+        if case .success(let record) = record, record.description.account == account {
+          transfers.append(QueuedTransfer(record, in: stored, isNew: false))
+          continue
+        }
         await stored.release()
+        if case .failure(let error) = record { unusable[name] = error }
+      } catch {
+        // The store itself cannot be used.
+        if [.diskFull, .readOnlyFileSystem].contains(error.reason) { throw error }
+        if error.reason != .inUse { unusable[name] = error }
       }
     }
-    return transfers.sorted { ($0.added, $0.id.rawValue) < ($1.added, $1.id.rawValue) }
+    return (transfers.sorted { ($0.added, $0.id.rawValue) < ($1.added, $1.id.rawValue) }, unusable)
+  }
+
+  private static func record(
+    _ name: String, in stored: any LockedTransferRecord
+  ) async -> Result<TransferRecord, TransferError> {
+    do throws(TransferError) {
+      guard let record = try await stored.read().flatMap({ TransferRecord($0) }), record.description.recordName == name
+      else { return .failure(TransferError(.unusableEndpoint)) }
+      return .success(record)
+    } catch {
+      return .failure(error)
+    }
   }
 }
 #endif

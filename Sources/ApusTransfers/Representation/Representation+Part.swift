@@ -12,8 +12,8 @@ extension Representation {
     case other
   }
 
-  /// Reads the head of a partial response to a request for the bytes from an offset on. Adds the digests of the complete
-  /// file that it states.
+  /// Reads the head of a partial response to a request for the bytes from an offset on. Adds the digests of the
+  /// complete file that it states.
   mutating func part(_ head: HTTPResponse, from offset: Int64) -> Part {
     let fields = head.headerFields
     guard let validator, let total else { return .unusable }

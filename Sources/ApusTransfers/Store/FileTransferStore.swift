@@ -15,7 +15,7 @@ import Musl
 
 /// Records of transfers as files of a folder, accessible to their owner only.
 ///
-/// The folder has mode 700, its files 600. It must be on a file system with `flock` between all processes that use it.
+/// The folder has mode 700, its files 600. All processes that use it must see each other's `flock` locks.
 public struct FileTransferStore: TransferStore {
   /// The path of the folder.
   public let path: String
@@ -51,13 +51,22 @@ public struct FileTransferStore: TransferStore {
       let path = path
       return try await queue.run { () throws(TransferError) in
         guard try Folder.exists(path) else { return [] }
-        return try Folder.privateFolder(path).names.compactMap { file in
-          guard file.hasSuffix(Self.suffix) else { return nil }
-          let name = String(file.dropLast(Self.suffix.count))
-          return Self.isName(name) ? name : nil
+        let folder = try Folder.privateFolder(path)
+        let files = try folder.names
+        let records = Set(files.compactMap { Self.name($0, Self.suffix) })
+        for name in files.compactMap({ Self.name($0, Self.lockSuffix) }) where !records.contains(name) {
+          folder.removeLock(ofRecord: name)
         }
+        return Array(records)
       }
     }
+  }
+
+  /// Returns the name of the record to which a file belongs, or `nil` if the file has another suffix.
+  private static func name(_ file: String, _ suffix: String) -> String? {
+    guard file.hasSuffix(suffix) else { return nil }
+    let name = String(file.dropLast(suffix.count))
+    return isName(name) ? name : nil
   }
 
   private static func isName(_ name: String) -> Bool {
@@ -167,6 +176,17 @@ extension Folder {
       opened.unlock()
     }
     return nil
+  }
+
+  /// Removes what a process has left that died while it created or removed a record.
+  fileprivate func removeLock(ofRecord name: String) {
+    let (record, lockName) = (name + FileTransferStore.suffix, name + FileTransferStore.lockSuffix)
+    guard let lock = try? lockedFile(lockName) else { return }
+    if (try? look(at: record)) == .nothing {
+      remove(FilePlace.draft(of: record))
+      remove(lockName)
+    }
+    lock.unlock()
   }
 
   /// The names of the files in the folder.

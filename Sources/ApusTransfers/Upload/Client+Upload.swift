@@ -16,12 +16,12 @@ extension Client {
   /// let film = Request<Void>.post("/files", content: .file("/films/7.mp4"))
   /// let options = UploadOptions(store: FileTransferStore("/var/lib/films/uploads"))
   /// let uploaded = try await api.upload(film, by: .tus, options: options)
-  /// print(uploaded.size, uploaded.resumed)
+  /// print(uploaded.size, uploaded.resumedBytes)
   /// ```
   ///
-  /// Lost connections and temporary rejections are continued by the call itself, after a delay, from the offset that the
-  /// server states. With a store the same call, also in another process, continues an upload that ended in any other
-  /// way; cancelling the task pauses it. ``discardUpload(_:by:options:)`` removes it.
+  /// Lost connections and temporary rejections are continued by the call itself, after a delay, from the offset that
+  /// the server states. With a store the same call, also in another process, continues an upload that ended in any
+  /// other way; cancelling the task pauses it. ``discardUpload(_:by:options:)`` removes it.
   ///
   /// The progress of the whole upload is reported to the endpoint's `uploadProgress(_:)`. The endpoint's settings, such
   /// as its tags, priority and timeout, apply to each request.
@@ -87,8 +87,9 @@ extension Client {
   ///   - endpoint: the endpoint with its content, as it was passed to ``upload(_:by:options:)-(E,_,_)``.
   ///   - uploadProtocol: the protocol.
   ///   - options: the store and the account.
-  /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the record
-  ///   stays, unless the status says that the server does not know the upload or cannot remove it (404, 405, 410, 501).
+  /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the
+  ///   record stays, unless the status says that the server does not know the upload or cannot remove it (404, 405,
+  ///   410, 501).
   public func discardUpload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions
   ) async throws(CallError) {
@@ -115,7 +116,7 @@ extension Client {
     if let response = end.response { return try response.mapped(by: request.mapping).value }
     // The value of an empty response, if the endpoint has one.
     if let value = try? request.mapping.read(Content(data: Data(), status: 204)) { return value }
-    let cause = TransferError(.responseLost, kept: calls.length, total: calls.length)
+    let cause = TransferError(.responseLost, keptBytes: calls.length, total: calls.length)
     throw failure(.connectionLost, of: request, cause)
   }
 

@@ -3,10 +3,12 @@ import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// The protocol of the IETF's draft «Resumable Uploads for HTTP», interop version 8
+/// The protocol of the IETF's draft "Resumable Uploads for HTTP", interop version 8
 /// (draft-ietf-httpbis-resumable-upload).
 struct DraftUpload: UploadDriver {
   let creation: UploadProtocol.Creation
+  /// The algorithm of the digests of the content and of each part. `nil`: none.
+  var digest: FileDigest.Algorithm?
 
   let name = "ietf"
   /// The server may have processed complete content whose response was lost, and then removed the upload.
@@ -17,49 +19,55 @@ struct DraftUpload: UploadDriver {
   func create(
     _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
+    var fields = [("Upload-Complete", creation == .withContent || calls.length == 0 ? "?1" : "?0")]
+    if let digest {
+      let member = try await calls.digest(of: calls.source.content, digest).member
+      fields.append(("Repr-Digest", member))
+      if creation == .withContent { fields.append(("Content-Digest", member)) }
+    }
     switch creation {
-    case .withContent: try await createWithContent(calls, note: note)
-    case .withoutContent: try await createWithoutContent(calls)
+    case .withContent: return try await createWithContent(described(calls.request, calls, fields), calls, note: note)
+    case .withoutContent: return try await createWithoutContent(described(calls.withoutContent(), calls, fields), calls)
     }
   }
 
   /// Sends all content with the first request. A server that can resume it says so in an interim response.
   private func createWithContent(
-    _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+    _ request: Request<Content>, _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
     let known = Mutex<UploadTicket?>(nil)
     let base = calls.message.url
-    let request = described(calls.request, calls, isComplete: true)
-      .setting(InterimResponses.self) { head in
-        // Only servers that know this version of the draft name it (appendix on draft versions).
-        guard head.status.code == 104, Self.isSameVersion(head.headerFields),
-          let ticket = Self.ticket(head.headerFields, relativeTo: base)
-        else { return }
-        let isNew = known.withLock { known in
-          defer { known = ticket }
-          return known == nil
-        }
-        if isNew { note(ticket) }
+    let request = request.setting(InterimResponses.self) { head in
+      // Only servers that know this version of the draft name it (appendix on draft versions).
+      guard head.status.code == 104, UploadField.text(Self.versionField, in: head.headerFields) == Self.version,
+        let ticket = ticket(head.headerFields, relativeTo: base)
+      else { return }
+      let isNew = known.withLock { known in
+        defer { known = ticket }
+        return known == nil
       }
+      if isNew { note(ticket) }
+    }
     do throws(CallError) {
-      // The request had all content, so any success is the endpoint's response.
-      return .complete(try await calls.send(request, reportingFrom: 0))
+      let response = try await calls.send(request, reportingFrom: 0)
+      // The request had all content, so a success is the endpoint's response, unless the server says otherwise.
+      guard UploadField.flag("Upload-Complete", in: response.fields) == false else { return .complete(response) }
+      let announced = ticket(response.fields, relativeTo: response.url) ?? known.withLock({ $0 })
+      return announced.map { .announced($0) } ?? .fail(.noLocation)
     } catch {
-      guard var ticket = known.withLock({ $0 }), error.status == 413, !isFinal(error) else { throw error }
-      // The server takes the content in parts only.
-      let fields = error.head?.headerFields ?? [:]
-      ticket.maximumPart = Self.limit("max-append-size", in: fields) ?? ticket.maximumPart
-      guard let limit = ticket.maximumPart, limit < calls.length else { throw error }
-      return .created(ticket, StoredParts())
+      guard error.status == 413, !isFinal(error), let ticket = known.withLock({ $0 }) else { throw error }
+      guard let step = step(afterTooLarge: error, calls.length, ticket, calls) else { throw error }
+      return step
     }
   }
 
-  private func createWithoutContent(_ calls: UploadCalls) async throws(CallError) -> UploadStep {
-    let response = try await calls.send(described(calls.withoutContent(), calls, isComplete: calls.length == 0))
+  private func createWithoutContent(
+    _ request: Request<Content>, _ calls: UploadCalls
+  ) async throws(CallError) -> UploadStep {
+    let response = try await calls.send(request)
     if calls.length == 0 { return .complete(response) }
-    guard let ticket = Self.ticket(response.fields, relativeTo: response.url) else { return .fail(.noLocation) }
-    let maximum = Self.limit("max-size", in: response.fields) ?? .max
-    guard calls.length <= maximum else { return .fail(.contentTooLarge(limit: maximum)) }
+    guard let ticket = ticket(response.fields, relativeTo: response.url) else { return .fail(.noLocation) }
+    if let reason = UploadLimits(response.fields).refusal(of: calls.length) { return .fail(reason) }
     return .created(ticket, StoredParts())
   }
 
@@ -70,7 +78,8 @@ struct DraftUpload: UploadDriver {
       guard let offset = UploadField.number("Upload-Offset", in: fields),
         UploadField.number("Upload-Length", in: fields) ?? calls.length == calls.length
       else { return .fail(.unusableOffset) }
-      return .stored(StoredParts(upTo: offset))
+      if let reason = UploadLimits(fields).refusal(of: calls.length) { return .fail(reason) }
+      return stored(upTo: offset, ticket, fields)
     } catch {
       if error.status == 404 || error.status == 410 { return .gone }
       throw error
@@ -82,6 +91,9 @@ struct DraftUpload: UploadDriver {
     var request = versioned(calls.request(.patch, to: ticket.location, part: part, as: "application/partial-upload"))
       .field("Upload-Offset", String(part.lowerBound)).field("Upload-Complete", isLast ? "?1" : "?0")
     if isLast { request = request.field("Accept", calls.message.head.headerFields[.accept] ?? "*/*") }
+    if let digest, !part.isEmpty {
+      request = request.field("Content-Digest", try await calls.digest(of: calls.source.part(part), digest).member)
+    }
     do throws(CallError) {
       let response = try await calls.send(request, reportingFrom: part.lowerBound)
       if UploadField.flag("Upload-Complete", in: response.fields) == true { return .complete(response) }
@@ -89,9 +101,10 @@ struct DraftUpload: UploadDriver {
       guard !isLast else { return try await confirm(response, ticket, calls) }
       let offset = UploadField.number("Upload-Offset", in: response.fields) ?? part.upperBound
       guard offset <= part.upperBound else { return .fail(.unusableOffset) }
-      return .stored(StoredParts(upTo: offset))
+      return stored(upTo: offset, ticket, response.fields)
     } catch {
       if isFinal(error) { throw error }
+      if error.status == 413, let step = step(afterTooLarge: error, Int64(part.count), ticket, calls) { return step }
       if error.status == 409 { return .unsure }
       if error.status == 404 || error.status == 410 { return .gone }
       throw error
@@ -126,9 +139,16 @@ struct DraftUpload: UploadDriver {
     return UploadField.flag("Upload-Complete", in: fields) == true
   }
 
-  private func described(_ request: Request<Content>, _ calls: UploadCalls, isComplete: Bool) -> Request<Content> {
-    var request = versioned(request).field("Upload-Complete", isComplete ? "?1" : "?0")
-      .field("Upload-Length", String(calls.length))
+  /// A status 5xx that is not final says nothing about the upload.
+  func isTemporary(_ status: Int) -> Bool { (500..<600).contains(status) }
+
+  // MARK: Requests
+
+  private func described(
+    _ request: Request<Content>, _ calls: UploadCalls, _ fields: [(name: String, value: String)]
+  ) -> Request<Content> {
+    var request = versioned(request).field("Upload-Length", String(calls.length))
+    for field in fields { request = request.field(field.name, field.value) }
     // The fields that describe the content are sent even if the content comes later.
     for name in [HTTPField.Name.contentType, .contentEncoding] {
       if let value = calls.message.head.headerFields[name] { request = request.field(name.rawName, value) }
@@ -140,26 +160,38 @@ struct DraftUpload: UploadDriver {
     request.field(Self.versionField, Self.version)
   }
 
-  private static func isSameVersion(_ fields: HTTPFields) -> Bool {
-    UploadField.text(versionField, in: fields) == version
-  }
+  // MARK: Responses
 
   /// The upload that a response announces.
-  private static func ticket(_ fields: HTTPFields, relativeTo base: String?) -> UploadTicket? {
+  private func ticket(_ fields: HTTPFields, relativeTo base: String?) -> UploadTicket? {
     guard let location = UploadField.text("Location", in: fields),
       let url = URLReference.complete(location, relativeTo: base)
     else { return nil }
-    var ticket = UploadTicket(location: url)
-    ticket.maximumPart = limit("max-append-size", in: fields)
-    return ticket
+    return limited(UploadTicket(location: url), fields)
   }
 
-  private static func limit(_ key: String, in fields: HTTPFields) -> Int64? {
-    guard let text = UploadField.text("Upload-Limit", in: fields), let members = DictionaryReader.integers(in: text)
-    else { return nil }
-    return members[key].flatMap { $0 >= 0 ? $0 : nil }
+  private func limited(_ ticket: UploadTicket, _ fields: HTTPFields) -> UploadTicket {
+    UploadLimits(fields).applied(to: ticket, preferring: digest == nil ? nil : Self.digestedPart)
   }
 
+  /// The server has the first bytes, and may have stated other limits.
+  private func stored(upTo offset: Int64, _ ticket: UploadTicket, _ fields: HTTPFields) -> UploadStep {
+    let (parts, limited) = (StoredParts(upTo: offset), limited(ticket, fields))
+    return limited == ticket ? .stored(parts) : .created(limited, parts)
+  }
+
+  /// The server rejected content for its size. Returns `nil` if smaller parts would not help.
+  private func step(
+    afterTooLarge error: CallError, _ size: Int64, _ ticket: UploadTicket, _ calls: UploadCalls
+  ) -> UploadStep? {
+    let fields = error.head?.headerFields ?? [:]
+    if let reason = UploadLimits(fields).refusal(of: calls.length) { return .fail(reason) }
+    let ticket = limited(ticket, fields)
+    return ticket.maximumPart.map { $0 < size } == true ? .announced(ticket) : nil
+  }
+
+  /// A digest is computed before the part is sent, so parts are small enough to be read twice soon.
+  private static let digestedPart: Int64 = 8 << 20
   private static let versionField = "Upload-Draft-Interop-Version"
   private static let version = "8"
 }

@@ -5,8 +5,8 @@ package struct StoredParts: Hashable, Sendable {
   package struct Part: Hashable, Sendable {
     /// The offsets of the bytes.
     package let range: Range<Int64>
-    /// What the server returned for the part and wants to see again at the end, such as an entity tag. `nil` for
-    /// protocols without it.
+    /// The receipt that the server returned for the part and requires at completion, such as an entity tag. `nil` for
+    /// protocols without receipts.
     package let receipt: String?
 
     package init(_ range: Range<Int64>, receipt: String? = nil) {

@@ -41,7 +41,7 @@ struct Upload {
     (self.driver, self.calls, record) = (driver, calls, place.record)
     let rules = UploadState.Rules(
       repeatsCreation: driver.repeatsCreation, restartsWhenGone: driver.restartsWhenGone,
-      continuations: options.continuations)
+      continuations: options.maximumContinuations)
     state = UploadState(length: calls.length, rules, continuing: place.stored?.ticket)
     isResuming = place.stored != nil
     progress = ProgressCount { [calls] completed, _ in calls.report(completed) }
@@ -127,10 +127,18 @@ struct Upload {
     switch step {
     case .created(let ticket, let parts):
       isPossible = state.create(ticket, parts)
+      if isResuming { (resumed, isResuming) = (parts.count, false) }
+      try await store(ticket)
+    case .announced(let ticket):
+      state.note(ticket)
+      isPossible = state.doubt()
       try await store(ticket)
     case .stored(let parts):
       isPossible = state.next == .locate ? state.locate(parts) : state.send(parts)
       if isResuming { (resumed, isResuming) = (parts.count, false) }
+    case .added(let part):
+      var parts = state.stored
+      isPossible = parts.insert(part) && state.send(parts)
     case .unsure: isPossible = state.doubt()
     case .gone:
       await forget()
@@ -168,11 +176,11 @@ struct Upload {
   /// - Throws: the error of the upload if it ends.
   private mutating func prepareContinuation(after error: CallError) async throws(CallError) {
     let delay = error.retryAfter ?? .zero
-    let isTemporary = Self.isTemporary(error) && !driver.isFinal(error) && delay <= Self.longestDelay
+    let isTemporary = isTemporary(error) && !driver.isFinal(error) && delay <= Self.longestDelay
     guard let number = state.interrupt(isTemporary: isTemporary) else {
       // The server's response to complete content: there is nothing to continue.
       if driver.isFinal(error) { await forget() }
-      // A driver's own error says all.
+      // A driver's own error is already complete.
       if let cause = error.transfer, cause.reason != .interrupted, error.requestState == .notSent { throw error }
       throw error.explained(by: kept(TransferError(of: error)))
     }
@@ -189,8 +197,10 @@ struct Upload {
 
   /// Whether the same request may succeed: the connection was lost, a transfer stalled, or the server was not able or
   /// not willing for a moment.
-  private static func isTemporary(_ error: CallError) -> Bool {
-    if error.code == .rejected { return temporaryStatuses.contains(error.status ?? 0) }
+  private func isTemporary(_ error: CallError) -> Bool {
+    if error.code == .rejected, let status = error.status {
+      return Self.temporaryStatuses.contains(status) || (state.ticket != nil && driver.isTemporary(status))
+    }
     return (error.isTemporaryInterruption && !error.comesFromContent) || error.code == .connectionFailed
   }
 

@@ -65,6 +65,20 @@ package struct UploadCalls: Sendable {
     return try await client.response(to: request)
   }
 
+  /// Computes the digest of content by reading it.
+  func digest(of content: MessageContent, _ algorithm: FileDigest.Algorithm) async throws(CallError) -> FileDigest {
+    do {
+      let pieces = try await content.makePieces()
+      let stream = DigestStream([algorithm])
+      while let piece = try await pieces() { piece.withUnsafeBytes { stream.update($0) } }
+      guard let digest = stream.digests.first else { throw TransferError(.invalidDigest) }
+      return digest
+    } catch {
+      let cause = error as? TransferError ?? TransferError(.contentChanged, underlying: error)
+      throw client.failure(cause.code ?? .encoding, of: request, cause)
+    }
+  }
+
   /// Whether a field belongs to the content of the first request and not to its parts.
   private static func describesContent(_ field: RawField) -> Bool {
     let name = field.name.lowercased()

@@ -36,21 +36,29 @@ package protocol UploadDriver: Sendable {
   /// Removes an incomplete upload from the server.
   func cancel(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError)
 
+  /// Whether an existing upload continues after a rejection with this status, besides the usual temporary ones.
+  func isTemporary(_ status: Int) -> Bool
+
   /// Whether a rejection is the server's response to the complete content, so that the upload is over.
   func isFinal(_ error: CallError) -> Bool
 }
 
 extension UploadDriver {
   package var repeatsCreation: Bool { true }
+  package func isTemporary(_ status: Int) -> Bool { false }
   package func isFinal(_ error: CallError) -> Bool { false }
 }
 
 /// What a response means for an upload.
 package enum UploadStep: Sendable {
-  /// The upload exists on the server, which has these parts.
+  /// The upload exists on the server, with these limits and these parts.
   case created(UploadTicket, StoredParts)
+  /// The upload exists on the server with these limits, but its parts are not known: ask.
+  case announced(UploadTicket)
   /// The server has these parts.
   case stored(StoredParts)
+  /// The server has this part besides those that are known. Protocols with numbered parts need not ask after each one.
+  case added(StoredParts.Part)
   /// The upload is complete. `nil`: the server says so, but its response to the last part was lost.
   case complete(Response<Content>?)
   /// The server's parts are not known: ask.

@@ -12,9 +12,9 @@ public struct UploadProtocol: Sendable {
 
   /// tus 1.0.0 (tus.io), with its extension creation, and expiration and termination where the server has them.
   ///
-  /// The endpoint is the one that creates uploads; its content is what is uploaded. Its value is read from the response
-  /// to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the URL of the upload. An upload that
-  /// the server has forgotten starts over.
+  /// The endpoint is the one that creates uploads. The content of its request is uploaded. Its value is read from the
+  /// response to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the URL of the
+  /// upload. An upload that the server has forgotten starts over.
   ///
   /// - Parameters:
   ///   - metadata: values by their keys, which are ASCII without spaces and commas. Default: `nil`, which sends
@@ -26,17 +26,23 @@ public struct UploadProtocol: Sendable {
     UploadProtocol(TusUpload(metadata: metadata, checksum: checksum))
   }
 
-  /// The IETF's draft «Resumable Uploads for HTTP» with its content in the first request, see ``ietf(_:)``.
-  public static let ietf = ietf(.withContent)
+  /// The IETF's draft "Resumable Uploads for HTTP" with its content in the first request, see ``ietf(_:digest:)``.
+  public static let ietf = ietf(.withContent, digest: nil)
 
-  /// The IETF's draft «Resumable Uploads for HTTP», interop version 8.
+  /// The IETF's draft "Resumable Uploads for HTTP", interop version 8.
   ///
   /// The endpoint is the one that receives the content; its value is read from its response, whichever request brings
   /// it. A server that does not know the draft receives an ordinary request.
   ///
-  /// - Parameter creation: how the upload begins.
-  public static func ietf(_ creation: Creation) -> UploadProtocol {
-    UploadProtocol(DraftUpload(creation: creation))
+  /// - Parameters:
+  ///   - creation: how the upload begins. Default: `withContent`.
+  ///   - digest: the algorithm of the digest of the content (`Repr-Digest`, RFC 9530 §3) and of each part
+  ///     (`Content-Digest`), so that the server can verify them. The content is then read twice, and sent in parts of
+  ///     8 MiB after an interruption. Default: `nil`, none.
+  public static func ietf(
+    _ creation: Creation = .withContent, digest: FileDigest.Algorithm? = nil
+  ) -> UploadProtocol {
+    UploadProtocol(DraftUpload(creation: creation, digest: digest))
   }
 
   /// The beginning of an upload by the IETF's draft.
@@ -63,7 +69,8 @@ public struct UploadOptions: Sendable {
   /// The store of the records from which another process continues. Default: `nil`, only this call continues after an
   /// interruption.
   ///
-  /// A file is recognized by its path, size and modification date, bytes in memory by their hash. Uploads of other content are not stored.
+  /// A file is recognized by its path, size, modification date and inode, bytes in memory by their hash. Uploads of
+  /// other content are not stored.
   public var store: (any TransferStore)?
   /// A name of the account that uploads. Default: `nil`. An interrupted upload is continued for the same account only.
   /// The store keeps a hash of it.
@@ -74,7 +81,7 @@ public struct UploadOptions: Sendable {
   public var resource: String?
   /// The number of times in a row that the call continues after an interruption without another byte on the server.
   /// Default: 5.
-  public var continuations = 5
+  public var maximumContinuations = 5
 
   /// Creates options.
   public init(store: (any TransferStore)? = nil, account: String? = nil) {

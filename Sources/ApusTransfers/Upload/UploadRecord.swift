@@ -15,7 +15,7 @@ struct UploadRecord: StoredRecord, Hashable, Sendable {
   var version = Self.currentVersion
   /// The name of the protocol.
   var driver: String
-  /// The URL of the endpoint without its query, for people.
+  /// The URL of the endpoint without its query, for diagnosis.
   var endpoint: String
   /// The version of the file; `nil` for bytes in memory.
   var file: FileVersion?
@@ -26,7 +26,8 @@ struct UploadRecord: StoredRecord, Hashable, Sendable {
 
   static let currentVersion = 1
 
-  /// The name of the record of an upload, which is the same in every process. `nil` if the content cannot be recognized.
+  /// The name of the record of an upload, which is the same in every process. `nil` if the content cannot be
+  /// recognized.
   static func name(
     _ driver: any UploadDriver, _ message: RequestMessage, _ source: UploadSource, _ options: UploadOptions
   ) -> String? {

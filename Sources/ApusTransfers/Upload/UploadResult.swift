@@ -12,7 +12,7 @@ public struct UploadResult<Value: Sendable>: Sendable {
   /// The number of bytes of the content.
   public let size: Int64
   /// The number of those bytes that an earlier call had sent.
-  public let resumed: Int64
+  public let resumedBytes: Int64
   /// The head of the last response. Its status is 204 if the server said that the upload is complete but its response
   /// was lost.
   public let head: HTTPResponse
@@ -20,12 +20,12 @@ public struct UploadResult<Value: Sendable>: Sendable {
   /// Creates a result, for fakes and previews.
   public init(value: Value, url: String? = nil, size: Int64, head: HTTPResponse = HTTPResponse(status: .ok)) {
     (self.value, self.url, self.size, self.head) = (value, url, size, head)
-    resumed = 0
+    resumedBytes = 0
   }
 
   init(value: Value, _ end: Upload.End, _ size: Int64) {
     self.value = value
-    (self.size, resumed) = (size, end.resumed)
+    (self.size, resumedBytes) = (size, end.resumed)
     let location = end.response.flatMap { response in
       UploadField.text("Location", in: response.fields).flatMap {
         URLReference.complete($0, relativeTo: response.url)

@@ -25,7 +25,7 @@ struct UploadState {
   private(set) var stored = StoredParts()
   private let length: Int64
   private let rules: Rules
-  /// Whether ``stored`` is what the server has.
+  /// Whether ``stored`` matches the server.
   private var isLocated = false
   private var interruptions = 0
   private var restarts = 0
@@ -68,8 +68,8 @@ struct UploadState {
     return true
   }
 
-  /// A part was sent, and the server has these parts. Returns `false` if it cannot have them, or does not take bytes
-  /// again and again.
+  /// A part was sent, and the server has these parts. Returns `false` if it cannot have them, or took no bytes more
+  /// than five times in a row.
   mutating func send(_ parts: StoredParts) -> Bool {
     let before = highest
     guard locate(parts) else { return false }
@@ -77,7 +77,7 @@ struct UploadState {
     return doubts <= Self.doubtLimit
   }
 
-  /// The server's parts are not known. Returns `false` if that happens again and again.
+  /// The server's parts are not known. Returns `false` if that happens more than five times in a row.
   mutating func doubt() -> Bool {
     isLocated = false
     doubts += 1

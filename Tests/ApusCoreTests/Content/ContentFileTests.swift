@@ -11,9 +11,6 @@ import Foundation
 #endif
 
 @Suite("Files as content") struct ContentFileTests {
-  /// Whether the tests run as root, for whom every file is readable.
-  private static let mayReadEverything = FileManager.default.isWritableFile(atPath: "/usr")
-
   /// Runs the work with a temporary directory, which is removed afterwards.
   private func inDirectory(_ work: (String) async throws -> Void) async throws {
     let directory = FileManager.default.temporaryDirectory.path + "/apus-\(UUID().uuidString)"
@@ -66,17 +63,6 @@ import Foundation
         #expect(fault == ContentFileError(path: path, reason: reason))
         #expect(fault.description == "cannot send the file \(path): \(reason)")
       }
-    }
-  }
-
-  @Test("An unreadable file cannot be sent", .enabled(if: !mayReadEverything))
-  func unreadable() async throws {
-    try await inDirectory { directory in
-      let path = directory + "/locked"
-      try Data(count: 1).write(to: URL(filePath: path))
-      try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
-      let error = #expect(throws: ContentFileError.self) { try ContentFile(path: path) }
-      #expect(error?.reason == "it is not readable")
     }
   }
 }

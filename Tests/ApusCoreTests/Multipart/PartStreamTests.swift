@@ -161,7 +161,7 @@ import Foundation
       let stub = StubTransport()
       stub.onAny(reply: .pieces([content], fields: type.map { [.contentType: $0] } ?? [:]))
       let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
-      let request = Request<PartStream>.get("/x").streaming { $0.elementLimit = 4 }
+      let request = Request<PartStream>.get("/x").streaming { $0.maximumElementSize = 4 }
       let error = await failure { for try await _ in api.stream(request) {} }
       #expect(error?.code == code)
       #expect(await failure { _ = try await api.send(request) }?.code == code)

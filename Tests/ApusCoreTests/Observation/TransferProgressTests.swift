@@ -58,6 +58,40 @@ import Foundation
     #expect(seen == [5, 20, 20, 20, 30])
   }
 
+  @Test(
+    "With another total the progress stays until its fraction is exceeded, and ends with all bytes of the last total",
+    arguments: [50, 1000] as [Int64])
+  func otherTotal(_ total: Int64) {
+    let reporter = ProgressReporter()
+    reporter.report(80, of: 100, at: instant(1))
+    for completed in [0, total / 2, total / 10 * 7] {
+      reporter.report(completed, of: total, at: instant(1))
+      #expect((reporter.current.completed, reporter.current.total) == (80, 100))
+    }
+    for completed in [total / 10 * 9, total] {
+      reporter.report(completed, of: total, at: instant(1))
+      #expect((reporter.current.completed, reporter.current.total) == (completed, total))
+    }
+    reporter.finish(isComplete: true)
+    #expect((reporter.current.completed, reporter.current.total) == (total, total))
+  }
+
+  @Test("A total that becomes known, or unknown, never lets the count decrease")
+  func otherKnowledge() {
+    let reporter = ProgressReporter()
+    reporter.report(20, of: nil, at: instant(1))
+    reporter.report(0, of: 100, at: instant(1))
+    #expect((reporter.current.completed, reporter.current.total) == (20, 100))
+    reporter.report(10, of: nil, at: instant(1))
+    #expect((reporter.current.completed, reporter.current.total) == (20, 100))
+    reporter.report(30, of: nil, at: instant(1))
+    #expect((reporter.current.completed, reporter.current.total) == (30, nil))
+    reporter.report(10, of: 20, at: instant(1))
+    #expect((reporter.current.completed, reporter.current.total) == (30, nil))
+    reporter.report(20, of: 20, at: instant(1))
+    #expect((reporter.current.completed, reporter.current.total) == (20, 20))
+  }
+
   @Test("A loop receives the latest progress and ends with the transfer", arguments: [true, false])
   func loop(isComplete: Bool) async {
     let reporter = ProgressReporter()

@@ -207,7 +207,7 @@ struct EventStreamTests {
   func tooLarge() async {
     bench.reply(.events("data: a\n\ndata: 12345678901234567890\n\n"))
     let (elements, error) = await bench.api.stream(
-      Request<EventStream<String>>.events.streaming { $0.elementLimit = 20 }
+      Request<EventStream<String>>.events.streaming { $0.maximumElementSize = 20 }
     ).all()
     #expect(elements == ["a"])
     #expect(error?.code == .contentTooLarge)
@@ -223,7 +223,7 @@ struct EventStreamTests {
     #expect(await failure { try await bench.api.send(.events) }?.code == .decoding)
     bench.reply(.events("data: 12345678901234567890\n\n"))
     let error = await failure {
-      try await bench.api.send(Request<EventStream<String>>.events.streaming { $0.elementLimit = 20 })
+      try await bench.api.send(Request<EventStream<String>>.events.streaming { $0.maximumElementSize = 20 })
     }
     #expect(error?.code == .contentTooLarge)
   }

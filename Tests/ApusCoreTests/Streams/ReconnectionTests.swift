@@ -131,7 +131,7 @@ struct ReconnectionTests {
   func silentPost() async throws {
     let bench = StreamBench()
     bench.stub.on(.post, "/chat", reply: .events("data: a\n\n", "x").stalled(after: 1))
-    let chat = Request<EventStream<String>>.post("/chat").streaming { $0.silence = .seconds(5) }
+    let chat = Request<EventStream<String>>.post("/chat").streaming { $0.silenceTimeout = .seconds(5) }
     let reading = read(bench.api.stream(chat))
     try await bench.clock.waitForSleepers(1)
     bench.clock.advance(by: .seconds(5))
@@ -157,10 +157,11 @@ struct ReconnectionTests {
     }
     let events = Request<EventStream<String>>.events
     #expect(await stall(events) == .seconds(180))
-    #expect(await stall(events.streaming { $0.silence = nil }) == .endless)
+    #expect(await stall(events.streaming { $0.silenceTimeout = nil }) == .endless)
     #expect(await stall(events.setting(ExchangeTimeouts.self, ExchangeTimeouts(stall: .seconds(7)))) == .seconds(7))
     #expect(await stall(Request<LineStream>.get("/lines")) == nil)
-    #expect(await stall(Request<LineStream>.get("/lines").streaming { $0.silence = .seconds(40) }) == .seconds(80))
+    #expect(
+      await stall(Request<LineStream>.get("/lines").streaming { $0.silenceTimeout = .seconds(40) }) == .seconds(80))
   }
 
   @Test("The endpoint's own timeout ends the stream, without another connection")

@@ -99,10 +99,10 @@ struct StreamElementTests {
   func limit(type: MediaType) throws {
     #expect(
       try elements([Data("\u{1E}12345\n".utf8).dropFirst(type == "application/json-seq" ? 0 : 1)], type) {
-        $0.elementLimit = 6
+        $0.maximumElementSize = 6
       } == [.number(12345)])
     let error = #expect(throws: RejectedResponse.self) {
-      try elements([Data("\u{1E}1234".utf8), Data("5678\n".utf8)], type) { $0.elementLimit = 6 }
+      try elements([Data("\u{1E}1234".utf8), Data("5678\n".utf8)], type) { $0.maximumElementSize = 6 }
     }
     #expect(error?.code == .contentTooLarge)
   }

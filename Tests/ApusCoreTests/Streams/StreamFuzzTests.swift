@@ -38,7 +38,7 @@ struct StreamFuzzTests {
     of pieces: [Data], as type: Value.Type, _ mediaType: MediaType
   ) -> [String] {
     var options = StreamOptions(for: Value.format.kind)
-    (options.elementLimit, options.endMarker) = (60, "[DONE]")
+    (options.maximumElementSize, options.endMarker) = (60, "[DONE]")
     let context = StreamContext(Content(data: Data(), mediaType: mediaType), options)
     var outcome: [String] = []
     do {

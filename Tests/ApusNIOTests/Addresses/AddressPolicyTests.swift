@@ -1,6 +1,8 @@
 #if NIO
 import ApusCore
+import ApusMiddleware
 import ApusTestServer
+import HTTPTypes
 import NIOCore
 import Synchronization
 import Testing
@@ -64,6 +66,22 @@ struct AddressPolicyTests {
     }
   }
 
+  @Test(
+    "No redirect to a hostile URL reaches the machine's own network, and each fails with a typed error",
+    arguments: hostile)
+  func redirected(url: String) async throws {
+    try await with(resolving: Self.loopback) { client, server in
+      let location = url.replacing("{port}", with: "\(server.port)")
+      let first = FirstHop(location: location, transport: client.parts.transport)
+      let pipeline: Pipeline = [.redirects: RedirectMiddleware()]
+      let api = Client(environment: Environment(baseURL: "http://start.example"), pipeline: pipeline, transport: first)
+      let error = try #require(await failure { _ = try await api.send(Request<String>.get("/")) })
+      #expect([.refused, .invalidRequest, .malformedResponse].contains(error.code), "\(error)")
+      #expect(error.underlying as? DestinationRefusal == .address || error.underlying is RedirectRefusal, "\(error)")
+      #expect(server.acceptedConnections == 0)
+    }
+  }
+
   @Test("Without a policy the same addresses are reached")
   func any() async throws {
     try await with(.any, resolving: Self.loopback) { client, server in
@@ -99,6 +117,17 @@ struct AddressPolicyTests {
       let error = await failure { _ = try await client.send(Request<String>.get(.url("http://public.example/"))) }
       #expect(error?.code == .refused && error?.underlying as? DestinationRefusal == .uncheckedAddress)
     }
+  }
+}
+
+/// Redirects the calls to one host, and sends all others.
+private struct FirstHop: Transport {
+  let location: String
+  let transport: any Transport
+
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+    guard request.head.authority == "start.example" else { return try await transport.send(request, context: context) }
+    return ResponseMessage(head: HTTPResponse(status: .found, headerFields: [.location: location]))
   }
 }
 #endif

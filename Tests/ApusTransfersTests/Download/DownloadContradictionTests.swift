@@ -4,6 +4,7 @@ import ApusTesting
 import Crypto
 import Foundation
 import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 
@@ -42,14 +43,45 @@ struct DownloadContradictionTests {
     var next = FileOnServer(length: 500_000, seed: 7)
     next.tag = #""v2""#
     let result = try await resumed(next.whole())
-    #expect(result.file?.validator == #""v2""# && result.file?.resumed == 0)
+    #expect(result.file?.validator == #""v2""# && result.file?.resumedBytes == 0)
     #expect(result.bench.bytes == next.bytes && result.bench.names == ["film.mp4"])
+  }
+
+  @Test(
+    "The fraction never decreases when the file changes on the server, and the count ends at its length",
+    arguments: [50_000, 5_000_000])
+  func changedLength(_ length: Int) async throws {
+    try await DownloadBench.with { bench in
+      var next = FileOnServer(length: length, seed: 7)
+      next.tag = #""v2""#
+      var first = film
+      first.pieceSize = 100_000
+      bench.reply(first.whole().failing(after: 5), next.whole())
+      let reporter = ProgressReporter()
+      let progress = reporter.foundationProgress()
+      let seen = ProgressLog()
+      let foundation = Mutex<[Double]>([])
+      reporter.observe { step in
+        seen.add(step.completed, step.total)
+        foundation.withLock { $0.append(progress.fractionCompleted) }
+      }
+      let request = Request<Content>.get("/film").downloadProgress(reporter)
+      _ = try await bench.api.download(request, to: bench.target, DownloadOptions()) { bench.progress.add($0, $1) }
+      for log in [seen, bench.progress] {
+        #expect(log.fractions == log.fractions.sorted() && log.fractions.last == 1)
+        #expect(log.fractions.filter { $0 == 1 }.count == 1)
+        #expect(log.completed.last == Int64(length) && log.totals.last == Int64(length))
+      }
+      let fractions = foundation.withLock { $0 }
+      #expect(fractions == fractions.sorted() && fractions.last == 1 && progress.isFinished)
+      #expect(bench.bytes(bench.target) == next.bytes)
+    }
   }
 
   @Test("A server that ignores the range sends the complete file again")
   func ignored() async throws {
     let result = try await resumed(film.whole())
-    #expect(result.bench.bytes == film.bytes && result.file?.resumed == 0)
+    #expect(result.bench.bytes == film.bytes && result.file?.resumedBytes == 0)
   }
 
   @Test(
@@ -81,7 +113,7 @@ struct DownloadContradictionTests {
   func otherRange(_ stated: String) async throws {
     let result = try await resumed(film.part(from: 300_000, stated: stated))
     #expect(result.error?.code == .malformedResponse)
-    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.kept == 300_000)
+    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.keptBytes == 300_000)
     #expect(result.bench.names == ["film.mp4.apus-part", "film.mp4.apus-part.json"])
   }
 
@@ -91,7 +123,7 @@ struct DownloadContradictionTests {
     fields[.contentType] = "multipart/byteranges; boundary=x"
     fields[.eTag] = film.tag
     let result = try await resumed(.status(206, fields: fields, content: "--x--"))
-    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.kept == 300_000)
+    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.keptBytes == 300_000)
   }
 
   @Test("The bytes of a shorter range are kept, and the rest is requested")
@@ -144,7 +176,7 @@ struct DownloadContradictionTests {
       bench.reply(longer.whole())
       let error = await failure { try await bench.download(.once) }
       #expect(error?.code == .malformedResponse && error?.transfer?.reason == .wrongLength)
-      #expect(error?.transfer?.kept == 700_000 && error?.transfer?.total == 700_001)
+      #expect(error?.transfer?.keptBytes == 700_000 && error?.transfer?.total == 700_001)
       #expect(bench.bytes(bench.target) == nil)
     }
   }

@@ -80,9 +80,9 @@ struct DownloadOverLoopbackTests {
       try await waitWhile(bench.progress.completed.last != 1_500_000)
       task.cancel()
       let error = await task.value
-      #expect(error?.code == .cancelled && error?.transfer?.kept == 1_500_000)
+      #expect(error?.code == .cancelled && error?.transfer?.keptBytes == 1_500_000)
       let file = try await api.download("/film", to: bench.target)
-      #expect(file.resumed == 1_500_000 && server.exchanges.last?.fields["Range"] == "bytes=1500000-")
+      #expect(file.resumedBytes == 1_500_000 && server.exchanges.last?.fields["Range"] == "bytes=1500000-")
     }
   }
 
@@ -93,7 +93,7 @@ struct DownloadOverLoopbackTests {
       return request.number == 0 ? reply.resetting(at: .content(1_500_000)) : reply
     } _: { api, bench, server in
       let file = try await api.download("/film", to: bench.target)
-      #expect(file.validator == #""v1""# && file.resumed == 0 && server.exchanges.map(\.status) == [200, 200])
+      #expect(file.validator == #""v1""# && file.resumedBytes == 0 && server.exchanges.map(\.status) == [200, 200])
     }
   }
 }

@@ -30,69 +30,118 @@ struct DownloadProcessesTests {
     line.hasPrefix("bytes ") ? Int(line.dropFirst("bytes ".count)) : nil
   }
 
-  @Test("A download that is killed 20 times is continued each time, and arrives unchanged")
-  func killed() async throws {
+  /// The most bytes that a killed process had received and not written: those that it gathered, and those of a write that
+  /// had not ended.
+  private static let unwritten = 2 * ContentWriter.writeSize + pieceSize
+  /// The most bytes that arrive at once.
+  private static let pieceSize = 64 << 10
+
+  @Test(
+    "A download that is killed at 20 random points is continued each time, sends again only what was not written, and arrives unchanged",
+    arguments: [1, 2])
+  func killed(_ seed: UInt64) async throws {
+    let length = 40_000_000
+    var random = SeededGenerator(seed: seed)
+    // The bytes after which each process is killed, and those that the server sends beyond them.
+    let runs = (0..<20).map { _ in
+      (goal: Int.random(in: 700_000..<1_700_000, using: &random), beyond: Int.random(in: 1..<200_000, using: &random))
+    }
+    let served = Mutex<[Range<Int>]>([])
     try await TestServer.with { request in
-      let (reply, _) = Self.reply(to: request)
-      return request.number < 20 ? reply.stalling(at: .content(Self.step)) : reply
+      let (reply, count) = Self.reply(to: request, length: length)
+      let run = runs.dropFirst(request.number).first
+      let size = min(run.map { $0.goal + $0.beyond } ?? count, count)
+      served.withLock { $0.append(length - count..<length - count + size) }
+      return run == nil ? reply : reply.stalling(at: .content(size))
     } body: { server in
       try await DownloadBench.with { bench in
-        for _ in 0..<20 {
-          let present = (bench.bytes(bench.partial)?.count ?? 0) + Self.step
-          let process = try TransferProcess("download", "\(server.origin)/film", bench.target)
-          let line = await process.line { Self.bytes(in: $0).map { $0 >= present } ?? true }
-          #expect(Self.bytes(in: line) == present)
+        var begin = 0
+        for (number, run) in runs.enumerated() {
+          // Flushes and replaces the record all the time, so that some processes die in the middle of it.
+          let process = try TransferProcess("download", "\(server.origin)/film", bench.target, "1", "100000")
+          let line = await process.line { Self.bytes(in: $0).map { $0 >= begin + run.goal } ?? true }
+          #expect(Self.bytes(in: line) != nil)
           await process.kill()
           #expect(bench.bytes(bench.target) == nil)
+          let (end, present) = (served.withLock { $0[number].upperBound }, bench.bytes(bench.partial)?.count ?? 0)
+          #expect(end - present <= run.beyond + Self.unwritten, "run \(number)")
+          begin = present
         }
         let process = try TransferProcess("download", "\(server.origin)/film", bench.target)
-        let line = await process.line { Self.bytes(in: $0) == nil }
-        let resumed = line.hasPrefix("resumed ") ? Int(line.dropFirst("resumed ".count)) : nil
-        // All but what had not been written yet.
-        #expect(try #require(resumed) > 20 * Self.step / 4)
-        #expect(await process.line { $0.hasPrefix("done") } == "done \(Self.length)")
-        #expect(bench.bytes(bench.target).map { [UInt8]($0) } == ContentPattern.counting.bytes(0..<Self.length))
+        #expect(await process.line { Self.bytes(in: $0) == nil } == "resumed \(begin)")
+        #expect(await process.line { $0.hasPrefix("done") } == "done \(length)")
+        #expect(bench.bytes(bench.target).map { [UInt8]($0) == ContentPattern.counting.bytes(0..<length) } == true)
         #expect(bench.names == ["film.mp4"])
+        let sentAgain = served.withLock { $0.reduce(0) { $0 + $1.count } } - length
+        let bound = runs.reduce(0) { $0 + $1.beyond + Self.unwritten }
+        #expect(sentAgain >= 0 && sentAgain <= bound && bound < runs.reduce(0) { $0 + $1.goal })
       }
     }
   }
 
-  @Test("A download with several ranges that is killed 20 times at random points arrives unchanged", arguments: [1, 2])
+  @Test(
+    "A download with several ranges that is killed at 20 random points sends again only what was not written, and arrives unchanged",
+    arguments: [1, 2])
   func killedInParallel(_ seed: UInt64) async throws {
-    let length = 40_000_000
-    let isLast = Mutex(false)
+    let length = 100_000_000
+    // The number of bytes after which the server stalls each response of the present process. `nil`: never.
+    let stall = Mutex<Int?>(0)
     let random = Mutex(SeededGenerator(seed: seed))
+    func number(in range: Range<Int>) -> Int { random.withLock { Int.random(in: range, using: &$0) } }
     try await TestServer.with { request in
       let (reply, count) = Self.reply(to: request, length: length)
-      let stall = random.withLock { Int.random(in: 300_000..<800_000, using: &$0) }
-      return isLast.withLock { $0 } || stall >= count ? reply : reply.stalling(at: .content(stall))
+      guard let stall = stall.withLock({ $0 }), stall < count else { return reply }
+      return reply.stalling(at: .content(stall))
     } body: { server in
       try await DownloadBench.with { bench in
-        var (seen, lost) = (0, 0)
+        var (seen, lost, bound) = (0, 0, 0)
         for run in 0..<20 {
+          let lanes = [3, 1, 4, 2][run % 4]
+          let count = number(in: 2_500_000..<4_000_000)
+          stall.withLock { $0 = count / lanes + number(in: 1..<100_000) }
           let process = try TransferProcess(
-            "download", "\(server.origin)/film", bench.target, "\([3, 1, 4, 2][run % 4])")
-          let first = Self.bytes(in: await process.line { _ in true })
-          // The bytes that are there now are those of the last run but the ones it had not written.
-          let begin = try #require(first)
+            "download", "\(server.origin)/film", bench.target, "\(lanes)", "200000")
+          let begin = try #require(Self.bytes(in: await process.line { _ in true }))
+          // The bytes that are there now are those of the last process but the ones it had not written.
+          let allowed = run == 0 ? 0 : [3, 1, 4, 2][(run - 1) % 4] * Self.unwritten
+          #expect(seen - begin <= allowed, "run \(run)")
           lost += max(0, seen - begin)
-          #expect(seen - begin <= 4 * 3 * ContentWriter.writeSize)
-          let goal = begin + random.withLock { Int.random(in: 50_000..<290_000, using: &$0) }
-          let line = await process.line { Self.bytes(in: $0).map { $0 >= goal } ?? true }
+          bound += allowed
+          let line = await process.line { Self.bytes(in: $0).map { $0 >= begin + count } ?? true }
           seen = try #require(Self.bytes(in: line))
           await process.kill()
           #expect(bench.bytes(bench.target) == nil)
         }
-        isLast.withLock { $0 = true }
+        stall.withLock { $0 = nil }
         let process = try TransferProcess("download", "\(server.origin)/film", bench.target, "3")
         let line = await process.line { Self.bytes(in: $0) == nil }
         let resumed = line.hasPrefix("resumed ") ? Int(line.dropFirst("resumed ".count)) : nil
-        #expect(try #require(resumed) > 0)
+        #expect(try #require(resumed) >= seen - 2 * Self.unwritten)
         #expect(await process.line { $0.hasPrefix("done") } == "done \(length)")
-        #expect(bench.bytes(bench.target).map { [UInt8]($0) } == ContentPattern.counting.bytes(0..<length))
+        #expect(bench.bytes(bench.target).map { [UInt8]($0) == ContentPattern.counting.bytes(0..<length) } == true)
         #expect(bench.names == ["film.mp4"])
-        // Far less than what 20 downloads from the start would have cost.
-        #expect(lost < length)
+        #expect(lost <= bound && bound < 20 * 2_500_000)
+      }
+    }
+  }
+
+  @Test("A process that dies when its file is verified leaves no file, and the next one transfers no byte of it")
+  func killedWhenVerified() async throws {
+    try await TestServer.with { request in
+      let range = request.fields["Range"]
+      return range == "bytes=\(Self.length)-"
+        ? .status(416, fields: ["Content-Range": "bytes */\(Self.length)", "ETag": #""v1""#])
+        : Self.reply(to: request).reply
+    } body: { server in
+      try await DownloadBench.with { bench in
+        let first = try TransferProcess("verified", "\(server.origin)/film", bench.target)
+        #expect(await first.line { _ in true } == "verified")
+        await first.kill()
+        #expect(bench.bytes(bench.target) == nil)
+        let second = try TransferProcess("download", "\(server.origin)/film", bench.target)
+        #expect(await second.line { Self.bytes(in: $0) == nil } == "resumed \(Self.length)")
+        #expect(await second.line { $0.hasPrefix("done") } == "done \(Self.length)")
+        #expect(server.exchanges.count == 2 && bench.names == ["film.mp4"])
       }
     }
   }

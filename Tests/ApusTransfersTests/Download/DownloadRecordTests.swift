@@ -31,10 +31,15 @@ struct DownloadRecordTests {
   func secrets() throws {
     let text = String(decoding: try #require(record().encoded()), as: UTF8.self)
     #expect(text.contains("https://a.example/film") && !text.contains("secret"))
+    func named(_ name: String) -> DownloadOptions {
+      var options = DownloadOptions()
+      options.resource = name
+      return options
+    }
     let other = RequestMessage(
       head: HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/film?key=other"))
     #expect(DownloadSource(other).hash != source.hash && DownloadSource(other).url == source.url)
-    #expect(DownloadSource(other, name: "a").hash != DownloadSource(other, name: "b").hash)
+    #expect(DownloadSource(other, named("a")).hash != DownloadSource(other, named("b")).hash)
   }
 
   @Test(
@@ -83,7 +88,7 @@ struct DownloadRecordTests {
       bench.serve(film)
       let file = try await bench.download()
       #expect(
-        file.resumed == 100_000 && bench.ranges.last == "bytes=100000-" && bench.bytes(bench.target) == film.bytes)
+        file.resumedBytes == 100_000 && bench.ranges.last == "bytes=100000-" && bench.bytes(bench.target) == film.bytes)
     }
   }
 
@@ -95,7 +100,7 @@ struct DownloadRecordTests {
       try FileManager.default.removeItem(atPath: hasRecord ? bench.partial : bench.record)
       bench.serve(film)
       let file = try await bench.download()
-      #expect(file.resumed == 0 && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
+      #expect(file.resumedBytes == 0 && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
     }
   }
 }

@@ -53,12 +53,35 @@ struct DownloadTargetTests {
       try Data("other".utf8).write(to: URL(filePath: bench.target))
       gate.open()
       let error = await task.value
-      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.kept == 700_000)
+      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.keptBytes == 700_000)
       #expect(error?.requestState == .responded && error?.phase == .receiving)
       #expect(bench.bytes(bench.target) == Data("other".utf8))
       bench.serve(film)
       let file = try await bench.download(DownloadOptions(replacesExisting: true))
-      #expect(file.resumed == 700_000 && bench.bytes(bench.target) == film.bytes)
+      #expect(file.resumedBytes == 700_000 && bench.bytes(bench.target) == film.bytes)
+    }
+  }
+
+  @Test(
+    "A complete file that cannot get its name is kept without a validator, too, and the same call names it",
+    arguments: [nil, #"W/"v1""#])
+  func appearsWithoutValidator(_ tag: String?) async throws {
+    try await DownloadBench.with { bench in
+      var film = film
+      film.tag = tag
+      let gate = Gate()
+      bench.reply(film.whole().waiting(for: gate))
+      let task = Task { await failure { try await bench.download() } }
+      try await bench.stub.waitForExchanges(1)
+      try Data("other".utf8).write(to: URL(filePath: bench.target))
+      gate.open()
+      let error = await task.value
+      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.keptBytes == 700_000)
+      #expect(bench.bytes(bench.partial) == film.bytes && DownloadBench.mode(of: bench.partial) == 0o600)
+      let file = try await bench.download(DownloadOptions(replacesExisting: true))
+      #expect((file.size, file.resumedBytes, file.mediaType) == (700_000, 700_000, "video/mp4"))
+      #expect(bench.bytes(bench.target) == film.bytes && bench.stub.exchanges.count == 1)
+      #expect(bench.names == ["film.mp4"])
     }
   }
 

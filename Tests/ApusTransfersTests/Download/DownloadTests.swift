@@ -29,7 +29,7 @@ struct DownloadTests {
       let file = try await bench.download()
       #expect(bench.bytes(bench.target) == film.bytes)
       #expect(bench.names == ["film.mp4"])
-      #expect((file.path, file.size, file.resumed) == (bench.target, 700_000, 0))
+      #expect((file.path, file.size, file.resumedBytes) == (bench.target, 700_000, 0))
       #expect(file.validator == #""v1""# && file.mediaType == "video/mp4" && file.head.status == .ok)
       #expect(FileManager.default.createFile(atPath: bench.folder + "/other", contents: nil))
       let mode = try #require(FileManager.default.attributesOfItem(atPath: bench.target)[.posixPermissions] as? Int)
@@ -104,7 +104,7 @@ struct DownloadTests {
       #expect(bench.ranges == ["", "bytes=300000-"])
       #expect(bench.stub.exchanges.last?.fields[.ifRange] == #""v1""#)
       #expect(bench.bytes(bench.target) == film.bytes)
-      #expect((file.resumed, file.head.status.code, file.mediaType) == (300_000, 206, "video/mp4"))
+      #expect((file.resumedBytes, file.head.status.code, file.mediaType) == (300_000, 206, "video/mp4"))
       #expect(bench.names == ["film.mp4"])
     }
   }
@@ -118,7 +118,7 @@ struct DownloadTests {
         film.whole().failing(after: 2), film.part(from: 200_000).failing(after: 1), film.part(from: 300_000))
       let file = try await bench.download()
       #expect(bench.ranges == ["", "bytes=200000-", "bytes=300000-"])
-      #expect(bench.bytes(bench.target) == film.bytes && file.resumed == 0)
+      #expect(bench.bytes(bench.target) == film.bytes && file.resumedBytes == 0)
     }
   }
 
@@ -130,13 +130,13 @@ struct DownloadTests {
       bench.reply(film.whole().failing(after: 1), film.part(from: 100_000).failing(after: 0))
       let error = await failure { try await bench.download() }
       #expect(error?.code == .connectionLost && bench.ranges.count == 2)
-      #expect(error?.transfer?.reason == .interrupted && error?.transfer?.kept == 100_000)
+      #expect(error?.transfer?.reason == .interrupted && error?.transfer?.keptBytes == 100_000)
       #expect(error?.description.contains("100000 of 700000 bytes are kept; the same call continues") == true)
       bench.reply(film.part(from: 100_000).failing(after: 1), film.part(from: 200_000).failing(after: 1))
       var options = DownloadOptions()
-      options.continuations = 1
+      options.maximumContinuations = 1
       let second = await failure { try await bench.download(options) }
-      #expect(second?.transfer?.kept == 300_000 && bench.ranges.count == 4)
+      #expect(second?.transfer?.keptBytes == 300_000 && bench.ranges.count == 4)
     }
   }
 
@@ -147,7 +147,7 @@ struct DownloadTests {
       film.tag = #"W/"v1""#
       bench.reply(film.whole().failing(after: 1))
       let error = await failure { try await bench.download() }
-      #expect(error?.code == .connectionLost && error?.transfer?.kept == 0)
+      #expect(error?.code == .connectionLost && error?.transfer?.keptBytes == 0)
       #expect(error?.description.contains("nothing is kept; the same call starts again") == true)
       #expect(bench.names.isEmpty)
     }
@@ -163,10 +163,10 @@ struct DownloadTests {
       try await waitWhile(bench.progress.completed.last != 300_000)
       task.cancel()
       let error = await task.value
-      #expect(error?.code == .cancelled && error?.cancellation == .caller && error?.transfer?.kept == 300_000)
+      #expect(error?.code == .cancelled && error?.cancellation == .caller && error?.transfer?.keptBytes == 300_000)
       bench.serve(film)
       let file = try await bench.download()
-      #expect(file.resumed == 300_000)
+      #expect(file.resumedBytes == 300_000)
       #expect(bench.bytes(bench.target) == film.bytes)
     }
   }
@@ -194,7 +194,7 @@ struct DownloadTests {
       try await waitWhile(bench.progress.completed.last != 300_000)
       clock.advance(by: .seconds(6))
       let error = await task.value
-      #expect(error?.code == .timeout && error?.transfer?.kept == 300_000 && bench.ranges == [""])
+      #expect(error?.code == .timeout && error?.transfer?.keptBytes == 300_000 && bench.ranges == [""])
     }
   }
 
@@ -204,7 +204,7 @@ struct DownloadTests {
       try await bench.interrupt(film, after: 300_000)
       bench.serve(film)
       let file = try await bench.download(DownloadOptions(resumes: false))
-      #expect(file.resumed == 0)
+      #expect(file.resumedBytes == 0)
       #expect(bench.ranges == ["", ""] && bench.bytes(bench.target) == film.bytes)
     }
   }
@@ -237,16 +237,44 @@ struct DownloadTests {
     }
   }
 
+  @Test("Bytes of another account are not used", arguments: ["bob", nil])
+  func otherAccount(_ other: String?) async throws {
+    try await DownloadBench.with { bench in
+      var options = DownloadOptions.once
+      for (account, range) in [("ada", ""), ("ada", "bytes=1000-"), (other, "")] {
+        options.account = account
+        bench.reply(bench.ranges.isEmpty ? film.whole().failing(after: 1) : film.part(from: 1000).failing(after: 0))
+        if account != "ada" { bench.reply(film.whole()) }
+        _ = await failure { try await bench.download(options) }
+        #expect(bench.ranges.last == range)
+      }
+      #expect(bench.bytes(bench.target) == film.bytes)
+      #expect(bench.names == ["film.mp4"])
+    }
+  }
+
+  @Test("The record contains no account")
+  func accountHash() async throws {
+    try await DownloadBench.with { bench in
+      var options = DownloadOptions.once
+      options.account = "walter@films.example"
+      bench.reply(film.whole().failing(after: 1))
+      _ = await failure { try await bench.download(options) }
+      let record = try #require(bench.bytes(bench.record).map { String(decoding: $0, as: UTF8.self) })
+      #expect(!record.contains("walter"))
+    }
+  }
+
   @Test("A rejected resumption keeps what is there")
   func rejected() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
       bench.reply(.status(503))
       let error = await failure { try await bench.download() }
-      #expect(error?.code == .rejected && error?.status == 503 && error?.transfer?.kept == 300_000)
+      #expect(error?.code == .rejected && error?.status == 503 && error?.transfer?.keptBytes == 300_000)
       bench.serve(film)
       let file = try await bench.download()
-      #expect(file.resumed == 300_000)
+      #expect(file.resumedBytes == 300_000)
     }
   }
 

@@ -70,6 +70,32 @@ struct FullDiskTests {
   }
 
   @Test(
+    "A queue whose store is on a full disk refuses what it cannot store, and loses nothing",
+    .enabled(if: mayMount, "this user may not mount a file system"))
+  func store() async throws {
+    try await TestServer.with {
+      Self.reply(to: $0, length: 100_000)
+    } body: { server in
+      try await DownloadBench.with { bench in
+        let script =
+          #"mount -t tmpfs -o size="$4" tmpfs "$3" && exec "$0" "$1" "$2" "$3/film.mp4" "$3/store" "$3/other""#
+        let process = try TransferProcess(
+          ["unshare", "-m"], script: script, "fullstore", "\(server.origin)/film", bench.folder, String(Self.size))
+        let added = await process.line { _ in true }
+        #expect(added.hasPrefix("add refused") && added.contains("there is not enough space on the disk"))
+        // The first transfer is still in the queue, and the one that could not be stored is not.
+        #expect(added.hasSuffix(" 1"))
+        let paused = await process.line { _ in true }
+        #expect(paused.hasPrefix("pause refused") && paused.contains("there is not enough space on the disk"))
+        #expect(paused.hasSuffix(" 1"))
+        #expect(await process.line { _ in true } == "listed 1")
+        #expect(await process.line { _ in true } == "complete 100000")
+        #expect(await process.line { _ in true } == "done 0")
+      }
+    }
+  }
+
+  @Test(
     "A file that is larger than the disk is refused before its content is written",
     .enabled(if: mayMount, "this user may not mount a file system"), arguments: [1, 3])
   func preflight(_ ranges: Int) async throws {

@@ -46,7 +46,7 @@ struct ParallelDownloadTests {
       bench.serve(film)
       let file = try await bench.download(.parallel())
       #expect(bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
-      #expect((file.size, file.resumed, file.mediaType) == (700_000, 0, "video/mp4") && file.validator == #""v1""#)
+      #expect((file.size, file.resumedBytes, file.mediaType) == (700_000, 0, "video/mp4") && file.validator == #""v1""#)
       let ranges = Set(bench.ranges)
       #expect(ranges.isSuperset(of: ["", "bytes=175000-349999", "bytes=350000-524999", "bytes=525000-699999"]))
       let others = bench.stub.exchanges.filter { $0.fields[.range] != nil }
@@ -134,7 +134,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A download whose ranges get no bytes any more fails and keeps what is there; the same call continues")
+  @Test("A download whose ranges no longer get bytes fails and keeps what is there; the same call continues")
   func givesUp() async throws {
     try await DownloadBench.with { bench in
       var film = film
@@ -143,13 +143,13 @@ struct ParallelDownloadTests {
       reply(bench) { server.reply(to: $0).failing(after: 1) }
       let error = await failure { try await bench.download(.parallel(continuations: 0)) }
       #expect(error?.code == .connectionLost && error?.transfer?.reason == .interrupted)
-      let kept = try #require(error?.transfer?.kept)
+      let kept = try #require(error?.transfer?.keptBytes)
       #expect(kept >= 50_000 && kept < 700_000 && error?.transfer?.total == 700_000)
       #expect(bench.bytes(bench.target) == nil && bench.names == ["film.mp4.apus-part", "film.mp4.apus-part.json"])
       let before = bench.ranges.count
       bench.serve(film)
       let file = try await bench.download(.parallel())
-      #expect(file.resumed == kept && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
+      #expect(file.resumedBytes == kept && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
       #expect(!bench.ranges.dropFirst(before).contains(""))
     }
   }
@@ -187,7 +187,7 @@ struct ParallelDownloadTests {
     try await DownloadBench.with { bench in
       serve(bench) { _, _ in .status(403) }
       let error = await failure { try await bench.download(.parallel()) }
-      #expect(error?.code == .rejected && error?.status == 403 && error?.transfer?.kept == 175_000)
+      #expect(error?.code == .rejected && error?.status == 403 && error?.transfer?.keptBytes == 175_000)
     }
   }
 
@@ -202,7 +202,7 @@ struct ParallelDownloadTests {
     task.cancel()
     let error = await task.value
     #expect(error?.code == .cancelled && error?.cancellation == .caller)
-    return try #require(error?.transfer?.kept)
+    return try #require(error?.transfer?.keptBytes)
   }
 
   @Test(
@@ -215,7 +215,7 @@ struct ParallelDownloadTests {
       let before = asked(bench)
       bench.serve(film)
       let file = try await bench.download(.parallel(next))
-      #expect(file.resumed == 120_000 && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
+      #expect(file.resumedBytes == 120_000 && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
       // One range at a time asks for nothing twice. A range that is taken over was asked for as a whole before.
       let again = asked(bench) - before
       #expect(next == 1 ? again == 580_000 : again >= 580_000)
@@ -230,7 +230,7 @@ struct ParallelDownloadTests {
       var options = DownloadOptions.parallel()
       options.resumes = false
       let file = try await bench.download(options)
-      #expect(file.resumed == 0 && bench.bytes(bench.target) == film.bytes)
+      #expect(file.resumedBytes == 0 && bench.bytes(bench.target) == film.bytes)
     }
     try await DownloadBench.with { bench in
       _ = try await cancel(bench, ranges: 4)
@@ -238,7 +238,7 @@ struct ParallelDownloadTests {
       next.tag = #""v2""#
       bench.serve(next)
       let file = try await bench.download(.parallel())
-      #expect(file.resumed == 0 && bench.bytes(bench.target) == next.bytes && bench.names == ["film.mp4"])
+      #expect(file.resumedBytes == 0 && bench.bytes(bench.target) == next.bytes && bench.names == ["film.mp4"])
     }
   }
 
@@ -248,7 +248,7 @@ struct ParallelDownloadTests {
       try await bench.interrupt(film, after: 300_000)
       bench.serve(film)
       let file = try await bench.download(.parallel())
-      #expect(file.resumed == 300_000 && bench.bytes(bench.target) == film.bytes)
+      #expect(file.resumedBytes == 300_000 && bench.bytes(bench.target) == film.bytes)
       #expect(Set(bench.ranges).isSuperset(of: ["bytes=300000-", "bytes=400000-499999", "bytes=600000-699999"]))
     }
   }

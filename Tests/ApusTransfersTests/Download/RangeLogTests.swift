@@ -52,6 +52,10 @@ struct RangeLogTests {
     #expect(!sequential.hasGaps && sequential.encoded().flatMap { DownloadRecord($0) } == sequential)
   }
 
+  private func means(_ file: PartialFile) -> ContentWriter.Means {
+    ContentWriter.Means(file: file, queues: .init(), clock: ManualClock(), checkpointInterval: 64 << 20)
+  }
+
   @Test("A record of many runs of bytes remains readable, and leaves out the last ones")
   func many() throws {
     let present = ByteRanges((0..<2000).map { Int64($0) * 4..<Int64($0) * 4 + 1 })
@@ -66,7 +70,7 @@ struct RangeLogTests {
       let file = try PartialFile.open(bench.target, replacing: false)
       let flushed = ByteRanges([0..<1000, 3000..<3100])
       let log = RangeLog(
-        file, FileQueue("test"), try record(flushed, boot: isSame ? BootSession.current : "before"), present: flushed)
+        means(file), try record(flushed, boot: isSame ? BootSession.current : "before"), present: flushed)
       try write(0..<Self.total / 2, to: file)
       try log.checkpoint()
       let (first, second) = (log.slot(from: 1000), log.slot(from: 4000))
@@ -88,7 +92,7 @@ struct RangeLogTests {
   func damaged() async throws {
     try await DownloadBench.with { bench in
       let file = try PartialFile.open(bench.target, replacing: false)
-      try RangeLog(file, FileQueue("test"), try record(ByteRanges([0..<10, 20..<30])), present: ByteRanges([0..<10]))
+      try RangeLog(means(file), try record(ByteRanges([0..<10, 20..<30])), present: ByteRanges([0..<10]))
         .checkpoint()
       for (slot, run) in [(0, -5..<5), (1, 9990..<10_001), (2, 0..<0), (4, 5..<20)] as [(Int, Range<Int64>)] {
         try RangeTable.write(run, to: slot, of: file.descriptor, total: Self.total)
@@ -108,7 +112,7 @@ struct RangeLogTests {
   func prefix() async throws {
     try await DownloadBench.with { bench in
       let file = try PartialFile.open(bench.target, replacing: false)
-      let log = RangeLog(file, FileQueue("test"), try record(ByteRanges([0..<10])), present: ByteRanges([0..<10]))
+      let log = RangeLog(means(file), try record(ByteRanges([0..<10])), present: ByteRanges([0..<10]))
       try write(0..<500, to: file)
       try log.checkpoint()
       try log.add(10..<500, to: log.slot(from: 10))

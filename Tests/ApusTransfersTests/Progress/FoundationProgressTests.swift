@@ -47,6 +47,20 @@ struct FoundationProgressTests {
     #expect(!progress.isFinished && progress.completedUnitCount == 10)
   }
 
+  @Test("With another total it keeps its units, and its fraction never decreases", arguments: [50, 1000] as [Int64])
+  func otherTotal(_ total: Int64) {
+    let reporter = ProgressReporter()
+    let progress = reporter.foundationProgress()
+    reporter.report(80, of: 100, at: clock.now)
+    reporter.report(total / 2, of: total, at: clock.now)
+    #expect(progress.fractionCompleted == 0.8)
+    reporter.report(total / 10 * 9, of: total, at: clock.now)
+    #expect(progress.fractionCompleted == 0.9 && progress.totalUnitCount == 100)
+    reporter.report(total, of: total, at: clock.now)
+    reporter.finish(isComplete: true)
+    #expect(progress.isFinished && progress.fractionCompleted == 1)
+  }
+
   @Test("It begins at the latest progress, also after the end, and several follow one reporter")
   func late() {
     let reporter = ProgressReporter()

@@ -69,6 +69,29 @@ struct TransferProcessesTests {
       }
     }
   }
+
+  @Test("A process that dies while its file gets its name leaves the complete file, which the next one reports once")
+  func publishing() async throws {
+    try await TestServer.with { request in
+      DownloadProcessesTests.reply(to: request, length: 2_000_000).reply
+    } body: { server in
+      for run in 0..<5 {
+        try await UploadBench.with(server) { bench in
+          let (url, target) = ("\(server.origin)/film-\(run)", bench.path)
+          _ = FileManager.default.createFile(atPath: target + ".add", contents: nil)
+          let first = try TransferProcess("queue", "dying", url, target, bench.store.path)
+          _ = await first.line { $0.hasPrefix("done") }
+          let expected = ContentPattern.counting.bytes(0..<2_000_000)
+          #expect(bench.bench.bytes(target).map { [UInt8]($0) == expected } == true)
+          let next = try TransferProcess("queue", "download", url, target, bench.store.path)
+          #expect(await next.line { $0.hasPrefix("done") || $0.hasPrefix("error") } == "done 0")
+          #expect(bench.log.last == "2000000" && bench.records.isEmpty)
+          #expect(bench.bench.names == ["film.mp4", "film.mp4.log", "state"])
+        }
+        #expect(server.exchanges.count == run + 1)
+      }
+    }
+  }
 }
 
 extension UploadBench {

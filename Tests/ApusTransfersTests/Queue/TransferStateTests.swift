@@ -176,7 +176,7 @@ struct TransferStateTests {
     #expect(state.pause().stopsRun && state.commandFailure == nil)
   }
 
-  @Test("Commands of the closure that the app is told by have no effect and do not wait")
+  @Test("Commands issued in the completion closure have no effect and do not wait")
   func finishing() {
     var state = running()
     state.finish()

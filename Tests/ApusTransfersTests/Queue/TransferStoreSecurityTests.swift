@@ -41,6 +41,22 @@ struct TransferStoreSecurityTests {
     }
   }
 
+  @Test("A queue without an account is refused if its client has credentials")
+  func accountMissing() async throws {
+    try await QueueBench.with { bench in
+      let anonymous = try await bench.queue()
+      await anonymous.close()
+      var environment = Environment(baseURL: "https://films.example")
+      environment.values[PrincipalKey.self] = { _, _ in 1 }
+      let api = Client(environment: environment, transport: bench.stub)
+      let error = await failure { try await bench.queue(api: api) }
+      #expect(error?.code == .invalidRequest && error?.transfer?.reason == .accountMissing)
+      #expect(error?.description.contains("the queue of transfers has no account; set `account`") == true)
+      let named = try await bench.queue(account: "ada", api: api)
+      await named.close()
+    }
+  }
+
   @Test("A transfer is not sent as the user who has signed in meanwhile")
   func principal() async throws {
     try await QueueBench.with { bench in
@@ -131,6 +147,8 @@ struct TransferStoreSecurityTests {
       }
       let next = try await bench.queue { $0.scheduler = held }
       #expect(next.all.map(\.id) == [id])
+      #expect(next.unusableRecords.keys.sorted() == ["transfer-damaged", "transfer-renamed", "transfer-version"])
+      #expect(next.unusableRecords.values.allSatisfy { $0.reason == .unusableEndpoint })
       await next.close()
       #expect(bench.records.count == 4)
     }

@@ -74,7 +74,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("An endpoint may make calls to get the request of each attempt")
+  @Test("An endpoint may make calls to create its request again at each start of the transfer")
   func presigned() async throws {
     struct Presigned: TransferEndpoint {
       let id: Int
@@ -92,7 +92,7 @@ struct TransfersTests {
       let transfers = try await bench.queue { $0.downloads(of: Presigned.self) }
       let id = try await transfers.download(Presigned(id: 1), to: bench.path(1))
       let error = await failure { try await transfers.completion(of: id) }
-      #expect(error?.transfer?.kept == 150_000)
+      #expect(error?.transfer?.keptBytes == 150_000)
       #expect(!bench.stored.contains("signature") && !bench.stored.contains("cdn"))
       try await transfers.resume(id)
       try await transfers.completion(of: id)
@@ -113,9 +113,9 @@ struct TransfersTests {
       // What a process leaves that ends between giving the file its name and saying so.
       let path = bench.store.path + "/transfer-\(id.rawValue).json"
       var record = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
-      record.published = 300_000
-      try #require(record.encoded()).write(to: URL(filePath: path))
       try film.bytes.write(to: URL(filePath: bench.path(7)))
+      record.published = try FileVersion(of: .reading(bench.path(7)))
+      try #require(record.encoded()).write(to: URL(filePath: path))
       let next = try await bench.queue()
       try await waitWhile(!next.all.isEmpty)
       #expect(bench.completed == ["film 7 300000"] && bench.stub.exchanges.isEmpty && bench.records.isEmpty)
@@ -305,7 +305,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("Pausing, cancelling and closing take a waiting transfer out of the line")
+  @Test("Pausing, cancelling and closing remove a queued transfer from the scheduler")
   func leavingTheLine() async throws {
     try await QueueBench.with { bench in
       let scheduler = Scheduler()
@@ -323,7 +323,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("The same transfer that several tasks add at once is one")
+  @Test("Adding a transfer from several tasks creates it once")
   func concurrentAdds() async throws {
     try await QueueBench.with { bench in
       let gate = Gate()

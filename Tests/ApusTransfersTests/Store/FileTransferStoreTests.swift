@@ -54,6 +54,20 @@ struct FileTransferStoreTests {
     }
   }
 
+  @Test("What a process has left that died while it removed or created a record is removed when records are listed")
+  func remains() async throws {
+    try await with { store, path in
+      let (kept, held) = (try await store.lock("kept"), try await store.lock("held"))
+      try await kept.write(Data("x".utf8))
+      for file in ["dead.lock", "dead.json.new"] { try Data().write(to: URL(filePath: path + "/" + file)) }
+      #expect(try await store.names == ["kept"])
+      let files = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+      #expect(files == ["held.lock", "kept.json", "kept.lock"])
+      await kept.release()
+      await held.release()
+    }
+  }
+
   @Test("Folders and files are their owner's alone, and a folder that others can access is refused")
   func privacy() async throws {
     try await with { store, path in

@@ -56,7 +56,7 @@ struct DownloadBench: Sendable {
     file.pieceSize = count
     reply(file.whole().failing(after: 1))
     let error = await failure { try await download(DownloadOptions.once) }
-    #expect(error?.transfer?.kept == Int64(count))
+    #expect(error?.transfer?.keptBytes == Int64(count))
   }
 
   func bytes(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
@@ -80,14 +80,14 @@ extension DownloadOptions {
   /// Options without continuations.
   static var once: DownloadOptions {
     var options = DownloadOptions()
-    options.continuations = 0
+    options.maximumContinuations = 0
     return options
   }
 
   /// Options with several ranges, also of small files.
   static func parallel(_ ranges: Int = 4, continuations: Int = 5) -> DownloadOptions {
     var options = DownloadOptions()
-    (options.parallelRanges, options.minimumRange, options.continuations) = (ranges, 1000, continuations)
+    (options.maximumParallelRanges, options.minimumRange, options.maximumContinuations) = (ranges, 1000, continuations)
     return options
   }
 }
@@ -102,5 +102,9 @@ final class ProgressLog: Sendable {
 
   var completed: [Int64] { reports.withLock { $0.map(\.0) } }
   var totals: [Int64?] { reports.withLock { $0.map(\.1) } }
+  /// The completed fractions; 0 where the total is unknown.
+  var fractions: [Double] {
+    reports.withLock { $0.map { TransferProgress(completed: $0, total: $1).fraction ?? 0 } }
+  }
 }
 #endif

@@ -27,6 +27,8 @@ final class UploadServer: Sendable {
     var completed: Set<String> = []
     /// The number of bytes that a request had brought when the offset was stated, after which it brings no more.
     var frozen: [Int: Int] = [:]
+    /// The value of `Upload-Limit` in all responses.
+    var limits: String?
   }
 
   let dialect: Dialect
@@ -104,6 +106,18 @@ final class UploadServer: Sendable {
     }
   }
 
+  /// States limits in all further responses.
+  func state(limits: String?) {
+    state.withLock { $0.limits = limits }
+  }
+
+  /// Returns fields (headers) with the limits.
+  private func limited(_ fields: FieldLines) -> FieldLines {
+    var fields = fields
+    if let limits = state.withLock({ $0.limits }) { fields.append(FieldLine(name: "Upload-Limit", value: limits)) }
+    return fields
+  }
+
   /// Forgets an upload.
   func forget(_ target: String) {
     state.withLock { _ = $0.gone.insert(target) }
@@ -137,7 +151,9 @@ final class UploadServer: Sendable {
     let length = Int(request.fields["Upload-Length"] ?? "") ?? 0
     state.withLock { $0.lengths[target] = length }
     guard dialect == .ietf else { return .status(201, fields: ["Location": target]) }
-    guard request.fields["Upload-Complete"] == "?1" else { return .status(201, fields: ["Location": target]) }
+    guard request.fields["Upload-Complete"] == "?1" else {
+      return .status(201, fields: limited(["Location": target]))
+    }
     let gate = Gate()
     Task {
       guard await receivesAll(of: request) else { return }
@@ -146,7 +162,7 @@ final class UploadServer: Sendable {
     }
     return Reply.json(#"{"size":\#(length)}"#, status: 201, fields: ["Upload-Complete": "?1"])
       .waiting(for: gate)
-      .interim(104, fields: ["Location": target, "Upload-Draft-Interop-Version": "8"])
+      .interim(104, fields: limited(["Location": target, "Upload-Draft-Interop-Version": "8"]))
   }
 
   /// Requests of the upload that still run bring no more bytes from now on.
@@ -172,9 +188,9 @@ final class UploadServer: Sendable {
     let isComplete = state.withLock { $0.completed.contains(request.target) }
     return .status(
       204,
-      fields: [
+      fields: limited([
         "Upload-Offset": String(offset), "Upload-Complete": isComplete ? "?1" : "?0", "Cache-Control": "no-store",
-      ])
+      ]))
   }
 
   private func append(_ request: RecordedRequest) async -> Reply {

@@ -41,9 +41,9 @@ private struct PartsUpload: UploadDriver {
   func send(_ part: Range<Int64>, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
     let number = part.lowerBound / Self.partSize
     let target = "\(url(ticket, calls))&part=\(number)"
-    _ = try await calls.send(calls.request(.put, to: target, part: part), reportingFrom: part.lowerBound)
-    // The receipts come from the list, as they do when another process continues.
-    return .unsure
+    let response = try await calls.send(
+      calls.request(.put, to: target, part: part), reportingFrom: part.lowerBound)
+    return .added(.init(part, receipt: response.fields[.eTag]))
   }
 
   func finish(_ parts: StoredParts, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
@@ -68,39 +68,105 @@ private struct PartsUpload: UploadDriver {
   }
 }
 
+/// An object store with one object in parts.
+private final class PartsServer: Sendable {
+  private let stored: Mutex<[Int: String]>
+  private let list = Mutex("")
+  /// The number of the request that is rejected for the moment.
+  private let rejected: Int?
+
+  init(_ stored: [Int: String] = [:], rejecting rejected: Int? = nil) {
+    self.stored = Mutex(stored)
+    self.rejected = rejected
+  }
+
+  /// The receipts with which the object was completed.
+  var completion: String { list.withLock { $0 } }
+
+  func reply(to request: RecordedRequest) -> Reply {
+    switch request.method {
+    case _ where request.number == rejected: return .status(503)
+    case "POST" where request.query == "uploads=": return .text("u1")
+    case "GET":
+      let lines = stored.withLock { $0.sorted { $0.key > $1.key }.map { "\($0.key) \($0.value)" } }
+      return .text(lines.joined(separator: "\n"))
+    case "PUT":
+      let number = request.target.split(separator: "=").last.flatMap { Int($0) } ?? -1
+      stored.withLock { $0[number] = "tag-\(number)" }
+      return .status(200, fields: ["ETag": "tag-\(number)"])
+    case "POST":
+      list.withLock { $0 = request.text }
+      return .json(#"{"size":100000}"#)
+    case "DELETE": return .status(204)
+    default: return .status(405)
+    }
+  }
+}
+
 @Suite("The seam for protocols of uploads")
 struct UploadDriverTests {
-  @Test(
-    "A protocol with numbered parts and receipts uploads the missing parts, in any order in which the server lists the others"
-  )
-  func parts() async throws {
-    let stored = Mutex<[Int: String]>([2: "tag-2"])
-    let list = Mutex("")
-    try await TestServer.with { request in
-      switch request.method {
-      case "POST" where request.query == "uploads=": return .text("u1")
-      case "GET":
-        let lines = stored.withLock { $0.sorted { $0.key > $1.key }.map { "\($0.key) \($0.value)" } }
-        return .text(lines.joined(separator: "\n"))
-      case "PUT":
-        let number = request.target.split(separator: "=").last.flatMap { Int($0) } ?? -1
-        stored.withLock { $0[number] = "tag-\(number)" }
-        return .status(200)
-      case "POST":
-        list.withLock { $0 = request.text }
-        return .json(#"{"size":100000}"#)
-      default: return .status(405)
-      }
+  private func with(
+    _ objects: PartsServer, faults: [Fault] = [],
+    _ test: (UploadBench, TestServer, Request<StoredFilm>) async throws -> Void
+  ) async throws {
+    try await TestServer.with(options: TestServer.Options(faults: faults)) {
+      objects.reply(to: $0)
     } body: { server in
       try await UploadBench.with(server) { bench in
         try bench.write(100_000)
-        let film = Request<StoredFilm>.post("/films/7", content: .file(bench.path))
-        let result = try await bench.api.upload(film, by: UploadProtocol(PartsUpload()), options: bench.options)
-        #expect(result.value.size == 100_000 && list.withLock { $0 } == "tag-0,tag-1,tag-2")
-        let parts = server.exchanges.filter { $0.method == "PUT" && $0.query != "uploads=" }
-        #expect(parts.map(\.contentLength).filter { $0 > 0 } == [40_000, 40_000])
-        #expect(bench.records.isEmpty)
+        try await test(bench, server, .post("/films/7", content: .file(bench.path)))
       }
+    }
+  }
+
+  @Test("A protocol with numbered parts and receipts sends each part once, and asks only at the start of a process")
+  func parts() async throws {
+    let objects = PartsServer()
+    try await with(objects) { bench, server, film in
+      let result = try await bench.api.upload(film, by: UploadProtocol(PartsUpload()), options: bench.options)
+      #expect(result.value.size == 100_000 && objects.completion == "tag-0,tag-1,tag-2")
+      #expect(server.exchanges.map(\.method) == ["POST", "PUT", "PUT", "PUT", "POST"])
+      #expect(server.exchanges.dropFirst().dropLast().map(\.contentLength) == [40_000, 40_000, 20_000])
+      #expect(bench.records.isEmpty)
+    }
+  }
+
+  @Test("After an interruption the missing parts are sent, in any order in which the server lists the others")
+  func gaps() async throws {
+    let objects = PartsServer([2: "tag-2"], rejecting: 1)
+    try await with(objects) { bench, server, film in
+      let result = try await bench.api.upload(film, by: UploadProtocol(PartsUpload()), options: bench.options)
+      #expect(result.value.size == 100_000 && objects.completion == "tag-0,tag-1,tag-2")
+      #expect(server.exchanges.map(\.method) == ["POST", "PUT", "GET", "PUT", "PUT", "POST"])
+      #expect(server.exchanges.filter { $0.method == "PUT" }.suffix(2).map(\.contentLength) == [40_000, 40_000])
+      #expect(bench.records.isEmpty)
+    }
+  }
+
+  @Test("A part whose connection is lost is sent again as a whole")
+  func replayed() async throws {
+    let objects = PartsServer()
+    let fault = Fault(at: .requestContent(after: 1000), .reset, on: .request(1))
+    try await with(objects, faults: [fault]) { bench, server, film in
+      _ = try await bench.api.upload(film, by: UploadProtocol(PartsUpload()), options: bench.options)
+      let parts = server.exchanges.filter { $0.method == "PUT" }
+      #expect(parts.map(\.contentLength).filter { $0 >= 20_000 } == [40_000, 40_000, 20_000])
+      #expect(objects.completion == "tag-0,tag-1,tag-2")
+    }
+  }
+
+  @Test("Discarding an incomplete upload removes it from the server and from the store")
+  func discard() async throws {
+    let fault = Fault(at: .requestContent(after: 1000), .stall(until: Gate()), on: .request(1))
+    try await with(PartsServer(), faults: [fault]) { bench, server, film in
+      let (options, parts) = (bench.options, UploadProtocol(PartsUpload()))
+      let task = Task { await failure { try await bench.api.upload(film, by: parts, options: options) } }
+      _ = try await server.exchange { $0.method == "PUT" && $0.contentLength >= 1000 }
+      task.cancel()
+      #expect(await task.value?.code == .cancelled && bench.records.count == 2)
+      try await bench.api.discardUpload(film, by: parts, options: options)
+      let last = try #require(server.exchanges.last)
+      #expect(last.method == "DELETE" && last.target == "/films/7?id=u1" && bench.records.isEmpty)
     }
   }
 }

@@ -41,7 +41,7 @@ struct UploadFailuresTests {
     } _: { result, _, server in
       let error = result.error
       #expect(error?.code == .rejected && error?.status == 403 && error?.rejection?.message == "No space for films")
-      #expect(error?.transfer?.kept == 0 && server.exchanges.count == 1)
+      #expect(error?.transfer?.keptBytes == 0 && server.exchanges.count == 1)
     }
   }
 
@@ -55,7 +55,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("A locked upload, and a server that is not ready, are tried again after the delay that it asks for")
+  @Test("A locked upload, and a server that is not ready, are retried after the requested delay")
   func locked() async throws {
     try await upload(.tus) { request in
       switch request.number {
@@ -79,7 +79,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("A server that fails again and again ends the upload after six attempts, and the record stays")
+  @Test("A server that keeps failing ends the upload after six attempts, and the record stays")
   func keepsFailing() async throws {
     try await upload(.tus) { request in
       request.method == "POST" ? nil : .status(502)
@@ -119,7 +119,7 @@ struct UploadFailuresTests {
     } _: { result, _, server in
       // An interim response of another version of the draft does not count.
       #expect(result.error?.code == .connectionLost && server.exchanges.count == 1)
-      #expect(result.error?.transfer?.kept == 0)
+      #expect(result.error?.transfer?.keptBytes == 0)
     }
   }
 
@@ -146,6 +146,31 @@ struct UploadFailuresTests {
     } _: { result, _, server in
       #expect(result.value?.value.data == Data(#"{"size":1}"#.utf8))
       #expect(server.exchanges.map(\.method) == ["POST", "PATCH", "HEAD"])
+    }
+  }
+
+  @Test("The draft: a success that states that the upload is incomplete is continued at the server's offset")
+  func ietfIncomplete() async throws {
+    try await upload(.ietf) { request in
+      switch request.method {
+      case "POST": .status(201, fields: ["Upload-Complete": "?0", "Location": "/files/upload-0"])
+      case "HEAD": .status(204, fields: ["Upload-Complete": "?0", "Upload-Offset": "60000"])
+      default: .json(#"{"size":100000}"#, fields: ["Upload-Complete": "?1"])
+      }
+    } _: { result, _, server in
+      #expect(result.value?.value.data == Data(#"{"size":100000}"#.utf8))
+      #expect(server.exchanges.map(\.method) == ["POST", "HEAD", "PATCH"])
+      #expect(server.exchanges.last?.request.fields["Upload-Offset"] == "60000")
+    }
+  }
+
+  @Test("The draft: a success that states that the upload is incomplete, but not its URL, fails the upload")
+  func ietfIncompleteWithoutLocation() async throws {
+    try await upload(.ietf) { _ in
+      .status(201, fields: ["Upload-Complete": "?0"])
+    } _: { result, _, server in
+      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.reason == .noLocation)
+      #expect(server.exchanges.count == 1)
     }
   }
 
@@ -196,7 +221,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("A server that never takes a byte is not asked for ever")
+  @Test("A server that never takes a byte ends the upload")
   func noProgress() async throws {
     try await upload(.tus) { request in
       request.method == "PATCH" ? .status(204, fields: ["Upload-Offset": "0"]) : nil
@@ -224,7 +249,7 @@ struct UploadFailuresTests {
           } else {
             let film = Request<StoredFilm>.post("/files", content: .file(bench.path))
             let error = await failure { try await bench.api.upload(film, by: .tus) }
-            #expect(error?.transfer?.reason == .responseLost && error?.transfer?.kept == 100_000)
+            #expect(error?.transfer?.reason == .responseLost && error?.transfer?.keptBytes == 100_000)
           }
         }
       }
@@ -263,7 +288,7 @@ struct UploadFailuresTests {
         #expect(first?.status == 503 && bench.records.count == 2)
         let bytes = try bench.write(5_000_000, seed: 3)
         let result = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
-        #expect(result.resumed == 0 && uploads.has(bytes, in: "/files/upload-3") && bench.records.isEmpty)
+        #expect(result.resumedBytes == 0 && uploads.has(bytes, in: "/files/upload-3") && bench.records.isEmpty)
       }
     }
   }

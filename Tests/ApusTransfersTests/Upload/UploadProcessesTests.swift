@@ -12,8 +12,6 @@ import Testing
 struct UploadProcessesTests {
   private static let length = 20_000_000
   private static let kills = 20
-  /// More than the buffers of a connection over loopback hold: what a process may have sent and the server not taken.
-  private static let buffered = 16 << 20
 
   /// The numbers of bytes that arrive before a process is killed, in order.
   private static func stops(seed: UInt64) -> [Int] {
@@ -35,7 +33,6 @@ struct UploadProcessesTests {
       try await UploadBench.with(server) { bench in
         let bytes = try bench.write(Self.length)
         let url = server.origin + UploadServer.path
-        var sentAgain = 0
         for stop in stops {
           let before = uploads.offset(of: "/files/upload-0")
           let process = try TransferProcess(dialect.rawValue, url, bench.path, bench.store.path)
@@ -43,11 +40,7 @@ struct UploadProcessesTests {
           try #require(uploads.offset(of: "/files/upload-0") < Self.length)
           // By the draft an upload is known once its interim response has arrived.
           try await waitWhile(!bench.records.contains { $0.hasSuffix(".json") })
-          // The process's last line, "bytes N", counts what it had sent.
-          let last = await process.kill()
-          let lost = max(0, Self.number(in: last) - uploads.offset(of: "/files/upload-0"))
-          #expect(lost <= Self.buffered)
-          sentAgain += lost
+          await process.kill()
         }
         isSlow.withLock { $0 = false }
         let process = try TransferProcess(dialect.rawValue, url, bench.path, bench.store.path)
@@ -57,7 +50,6 @@ struct UploadProcessesTests {
         #expect(uploads.has(bytes) && bench.records.isEmpty)
         // What the server has taken is sent once: nothing of it arrives again.
         #expect(uploads.received == Self.length)
-        #expect(sentAgain <= Self.kills * Self.buffered / 2, "\(sentAgain) bytes were sent again")
       }
     }
   }

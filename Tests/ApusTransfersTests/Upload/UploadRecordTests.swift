@@ -22,7 +22,7 @@ struct UploadRecordTests {
       try await UploadBench.with(server) { bench in
         let bytes = try bench.write(2_000_000)
         var options = bench.options
-        options.continuations = 0
+        options.maximumContinuations = 0
         let error = await failure { try await bench.api.upload(bench.film, by: .tus, options: options) }
         #expect(error?.code == .connectionLost && error?.transfer?.reason == .interrupted)
         #expect(bench.records.filter { $0.hasSuffix(".json") }.count == 1)
@@ -40,7 +40,7 @@ struct UploadRecordTests {
         let film = Request<Void>.post("/files?signature=SENTINEL", content: .file(bench.path))
           .field("Authorization", "Bearer SENTINEL")
         var options = UploadOptions(store: bench.store, account: "SENTINEL")
-        options.continuations = 0
+        options.maximumContinuations = 0
         _ = await failure { try await bench.api.upload(film, by: .tus, options: options) }
         let name = try #require(bench.records.first { $0.hasSuffix(".json") })
         let record = try #require(bench.bench.bytes("\(bench.store.path)/\(name)"))
@@ -54,7 +54,7 @@ struct UploadRecordTests {
   func continues() async throws {
     try await interrupted { bench, uploads, server, bytes in
       let result = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
-      #expect(result.resumed >= 500_000 && result.resumed < 1_500_000)
+      #expect(result.resumedBytes >= 500_000 && result.resumedBytes < 1_500_000)
       #expect(uploads.received == bytes.count && uploads.has(bytes) && bench.records.isEmpty)
     }
   }
@@ -67,7 +67,7 @@ struct UploadRecordTests {
       let first = try await bench.api.upload(bench.film, by: .tus, options: other)
       let second = try await bench.api.upload(film, by: .tus, options: bench.options)
       let third = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
-      #expect((first.resumed, second.resumed) == (0, 0) && third.resumed >= 500_000)
+      #expect((first.resumedBytes, second.resumedBytes) == (0, 0) && third.resumedBytes >= 500_000)
     }
   }
 
@@ -82,7 +82,7 @@ struct UploadRecordTests {
         record.ticket.expiration = 1
         try (isExpired ? record.encoded() : Data("{".utf8))?.write(to: URL(filePath: path))
         let result = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
-        #expect(result.resumed == 0 && bench.records.isEmpty)
+        #expect(result.resumedBytes == 0 && bench.records.isEmpty)
       }
     }
   }

@@ -24,7 +24,7 @@ struct UploadTests {
         let progress = ProgressReporter()
         let result = try await bench.api.upload(
           bench.film.uploadProgress(progress), by: dialect.uploadProtocol, options: bench.options)
-        #expect((result.size, result.resumed) == (3_000_000, 0))
+        #expect((result.size, result.resumedBytes) == (3_000_000, 0))
         let creation = try #require(server.exchanges.first)
         #expect(uploads.has(bytes, in: UploadServer.target(of: creation.request)))
         #expect(uploads.received == bytes.count)
@@ -165,7 +165,7 @@ struct UploadTests {
         let bytes = try bench.write(5_000_000)
         let film = Request<Content>.post("/files", content: .file(bench.path))
         let result = try await bench.api.upload(film, by: dialect.uploadProtocol)
-        #expect(result.size == 5_000_000 && result.resumed == 0)
+        #expect(result.size == 5_000_000 && result.resumedBytes == 0)
         #expect(uploads.has(bytes))
         #expect(uploads.received == bytes.count)
       }
@@ -195,7 +195,7 @@ struct UploadTests {
         for record in bench.records { #expect(DownloadBench.mode(of: "\(bench.store.path)/\(record)") == 0o600) }
         let stored = uploads.offset(of: "/files/upload-0")
         let result = try await bench.api.upload(film, by: dialect.uploadProtocol, options: options)
-        #expect(result.resumed == Int64(stored) && stored >= 1_000_000 && bench.records.isEmpty)
+        #expect(result.resumedBytes == Int64(stored) && stored >= 1_000_000 && bench.records.isEmpty)
         #expect(uploads.has(bytes))
       }
     }

@@ -126,6 +126,27 @@ struct DownloadTests {
     }
   }
 
+  @Test("A download is continued for the same profile only")
+  func profiles() async throws {
+    let file = FileOnServer()
+    try await TestServer.with { request in
+      request.number == 0 ? file.reply(to: request).stalling(at: .content(600_000)) : file.reply(to: request)
+    } body: { server in
+      let profiles = TestProfiles()
+      #expect(try await profiles.logIn("work", server.origin, token: "t0ken").status == 0)
+      let arguments = ["download", server.origin, "-o", folder.path("out"), "--continue"]
+      _ = try await ToolRun.of(arguments) { process in
+        try await waitWhile(folder.size("out.apus-part") == 0)
+        kill(process, SIGINT)
+      }
+      let setting = ToolRun.Setting(environment: profiles.environment)
+      let run = try await ToolRun.of(arguments + ["--profile", "work"], setting)
+      #expect(run.status == 0, "\(run.error)")
+      #expect(server.exchanges.map { $0.fields["Range"] } == [nil, nil])
+      #expect(try folder.bytes("out") == Data(file.bytes))
+    }
+  }
+
   @Test("A lost connection is continued, and the name is that of the first response")
   func lost() async throws {
     let file = FileOnServer(fields: ["Content-Disposition": "attachment; filename=film.mp4"])
@@ -200,6 +221,18 @@ struct DownloadTests {
       let shown = terminal.shown()
       #expect(shown.contains("\r[") && shown.contains(" of 976.5 KiB"))
       #expect(shown.hasSuffix("\r\u{1B}[K"))
+    }
+  }
+
+  @Test("A slow download draws nothing if standard error is not a terminal")
+  func noTerminal() async throws {
+    let file = FileOnServer()
+    try await TestServer.with { request in
+      file.reply(to: request).pausing(for: .milliseconds(1200), at: .content(500_000))
+    } body: { server in
+      let run = try await ToolRun.of("download", server.origin, "-o", folder.path("out"))
+      #expect(run.status == 0 && run.text == "" && run.error == "")
+      #expect(try folder.bytes("out") == Data(file.bytes))
     }
   }
 

@@ -200,4 +200,17 @@ struct UploadTests {
       #expect(shown.hasSuffix("\r\u{1B}[K"))
     }
   }
+
+  @Test("A slow upload draws nothing if standard error is not a terminal")
+  func noTerminal() async throws {
+    let upload = UploadOnServer()
+    try await TestServer.with { request in
+      let reply = upload.tus(request)
+      return request.method == "PATCH" ? reply.pausing(for: .milliseconds(1200)) : reply
+    } body: { server in
+      let run = try await ToolRun.of(tus(server), setting)
+      #expect(run.status == 0 && run.text == "\(server.origin)/uploads/0\n" && run.error == "")
+      #expect(upload.has(bytes))
+    }
+  }
 }

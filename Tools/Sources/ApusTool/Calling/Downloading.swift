@@ -61,11 +61,13 @@ struct Downloading: Sendable {
     let drawing = ProgressDrawing(direction: .received, terminal: outputs.terminal, error: outputs.error)
     let progress = ProgressReporter()
     let endpoint = try plan.endpoint(connection).downloadProgress(progress)
+    var options = plan.options
+    options.account = connection.credentials?.profileName?.description
     // The call ends the progress, whether it succeeds or fails.
     async let drawn: Void = drawing.follow(progress)
     var failure: CallError?
     do throws(CallError) {
-      _ = try await client.download(endpoint, to: path, options: plan.options)
+      _ = try await client.download(endpoint, to: path, options: options)
     } catch {
       failure = error
     }
@@ -85,9 +87,9 @@ extension Ending {
 
   private static func advice(_ transfer: TransferError) -> String {
     if transfer.reason == .fileExists { return " Use --force to replace it, or --output for another name." }
-    guard transfer.kept > 0 else { return "" }
+    guard transfer.keptBytes > 0 else { return "" }
     let total = transfer.total.map { " of \($0)" } ?? ""
-    return " \(transfer.kept)\(total) bytes are kept; the same command with --continue continues."
+    return " \(transfer.keptBytes)\(total) bytes are kept; the same command with --continue continues."
   }
 }
 

@@ -156,9 +156,9 @@ extension Ending {
       return
     }
     complaint?.drop(transfer)
-    if transfer.kept > 0 {
+    if transfer.keptBytes > 0 {
       let total = transfer.total.map { " of \($0)" } ?? ""
-      complaint?.sentence += " \(transfer.kept)\(total) bytes are kept; the same command continues."
+      complaint?.sentence += " \(transfer.keptBytes)\(total) bytes are kept; the same command continues."
     } else if [.cancelled, .timeout, .connectionLost].contains(error.code) {
       // The server may have more than it has said.
       complaint?.sentence += " The same command continues with what the server has."

@@ -79,8 +79,11 @@ extension ExitStatus {
       return
     }
     if let transfer = error.transfer, transfer.reason != .interrupted, error.code == .refused {
-      // The server's limit, as with 413; the other reasons are those of files.
-      if case .contentTooLarge = transfer.reason { self = .rejected } else { self = .output }
+      // The server's limits, as with 413; the other reasons are those of files.
+      switch transfer.reason {
+      case .contentTooLarge, .contentTooSmall: self = .rejected
+      default: self = .output
+      }
       return
     }
     switch error.code {

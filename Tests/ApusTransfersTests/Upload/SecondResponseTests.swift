@@ -1,0 +1,81 @@
+#if NIO && Transfers
+import ApusCore
+import ApusTestServer
+import ApusWaiting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ApusTransfers
+
+@Suite("Servers that respond to an upload twice")
+struct SecondResponseTests {
+  enum Way: String, CaseIterable, Sendable {
+    case plain
+    case tus
+    case ietf
+
+    /// The number of the request whose content is sent.
+    var number: Int { self == .tus ? 1 : 0 }
+    /// The final response that completes the upload.
+    var success: String { self == .tus ? "204 No Content\r\nUpload-Offset: 20000000" : "200 OK\r\nContent-Length: 0" }
+  }
+
+  private static let rejection = "413 Content Too Large\r\nContent-Length: 0"
+
+  /// Sends 20 MB to a server that responds twice while the content arrives, and then makes another call.
+  private func send(
+    _ way: Way, _ responses: [String], gate: Gate? = nil, _ check: (CallError?, TestServer) throws -> Void
+  ) async throws {
+    let steps = responses.map { Reply.Step.raw(Array("HTTP/1.1 \($0)\r\n\r\n".utf8)) }
+    let separated = gate.map { [steps[0], .wait($0)] + steps.dropFirst() } ?? steps
+    let options = TestServer.Options(contentLimit: 1 << 10, repliesAt: .head)
+    try await TestServer.with(options: options) { request in
+      if request.target == "/next" { return .text("next") }
+      if request.number == way.number { return Reply(steps: separated) }
+      return .status(201, fields: ["Location": "/files/1"])
+    } body: { server in
+      try await UploadBench.with(server) { bench in
+        try bench.write(20_000_000)
+        let film = Request<Void>.put("/files", content: .file(bench.path))
+        let error = await failure {
+          switch way {
+          case .plain: try await bench.api.send(film)
+          case .tus: _ = try await bench.api.upload(film, by: .tus, options: bench.options)
+          case .ietf: _ = try await bench.api.upload(film, by: .ietf, options: bench.options)
+          }
+        }
+        gate?.open()
+        for _ in 0..<3 {
+          let text: String = try await bench.api.send(.get("/next"))
+          #expect(text == "next")
+        }
+        try check(error, server)
+        let connections = Dictionary(grouping: server.exchanges, by: \.connection)
+        let used = try #require(server.exchanges.first { $0.id == way.number }?.connection)
+        #expect(connections[used]?.contains { $0.target == "/next" } == false)
+        #expect(bench.records.isEmpty || error != nil)
+      }
+    }
+  }
+
+  @Test(
+    "A rejection that arrives early is the outcome, and the success behind it reaches no other call",
+    arguments: Way.allCases, [true, false])
+  func rejected(_ way: Way, _ isTogether: Bool) async throws {
+    try await send(way, [Self.rejection, way.success], gate: isTogether ? nil : Gate()) { error, _ in
+      #expect(error?.code == .rejected && error?.status == 413)
+    }
+  }
+
+  @Test(
+    "A success that arrives early is the outcome, and the rejection behind it reaches no other call",
+    arguments: Way.allCases, [true, false])
+  func accepted(_ way: Way, _ isTogether: Bool) async throws {
+    try await send(way, [way.success, Self.rejection], gate: isTogether ? nil : Gate()) { error, server in
+      #expect(error == nil)
+      #expect(server.exchanges.filter { $0.target != "/next" }.count == way.number + 1)
+    }
+  }
+}
+#endif
