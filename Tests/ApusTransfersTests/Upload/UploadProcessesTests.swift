@@ -24,10 +24,10 @@ struct UploadProcessesTests {
     arguments: UploadServer.Dialect.allCases)
   func killed(_ dialect: UploadServer.Dialect) async throws {
     let stops = Self.stops(seed: dialect == .tus ? 1 : 2)
-    // At most 2 MB a second until the last process, so that each dies in the middle on a busy machine, too.
+    // At most half a MB a second until the last process, so that each dies in the middle on a busy machine, too.
     let isSlow = Mutex(true)
     let slow = Fault(
-      at: .requestHead, .throttle(bytes: 2048, every: .milliseconds(1)),
+      at: .requestHead, .throttle(bytes: 2048, every: .milliseconds(4)),
       on: .matching { _ in isSlow.withLock { $0 } })
     try await UploadServer.with(dialect, faults: [slow]) { uploads, server in
       try await UploadBench.with(server) { bench in

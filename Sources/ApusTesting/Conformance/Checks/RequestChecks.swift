@@ -1,4 +1,5 @@
 import ApusCore
+import ApusWaiting
 import HTTPTypes
 import Synchronization
 
@@ -160,7 +161,7 @@ extension TransportConformance {
       let environment = Environment(baseURL: try BaseURL(bench.server.baseURL))
       let client = Client(environment: environment, transport: bench.transport, settings: settings)
       try await client.send(Request<Void>.post("/up", content: .bytes(sample(1_000_000))))
-      let sent = progress.sent
+      let sent = try await progress.sent()
       try require(sent == sent.sorted(), "the number of bytes sent decreased")
       try require(sent.last, is: 1_000_000, "the last number of bytes sent")
     },
@@ -198,10 +199,19 @@ extension TransportConformance {
 
 private final class ProgressObserver: CallObserver {
   private let all = Mutex<[Int64]>([])
+  private let hasEnded = Gate()
 
-  var sent: [Int64] { all.withLock { $0 } }
+  /// All counts of a call. Observers may receive the last events after the call has returned.
+  func sent() async throws -> [Int64] {
+    try await hasEnded.wait()
+    return all.withLock { $0 }
+  }
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
-    if case .sendProgress(let sent, _) = event.kind { all.withLock { $0.append(sent) } }
+    switch event.kind {
+    case .sendProgress(let sent, _): all.withLock { $0.append(sent) }
+    case .succeeded, .failed: hasEnded.open()
+    default: break
+    }
   }
 }
