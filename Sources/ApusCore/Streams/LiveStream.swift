@@ -116,7 +116,12 @@ struct StreamSource<Element: Sendable>: Sendable {
     var description = request.description
     description.options.values[CommonPrincipalKey.self] = principal
     setStall(&description.options.values)
-    if kind == .events { Self.setLastEventID(lastEventID, &description.fields) }
+    if kind == .events {
+      Self.setLastEventID(lastEventID, &description.fields)
+      // A cached stream would repeat old events (WHATWG HTML: the cache mode is `no-store`).
+      let isSet = description.fields.contains { $0.name.lowercased() == "cache-control" }
+      if !isSet { description.fields.append(RawField("Cache-Control", "no-cache")) }
+    }
     return RequestBox(description)
   }
 

@@ -26,6 +26,16 @@ struct EventStreamTests {
     #expect(bench.isClean)
   }
 
+  @Test("No cache answers for the server, unless the endpoint says otherwise")
+  func noCache() async {
+    bench.reply(.events("data: a\n\n"))
+    _ = await bench.api.stream(.events).all()
+    #expect(bench.stub.exchanges.map { $0.fields[.cacheControl] } == ["no-cache", "no-cache"])
+    bench.reply(.events("data: a\n\n"))
+    _ = await bench.api.stream(Request<EventStream<String>>.events.field("cache-control", "max-age=9")).all()
+    #expect(bench.stub.exchanges.dropFirst(2).map { $0.fields[.cacheControl] } == ["max-age=9", "max-age=9"])
+  }
+
   @Test("204 to the first request is an empty stream")
   func noContent() async {
     bench.reply()
