@@ -157,6 +157,18 @@ public struct JSONReader: ~Copyable {
     value = try readNull() ? nil : Value(from: &self)
   }
 
+  /// Decodes a value that must not be `null`, of a type that cannot read itself.
+  @_disfavoredOverload @inlinable
+  public mutating func read<Value: Decodable>(into value: inout Value?) throws {
+    value = try decode(Value.self)
+  }
+
+  /// Decodes a value of a type that cannot read itself, or reads `null` as `nil`.
+  @_disfavoredOverload @inlinable
+  public mutating func readIfPresent<Value: Decodable>(into value: inout Value?) throws {
+    value = try readNull() ? nil : decode(Value.self)
+  }
+
   /// Reads a `null` if it is the next value. Otherwise returns `false` and reads nothing.
   public mutating func readNull() throws -> Bool {
     cursor.skipWhitespace()

@@ -101,6 +101,21 @@ public struct JSONWriter: ~Copyable {
     try value.write(to: &self)
   }
 
+  /// Encodes a member of an object, of a type that cannot write itself.
+  @_disfavoredOverload @inlinable
+  public mutating func write(_ value: some Encodable, as name: StaticString) throws {
+    beginMember(name)
+    try encode(value)
+  }
+
+  /// Encodes a member of an object of a type that cannot write itself, unless the value is `nil`.
+  @_disfavoredOverload @inlinable
+  public mutating func write(_ value: (some Encodable)?, as name: StaticString) throws {
+    guard let value else { return }
+    beginMember(name)
+    try encode(value)
+  }
+
   /// Writes a value.
   @inlinable public mutating func write<Value: JSONWritable>(_ value: Value) throws { try value.write(to: &self) }
 

@@ -92,7 +92,7 @@ struct Film: Codable, Equatable, JSONReadable, JSONWritable {
       } else if reader.isAt("extra") {
         try reader.readIfPresent(into: &extra)
       } else if reader.isAt("shapes") {
-        shapes = try reader.decode([Shape].self)
+        try reader.read(into: &shapes)
       } else {
         try reader.skip()
       }
@@ -117,8 +117,7 @@ struct Film: Codable, Equatable, JSONReadable, JSONWritable {
     try writer.write(poster, as: "poster")
     try writer.write(rating, as: "rating")
     try writer.write(released, as: "released")
-    writer.beginMember("shapes")
-    try writer.encode(shapes)
+    try writer.write(shapes, as: "shapes")
     try writer.write(suit, as: "suit")
     try writer.write(title, as: "title")
     writer.endObject()
