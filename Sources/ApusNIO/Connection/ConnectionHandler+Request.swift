@@ -100,7 +100,7 @@ extension ConnectionHandler {
   /// Under TLS the input may be TLS's own bytes, such as a close notification. A usable connection may then be
   /// discarded, and an exchange that may not be retried fails with it. Bytes that TLS has partly read are not
   /// detected.
-  private var isStale: Bool { context?.pipeline.syncOperations.hasUnread ?? true }
+  private var isStale: Bool { context == nil || socket.map(hasUnread) ?? false }
 
   /// Records how the exchange got its connection.
   private func recordConnection(_ connection: Connection, _ exchange: Exchange) {

@@ -19,6 +19,9 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// The connection that other types use. It retains this handler until it is closed.
   var connection: Connection?
   var context: ChannelHandlerContext?
+  /// The connection's socket, looked up once, because each lookup casts dynamically. Valid while the channel is active;
+  /// `nil` for a channel without a socket.
+  private(set) var socket: NIOBSDSocket.Handle?
   var state = ConnectionState<Exchange>()
 
   // State of the current exchange.
@@ -47,6 +50,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
+    socket = context.pipeline.syncOperations.socket
     watchdog = Watchdog(loop: context.eventLoop) { [weak self] in self?.timedOut(in: $0) }
   }
 

@@ -32,16 +32,16 @@ extension Channel {
 }
 
 extension ChannelPipeline.SynchronousOperations {
-  /// Whether unread input has arrived at the socket: bytes or the end of the connection. Neither blocks nor
-  /// consumes input.
-  var hasUnread: Bool {
-    let isThere = try? withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
-      var byte: UInt8 = 0
-      if recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) >= 0 { return true }
-      // A reset is reported as an error.
-      return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
-    }
-    return isThere ?? false
-  }
+  /// The socket of the channel, or `nil` if the channel has none or is closed.
+  var socket: NIOBSDSocket.Handle? { try? withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 } }
+}
+
+/// Returns whether unread input has arrived at a socket: bytes or the end of the connection. Neither blocks nor consumes
+/// input.
+func hasUnread(_ socket: NIOBSDSocket.Handle) -> Bool {
+  var byte: UInt8 = 0
+  if recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) >= 0 { return true }
+  // A reset is reported as an error.
+  return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
 }
 #endif
