@@ -8,7 +8,7 @@ package final class JSONDocument {
   let types = TypeClasses.shared
   private let convertsKeys: Bool
   /// The indexes of objects that are large, or whose names are not all different.
-  private var indexes: [Int: [ArraySlice<UInt8>: Int]] = [:]
+  private var indexes: [Int: NameIndex] = [:]
   /// The line of the error that was located last, and the offset of its first byte.
   private var lastLine = (number: 1, start: 0, offset: 0)
   var arrayTypes: [ObjectIdentifier: any TapeDecodable.Type] = [:]
@@ -78,29 +78,42 @@ package final class JSONDocument {
   /// Returns the position of a name by an index of the object, or 0.
   private func indexed(_ name: UnsafeRawBufferPointer, in object: Int) -> Int {
     let index = indexes[object] ?? makeIndex(of: object)
-    return index[ArraySlice(name)] ?? 0
+    if index.hasCollisions { return lastName(in: object) { isName($0, name) } ?? 0 }
+    guard let position = index.positions[NameIndex.hash(name)], isName(tape[position], name) else { return 0 }
+    return position
   }
 
   /// Of members with the same name the last one counts, as in most parsers.
-  @inline(never) private func makeIndex(of object: Int) -> [ArraySlice<UInt8>: Int] {
+  @inline(never) private func makeIndex(of object: Int) -> NameIndex {
     let header = tape[object]
-    var index: [ArraySlice<UInt8>: Int] = [:]
-    index.reserveCapacity(header.length)
-    var isPlain = true
+    var index = NameIndex(capacity: header.length)
     for name in names(of: object) {
-      let word = tape[name]
-      if word.kind == .escapedString {
-        isPlain = false
-        index[ArraySlice(string(word).utf8)] = name
-      } else {
-        index[ArraySlice(tape.text(word))] = name
+      var isSame = true
+      withName(tape[name]) { bytes in
+        if let other = index.positions.updateValue(name, forKey: NameIndex.hash(bytes)) {
+          isSame = isName(tape[other], bytes)
+        }
       }
+      if !isSame { index.hasCollisions = true }
     }
-    if isPlain, index.count == header.length {
+    let isPlain = names(of: object).allSatisfy { tape[$0].kind == .string }
+    if isPlain, index.positions.count == header.length {
       tape.replace(object, with: JSONWord(.object, length: header.length, high: header.high))
     }
     indexes[object] = index
     return index
+  }
+
+  private func isName(_ word: JSONWord, _ name: UnsafeRawBufferPointer) -> Bool {
+    word.kind == .string
+      ? tape.isText(word, name, JSONWord(.string, length: name.count, high: 0).low)
+      : string(word).utf8.elementsEqual(name)
+  }
+
+  private func withName(_ word: JSONWord, _ use: (UnsafeRawBufferPointer) -> Void) {
+    guard word.kind == .escapedString else { return use(tape.text(word)) }
+    var name = string(word)
+    name.withUTF8 { use(UnsafeRawBufferPointer($0)) }
   }
 
   /// Finds a name that is canonically equivalent, as Swift compares strings.
@@ -193,5 +206,21 @@ package final class JSONDocument {
     }
     lastLine.offset = offset
     return JSONLocation(offset: offset, line: lastLine.number, column: offset - lastLine.start + 1, cause: cause)
+  }
+}
+
+/// The positions of an object's names by their hashes. Swift's hashes are seeded, so that names which a server chooses
+/// cannot collide on purpose.
+private struct NameIndex {
+  var positions: [Int: Int] = [:]
+  /// Whether different names have the same hash, so that names have to be compared one after the other.
+  var hasCollisions = false
+
+  init(capacity: Int) { positions.reserveCapacity(capacity) }
+
+  static func hash(_ name: UnsafeRawBufferPointer) -> Int {
+    var hasher = Hasher()
+    hasher.combine(bytes: name)
+    return hasher.finalize()
   }
 }
