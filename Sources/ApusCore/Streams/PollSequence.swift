@@ -11,8 +11,8 @@
 ///
 /// Each call begins when the loop asks for the next value, and the sequence never ends by itself. The errors of the
 /// first call are thrown. After the first response, temporary errors (no network, a lost connection, a timeout, 429,
-/// 503 and the like) lead to another call with the same cursor: after a random delay of up to 3 seconds that doubles to
-/// at most 30 seconds, and not before the server's `Retry-After`. All other errors end the sequence, and so does a
+/// 503 and the like) lead to another call with the same cursor: after a random delay whose bound starts at 3 seconds
+/// and doubles to 30, and not before the server's `Retry-After`. All other errors end the sequence, and so does a
 /// temporary error of a request that may have been sent, unless its method is safe or its endpoint is marked
 /// `.idempotent()`. Cancelling the task ends the sequence with the code `cancelled`.
 ///

@@ -33,7 +33,8 @@ public struct ServerSentEvent: Sendable, Hashable, Codable {
   /// - Parameters:
   ///   - type: the type of the value.
   ///   - coding: the JSON coding. Default: ``JSONCoding/default``, not that of the client.
-  /// - Throws: `DecodingError`; `JSONError` for a model nested in more than 128 levels and for a malformed `JSONValue`.
+  /// - Throws: `JSONError` if the data is not valid JSON or is nested too deeply; `DecodingError` if it does not match
+  ///   the type; errors of the type itself.
   public func decode<Value: Decodable>(_ type: Value.Type, using coding: JSONCoding = .default) throws -> Value {
     try coding.decode(type, from: data)
   }

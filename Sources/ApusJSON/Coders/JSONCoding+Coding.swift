@@ -9,6 +9,7 @@ extension JSONCoding {
   ///
   /// The text is parsed strictly, as by `JSONValue(parsing:)`: it may be nested 512 levels, and of members with the same
   /// name the last one is used. Models may be nested 128 levels, because decoding them takes the stack of the thread.
+  /// With ``Coder/foundation``, Foundation's rules and errors apply.
   ///
   /// - Parameters:
   ///   - type: the type of the value.
@@ -26,7 +27,8 @@ extension JSONCoding {
   /// Encodes a value as JSON in UTF-8.
   ///
   /// The members of objects are sorted by name, so that equal values give equal bytes, for coalescing, signatures and
-  /// recordings. Slashes are not escaped.
+  /// recordings. Two exceptions: ``JSONWritable`` types write their members in the order of their calls, and the
+  /// elements of a `Set` have no fixed order. Slashes are not escaped.
   ///
   /// - Throws: `EncodingError`; errors of the type itself.
   public func encode<Value: Encodable>(_ value: Value) throws -> Data {

@@ -17,7 +17,7 @@ extension String: JSONReadable {
 }
 
 extension Int: JSONReadable {
-  /// Reads a number without fraction.
+  /// Reads a number whose value is an integer.
   public init(from reader: inout JSONReader) throws { self = try reader.int() }
 }
 
@@ -32,7 +32,7 @@ extension Float: JSONReadable {
 }
 
 extension JSONReadable where Self: FixedWidthInteger {
-  /// Reads a number without fraction that is in the range of the type.
+  /// Reads a number whose value is an integer in the range of the type.
   public init(from reader: inout JSONReader) throws { self = try reader.integer(Self.self) }
 }
 

@@ -14,9 +14,9 @@
 /// }
 /// ```
 ///
-/// ``JSONCoding`` writes such types in place of encoding them, which takes less than half the time. Members are written
-/// in the order of the calls: call them in the order of their names for the same bytes as by encoding. A value that throws
-/// is encoded instead, so that the error is that of its `Encodable` conformance.
+/// ``JSONCoding`` writes such types in place of encoding them, which is faster. Members are written in the order of the
+/// calls: write them in the order of their names for the same bytes as by encoding. A value that throws is encoded
+/// instead, so that the error is that of its `Encodable` conformance.
 public struct JSONWriter: ~Copyable {
   var text: JSONText
   let coding: JSONCoding

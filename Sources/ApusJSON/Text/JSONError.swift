@@ -20,9 +20,9 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidUTF8 = "invalid UTF-8"
     /// More than 128 consecutive combining marks in a member's name, which would make comparing names too slow.
     case tooManyCombiningMarks = "too many combining marks in a name"
-    /// Arrays and objects nested more deeply than ``JSONLimits/depth``.
+    /// Arrays and objects nested more deeply than ``JSONLimits/depth``, or a model nested more than 128 levels.
     case tooDeep = "nested too deeply"
-    /// More bytes than ``JSONLimits/bytes``.
+    /// More bytes than ``JSONLimits/bytes``, or than 512 MiB.
     case tooLarge = "too many bytes"
   }
 
@@ -56,14 +56,14 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 public struct JSONLimits: Sendable, Hashable {
   /// The maximum nesting depth of arrays and objects.
   public let depth: Int
-  /// The maximum number of bytes; `nil` for no limit.
+  /// The maximum number of bytes. `nil`: the parser's limit, 512 MiB, which larger values do not raise.
   public let bytes: Int?
 
   /// Creates limits.
   ///
   /// - Parameters:
   ///   - depth: the maximum nesting depth, clamped to 0...``maximumDepth``. Default: ``maximumDepth``.
-  ///   - bytes: the maximum number of bytes. Default: `nil`, no limit.
+  ///   - bytes: the maximum number of bytes. Default: `nil`, the parser's limit, 512 MiB.
   public init(depth: Int = JSONLimits.maximumDepth, bytes: Int? = nil) {
     self.depth = min(max(0, depth), Self.maximumDepth)
     self.bytes = bytes
@@ -71,6 +71,6 @@ public struct JSONLimits: Sendable, Hashable {
 
   /// 512 levels: a value of that depth can be deallocated on a thread with a small stack.
   public static let maximumDepth = 512
-  /// 512 levels and any number of bytes.
+  /// 512 levels and 512 MiB.
   public static let `default` = JSONLimits()
 }

@@ -1,15 +1,16 @@
 // For coders outside this module. They cannot be asked for the type of the next value, so decoding tries one type after
 // the other. In some coders a failed attempt takes time that grows with the nesting: hence the depth limit.
 extension JSONValue: Codable {
-  /// The maximum nesting depth for decoding and encoding with `Codable`: 64 levels.
+  /// With coders other than ``JSONCoding/Coder/apus``: the maximum nesting depth for decoding and encoding, 64
+  /// levels.
   ///
   /// ``init(parsing:limits:)`` and ``utf8()`` support deeper values.
   public static let maximumCodableDepth = 64
 
   /// Decodes any value.
   ///
-  /// 64-bit integers are exact, other numbers become the nearest `Double`. ``init(parsing:limits:)`` keeps all digits
-  /// and is faster.
+  /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
+  /// `Double`. That coder and ``init(parsing:limits:)`` keep all digits and are faster.
   ///
   /// - Throws: `DecodingError` for a value that JSON cannot represent, or a value nested more than
   ///   ``maximumCodableDepth`` levels.
@@ -37,7 +38,10 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Encodes the value: 64-bit integers exactly, other numbers as the nearest `Double`.
+  /// Encodes the value.
+  ///
+  /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
+  /// `Double`. That coder and ``utf8()`` keep all digits.
   ///
   /// - Throws: `EncodingError` for a number out of the range of `Double`, or a value nested more than
   ///   ``maximumCodableDepth`` levels.
@@ -60,7 +64,10 @@ extension JSONValue: Codable {
 }
 
 extension JSONNumber: Codable {
-  /// Decodes a number: 64-bit integers exactly, other numbers as the nearest `Double`.
+  /// Decodes a number.
+  ///
+  /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
+  /// `Double`. That coder keeps all digits.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let number = JSONNumber(in: container) {
@@ -85,7 +92,10 @@ extension JSONNumber: Codable {
     }
   }
 
-  /// Encodes the number: 64-bit integers exactly, other numbers as the nearest `Double`.
+  /// Encodes the number.
+  ///
+  /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
+  /// `Double`. That coder keeps all digits.
   ///
   /// - Throws: `EncodingError` for a number out of the range of `Double`.
   public func encode(to encoder: any Encoder) throws {

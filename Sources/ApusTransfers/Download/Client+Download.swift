@@ -15,8 +15,8 @@ extension Client {
   ///
   /// Cancelling the task pauses the download: the same call, also in another process, continues where it ended if the
   /// server states a strong validator and a length (RFC 9110 §8.8.1) and the file has not changed; otherwise it starts
-  /// over. ``discardDownload(to:)`` removes the incomplete file and its record. Lost connections are continued by the
-  /// call itself, see ``DownloadOptions/maximumContinuations``.
+  /// over. ``discardDownload(to:)`` removes the incomplete file and its record. After a lost connection the
+  /// call continues by itself, see ``DownloadOptions/maximumContinuations``.
   ///
   /// The progress of the whole download, with the bytes that were there before, is reported to the endpoint's
   /// `downloadProgress(_:)`.

@@ -37,7 +37,8 @@ public protocol TransferEndpoint<Value>: Codable, Sendable {
   /// under another name is not continued.
   static var transferName: String { get }
 
-  /// The options of a download. ``DownloadOptions/resource`` is ignored. Default: the default options.
+  /// The options of a download. ``DownloadOptions/resource`` and ``DownloadOptions/account`` are ignored: the queue
+  /// sets both. Default: the default options.
   var downloadOptions: DownloadOptions { get }
 
   /// Returns the request of the transfer. Called at each start of the transfer, when it has left the queue.

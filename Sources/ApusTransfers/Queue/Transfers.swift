@@ -28,9 +28,12 @@ import Foundation
 /// creates its queue with the same store continues the transfers that were waiting or running, in their order, and
 /// shows those that were paused or have failed. Bytes already on the server or the disk are not transferred again.
 ///
-/// The store contains what the app's types encode, a hash of the account, and no credentials. A queue sees the
-/// transfers of its account only. All its calls must belong to the same account: when another user signs in, its
-/// transfers fail instead of being sent as that user. Close the queue when the user signs out.
+/// The store contains what the app's types encode, the path of a download's file and a hash of the account. For an
+/// unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query. It contains no
+/// credentials.
+///
+/// A queue sees the transfers of its account only. All its calls must belong to the same account: when another user
+/// signs in, its transfers fail instead of being sent as that user. Close the queue when the user signs out.
 ///
 /// A transfer belongs to one process at a time. Another process that uses the same store does not see it. A transfer
 /// whose call the app cancels by other means, such as a tag, is paused.

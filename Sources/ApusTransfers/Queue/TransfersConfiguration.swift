@@ -4,10 +4,10 @@ public import ApusMiddleware
 
 /// The configuration of ``Transfers``: the endpoint types that it knows, and its scheduler.
 ///
-/// The closures may use the queue, for example to add transfers, but must not wait until it is closed.
+/// The closures may use the queue, for example to add transfers, but must not await ``Transfers/close()``.
 public struct TransfersConfiguration: Sendable {
   /// The scheduler of the transfers: its limits, its order and the tags that are held apply to whole transfers.
-  /// Default: one of its own with 3 transfers at a time.
+  /// Default: a scheduler that runs 3 transfers at a time.
   ///
   /// The origin of a transfer is that of the client's base URL, so a limit per origin matters if several queues share a
   /// scheduler. The calls of a transfer are scheduled by the client's own scheduler, too.
@@ -36,8 +36,8 @@ public struct TransfersConfiguration: Sendable {
   ///
   /// - Parameters:
   ///   - type: the type. The content of its request has a known length and can be read several times.
-  ///   - uploadProtocol: the protocol that the server speaks. A server that knows neither protocol accepts `.ietf`,
-  ///     without the possibility to continue.
+  ///   - uploadProtocol: the protocol that the server speaks. For a server that knows neither protocol, use `.ietf`: an
+  ///     ordinary request, which cannot be resumed.
   ///   - whenComplete: called with the result, also for transfers of an earlier process. If the process ends before the
   ///     closure returns, the next process finds out from the server that the upload is complete, and calls it again
   ///     with the value of an empty response; if the endpoint has no such value, the transfer fails with the reason

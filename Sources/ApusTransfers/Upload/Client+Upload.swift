@@ -19,7 +19,7 @@ extension Client {
   /// print(uploaded.size, uploaded.resumedBytes)
   /// ```
   ///
-  /// Lost connections and temporary rejections are continued by the call itself, after a delay, from the offset that
+  /// After a lost connection or a temporary rejection the call continues by itself, after a delay, from the offset that
   /// the server states. With a store the same call, also in another process, continues an upload that ended in any
   /// other way; cancelling the task pauses it. ``discardUpload(_:by:options:)`` removes it.
   ///

@@ -6,8 +6,9 @@ public import HTTPTypes
 public struct UploadResult<Value: Sendable>: Sendable {
   /// The value that the endpoint's mapping reads from the server's last response.
   public let value: Value
-  /// The URL at which the server keeps the content: that of the upload with tus, that of the last response's `Location`
-  /// otherwise. `nil` if it states none. Not for logs: some servers accept bytes from any client that knows this URL.
+  /// The `Location` of the last response, or else the URL of the upload; `nil` if the server stated neither.
+  ///
+  /// Not for logs: some servers accept bytes from any client that knows this URL.
   public let url: String?
   /// The number of bytes of the content.
   public let size: Int64
