@@ -56,6 +56,7 @@ struct JSON {
       ]
       if figures.has(.unformatted) { cells += [figures.time(.unformatted), figures.ratio(to: .unformatted)] }
       print("| " + cells.joined(separator: " | ") + " |")
+      fflush(nil)
     }
   }
 }

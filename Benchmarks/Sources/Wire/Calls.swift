@@ -68,7 +68,7 @@ struct Calls {
   }
 
   /// Compares all contenders, for each answer, with one call in flight and with 64.
-  static func compare(runs: Int) async throws {
+  static func compare(_ answers: [Answer] = Answer.allCases, runs: Int) async throws {
     let server = try Nginx()
     defer { server.stop() }
     let lineup = try await Calls(port: server.port)
@@ -80,12 +80,13 @@ struct Calls {
       | answer | in flight | contender | processor µs | ratio | elapsed µs | ratio |
       |---|---|---|---|---|---|---|
       """)
-    for answer in Answer.allCases {
+    for answer in answers {
       for inFlight in [1, connectionLimit] {
         let rows = try await interleaved(runs) {
           var row: [Usage] = []
           for way in Way.allCases {
-            row.append(try await lineup.usage(of: way, answer, calls: answer.calls, inFlight: inFlight))
+            row.append(
+              try await lineup.usage(of: way, answer, calls: answer.calls(inFlight: inFlight), inFlight: inFlight))
           }
           return row
         }
@@ -98,6 +99,7 @@ struct Calls {
           }
           print("| \(answer.rawValue) | \(inFlight) | \(way.rawValue) | \(cells.joined(separator: " | ")) |")
         }
+        fflush(nil)
       }
     }
     try await lineup.raw.end()
