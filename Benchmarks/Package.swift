@@ -30,6 +30,11 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "Measuring", swiftSettings: settings),
     .executableTarget(
+      name: "JSON",
+      dependencies: ["MallocCounter", "Measuring", "Samples", .product(name: "ApusJSON", package: "apus")],
+      swiftSettings: settings),
+    .target(name: "Samples", swiftSettings: settings),
+    .executableTarget(
       name: "Queued",
       dependencies: [
         "MallocCounter", "Measuring",
@@ -47,7 +52,7 @@ let package = Package(
     .executableTarget(
       name: "Loopback",
       dependencies: [
-        "Measuring",
+        "Measuring", "Samples",
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
         .product(name: "ApusTestServer", package: "apus"), .product(name: "ApusURLSession", package: "apus"),
       ],
@@ -55,12 +60,13 @@ let package = Package(
     .executableTarget(
       name: "Wire",
       dependencies: [
-        "Measuring",
+        "Measuring", "Samples",
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
         .product(name: "ApusTransfers", package: "apus"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       swiftSettings: settings),
     .executableTarget(

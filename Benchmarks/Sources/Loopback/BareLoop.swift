@@ -1,4 +1,5 @@
 import Foundation
+import Samples
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -18,7 +19,7 @@ struct BareLoop: Sendable {
     base = "http://127.0.0.1:\(port)"
   }
 
-  func call() async throws -> Small {
+  func call() async throws -> Person {
     guard let url = URL(string: "\(base)/users/7") else { throw URLError(.badURL) }
     var request = URLRequest(url: url)
     request.setValue("application/json", forHTTPHeaderField: "Accept")
@@ -32,6 +33,6 @@ struct BareLoop: Sendable {
       }
       task.resume()
     }
-    return try decoder.decode(Small.self, from: data)
+    return try decoder.decode(Person.self, from: data)
   }
 }

@@ -4,6 +4,7 @@ import ApusTestServer
 import ApusURLSession
 import Foundation
 import Measuring
+import Samples
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -29,7 +30,7 @@ struct Loopback {
   }
 
   static func serve() async throws {
-    let server = try await TestServer.start { _ in .json(#"{"id":7,"name":"Apus"}"#) }
+    let server = try await TestServer.start { _ in .json(Person.text) }
     FileHandle.standardOutput.write(Data("\(server.port)\n".utf8))
     _ = try? FileHandle.standardInput.readToEnd()
     await server.shutDown()
@@ -42,7 +43,7 @@ struct Loopback {
     let baseURL = try BaseURL("http://127.0.0.1:\(server.port)")
     let urlSession = Client(baseURL: baseURL, transport: URLSessionTransport())
     let nio = Client(baseURL: baseURL, transport: NIOTransport())
-    let endpoint: Request<Small> = .get("/users/\(7)")
+    let endpoint: Request<Person> = .get("/users/\(7)")
 
     let rows = try await interleaved(runs) {
       (
@@ -60,9 +61,4 @@ struct Loopback {
       report("ratio to the plain loop", rows.map { $0.nio[keyPath: value] / $0.bare[keyPath: value] })
     }
   }
-}
-
-struct Small: Codable, Sendable {
-  let id: Int
-  let name: String
 }

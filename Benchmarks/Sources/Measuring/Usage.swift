@@ -11,14 +11,21 @@ public struct Usage: Sendable {
   public static func of(
     _ calls: Int, inFlight: Int = 1, _ call: @escaping @Sendable () async throws -> Void
   ) async throws -> Usage {
+    try await byCaller(calls, inFlight: inFlight) { _ in try await call() }
+  }
+
+  /// Makes calls with a fixed concurrency. The function gets the index of the caller.
+  public static func byCaller(
+    _ calls: Int, inFlight: Int, _ call: @escaping @Sendable (Int) async throws -> Void
+  ) async throws -> Usage {
     let before = Used.now.processor
     let start = ContinuousClock.now
     if inFlight == 1 {
-      for _ in 0..<calls { try await call() }
+      for _ in 0..<calls { try await call(0) }
     } else {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<inFlight {
-          group.addTask { for _ in 0..<(calls / inFlight) { try await call() } }
+        for caller in 0..<inFlight {
+          group.addTask { for _ in 0..<(calls / inFlight) { try await call(caller) } }
         }
         try await group.waitForAll()
       }
@@ -49,6 +56,13 @@ public struct Used: Sendable {
     let system = Double(usage.ru_stime.tv_sec) * 1e6 + Double(usage.ru_stime.tv_usec)
     return Used(processor: user + system, peak: bytes / 1_048_576)
   }
+}
+
+/// Returns the processor time of the current thread in microseconds.
+public func threadMicroseconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
 }
 
 extension Duration {

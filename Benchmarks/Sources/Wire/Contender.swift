@@ -6,14 +6,25 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import NIOPosix
+import Samples
 
 /// A contender: an HTTP client that makes the same calls.
 protocol Contender: Sendable {
-  func small() async throws -> Small
+  /// Gets the object of 152 bytes.
+  func person() async throws -> Person
+  /// Gets an array of objects.
+  func people(_ count: Int) async throws -> [Person]
   func download(to path: String, by way: Download) async throws
   func upload(_ path: String) async throws
   /// Uploads a file as the only part of multipart content.
   func multipart(_ path: String) async throws
+  /// Closes the connections.
+  func end() async throws
+}
+
+extension Contender {
+  func end() async throws {}
 }
 
 /// A way to download a file.
@@ -26,10 +37,13 @@ enum Download: String {
   case flushed
 }
 
+/// The number of connections to the server that a client may keep.
+let connectionLimit = 64
+
 /// Plain async-http-client with a decoder.
 struct Raw: Contender {
   private let base: String
-  private let client = HTTPClient.shared
+  private let client: HTTPClient
   private let decoder = JSONDecoder()
   /// The size of the pieces of a file that is uploaded.
   private let pieceSize: Int
@@ -37,15 +51,25 @@ struct Raw: Contender {
   init(port: Int, pieceSize: Int = 256 << 10) {
     base = "http://127.0.0.1:\(port)"
     self.pieceSize = pieceSize
+    // The configuration of `HTTPClient.shared` with as many connections as Apus has.
+    var configuration = HTTPClient.Configuration.singletonConfiguration
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
+    client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
   }
 
-  func small() async throws -> Small {
-    var request = HTTPClientRequest(url: "\(base)/users/7")
+  func person() async throws -> Person { try await get("/users/\(7)") }
+
+  func people(_ count: Int) async throws -> [Person] { try await get("/arrays/\(count)") }
+
+  func end() async throws { try await client.shutdown() }
+
+  private func get<Value: Decodable>(_ path: String) async throws -> Value {
+    var request = HTTPClientRequest(url: base + path)
     request.headers.add(name: "Accept", value: "application/json")
     let response = try await client.execute(request, timeout: .seconds(60))
     guard response.status == .ok else { throw Unexpected() }
-    let content = try await response.body.collect(upTo: 1 << 20)
-    return try decoder.decode(Small.self, from: content)
+    let content = try await response.body.collect(upTo: 1 << 24)
+    return try decoder.decode(Value.self, from: content)
   }
 
   func download(to path: String, by way: Download) async throws {
@@ -96,14 +120,36 @@ struct Raw: Contender {
 struct Typed: Contender {
   let api: Client
 
-  init(port: Int, transport: NIOTransport = NIOTransport(), executor: (any TaskExecutor)? = nil) throws {
-    api = Client(baseURL: try BaseURL("http://127.0.0.1:\(port)"), transport: transport) {
-      $0.settings.runtime.executor = executor
-    }
+  init(port: Int, transport: NIOTransport = NIOTransport(options: .wire), executor: (any TaskExecutor)? = nil) throws {
+    self.init(try Self.api(port: port, transport: transport) { $0.settings.runtime.executor = executor })
   }
 
-  func small() async throws -> Small {
-    try await api.send(Request<Small>.get("/users/\(7)"))
+  /// A client that decodes with Foundation's decoder.
+  static func withFoundation(port: Int) throws -> Typed {
+    Typed(
+      try api(port: port, transport: NIOTransport(options: .wire)) {
+        var coding = JSONCoding.default
+        coding.coder = .foundation
+        $0.json = coding
+      })
+  }
+
+  private init(_ api: Client) {
+    self.api = api
+  }
+
+  private static func api(
+    port: Int, transport: NIOTransport, _ configure: (inout Configuration) -> Void
+  ) throws -> Client {
+    Client(baseURL: try BaseURL("http://127.0.0.1:\(port)"), transport: transport, configure: configure)
+  }
+
+  func person() async throws -> Person {
+    try await api.send(Request<Person>.get("/users/\(7)"))
+  }
+
+  func people(_ count: Int) async throws -> [Person] {
+    try await api.send(Request<[Person]>.get("/arrays/\(count)"))
   }
 
   func download(to path: String, by way: Download) async throws {
@@ -126,6 +172,15 @@ struct Typed: Contender {
 
   func multipart(_ path: String) async throws {
     try await api.send(Request<Void>.put("/up", content: .multipart([.file("file", at: path)])))
+  }
+}
+
+extension NIOTransport.Options {
+  /// The connections that a client without a transport of its own gets on Linux.
+  static var wire: NIOTransport.Options {
+    var options = NIOTransport.Options()
+    options.maximumConnectionsPerOrigin = connectionLimit
+    return options
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Samples
 
 /// nginx on a loopback port, with a temporary folder.
 final class Nginx {
@@ -6,13 +7,17 @@ final class Nginx {
   let folder: URL
   private let process = Process()
 
-  /// Starts nginx with a small response at `/users/7`, a file of `mebibytes` MiB at `/big`, and uploads at `/up`.
+  /// Starts nginx with an object at `/users/7`, arrays of objects at `/arrays/COUNT`, a file of `mebibytes` MiB at `/big`, and uploads at `/up`.
   init(mebibytes: Int = 1) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "apus-wire-\(UUID().uuidString)")
     port = try Self.freePort()
     let files = folder.appending(path: "files")
     try FileManager.default.createDirectory(at: files.appending(path: "users"), withIntermediateDirectories: true)
-    try Data(#"{"id":7,"name":"Apus"}"#.utf8).write(to: files.appending(path: "users/7"))
+    try FileManager.default.createDirectory(at: files.appending(path: "arrays"), withIntermediateDirectories: true)
+    try Data(Person.text.utf8).write(to: files.appending(path: "users/7"))
+    for count in Answer.allCases.compactMap(\.count) {
+      try Data(Person.array(count).utf8).write(to: files.appending(path: "arrays/\(count)"))
+    }
     try Self.writeBytes(mebibytes, to: files.appending(path: "big"))
     try Data(Self.configuration(folder: folder.path, port: port).utf8).write(to: folder.appending(path: "nginx.conf"))
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -36,7 +41,7 @@ final class Nginx {
     daemon off; worker_processes 1; pid \(folder)/pid; \(getuid() == 0 ? "user root;" : "")
     events { worker_connections 20000; }
     http {
-      access_log off; keepalive_requests 100000000; sendfile on; tcp_nopush on; client_max_body_size 0;
+      access_log off; keepalive_requests 100000000; keepalive_timeout 600; sendfile on; tcp_nopush on; client_max_body_size 0;
       client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy; fastcgi_temp_path \(folder)/fastcgi;
       uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi; open_file_cache max=10; default_type application/json;
       server {

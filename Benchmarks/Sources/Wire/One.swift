@@ -14,7 +14,7 @@ enum One {
       arguments[0] == "raw" ? Raw(port: port, pieceSize: pieceSize) : try Typed(port: port)
     let start = ContinuousClock.now
     switch arguments[1] {
-    case "small": _ = try await contender.small()
+    case "small": _ = try await contender.person()
     case "up": try await contender.upload(arguments[3])
     case "multipart": try await contender.multipart(arguments[3])
     case let way:
@@ -24,6 +24,7 @@ enum One {
     let seconds = start.duration(to: .now).microseconds / 1e6
     let used = Used.now
     print("\(seconds) \(used.peak) \(used.processor / 1e6)")
+    try await contender.end()
   }
 
   /// The cost of an operation in its process.

@@ -2,6 +2,7 @@ import Apus
 import ApusNIO
 import Foundation
 import Measuring
+import Samples
 
 /// Measures the memory of calls that wait for a connection, compared with a suspended task. Each measurement runs in
 /// a new process, whose heap has no free blocks to reuse.
@@ -23,7 +24,7 @@ enum Waiting {
     var options = NIOTransport.Options()
     options.maximumConnectionsPerOrigin = 1
     let api = try Typed(port: port, transport: NIOTransport(options: options)).api
-    _ = try await api.send(Request<Small>.get("/users/\(7)"))
+    _ = try await api.send(Request<Person>.get("/users/\(7)"))
     guard arguments[0] == "calls" else {
       return print(try await growth(of: count) { try await Task.sleep(for: .seconds(3600)) })
     }
@@ -41,7 +42,7 @@ enum Waiting {
     while api.calls.all.first?.phase != .connecting { try await Task.sleep(for: .milliseconds(20)) }
     try await Task.sleep(for: .seconds(1))
     let each = try await growth(of: count, registeredAt: api) {
-      _ = try await api.send(Request<Small>.get("/users/\(7)").timeout(.seconds(3600)))
+      _ = try await api.send(Request<Person>.get("/users/\(7)").timeout(.seconds(3600)))
     }
     print(each)
     upload.cancel()

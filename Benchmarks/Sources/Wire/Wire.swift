@@ -2,13 +2,14 @@ import Foundation
 
 /// Compares Apus over SwiftNIO with plain async-http-client and JSONDecoder, against nginx on loopback. For Linux.
 ///
-///     Wire calls [calls] [runs]     small responses: processor and wall time of a call
+///     Wire calls [runs] [ANSWER …]  JSON of three sizes: processor time and elapsed time of a call, as a table
 ///     Wire transfers [MiB] [runs]   upload of a file through nginx: speed, peak memory
 ///     Wire uploads [MiB] [runs]     a file, plain and as a part of multipart content, to a server that discards it
 ///     Wire downloads [MiB] [runs]   a file into a file with `Client.download`, and with plain and flushed writes
 ///     Wire cold [runs]              from the start of a process to its first decoded response
 ///     Wire waiting [calls]          memory of calls that wait for a connection
-///     Wire profile NAME [calls] [in flight]   one contender alone (raw, pool or loop), for a profiler
+///     Wire profile NAME ANSWER [calls] [in flight]   one contender alone, for a profiler: a case of `Calls.Way`, and
+///                                                    one of `Answer`
 ///     Wire one …, Wire kept …, Wire sink   used by the others for child processes
 @main
 struct Wire {
@@ -23,8 +24,12 @@ struct Wire {
     switch arguments.first {
     case "one": try await One.run(Array(arguments.dropFirst()))
     case "profile":
-      try await Calls.profile(arguments[1], calls: numbers.first ?? 20_000, inFlight: numbers.dropFirst().first ?? 1)
-    case "calls": try await Calls.compare(calls: numbers.first ?? 3000, runs: numbers.dropFirst().first ?? 11)
+      guard arguments.count > 2, let way = Calls.Way.named(arguments[1]), let answer = Answer.named(arguments[2])
+      else { throw Unexpected() }
+      try await Calls.profile(way, answer, calls: numbers.first ?? 20_000, inFlight: numbers.dropFirst().first ?? 1)
+    case "calls":
+      let answers = arguments.compactMap(Answer.named)
+      try await Calls.compare(answers.isEmpty ? Answer.allCases : answers, runs: numbers.first ?? 21)
     case "transfers":
       try await Transfers.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
     case "uploads": try await Uploads.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
@@ -35,7 +40,7 @@ struct Wire {
     case "waiting": try Waiting.compare(calls: numbers.first ?? 10_000)
     case "kept": try await Waiting.run(Array(arguments.dropFirst()))
     default:
-      try await Calls.compare(calls: 3000, runs: 11)
+      try await Calls.compare(runs: 21)
       try await Transfers.compare(mebibytes: 256, runs: 11)
       try await Uploads.compare(mebibytes: 256, runs: 11)
       try await Downloads.compare(mebibytes: 256, runs: 11)
@@ -43,11 +48,6 @@ struct Wire {
       try Waiting.compare(calls: 10_000)
     }
   }
-}
-
-struct Small: Decodable, Sendable {
-  let id: Int
-  let name: String
 }
 
 /// An error that invalidates the measurement.
