@@ -1,18 +1,28 @@
 /// The object of the benchmarks: eight members of mixed types.
 public struct Person: Codable, Sendable, Equatable {
+  /// A number.
   public var id: Int
+  /// A short text.
   public var name: String
+  /// A Boolean.
   public var isActive: Bool
+  /// A number with a fraction.
   public var score: Double
+  /// Two short texts.
   public var tags: [String]
+  /// `null` in every second object.
   public var nickname: String?
+  /// An object in the object.
   public var address: Address
+  /// A small number.
   public var visits: Int
 }
 
 /// The object inside a `Person`.
 public struct Address: Codable, Sendable, Equatable {
+  /// A short text.
   public var city: String
+  /// A short text.
   public var zip: String
 }
 
