@@ -75,11 +75,11 @@ package final class JSONDocument {
     return 0
   }
 
-  /// Returns the position of a name by an index of the object, or 0.
-  private func indexed(_ name: UnsafeRawBufferPointer, in object: Int) -> Int {
+  /// Returns the position of a key by an index of the object, or 0.
+  private func indexed(_ key: UnsafeRawBufferPointer, in object: Int) -> Int {
     let index = indexes[object] ?? makeIndex(of: object)
-    if index.hasCollisions { return lastName(in: object) { isName($0, name) } ?? 0 }
-    guard let position = index.positions[NameIndex.hash(name)], isName(tape[position], name) else { return 0 }
+    if index.hasCollisions { return lastName(in: object) { isKey($0, key) } ?? 0 }
+    guard let position = index.positions[NameIndex.hash(key)], isKey(tape[position], key) else { return 0 }
     return position
   }
 
@@ -89,14 +89,14 @@ package final class JSONDocument {
     var index = NameIndex(capacity: header.length)
     for name in names(of: object) {
       var isSame = true
-      withName(tape[name]) { bytes in
+      withKey(tape[name]) { bytes in
         if let other = index.positions.updateValue(name, forKey: NameIndex.hash(bytes)) {
-          isSame = isName(tape[other], bytes)
+          isSame = isKey(tape[other], bytes)
         }
       }
       if !isSame { index.hasCollisions = true }
     }
-    let isPlain = names(of: object).allSatisfy { tape[$0].kind == .string }
+    let isPlain = !convertsKeys && names(of: object).allSatisfy { tape[$0].kind == .string }
     if isPlain, index.positions.count == header.length {
       tape.replace(object, with: JSONWord(.object, length: header.length, high: header.high))
     }
@@ -104,16 +104,16 @@ package final class JSONDocument {
     return index
   }
 
-  private func isName(_ word: JSONWord, _ name: UnsafeRawBufferPointer) -> Bool {
-    word.kind == .string
-      ? tape.isText(word, name, JSONWord(.string, length: name.count, high: 0).low)
-      : string(word).utf8.elementsEqual(name)
+  /// Whether a name, converted if the coding does that, is a key.
+  private func isKey(_ word: JSONWord, _ key: UnsafeRawBufferPointer) -> Bool {
+    guard word.kind == .string, !convertsKeys else { return self.key(word).utf8.elementsEqual(key) }
+    return tape.isText(word, key, JSONWord(.string, length: key.count, high: 0).low)
   }
 
-  private func withName(_ word: JSONWord, _ use: (UnsafeRawBufferPointer) -> Void) {
-    guard word.kind == .escapedString else { return use(tape.text(word)) }
-    var name = string(word)
-    name.withUTF8 { use(UnsafeRawBufferPointer($0)) }
+  private func withKey(_ word: JSONWord, _ use: (UnsafeRawBufferPointer) -> Void) {
+    guard word.kind == .escapedString || convertsKeys else { return use(tape.text(word)) }
+    var key = key(word)
+    key.withUTF8 { use(UnsafeRawBufferPointer($0)) }
   }
 
   /// Finds a name that is canonically equivalent, as Swift compares strings.
@@ -130,7 +130,12 @@ package final class JSONDocument {
       let next = tape.position(after: last + 1)
       if next < tape[object].high, isSnakeCase(tape[next], of: name) { found = next }
     }
-    if found == 0 { found = lastName(in: object) { isSnakeCase($0, of: name) } ?? 0 }
+    if found == 0, tape[object].length > Self.mostComparedNames {
+      var name = name
+      found = name.withUTF8 { indexed(UnsafeRawBufferPointer($0), in: object) }
+    } else if found == 0 {
+      found = lastName(in: object) { isSnakeCase($0, of: name) } ?? 0
+    }
     guard found != 0 else { return nil }
     tape.setBookmark(of: object, to: found, ordinal: isWrittenInSource ? 1 : 0)
     return found + 1

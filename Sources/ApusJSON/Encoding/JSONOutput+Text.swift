@@ -9,6 +9,8 @@ extension JSONOutput {
     let output = JSONOutput(coding)
     try output.encode(value, as: root)
     guard output[root].kind != .empty else { throw output.error(value, "The value encodes nothing.", at: root) }
+    // The offsets of a node have 32 bits.
+    guard output.text.count <= Int(UInt32.max) else { throw output.error(value, "The text exceeds 4 GiB.", at: root) }
     var text = JSONText(capacity: output.text.count + 64)
     output.write(to: &text, depth)
     return copy(text.all)

@@ -55,6 +55,26 @@ import Testing
     #expect(try JSONCoding.default.decode([String: Int].self, from: Data(text.utf8)).count == count)
   }
 
+  @Test("Members of large objects are found by keys in snake case, in time that grows with their number")
+  func largeSnakeCase() throws {
+    func text(_ count: Int) -> String {
+      "{\((0..<count).map { "\"first_name_\($0)\":\($0)" }.joined(separator: ",")),\"first_name_3\":-3}"
+    }
+    let names = (0..<100).map { "firstName\($0)" }
+    var expected: [Int?] = Array(0..<100)
+    expected[3] = -3
+    #expect(try members(names + ["lastName", "first_name_1"], text(100), .snakeCase) == expected + [nil, nil])
+    #expect(try members(names.reversed(), text(100), .snakeCase) == expected.reversed())
+    func time(_ count: Int) throws -> Duration {
+      let (text, names) = (text(count), (0..<count).map { "firstName\($0)" }.shuffled())
+      return try ContinuousClock().measure { _ = try members(names, text, .snakeCase) }
+    }
+    let small = (0..<5).compactMap { _ in try? time(200) }.min() ?? .zero
+    let large = (0..<3).compactMap { _ in try? time(3200) }.min() ?? .zero
+    // If each key were compared with each name, 16 times as many would take 256 times as long.
+    #expect(large < small * 100)
+  }
+
   @Test("Names are escaped, empty, long and outside ASCII")
   func names() throws {
     let long = String(repeating: "long ", count: 60)
