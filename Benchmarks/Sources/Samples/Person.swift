@@ -1,18 +1,28 @@
 /// The object of the benchmarks: eight members of mixed types.
 public struct Person: Codable, Sendable, Equatable {
+  /// A number.
   public var id: Int
+  /// A text.
   public var name: String
+  /// A Boolean.
   public var isActive: Bool
+  /// A number with decimals.
   public var score: Double
+  /// Two texts.
   public var tags: [String]
+  /// A text, or `null`.
   public var nickname: String?
+  /// An object.
   public var address: Address
+  /// A small number.
   public var visits: Int
 }
 
 /// The object inside a `Person`.
 public struct Address: Codable, Sendable, Equatable {
+  /// A text.
   public var city: String
+  /// A text.
   public var zip: String
 }
 
