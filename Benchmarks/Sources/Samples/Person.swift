@@ -2,17 +2,17 @@
 public struct Person: Codable, Sendable, Equatable {
   /// A number.
   public var id: Int
-  /// A short text.
+  /// A text.
   public var name: String
   /// A Boolean.
   public var isActive: Bool
-  /// A number with a fraction.
+  /// A number with decimals.
   public var score: Double
-  /// Two short texts.
+  /// Two texts.
   public var tags: [String]
-  /// `null` in every second object.
+  /// A text, or `null`.
   public var nickname: String?
-  /// An object in the object.
+  /// An object.
   public var address: Address
   /// A small number.
   public var visits: Int
@@ -20,9 +20,9 @@ public struct Person: Codable, Sendable, Equatable {
 
 /// The object inside a `Person`.
 public struct Address: Codable, Sendable, Equatable {
-  /// A short text.
+  /// A text.
   public var city: String
-  /// A short text.
+  /// A text.
   public var zip: String
 }
 

@@ -2,7 +2,7 @@
 public struct Seeded: RandomNumberGenerator {
   private var state: UInt64
 
-  /// Creates a generator.
+  /// Creates a generator. The same seed gives the same numbers.
   public init(_ seed: UInt64 = 1) {
     state = seed
   }

@@ -22,6 +22,8 @@ struct ByHand {
     for _ in 0..<count { connections.append(try await bootstrap.connect(host: "127.0.0.1", port: port).get()) }
     self.connections = connections
     base = "127.0.0.1:\(port)"
+    // Otherwise nginx closes connections without a request after a minute.
+    for caller in 0..<count { _ = try await person(by: caller) }
   }
 
   func person(by caller: Int) async throws -> Person { try await get("/users/\(7)", by: caller) }
@@ -30,6 +32,7 @@ struct ByHand {
 
   private func get<Value: Decodable>(_ path: String, by caller: Int) async throws -> Value {
     let channel = connections[caller]
+    guard channel.isActive else { throw Unexpected() }
     var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path)
     head.headers.add(name: "Host", value: base)
     head.headers.add(name: "Accept", value: "application/json")
