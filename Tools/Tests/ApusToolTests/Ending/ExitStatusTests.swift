@@ -93,7 +93,7 @@ struct ExitStatusTests {
     arguments: [
       (
         UploadTransport(limit: 1), .rejected, "The file is too large for the server.",
-        "the server takes at most 1 bytes"
+        "the server accepts at most 1 bytes"
       ),
       (UploadTransport(), .broken, "", "the same command starts again"),
     ] as [(UploadTransport, ApusTool.ExitStatus, String, String)])
