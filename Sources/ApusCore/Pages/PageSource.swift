@@ -5,7 +5,7 @@ import HTTPTypes
 struct PageSource<Page: Sendable>: Sendable {
   /// Returns the request for a position; `nil` is the first page. A position of another kind gives a request whose call
   /// fails. Secrets of the endpoint are sent only to `home`, the origin of the environment, to the origin of the first
-  /// page and to those that the endpoint trusts.
+  /// page, and to the origins that the endpoint trusts.
   let request: @Sendable (_ position: PagePosition?, _ home: Origin?) -> Request<Page>
   /// Returns the positions that a response names, for the position it was requested for.
   let turn: @Sendable (_ response: Response<Page>, _ position: PagePosition?) -> Turn

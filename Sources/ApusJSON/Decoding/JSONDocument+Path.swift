@@ -5,7 +5,7 @@ extension JSONDocument {
   package func decode<T: Decodable>(_ type: T.Type, at keys: [String]) throws -> T {
     var position = JSONTape.root
     for key in keys {
-      guard tape[position].isObject else { throw mismatch([String: Any].self, at: position) }
+      try requireObject(at: position)
       guard let value = member(key, of: position) else { throw missing(key, in: position) }
       position = value
     }
@@ -14,7 +14,7 @@ extension JSONDocument {
 
   /// Decodes a member of the top-level object. If it is missing, types that can be decoded from `null` are.
   package func decode<T: Decodable>(_ type: T.Type, ifPresentAt key: String) throws -> T {
-    guard tape[JSONTape.root].isObject else { throw mismatch([String: Any].self, at: JSONTape.root) }
+    try requireObject()
     if let position = member(key, of: JSONTape.root) { return try decode(type, at: position, 1) }
     guard let absent = try? decode(type, at: JSONTape.null, 1) else { throw missing(key, in: JSONTape.root) }
     return absent
@@ -27,12 +27,16 @@ extension JSONDocument {
   }
 
   /// Throws unless the text is an object.
-  package func requireObject() throws {
-    guard tape[JSONTape.root].isObject else { throw mismatch([String: Any].self, at: JSONTape.root) }
+  package func requireObject() throws { try requireObject(at: JSONTape.root) }
+
+  private func requireObject(at position: Int) throws {
+    guard tape[position].isObject else { throw mismatch([String: Any].self, at: position) }
   }
 
-  /// Throws the error for a member that is missing.
-  package func missing(_ key: String, in object: Int = 1) -> DecodingError {
+  /// Returns the error for a member that the top-level object does not have.
+  package func missing(_ key: String) -> DecodingError { missing(key, in: JSONTape.root) }
+
+  func missing(_ key: String, in object: Int) -> DecodingError {
     .keyNotFound(
       JSONKey(key, isWrittenInSource: true), context("A key is missing from the object", at: object))
   }

@@ -26,7 +26,7 @@ import Foundation
 ///
 /// Each transfer is an endpoint of a type that the app declares, and is stored before it starts. A new process that
 /// creates its queue with the same store continues the transfers that were waiting or running, in their order, and
-/// shows those that were paused or have failed. Bytes already on the server or the disk are not transferred again.
+/// shows the paused and the failed ones. Bytes already on the server or the disk are not transferred again.
 ///
 /// The store contains what the app's types encode, the path of a download's file and a hash of the account. For an
 /// unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query. It contains no

@@ -57,7 +57,7 @@ package enum UploadStep: Sendable {
   case announced(UploadTicket)
   /// The server has these parts.
   case stored(StoredParts)
-  /// The server has this part besides those that are known. Protocols with numbered parts need not ask after each one.
+  /// The server has this part in addition to the known parts. Protocols with numbered parts need not ask after each one.
   case added(StoredParts.Part)
   /// The upload is complete. `nil`: the server says so, but its response to the last part was lost.
   case complete(Response<Content>?)
