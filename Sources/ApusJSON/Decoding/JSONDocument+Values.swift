@@ -41,6 +41,8 @@ extension JSONDocument {
     let header = tape[array]
     guard header.kind == .array else { throw mismatch([Any].self, at: array) }
     try check(depth, at: array)
+    // The initializer below would write a count of 0 to the storage that all empty arrays of all threads share.
+    guard header.length > 0 else { return [] }
     return try [Element](unsafeUninitializedCapacity: header.length) { buffer, count in
       var position = JSONTape.start(of: array)
       while position < header.high, count < buffer.count {
