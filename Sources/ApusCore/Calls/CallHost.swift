@@ -39,7 +39,7 @@ final class CallHost: Sendable {
     self.pipeline = pipeline
     self.settings = settings
     reportsConnections = pipeline.reportsConnections
-    spawner = TaskSpawner(executor: settings.runtime.executor)
+    spawner = TaskSpawner(executor: settings.runtime.executor, continuations: pipeline.continuationExecutor)
     timer = DeadlineTimer(clock: settings.runtime.clock, spawner: spawner)
   }
 
@@ -62,6 +62,8 @@ final class CallHost: Sendable {
 protocol CallPipeline: AnyObject, Sendable {
   /// Whether the transport reports connections (``Transport/reportsConnections``).
   var reportsConnections: Bool { get }
+  /// The executor on which calls continue after their first suspension; `nil` for the global concurrent pool.
+  var continuationExecutor: (any TaskExecutor)? { get }
 }
 
 /// The origin of a call: its client, environment and inherited deadline.

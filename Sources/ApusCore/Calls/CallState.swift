@@ -162,7 +162,7 @@ struct CallState {
   mutating func headArrived(_ head: HTTPResponse) {
     self.head = head
     limits.headArrived()
-    expectedReceiveBytes = head.headerFields[.contentLength].flatMap { Int64($0) }
+    expectedReceiveBytes = head.headerFields.first { $0.name == .contentLength }.flatMap { Int64($0.value) }
   }
 
   /// Stores the response that the pipeline returned, for example a cached response without an exchange.

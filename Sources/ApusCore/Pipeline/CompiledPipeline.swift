@@ -33,6 +33,7 @@ final class CompiledPipeline: CallPipeline {
   }
 
   var reportsConnections: Bool { transport.reportsConnections }
+  var continuationExecutor: (any TaskExecutor)? { (transport as? any ContinuingTransport)?.continuationExecutor }
 
   /// Returns the index of the next middleware that a call has to pass.
   func firstNeeded(from index: Int, for context: CallContext) -> Int {
@@ -126,8 +127,6 @@ extension RequestMessage {
   /// A range of a coded representation cannot be decoded, and without `Accept-Encoding` any coding is acceptable
   /// (RFC 9110 §12.5.3, §14.2).
   fileprivate var leavesRangeCoding: Bool {
-    let fields = head.headerFields
-    let range = HTTPField.Name.range
-    return fields.contains { $0.name == range } && fields[.acceptEncoding] == nil
+    head.headerFields.contains(.range) && !head.headerFields.contains(.acceptEncoding)
   }
 }

@@ -2,7 +2,8 @@
 ///
 /// A middleware may change the request, return a response without calling `next`, call `next` again (retry) or change
 /// the response. It must discard every response that it does not return. All calls of a client share its middlewares,
-/// so the state of a single call belongs in the context of that call.
+/// so the state of a single call belongs in the context of that call. A middleware must not block its thread, which may be
+/// one that serves connections.
 public protocol Middleware: Sendable {
   /// Handles one pass of a call through the pipeline.
   ///

@@ -32,6 +32,13 @@ public protocol Transport: Sendable {
   func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage
 }
 
+/// A transport with threads of its own, on which a call may continue when its response has arrived.
+package protocol ContinuingTransport: Transport {
+  /// The executor on which the work of a call continues after its first suspension, unless the client has one
+  /// (``Runtime/executor``).
+  var continuationExecutor: any TaskExecutor { get }
+}
+
 extension Transport {
   /// The transport does not report connections.
   public var reportsConnections: Bool { false }
@@ -87,6 +94,17 @@ public struct ExchangeContext: Sendable {
   ///
   /// - Returns: the alarm, or `nil` if the attempt has no deadline. The target is never notified then.
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? { storage.pass.alarm(for: target) }
+
+  /// The origin of a request, or `nil` if its head has no valid authority. The origin of the base URL, to which most
+  /// requests go, is not parsed anew.
+  package func origin(of request: RequestMessage) -> Origin? {
+    if case .success(let home) = base.prepared.base, request.head.scheme == home.origin.scheme,
+      request.head.authority == home.authority
+    {
+      return home.origin
+    }
+    return request.origin
+  }
 
   /// Whether a message of this call may be sent more than once, see ``CallContext/isRepeatable(_:)``.
   public func isRepeatable(_ head: HTTPRequest) -> Bool { storage.pass.isRepeatable(head) }

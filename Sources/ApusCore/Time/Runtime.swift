@@ -5,7 +5,8 @@ public struct Runtime: Sendable {
   /// The clock that measures events and limits calls. Default: ``SystemClock``.
   public var clock: any MonotonicClock
   /// The executor of all tasks that the client creates. Default: `nil`, the global concurrent pool. A call whose caller
-  /// is on no actor then begins on the caller's thread and continues in the pool after its first suspension.
+  /// is on no actor then begins on the caller's thread. After its first suspension a call continues in the pool, or, with
+  /// the SwiftNIO transport and a response of at most 16 KiB, on the event loop where the response arrived.
   public var executor: (any TaskExecutor)?
   /// The maximum number of content (body) bytes that are decoded on ``executor``. Larger content is decoded on the
   /// global pool, so that it does not block the executor. Ignored without an executor. Default: 16 KiB.
@@ -33,6 +34,13 @@ public struct Runtime: Sendable {
 struct TaskSpawner: Sendable {
   /// The executor of the tasks. `nil` means the global concurrent pool.
   let executor: (any TaskExecutor)?
+  /// The executor of the work of calls: ``executor``, or that of the transport (``ContinuingTransport``).
+  private let callExecutor: (any TaskExecutor)?
+
+  init(executor: (any TaskExecutor)?, continuations: (any TaskExecutor)? = nil) {
+    self.executor = executor
+    callExecutor = executor ?? continuations
+  }
 
   /// Starts a task that inherits the caller's priority and task-local values, but not its actor.
   func spawn<Success: Sendable>(_ operation: @escaping @Sendable @concurrent () async -> Success) -> Task<
@@ -46,12 +54,12 @@ struct TaskSpawner: Sendable {
   /// If the caller is on no actor, the work begins immediately on the caller's thread, because waking another thread
   /// takes longer than sending a small message.
   func spawn<Success: Sendable>(
-    for caller: (any Actor)?, _ operation: @escaping @Sendable @concurrent () async throws -> Success
+    for caller: (any Actor)?, _ operation: @escaping @Sendable @isolated(any) () async throws -> Success
   ) -> Task<Success, any Error> {
     if caller == nil, executor == nil, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      return Task.immediate(operation: operation)  // available: asked for
+      return Task.immediate(executorPreference: callExecutor, operation: operation)  // available: asked for
     }
-    return Task(executorPreference: executor, operation: operation)
+    return Task(executorPreference: callExecutor, operation: operation)
   }
 
   /// Starts a task that serves several calls, like ``spawn(_:)`` but without an inherited deadline.

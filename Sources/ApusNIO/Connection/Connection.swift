@@ -17,6 +17,8 @@ protocol ConnectionOwner: AnyObject, Sendable {
   ///
   /// - Parameter wasWritten: whether any of the request was written.
   func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
+  /// Resumes a caller on an event loop, where its call may continue.
+  func resume(on loop: any EventLoop, _ resume: () -> Void)
   /// Fails an exchange in any state.
   func fail(_ exchange: Exchange, _ error: TransportError)
   /// Cancels an exchange in any state.

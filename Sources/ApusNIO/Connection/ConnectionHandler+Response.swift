@@ -210,9 +210,15 @@ extension ConnectionHandler {
       exchange.complete(nil)
     } else {
       let content = ResponseContent(collected: collected, trailers: trailers)
-      exchange.complete(ResponseMessage(head: head, content: content))
+      let response = ResponseMessage(head: head, content: content)
+      // Decoding more would hold up the loop.
+      guard collected.count <= Self.smallContent, let context else { return exchange.complete(response) }
+      owner.resume(on: context.eventLoop) { exchange.complete(response) }
     }
   }
+
+  /// The maximum number of bytes of content that is decoded on the event loop.
+  private static let smallContent = 16 << 10
 
   // MARK: Back-pressure
 

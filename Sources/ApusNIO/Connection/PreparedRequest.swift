@@ -36,14 +36,16 @@ struct PreparedRequest: Sendable {
   var expectsContinue: Bool { head.headerFields[.expect]?.lowercased() == "100-continue" }
 
   /// - Throws: `TransportError` of the kind `invalidRequest` if the message cannot be sent.
-  init(_ message: RequestMessage, settings: RequestSettings) throws(TransportError) {
-    guard let origin = message.origin else {
+  init(
+    _ message: RequestMessage, to origin: Origin?, settings: RequestSettings
+  ) throws(TransportError) {
+    guard let origin else {
       throw Self.unsupported("the message has no http or https origin")
     }
     self.origin = origin
     head = message.head
     content = message.content
-    decodesContent = settings.decodesContent && message.head.headerFields[.acceptEncoding] == nil
+    decodesContent = settings.decodesContent && !message.head.headerFields.contains(.acceptEncoding)
     encoder = try Self.encoder(of: message, to: origin, settings)
   }
 
@@ -56,8 +58,8 @@ struct PreparedRequest: Sendable {
     var encoder = RequestEncoder(framing: framing(of: message))
     let fields = message.head.headerFields
     // A range of coded content cannot be decoded alone (RFC 9110 §14.2).
-    let offersCodings = settings.decodesContent && fields[.acceptEncoding] == nil && fields[.range] == nil
-    if fields[.userAgent] == nil {
+    let offersCodings = settings.decodesContent && !fields.contains(.acceptEncoding) && !fields.contains(.range)
+    if !fields.contains(.userAgent) {
       encoder.adding = offersCodings ? settings.allFields : settings.userAgent
     } else if offersCodings {
       encoder.adding = settings.codings

@@ -18,7 +18,7 @@ struct FieldSection: Sendable {
     fileprivate(set) var fault: FramingError?
   }
 
-  private var fields: [HTTPField] = []
+  private var fields = HTTPFields()
   private(set) var facts = Facts()
 
   init() {
@@ -50,10 +50,12 @@ struct FieldSection: Sendable {
     fields.append(Self.field(name, value, text))
   }
 
-  /// Returns the fields and starts over, in the same memory.
+  /// Returns the fields and starts over.
   mutating func finish() -> HTTPFields {
-    let all = Self.collected(fields)
-    fields.removeAll(keepingCapacity: true)
+    let all = fields
+    fields = HTTPFields()
+    // Responses on one connection resemble each other.
+    fields.reserveCapacity(all.count)
     facts = Facts()
     return all
   }
@@ -64,16 +66,6 @@ struct FieldSection: Sendable {
     if text == .ascii { return HTTPField(name: name, value: Octet.string(value)) }
     // A value that is not UTF-8 keeps its bytes.
     return HTTPField(name: name, value: value)
-  }
-
-  /// Converts the fields in one step: this initializer is the only one that takes a list without generic code for
-  /// each field. It rejects some repeated fields that are allowed here; those take a slower path.
-  private static func collected(_ fields: [HTTPField]) -> HTTPFields {
-    if let all = try? HTTPFields(parsedTrailerFields: fields) { return all }
-    var all = HTTPFields()
-    all.reserveCapacity(fields.count)
-    all.replaceSubrange(0..<0, with: fields)
-    return all
   }
 
   private static func malformedName(_ line: UnsafeRawBufferPointer) -> FramingError {
@@ -134,8 +126,11 @@ extension FieldSection {
 
   /// Reads the connection options (RFC 9110 §7.6.1).
   private mutating func takeConnection(_ value: UnsafeRawBufferPointer) {
-    for option in value.split(separator: Octet.comma) {
-      let option = Octet.trimmed(UnsafeRawBufferPointer(rebasing: option))
+    var start = 0
+    while start < value.count {
+      let end = value[start...].firstIndex(of: Octet.comma) ?? value.endIndex
+      let option = Octet.trimmed(UnsafeRawBufferPointer(rebasing: value[start..<end]))
+      start = end + 1
       if Octet.spells(option, "close") { facts.closes = true }
       if Octet.spells(option, "keep-alive") { facts.keepsAlive = true }
     }

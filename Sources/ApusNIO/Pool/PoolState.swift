@@ -59,7 +59,8 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   private struct Connection: Sendable {
-    let key: Key
+    /// The slot of its origin in ``hosts``.
+    let host: Int
     let openedAt: MonotonicInstant
     /// The start of the idle time; `nil` while the connection is in use.
     var idleSince: MonotonicInstant?
@@ -68,14 +69,22 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   private struct Position: Sendable {
-    let key: Key
+    /// The slot of its origin in ``hosts``.
+    let host: Int
     /// The order of arrival over all origins.
     let ticket: UInt64
   }
 
+  private struct Idle: Sendable {
+    let connection: ConnectionID
+    /// Its slot in ``connections``.
+    let slot: Int
+  }
+
   private struct Host: Sendable {
+    let key: Key
     /// The idle connections, the most recently used at the end.
-    var idle: [ConnectionID] = []
+    var idle: [Idle] = []
     var waiters = WaiterQueue<WaiterID>()
     var open = 0
     var dialing = 0
@@ -87,13 +96,16 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   let limits: PoolLimits
-  private var hosts: [Key: Host] = [:]
-  private var connections: [ConnectionID: Connection] = [:]
+  // Slots, because changing a large value in a dictionary in place allocates memory each time.
+  private var hosts = Slots<Host>()
+  private var hostSlots: [Key: Int] = [:]
+  private var connections = Slots<Connection>()
+  private var connectionSlots: [ConnectionID: Int] = [:]
   /// The origin and the order of arrival of each waiter.
   private var waiting: [WaiterID: Position] = [:]
   private var nextTicket: UInt64 = 0
-  /// The origins whose waiters have no dial under way because of the total limit, longest first.
-  private var starved: [Key] = []
+  /// The slots of the origins whose waiters have no dial under way because of the total limit, longest first.
+  private var starved: [Int] = []
   private var dialing = 0
   private var idleCount = 0
   private var isWakePending = false
@@ -120,16 +132,16 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   /// All open connections, in any order.
-  var openConnections: [ConnectionID] { Array(connections.keys) }
+  var openConnections: [ConnectionID] { Array(connectionSlots.keys) }
 
   /// Whether the pool has no connection, waiter or dial, and remembers no origin.
-  var isEmpty: Bool { hosts.isEmpty && connections.isEmpty && waiting.isEmpty && dialing == 0 }
+  var isEmpty: Bool { hostSlots.isEmpty && connectionSlots.isEmpty && waiting.isEmpty && dialing == 0 }
 
   /// Whether the pool remembers anything about an origin.
-  func knows(origin key: Key) -> Bool { hosts[key] != nil }
+  func knows(origin key: Key) -> Bool { hostSlots[key] != nil }
 
   /// Whether a connection belongs to the pool.
-  func knows(_ connection: ConnectionID) -> Bool { connections[connection] != nil }
+  func knows(_ connection: ConnectionID) -> Bool { connectionSlots[connection] != nil }
 
   /// Whether an origin's waiters have no dial under way because of the total limit.
   var hasStarvedOrigins: Bool { !starved.isEmpty }
@@ -137,12 +149,14 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   /// Whether an origin's dials suffice for all of its waiters, so that the last waiter need not wait for other
   /// calls.
   func isDialing(forLastOf key: Key) -> Bool {
-    hosts[key].map { $0.waiters.count <= $0.dialing } ?? false
+    guard let host = hostSlots[key] else { return false }
+    return hosts.items[host].waiters.count <= hosts.items[host].dialing
   }
 
   /// Whether dials are under way although the origin has no waiter.
   func hasUnwantedDials(to key: Key) -> Bool {
-    hosts[key].map { $0.dialing > 0 && $0.waiters.isEmpty } ?? false
+    guard let host = hostSlots[key] else { return false }
+    return hosts.items[host].dialing > 0 && hosts.items[host].waiters.isEmpty
   }
 
   // MARK: Events: waiters
@@ -154,18 +168,20 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     _ waiter: WaiterID, for key: Key, isAdmitted: Bool = false, now: MonotonicInstant
   ) -> [Action] {
     guard !isShutDown else { return [.refuse(waiter, .shutDown)] }
-    guard waiting[waiter] == nil else { return [] }
+    guard waiting.isEmpty || waiting[waiter] == nil else { return [] }
+    let host = host(for: key)
     var actions: [Action] = []
-    while let connection = popIdle(of: key) {
-      if isUsable(connection, now: now) {
-        connections[connection]?.idleSince = nil
-        actions.append(.use(connection, waiter))
+    while let idle = hosts.items[host].idle.popLast() {
+      idleCount -= 1
+      if isUsable(connections.items[idle.slot], now: now) {
+        connections.items[idle.slot].idleSince = nil
+        actions.append(.use(idle.connection, waiter))
         return actions
       }
-      forget(connection)
-      actions.append(.close(connection))
+      forget(idle.connection)
+      actions.append(.close(idle.connection))
     }
-    enqueue(waiter, for: key, isAdmitted: isAdmitted, &actions)
+    enqueue(waiter, for: host, isAdmitted: isAdmitted, &actions)
     return actions
   }
 
@@ -176,32 +192,33 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   mutating func acquireNew(_ waiter: WaiterID, for key: Key, isAdmitted: Bool = false) -> [Action] {
     guard !isShutDown else { return [.refuse(waiter, .shutDown)] }
     guard waiting[waiter] == nil else { return [] }
+    let host = host(for: key)
     var actions: [Action] = []
-    makeRoom(for: key, &actions)
-    enqueue(waiter, for: key, isAdmitted: isAdmitted, &actions)
+    makeRoom(for: host, &actions)
+    enqueue(waiter, for: host, isAdmitted: isAdmitted, &actions)
     return actions
   }
 
   private mutating func enqueue(
-    _ waiter: WaiterID, for key: Key, isAdmitted: Bool, _ actions: inout [Action]
+    _ waiter: WaiterID, for host: Int, isAdmitted: Bool, _ actions: inout [Action]
   ) {
-    guard isAdmitted || hasRoom(for: key) || waiting.count - min(dialing, waiting.count) < limits.waiting else {
-      prune(key)
+    guard isAdmitted || hasRoom(for: host) || waiting.count - min(dialing, waiting.count) < limits.waiting else {
+      prune(host)
       actions.append(.refuse(waiter, .queueFull))
       return
     }
-    waiting[waiter] = Position(key: key, ticket: nextTicket)
+    waiting[waiter] = Position(host: host, ticket: nextTicket)
     nextTicket += 1
-    hosts[key, default: Host()].waiters.append(waiter)
-    dialIfNeeded(for: key, &actions)
+    hosts.items[host].waiters.append(waiter)
+    dialIfNeeded(for: host, &actions)
   }
 
   /// Removes a waiter. A dial under way for it remains, for others.
   mutating func cancelled(_ waiter: WaiterID) -> [Action] {
-    guard let key = waiting.removeValue(forKey: waiter)?.key else { return [] }
-    _ = hosts[key]?.waiters.remove(waiter)
-    if hosts[key]?.waiters.isEmpty == true { starved.removeAll { $0 == key } }
-    prune(key)
+    guard let host = waiting.removeValue(forKey: waiter)?.host else { return [] }
+    _ = hosts.items[host].waiters.remove(waiter)
+    if hosts.items[host].waiters.isEmpty { starved.removeAll { $0 == host } }
+    prune(host)
     return []
   }
 
@@ -209,38 +226,33 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 
   /// Adds a new connection.
   mutating func dialed(_ connection: ConnectionID, for key: Key, now: MonotonicInstant) -> [Action] {
-    endDial(for: key)
+    let host = endDial(for: key)
     guard !isShutDown else {
-      prune(key)
+      prune(host)
       return [.close(connection)] + drain()
     }
-    hosts[key, default: Host()].open += 1
-    connections[connection] = Connection(key: key, openedAt: now)
-    return offer(connection, of: key, now: now)
+    hosts.items[host].open += 1
+    let record = Connection(host: host, openedAt: now)
+    let slot = connections.take(orMake: record)
+    connections.items[slot] = record
+    connectionSlots[connection] = slot
+    return offer(connection, at: slot, now: now)
   }
 
   /// Ends a dial that failed.
   mutating func dialFailed(for key: Key, now: MonotonicInstant) -> [Action] {
-    endDial(for: key)
+    let host = endDial(for: key)
     var actions: [Action] = []
-    if let host = hosts[key], host.waiters.count > host.dialing, let waiter = popWaiter(of: key) {
+    if hosts.items[host].waiters.count > hosts.items[host].dialing, let waiter = popWaiter(of: host) {
       actions.append(.refuse(waiter, .dialFailed))
     }
-    dialForStarved(&actions)
-    dialIfNeeded(for: key, &actions)
-    prune(key)
-    return actions + drain()
+    return actions + dialAgain(for: host)
   }
 
   /// Ends a dial that was given up because no waiter needed it (``hasUnwantedDials(to:)``). If there are waiters by
   /// now, another dial is started for them.
   mutating func dialGivenUp(for key: Key) -> [Action] {
-    endDial(for: key)
-    var actions: [Action] = []
-    dialForStarved(&actions)
-    dialIfNeeded(for: key, &actions)
-    prune(key)
-    return actions + drain()
+    dialAgain(for: endDial(for: key))
   }
 
   // MARK: Events: connections
@@ -249,43 +261,45 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   ///
   /// - Parameter canReuse: `false` if the connection may not carry another exchange.
   mutating func released(_ connection: ConnectionID, canReuse: Bool, now: MonotonicInstant) -> [Action] {
-    guard let record = connections[connection], record.idleSince == nil else { return [] }
-    endStream(on: connection)
-    guard canReuse, !isShutDown, !isAged(record, now: now), !isTooMany(record.key) else {
+    guard let slot = connectionSlots[connection], connections.items[slot].idleSince == nil else { return [] }
+    endStream(at: slot)
+    let host = connections.items[slot].host
+    guard canReuse, !isShutDown, !isAged(connections.items[slot], now: now), !hasTooMany(host) else {
       return [.close(connection)] + closed(connection, now: now)
     }
-    if let rival = rival(of: record.key) { return [.close(connection)] + replace(connection, for: rival) }
-    return offer(connection, of: record.key, now: now)
+    if let rival = rival(of: host) { return [.close(connection)] + replace(connection, of: host, for: rival) }
+    return offer(connection, at: slot, now: now)
   }
 
   /// Marks a connection as streaming, so that its origin may have another one.
   mutating func streamingStarted(on connection: ConnectionID) -> [Action] {
-    guard let record = connections[connection], record.idleSince == nil, !record.isStreaming else { return [] }
-    connections[connection]?.isStreaming = true
-    hosts[record.key]?.streaming += 1
+    guard let slot = connectionSlots[connection] else { return [] }
+    let record = connections.items[slot]
+    guard record.idleSince == nil, !record.isStreaming else { return [] }
+    connections.items[slot].isStreaming = true
+    hosts.items[record.host].streaming += 1
     var actions: [Action] = []
-    dialIfNeeded(for: record.key, &actions)
+    dialIfNeeded(for: record.host, &actions)
     return actions
   }
 
   /// Removes a connection that was closed by either side. Does nothing for an unknown connection.
   mutating func closed(_ connection: ConnectionID, now: MonotonicInstant) -> [Action] {
-    guard let key = connections[connection]?.key else { return [] }
+    guard let slot = connectionSlots[connection] else { return [] }
+    let host = connections.items[slot].host
     forget(connection)
-    var actions: [Action] = []
-    dialForStarved(&actions)
-    dialIfNeeded(for: key, &actions)
-    prune(key)
-    return actions + drain()
+    return dialAgain(for: host)
   }
 
   /// Closes connections that are idle for too long or too old, at the instant of ``Action/wake(_:)``.
   mutating func tick(now: MonotonicInstant) -> [Action] {
     isWakePending = false
     var actions: [Action] = []
-    for (connection, record) in connections where record.idleSince != nil && !isUsable(connection, now: now) {
+    for (connection, slot) in connectionSlots {
+      let record = connections.items[slot]
+      guard record.idleSince != nil, !isUsable(record, now: now) else { continue }
       forget(connection)
-      prune(record.key)
+      prune(record.host)
       actions.append(.close(connection))
     }
     dialForStarved(&actions)
@@ -298,22 +312,22 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     guard !isShutDown else { return [] }
     isShutDown = true
     var actions: [Action] = []
-    for (key, host) in hosts {
-      actions += host.waiters.all.map { .refuse($0, .shutDown) }
-      actions += host.idle.map { .close($0) }
-      hosts[key]?.waiters = WaiterQueue()
-      hosts[key]?.idle = []
-      for connection in host.idle { forget(connection) }
-      prune(key)
+    for host in hostSlots.values {
+      actions += hosts.items[host].waiters.all.map { .refuse($0, .shutDown) }
+      hosts.items[host].waiters = WaiterQueue()
+      for idle in hosts.items[host].idle {
+        actions.append(.close(idle.connection))
+        forget(idle.connection)
+      }
+      prune(host)
     }
     waiting = [:]
     starved = []
-    idleCount = 0
     return actions + drain()
   }
 
   private mutating func drain() -> [Action] {
-    guard isShutDown, !isDrained, connections.isEmpty, dialing == 0 else { return [] }
+    guard isShutDown, !isDrained, connectionSlots.isEmpty, dialing == 0 else { return [] }
     isDrained = true
     return [.drained]
   }
@@ -322,12 +336,23 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 // MARK: - Steps
 
 extension PoolState {
+  /// Returns the slot of an origin.
+  private mutating func host(for key: Key) -> Int {
+    if let host = hostSlots[key] { return host }
+    let fresh = Host(key: key)
+    let host = hosts.take(orMake: fresh)
+    hosts.items[host] = fresh
+    hostSlots[key] = host
+    return host
+  }
+
   /// Gives a free connection to the origin's first waiter, or keeps it as idle.
-  private mutating func offer(_ connection: ConnectionID, of key: Key, now: MonotonicInstant) -> [Action] {
-    if let waiter = popWaiter(of: key) { return [.use(connection, waiter)] }
+  private mutating func offer(_ connection: ConnectionID, at slot: Int, now: MonotonicInstant) -> [Action] {
+    let host = connections.items[slot].host
+    if let waiter = popWaiter(of: host) { return [.use(connection, waiter)] }
     var actions: [Action] = []
-    connections[connection]?.idleSince = now
-    hosts[key, default: Host()].idle.append(connection)
+    connections.items[slot].idleSince = now
+    hosts.items[host].idle.append(Idle(connection: connection, slot: slot))
     idleCount += 1
     // The connection is closed immediately if another origin waits for the total limit.
     dialForStarved(&actions)
@@ -335,152 +360,159 @@ extension PoolState {
     return actions
   }
 
-  private mutating func popIdle(of key: Key) -> ConnectionID? {
-    guard let connection = hosts[key]?.idle.popLast() else { return nil }
-    idleCount -= 1
-    return connection
-  }
-
-  private mutating func popWaiter(of key: Key) -> WaiterID? {
-    guard let waiter = hosts[key]?.waiters.popFirst() else { return nil }
+  private mutating func popWaiter(of host: Int) -> WaiterID? {
+    guard let waiter = hosts.items[host].waiters.popFirst() else { return nil }
     waiting[waiter] = nil
     return waiter
   }
 
-  private mutating func endDial(for key: Key) {
+  /// Ends a dial. Returns the slot of its origin.
+  private mutating func endDial(for key: Key) -> Int {
+    let host = host(for: key)
     dialing -= 1
-    hosts[key]?.dialing -= 1
+    hosts.items[host].dialing -= 1
+    return host
+  }
+
+  /// Starts the dials for which a dial or a connection that has ended made room.
+  private mutating func dialAgain(for host: Int) -> [Action] {
+    var actions: [Action] = []
+    dialForStarved(&actions)
+    dialIfNeeded(for: host, &actions)
+    prune(host)
+    return actions + drain()
   }
 
   /// Starts a dial if the origin has more waiters than dials.
-  private mutating func dialIfNeeded(for key: Key, _ actions: inout [Action]) {
-    guard needsDial(key) else { return }
+  private mutating func dialIfNeeded(for host: Int, _ actions: inout [Action]) {
+    guard needsDial(host) else { return }
     guard isBelowTotal || makeRoom(&actions) else {
-      if !starved.contains(key) { starved.append(key) }
+      if !starved.contains(host) { starved.append(host) }
       return
     }
-    hosts[key]?.dialing += 1
+    hosts.items[host].dialing += 1
     dialing += 1
-    actions.append(.dial(key))
+    actions.append(.dial(hosts.items[host].key))
   }
 
   /// Whether one more waiter need not wait for other calls: a dial without a waiter is under way, or a dial may
   /// start.
-  private func hasRoom(for key: Key) -> Bool {
-    let host = hosts[key] ?? Host()
-    return host.waiters.count < host.dialing || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
+  private func hasRoom(for host: Int) -> Bool {
+    hosts.items[host].waiters.count < hosts.items[host].dialing
+      || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
   }
 
-  private func isBelowLimit(_ host: Host) -> Bool {
-    host.held - host.streaming < max(1, limits.connectionsPerOrigin)
-  }
+  /// The connections of an origin that count toward its limit.
+  private func counted(_ host: Int) -> Int { hosts.items[host].held - hosts.items[host].streaming }
+
+  private func isBelowLimit(_ host: Int) -> Bool { counted(host) < max(1, limits.connectionsPerOrigin) }
 
   /// Whether an origin has more connections than its limit, because others were made while some were streaming.
-  private func isTooMany(_ key: Key) -> Bool {
-    hosts[key].map { $0.held - $0.streaming > max(1, limits.connectionsPerOrigin) } ?? false
-  }
+  private func hasTooMany(_ host: Int) -> Bool { counted(host) > max(1, limits.connectionsPerOrigin) }
 
   /// Marks a connection as no longer streaming.
-  private mutating func endStream(on connection: ConnectionID) {
-    guard let record = connections[connection], record.isStreaming else { return }
-    connections[connection]?.isStreaming = false
-    hosts[record.key]?.streaming -= 1
+  private mutating func endStream(at slot: Int) {
+    guard connections.items[slot].isStreaming else { return }
+    connections.items[slot].isStreaming = false
+    hosts.items[connections.items[slot].host].streaming -= 1
   }
 
   private var isBelowTotal: Bool {
     connections.count + dialing < max(1, limits.connections)
   }
 
-  private func needsDial(_ key: Key) -> Bool {
-    guard !isShutDown, let host = hosts[key] else { return false }
-    return host.waiters.count > host.dialing && isBelowLimit(host)
+  private func needsDial(_ host: Int) -> Bool {
+    !isShutDown && hosts.items[host].waiters.count > hosts.items[host].dialing && isBelowLimit(host)
   }
 
   /// Dials for starved origins in turn, as long as the total limit permits.
   private mutating func dialForStarved(_ actions: inout [Action]) {
-    while let key = starved.first {
-      guard needsDial(key) else {
+    while let host = starved.first {
+      guard needsDial(host) else {
         starved.removeFirst()
         continue
       }
       let before = dialing
-      dialIfNeeded(for: key, &actions)
+      dialIfNeeded(for: host, &actions)
       guard dialing > before else { return }
       // One dial for each origin in turn.
       starved.removeFirst()
-      if needsDial(key) { starved.append(key) }
+      if needsDial(host) { starved.append(host) }
     }
   }
 
-  /// Returns the origin that has starved longest, if it is to take the place of a connection to `key`.
-  private func rival(of key: Key) -> Key? {
+  /// Returns the origin that has starved longest, if it is to take the place of a connection to `host`.
+  private func rival(of host: Int) -> Int? {
     starved.first { other in
-      guard other != key, needsDial(other), let host = hosts[other], let ticket = firstTicket(of: other) else {
-        return false
-      }
+      guard other != host, needsDial(other), let ticket = firstTicket(of: other) else { return false }
       // If this origin's first waiter came earlier it is served first. If it has none, the connection becomes idle
       // and is closed for the other origin.
-      guard let own = firstTicket(of: key), ticket < own else { return false }
-      return host.held == 0 || host.held + 1 < (hosts[key]?.held ?? 0)
+      guard let own = firstTicket(of: host), ticket < own else { return false }
+      return hosts.items[other].held == 0 || hosts.items[other].held + 1 < hosts.items[host].held
     }
   }
 
-  private func firstTicket(of key: Key) -> UInt64? {
-    hosts[key]?.waiters.first.flatMap { waiting[$0]?.ticket }
+  private func firstTicket(of host: Int) -> UInt64? {
+    hosts.items[host].waiters.first.flatMap { waiting[$0]?.ticket }
   }
 
   /// Closes a connection in favor of another origin.
-  private mutating func replace(_ connection: ConnectionID, for rival: Key) -> [Action] {
-    guard let key = connections[connection]?.key else { return [] }
+  private mutating func replace(_ connection: ConnectionID, of host: Int, for rival: Int) -> [Action] {
     forget(connection)
     starved.removeAll { $0 == rival }
     var actions: [Action] = []
     dialIfNeeded(for: rival, &actions)
     // Both origins may need a dial; the other origin comes first.
-    for key in [rival, key] { dialIfNeeded(for: key, &actions) }
-    prune(key)
+    for host in [rival, host] { dialIfNeeded(for: host, &actions) }
+    prune(host)
     return actions
   }
 
   /// Closes the connection that has been idle longest. Returns whether there was an idle connection.
   private mutating func makeRoom(_ actions: inout [Action]) -> Bool {
     guard idleCount > 0 else { return false }
-    var oldest: (connection: ConnectionID, since: MonotonicInstant)?
-    for (connection, record) in connections {
+    var oldest: (connection: ConnectionID, host: Int, since: MonotonicInstant)?
+    for (connection, slot) in connectionSlots {
+      let record = connections.items[slot]
       guard let since = record.idleSince, oldest.map({ since < $0.since }) ?? true else { continue }
-      oldest = (connection, since)
+      oldest = (connection, record.host, since)
     }
-    guard let connection = oldest?.connection, let key = connections[connection]?.key else { return false }
+    guard let (connection, host, _) = oldest else { return false }
     forget(connection)
-    prune(key)
+    prune(host)
     actions.append(.close(connection))
     return true
   }
 
   /// Closes the origin's connection that has been idle longest if the origin's limit permits no other.
-  private mutating func makeRoom(for key: Key, _ actions: inout [Action]) {
-    guard let host = hosts[key], !isBelowLimit(host), let connection = host.idle.first else { return }
+  private mutating func makeRoom(for host: Int, _ actions: inout [Action]) {
+    guard !isBelowLimit(host), let connection = hosts.items[host].idle.first?.connection else { return }
     forget(connection)
     actions.append(.close(connection))
   }
 
   /// Removes a connection from all records.
   private mutating func forget(_ connection: ConnectionID) {
-    guard let record = connections.removeValue(forKey: connection) else { return }
-    hosts[record.key]?.open -= 1
-    if record.isStreaming { hosts[record.key]?.streaming -= 1 }
-    guard record.idleSince != nil, let index = hosts[record.key]?.idle.firstIndex(of: connection) else { return }
-    hosts[record.key]?.idle.remove(at: index)
+    guard let slot = connectionSlots.removeValue(forKey: connection) else { return }
+    let host = connections.items[slot].host
+    connections.giveBack(slot)
+    hosts.items[host].open -= 1
+    if connections.items[slot].isStreaming { hosts.items[host].streaming -= 1 }
+    guard let index = hosts.items[host].idle.firstIndex(where: { $0.slot == slot }) else { return }
+    hosts.items[host].idle.remove(at: index)
     idleCount -= 1
   }
 
   /// Forgets an origin without connections and waiters, so that origins do not accumulate.
-  private mutating func prune(_ key: Key) {
-    if hosts[key]?.isEmpty == true { hosts[key] = nil }
+  private mutating func prune(_ host: Int) {
+    guard hosts.items[host].isEmpty, hostSlots[hosts.items[host].key] == host else { return }
+    hostSlots[hosts.items[host].key] = nil
+    starved.removeAll { $0 == host }
+    hosts.giveBack(host)
   }
 
-  private func isUsable(_ connection: ConnectionID, now: MonotonicInstant) -> Bool {
-    guard let record = connections[connection], let since = record.idleSince else { return false }
+  private func isUsable(_ record: Connection, now: MonotonicInstant) -> Bool {
+    guard let since = record.idleSince else { return false }
     return since.duration(to: now) < limits.idleTimeout && !isAged(record, now: now)
   }
 
@@ -492,10 +524,10 @@ extension PoolState {
   private mutating func wake(_ actions: inout [Action]) {
     guard !isWakePending, idleCount > 0, !isShutDown else { return }
     var first: MonotonicInstant?
-    for record in connections.values {
-      guard let since = record.idleSince else { continue }
+    for slot in connectionSlots.values {
+      guard let since = connections.items[slot].idleSince else { continue }
       var due = since.advanced(by: limits.idleTimeout)
-      if let age = limits.maximumAge { due = min(due, record.openedAt.advanced(by: age)) }
+      if let age = limits.maximumAge { due = min(due, connections.items[slot].openedAt.advanced(by: age)) }
       first = min(first ?? due, due)
     }
     guard let first else { return }

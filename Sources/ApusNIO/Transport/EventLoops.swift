@@ -1,4 +1,5 @@
 #if NIO
+import ApusCore
 import NIOCore
 public import NIOPosix
 import Synchronization
@@ -79,6 +80,52 @@ public final class EventLoopExecutor: TaskExecutor {
     let job = UnownedJob(job)
     loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
+}
+
+/// The executor on which calls continue after their first suspension: the global concurrent pool, except that a call
+/// whose small response is complete may continue on the event loop where it arrived, which saves waking a thread.
+///
+/// Only one call at a time continues on a loop: if several responses arrive together, the pool handles the others
+/// concurrently.
+final class ContinuationExecutor: TaskExecutor {
+  /// The address of the event loop on which the next job may run, or one of the values below.
+  private let place = Atomic<UInt>(nowhere)
+  private static let nowhere: UInt = 0
+  /// A job waits for a loop. Not the address of an object.
+  private static let taken: UInt = 1
+
+  /// Resumes a call on its event loop, and lets it continue there if no other call is about to.
+  func resume(on loop: any EventLoop, _ resume: () -> Void) {
+    let address = Self.address(of: loop)
+    let isOffered = place.compareExchange(expected: Self.nowhere, desired: address, ordering: .relaxed).exchanged
+    resume()
+    // The call may belong to another executor.
+    if isOffered { _ = place.compareExchange(expected: address, desired: Self.nowhere, ordering: .relaxed) }
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    guard let loop = takeLoop() else { return globalConcurrentExecutor.enqueue(job) }
+    let job = UnownedJob(job)
+    loop.execute {
+      self.place.store(Self.nowhere, ordering: .relaxed)
+      job.runSynchronously(on: self.asUnownedTaskExecutor())
+    }
+  }
+
+  private func takeLoop() -> (any EventLoop)? {
+    let offered = place.load(ordering: .relaxed)
+    guard offered != Self.nowhere, offered != Self.taken, let loop = MultiThreadedEventLoopGroup.currentEventLoop,
+      Self.address(of: loop) == offered,
+      place.compareExchange(expected: offered, desired: Self.taken, ordering: .relaxed).exchanged
+    else { return nil }
+    return loop
+  }
+
+  private static func address(of loop: any EventLoop) -> UInt { UInt(bitPattern: ObjectIdentifier(loop)) }
+}
+
+extension NIOTransport: ContinuingTransport {
+  package var continuationExecutor: any TaskExecutor { core.continuations }
 }
 
 extension NIOTransport {

@@ -9,7 +9,7 @@ extension TransportCore: ConnectionOwner {
   /// - Throws: `TransportError` if the transport's options are invalid or the message cannot be sent.
   func makeExchange(for request: RequestMessage, context: ExchangeContext) throws(TransportError) -> Exchange {
     if let fault { throw fault }
-    let request = try PreparedRequest(request, settings: requestSettings)
+    let request = try PreparedRequest(request, to: context.origin(of: request), settings: requestSettings)
     return Exchange(request, context: context, timeouts: timeouts, owner: self)
   }
 
@@ -24,6 +24,10 @@ extension TransportCore: ConnectionOwner {
     exchange.context.record(.resent)
     findConnection(for: exchange, again: true)
     return true
+  }
+
+  func resume(on loop: any EventLoop, _ resume: () -> Void) {
+    continuations.resume(on: loop, resume)
   }
 
   private func findConnection(for exchange: Exchange, again: Bool) {

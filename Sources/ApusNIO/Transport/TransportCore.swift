@@ -24,6 +24,7 @@ final class TransportCore: Sendable {
   let requestSettings: RequestSettings
   let loops: EventLoopSource
   let resolver: NameResolver
+  let continuations = ContinuationExecutor()
   private let dialSettings: DialSettings
   private let codingLimits: CodingLimits
   private let clock = SystemClock()
