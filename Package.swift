@@ -16,6 +16,8 @@ let crypto = Target.Dependency.product(
   name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Credentials"]))
 let transfersCrypto = Target.Dependency.product(
   name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Transfers"]))
+let awsCrypto = Target.Dependency.product(
+  name: "Crypto", package: "swift-crypto", condition: .when(traits: ["AWS"]))
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// A product of SwiftNIO, compiled only with the trait `NIO`.
@@ -25,9 +27,9 @@ func nio(_ product: String, package: String = "swift-nio") -> Target.Dependency 
 
 /// The default traits. On a Linux host `URLSession` is off by default.
 #if os(Linux)
-let defaultTraits: Set<String> = ["NIO", "Credentials", "Transfers"]
+let defaultTraits: Set<String> = ["NIO", "Credentials", "Transfers", "AWS"]
 #else
-let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials", "Transfers"]
+let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials", "Transfers", "AWS"]
 #endif
 
 let package = Package(
@@ -40,6 +42,7 @@ let package = Package(
     .library(name: "ApusMiddleware", targets: ["ApusMiddleware"]),
     .library(name: "ApusCredentials", targets: ["ApusCredentials"]),
     .library(name: "ApusTransfers", targets: ["ApusTransfers"]),
+    .library(name: "ApusAWS", targets: ["ApusAWS"]),
     .library(name: "ApusURLSession", targets: ["ApusURLSession"]),
     .library(name: "ApusNIO", targets: ["ApusNIO"]),
     .library(name: "ApusTesting", targets: ["ApusTesting"]),
@@ -50,6 +53,7 @@ let package = Package(
     .trait(name: "URLSession", description: "The URLSession transport as the default, unless `NIO` provides it."),
     .trait(name: "Credentials", description: "`ApusCredentials`: digest authentication, persistent credentials."),
     .trait(name: "Transfers", description: "`ApusTransfers`: downloads and uploads that can be resumed."),
+    .trait(name: "AWS", description: "`ApusAWS`: signatures of AWS."),
     .trait(name: "ServiceLifecycle", description: "The SwiftNIO transport as a service of swift-service-lifecycle."),
     .default(enabledTraits: defaultTraits),
   ],
@@ -75,6 +79,7 @@ let package = Package(
         .target(name: "CApusZlib", condition: .when(traits: ["Transfers"])),
       ],
       swiftSettings: settings),
+    .target(name: "ApusAWS", dependencies: ["ApusCore", httpTypes, awsCrypto], swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
@@ -149,6 +154,9 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "ApusAWSTests", dependencies: ["ApusAWS", "ApusCore", "TestSupport", httpTypes, awsCrypto],
+      swiftSettings: settings),
+    .testTarget(
       name: "ApusURLSessionTests",
       dependencies: [
         "ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport", httpTypes,
@@ -184,8 +192,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", "ApusTransfers", "ApusWaiting",
-        httpTypes,
+        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", "ApusTransfers",
+        "ApusWaiting", httpTypes,
       ],
       swiftSettings: settings),
   ],

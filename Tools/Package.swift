@@ -13,6 +13,7 @@ let settings: [SwiftSetting] = [
 
 let apus = Target.Dependency.product(name: "Apus", package: "apus")
 let apusCredentials = Target.Dependency.product(name: "ApusCredentials", package: "apus")
+let apusAWS = Target.Dependency.product(name: "ApusAWS", package: "apus")
 let apusNIO = Target.Dependency.product(name: "ApusNIO", package: "apus")
 let apusTransfers = Target.Dependency.product(name: "ApusTransfers", package: "apus")
 let apusURLSession = Target.Dependency.product(name: "ApusURLSession", package: "apus")
@@ -35,13 +36,15 @@ let package = Package(
   targets: [
     .target(
       name: "ApusTool",
-      dependencies: [apus, apusCredentials, apusNIO, apusTransfers, apusURLSession, argumentParser, httpTypes],
+      dependencies: [
+        apus, apusAWS, apusCredentials, apusNIO, apusTransfers, apusURLSession, argumentParser, httpTypes,
+      ],
       swiftSettings: settings),
     .executableTarget(name: "ApusCommand", dependencies: ["ApusTool", argumentParser], swiftSettings: settings),
     .testTarget(
       name: "ApusToolTests",
       dependencies: [
-        "ApusTool", apus, apusCredentials, apusNIO, apusTransfers, apusURLSession, argumentParser, httpTypes,
+        "ApusTool", apus, apusAWS, apusCredentials, apusNIO, apusTransfers, apusURLSession, argumentParser, httpTypes,
       ],
       swiftSettings: settings),
     .testTarget(

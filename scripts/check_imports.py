@@ -26,6 +26,7 @@ ALLOWED = {
                        | LIBC,
     "ApusTransfers": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization", "Dispatch"}
                      | FOUNDATION | LIBC,
+    "ApusAWS": {"ApusCore", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",
                        "CryptoKit", "Network"} | FOUNDATION,
     "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization", "CApusZlib", "ServiceLifecycle", "NIOTLS"} | FOUNDATION | NIO

@@ -1,4 +1,5 @@
 import Apus
+import ApusAWS
 
 /// The tool's exit status and its error message.
 struct Ending: Sendable, Hashable {
@@ -18,6 +19,7 @@ struct Ending: Sendable, Hashable {
     case let error as OutputError:
       self.init(.output, error.isBrokenPipe ? nil : Complaint(sentence: error.description))
     case let error as ProfileError: self.init(error.status, Complaint(sentence: error.description))
+    case let error as SigningError: self.init(.invalidRequest, Complaint(sentence: error.description))
     case let error as PlanError: self.init(.usage, Complaint(sentence: error.description))
     case is CancellationError: self.init(.interrupted, Complaint(sentence: "Interrupted."))
     case let error as TargetURL.Malformed:

@@ -1,0 +1,87 @@
+#if AWS
+/// The path and the query of a request target as Signature Version 4 writes them.
+struct CanonicalTarget: Sendable {
+  /// The path, encoded.
+  let path: [UInt8]
+  /// The parameters, encoded and sorted.
+  private var parameters: [Parameter]
+
+  private struct Parameter: Sendable, Comparable {
+    let name: [UInt8]
+    let value: [UInt8]
+
+    static func < (lhs: Parameter, rhs: Parameter) -> Bool {
+      if lhs.name != rhs.name { return lhs.name.lexicographicallyPrecedes(rhs.name) }
+      return lhs.value.lexicographicallyPrecedes(rhs.value)
+    }
+  }
+
+  /// - Parameters:
+  ///   - target: the path and the query as they are sent.
+  ///   - rules: how the service reads paths.
+  init(_ target: String, _ rules: SignatureV4.PathRules) {
+    let bytes = target.utf8
+    let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+    path = Self.path(Array(bytes[..<mark]), rules)
+    guard mark < bytes.endIndex else {
+      parameters = []
+      return
+    }
+    parameters = bytes[bytes.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { item in
+      let sign = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+      return Self.parameter(
+        CanonicalText.decoded(item[..<sign]), CanonicalText.decoded(item[sign...].dropFirst()))
+    }
+    parameters.sort()
+  }
+
+  /// Adds parameters, which are not encoded yet.
+  mutating func add(_ additions: [(name: String, value: String)]) {
+    parameters += additions.map { Self.parameter($0.name.utf8, $0.value.utf8) }
+    parameters.sort()
+  }
+
+  /// The parameters as they are signed.
+  func append(queryTo text: inout CanonicalText) {
+    for (index, parameter) in parameters.enumerated() {
+      if index > 0 { text.append("&" as Unicode.Scalar) }
+      text.append(verbatim: parameter.name)
+      text.append("=" as Unicode.Scalar)
+      text.append(verbatim: parameter.value)
+    }
+  }
+
+  private static func parameter(_ name: some Sequence<UInt8>, _ value: some Sequence<UInt8>) -> Parameter {
+    var (encodedName, encodedValue) = (CanonicalText(), CanonicalText())
+    encodedName.append(encoding: name)
+    encodedValue.append(encoding: value)
+    return Parameter(name: encodedName.bytes, value: encodedValue.bytes)
+  }
+
+  private static func path(_ path: [UInt8], _ rules: SignatureV4.PathRules) -> [UInt8] {
+    let path = path.isEmpty ? [UInt8(ascii: "/")] : path
+    var text = CanonicalText(capacity: path.count + 16)
+    switch rules {
+    case .decoded: text.append(encoding: CanonicalText.decoded(path), keepsSlashes: true)
+    case .asSent(let isNormalized):
+      text.append(encoding: isNormalized ? normalized(path) : path, keepsSlashes: true)
+    }
+    return text.bytes
+  }
+
+  /// Removes dot segments and empty segments. Unlike RFC 3986 §5.2.4, and like AWS's own clients, a dot segment at the end
+  /// leaves no slash.
+  private static func normalized(_ path: [UInt8]) -> [UInt8] {
+    let slash = UInt8(ascii: "/")
+    let dot = UInt8(ascii: ".")
+    var segments: [ArraySlice<UInt8>] = []
+    for segment in path.split(separator: slash) {
+      if segment.elementsEqual([dot]) { continue }
+      if segment.elementsEqual([dot, dot]) { _ = segments.popLast() } else { segments.append(segment) }
+    }
+    var result = segments.flatMap { [slash] + $0 }
+    if result.isEmpty || path.last == slash { result.append(slash) }
+    return result
+  }
+}
+#endif

@@ -1,0 +1,263 @@
+#if AWS
+public import ApusCore
+import Crypto
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Signatures of AWS, version 4 (`AWS4-HMAC-SHA256`), for one service in one region.
+///
+/// A signature covers the method, the target, the fields (headers), the content (body) and the time, so a signed request
+/// is valid for a few minutes only and must not be changed afterward.
+///
+/// ```swift
+/// let signer = SignatureV4(region: "eu-central-1", service: "execute-api")
+/// let signed = try signer.sign(message, with: credentials, at: Date())
+/// ```
+public struct SignatureV4: Sendable {
+  /// The way in which a service reads the path of a request.
+  public enum PathRules: Sendable, Hashable {
+    /// The service signs each path segment as it is sent, and therefore encodes it again. All services except S3.
+    ///
+    /// - Parameter isNormalized: whether dot segments and empty segments are removed before.
+    case asSent(isNormalized: Bool)
+    /// The service signs the path that the percent-encoding stands for. S3, whose keys may contain dot segments and empty
+    /// segments.
+    case decoded
+  }
+
+  /// The content as it is signed.
+  public enum Payload: Sendable, Hashable {
+    /// The SHA-256 digest of the content of the message, which must be in memory.
+    case content
+    /// A SHA-256 digest of the content, computed before: 64 lowercase hexadecimal digits.
+    case digest(String)
+    /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. In a field over https only, because otherwise
+    /// anybody on the way could replace the content; in a presigned URL always, because the content is not known yet.
+    case unsigned
+  }
+
+  /// The part of a request that carries the signature.
+  public enum Place: Sendable, Hashable {
+    /// The field `Authorization`.
+    case field
+    /// The query, for a URL that anyone may use until it expires.
+    ///
+    /// - Parameter seconds: the time for which the URL is valid, from 1 to 604,800 (a week).
+    case query(seconds: Int)
+  }
+
+  /// A signed request, and the texts from which the signature was computed.
+  public struct Signed: Sendable, SelfRedacting {
+    /// The request with the signature.
+    public var message: RequestMessage
+    /// The request as it was signed. For comparison with the text in a server's error; may contain secrets.
+    public let canonicalRequest: String
+    /// The text whose keyed hash is the signature. Contains no secrets.
+    public let stringToSign: String
+    /// The signature: 64 lowercase hexadecimal digits.
+    public let signature: String
+
+    /// The string to sign, without the signature.
+    public var description: String {
+      "SignatureV4.Signed(\(stringToSign.split(separator: "\n").joined(separator: " ")))"
+    }
+  }
+
+  /// The region, for example `eu-central-1`.
+  public let region: String
+  /// The name of the service in signatures, for example `s3` or `execute-api`.
+  public let service: String
+  /// Default: ``PathRules/decoded`` for the service `s3`, else ``PathRules/asSent(isNormalized:)`` with `true`.
+  public var pathRules: PathRules
+  /// Whether the field `X-Amz-Content-SHA256` is added, which tells the server how the content was signed. Default:
+  /// `true` for the service `s3`, which requires it.
+  public var sendsPayload: Bool
+  /// Whether the session token of temporary credentials is part of the signature. Default: `true`; a few services expect
+  /// it to be added afterward.
+  public var signsSessionToken = true
+  private let keys = SigningKeys()
+
+  /// Creates a signer.
+  public init(region: String, service: String) {
+    self.region = region
+    self.service = service
+    pathRules = service == "s3" ? .decoded : .asSent(isNormalized: true)
+    sendsPayload = service == "s3"
+  }
+
+  /// Signs a request. An earlier signature is replaced.
+  ///
+  /// - Parameters:
+  ///   - message: the request, complete: fields that are added or changed later are not covered, and changing a signed
+  ///     one makes the signature invalid.
+  ///   - credentials: the identity.
+  ///   - date: the time of the signature; the server must agree within 15 minutes.
+  ///   - payload: the content as it is signed. Default: ``Payload/content``.
+  ///   - place: the part of the request that carries the signature. Default: ``Place/field``.
+  /// - Throws: ``SigningError``.
+  public func sign(
+    _ message: RequestMessage, with credentials: AWSCredentials, at date: Date, payload: Payload = .content,
+    place: Place = .field
+  ) throws(SigningError) -> Signed {
+    guard let host = message.head.authority, !host.isEmpty else { throw .missingHost }
+    let time = SigningTime(date)
+    let scope = SigningScope(day: String(time.day), region: region, service: service)
+    let identity = "\(credentials.accessKeyID)/\(scope.text)"
+    if payload == .unsigned, place == .field, message.head.scheme != "https" { throw .unsignedWithoutTLS }
+    let digest = try Self.digest(payload, of: message)
+    var message = Self.withoutSignature(message)
+    if sendsPayload { try Self.set("X-Amz-Content-SHA256", digest, in: &message) }
+    if place == .field {
+      try Self.set("X-Amz-Date", time.text, in: &message)
+      if signsSessionToken { try Self.setToken(of: credentials, in: &message) }
+    }
+    let fields = CanonicalFields(of: message.head, host: host)
+    var target = CanonicalTarget(message.target, pathRules)
+    var parameters: [(name: String, value: String)] = []
+    if case .query(let seconds) = place {
+      guard (1...604_800).contains(seconds) else { throw .invalidLifetime(seconds: seconds) }
+      parameters = [
+        ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", identity),
+        ("X-Amz-Date", time.text), ("X-Amz-SignedHeaders", fields.names), ("X-Amz-Expires", "\(seconds)"),
+      ]
+      if signsSessionToken, let token = credentials.sessionToken { parameters.append(("X-Amz-Security-Token", token)) }
+      target.add(parameters)
+    }
+
+    var request = CanonicalText(capacity: 512)
+    request.append(message.head.method.rawValue)
+    request.append("\n" as Unicode.Scalar)
+    request.append(verbatim: target.path)
+    request.append("\n" as Unicode.Scalar)
+    target.append(queryTo: &request)
+    request.append("\n" as Unicode.Scalar)
+    fields.append(to: &request)
+    request.append(digest)
+
+    var text = CanonicalText(capacity: 160)
+    text.append("\(Self.algorithm)\n\(time.text)\n\(scope.text)\n")
+    text.append(hexadecimal: SHA256.hash(data: request.bytes))
+    let key = keys.key(credentials.secretAccessKey, for: scope)
+    var signature = CanonicalText(capacity: 64)
+    signature.append(hexadecimal: HMAC<SHA256>.authenticationCode(for: text.bytes, using: key))
+
+    switch place {
+    case .field:
+      try Self.set(
+        "Authorization",
+        "\(Self.algorithm) Credential=\(identity), SignedHeaders=\(fields.names), "
+          + "Signature=\(signature.string)", in: &message)
+      if !signsSessionToken { try Self.setToken(of: credentials, in: &message) }
+    case .query:
+      parameters.append(("X-Amz-Signature", signature.string))
+      if !signsSessionToken, let token = credentials.sessionToken {
+        parameters.append(("X-Amz-Security-Token", token))
+      }
+      Self.append(parameters, to: &message)
+    }
+    return Signed(
+      message: message, canonicalRequest: request.string, stringToSign: text.string, signature: signature.string)
+  }
+
+  private static let algorithm = "AWS4-HMAC-SHA256"
+
+  /// The digest as it is signed.
+  private static func digest(_ payload: Payload, of message: RequestMessage) throws(SigningError) -> String {
+    switch payload {
+    case .digest(let digest): return digest
+    case .unsigned: return "UNSIGNED-PAYLOAD"
+    case .content:
+      var text = CanonicalText(capacity: 64)
+      switch message.content {
+      case .empty: return emptyDigest
+      case .bytes(let data): text.append(hexadecimal: SHA256.hash(data: data))
+      default: throw .contentNotInMemory
+      }
+      return text.string
+    }
+  }
+
+  private static let emptyDigest: String = {
+    var text = CanonicalText(capacity: 64)
+    text.append(hexadecimal: SHA256.hash(data: [UInt8]()))
+    return text.string
+  }()
+
+  /// Returns the message without the fields and parameters of an earlier signature.
+  private static func withoutSignature(_ message: RequestMessage) -> RequestMessage {
+    var message = message
+    for name in ownFields where message.head.headerFields.contains(name) { message.head.headerFields[name] = nil }
+    return message
+  }
+
+  private static let ownFields = ["Authorization", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-SHA256"]
+    .compactMap { HTTPField.Name($0) }
+
+  private static func setToken(
+    of credentials: AWSCredentials, in message: inout RequestMessage
+  ) throws(SigningError) {
+    if let token = credentials.sessionToken { try set("X-Amz-Security-Token", token, in: &message, isSecret: true) }
+  }
+
+  private static func set(
+    _ name: String, _ value: String, in message: inout RequestMessage, isSecret: Bool = false
+  ) throws(SigningError) {
+    do {
+      try message.addField(RawField(name, value, isSensitive: isSecret || name == "Authorization"))
+    } catch {
+      // Otherwise the field would lack what the signature says.
+      throw .invalidCredentials
+    }
+  }
+
+  /// Appends parameters to the query.
+  private static func append(_ parameters: [(name: String, value: String)], to message: inout RequestMessage) {
+    var text = CanonicalText(capacity: 512)
+    text.append(message.target)
+    var separator: Unicode.Scalar = message.target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
+    if message.target.utf8.last.map({ $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "&") }) == true {
+      separator = "\0"
+    }
+    for (name, value) in parameters {
+      if separator != "\0" { text.append(separator) }
+      separator = "&"
+      text.append(name)
+      text.append("=" as Unicode.Scalar)
+      text.append(encoding: value.utf8)
+    }
+    message.target = text.string
+  }
+}
+
+/// The reason why a request cannot be signed.
+public enum SigningError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The request names no host.
+  case missingHost
+  /// The content is a file or a stream, whose digest is not known.
+  case contentNotInMemory
+  /// The content would neither be signed nor protected by TLS.
+  case unsignedWithoutTLS
+  /// A presigned URL is valid for at least a second and at most a week.
+  case invalidLifetime(seconds: Int)
+  /// The access key ID or the session token contains characters that a field cannot contain.
+  case invalidCredentials
+
+  /// The reason as a sentence.
+  public var description: String {
+    switch self {
+    case .missingHost: "The request names no host, so it cannot be signed."
+    case .contentNotInMemory: "The content is not in memory; sign it with its digest, or without it over https."
+    case .unsignedWithoutTLS: "Content that is not signed may be sent over https only."
+    case .invalidLifetime(let seconds):
+      "A presigned URL is valid for 1 to 604800 seconds, not for \(seconds)."
+    case .invalidCredentials:
+      "The access key ID or the session token contains characters that are not allowed in a field."
+    }
+  }
+}
+#endif
