@@ -5,8 +5,9 @@ import HTTPTypes
 struct CanonicalFields: Sendable {
   private var fields: [(name: String, values: [String])] = []
 
-  /// - Parameter host: the value of `Host`, which is not among the fields of the head.
-  init(of head: HTTPRequest, host: String) {
+  /// - Throws: ``SigningError/missingHost``.
+  init(of head: HTTPRequest) throws(SigningError) {
+    guard let host = head.authority, !host.isEmpty else { throw .missingHost }
     fields.reserveCapacity(head.headerFields.count + 1)
     fields.append(("host", [host]))
     for field in head.headerFields where !Self.isUnsigned(field.name.canonicalName) {

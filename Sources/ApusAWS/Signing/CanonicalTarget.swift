@@ -4,7 +4,7 @@ struct CanonicalTarget: Sendable {
   /// The path, encoded.
   let path: [UInt8]
   /// The parameters, encoded and sorted.
-  private var parameters: [Parameter]
+  private let parameters: [Parameter]
 
   private struct Parameter: Sendable, Comparable {
     let name: [UInt8]
@@ -27,18 +27,12 @@ struct CanonicalTarget: Sendable {
       parameters = []
       return
     }
-    parameters = bytes[bytes.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { item in
+    let items = bytes[bytes.index(after: mark)...].split(separator: UInt8(ascii: "&"))
+    parameters = items.map { item in
       let sign = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
       return Self.parameter(
         CanonicalText.decoded(item[..<sign]), CanonicalText.decoded(item[sign...].dropFirst()))
-    }
-    parameters.sort()
-  }
-
-  /// Adds parameters, which are not encoded yet.
-  mutating func add(_ additions: [(name: String, value: String)]) {
-    parameters += additions.map { Self.parameter($0.name.utf8, $0.value.utf8) }
-    parameters.sort()
+    }.sorted()
   }
 
   /// The parameters as they are signed.

@@ -36,19 +36,9 @@ public struct SignatureV4: Sendable {
     case content
     /// A SHA-256 digest of the content, computed before: 64 lowercase hexadecimal digits.
     case digest(String)
-    /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. In a field over https only, because otherwise
-    /// anybody on the way could replace the content; in a presigned URL always, because the content is not known yet.
+    /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. Over https only, because otherwise
+    /// anybody on the way could replace the content.
     case unsigned
-  }
-
-  /// The part of a request that carries the signature.
-  public enum Place: Sendable, Hashable {
-    /// The field `Authorization`.
-    case field
-    /// The query, for a URL that anyone may use until it expires.
-    ///
-    /// - Parameter seconds: the time for which the URL is valid, from 1 to 604,800 (a week).
-    case query(seconds: Int)
   }
 
   /// A signed request, and the texts from which the signature was computed.
@@ -75,8 +65,8 @@ public struct SignatureV4: Sendable {
   /// Default: ``PathRules/decoded`` for the service `s3`, else ``PathRules/asSent(isNormalized:)`` with `true`.
   public var pathRules: PathRules
   /// Whether the field `X-Amz-Content-SHA256` is added, which tells the server how the content was signed. Default:
-  /// `true` for the service `s3`, which requires it.
-  public var sendsPayload: Bool
+  /// `nil`, in requests to S3, which requires it, but not in presigned URLs.
+  public var sendsPayload: Bool?
   /// Whether the session token of temporary credentials is part of the signature. Default: `true`; a few services expect
   /// it to be added afterward.
   public var signsSessionToken = true
@@ -87,81 +77,110 @@ public struct SignatureV4: Sendable {
     self.region = region
     self.service = service
     pathRules = service == "s3" ? .decoded : .asSent(isNormalized: true)
-    sendsPayload = service == "s3"
   }
 
-  /// Signs a request. An earlier signature is replaced.
+  /// Signs a request in the field `Authorization`. An earlier signature is replaced.
   ///
   /// - Parameters:
-  ///   - message: the request, complete: fields that are added or changed later are not covered, and changing a signed
-  ///     one makes the signature invalid.
+  ///   - message: the request, complete: changing it afterward makes the signature invalid.
   ///   - credentials: the identity.
   ///   - date: the time of the signature; the server must agree within 15 minutes.
   ///   - payload: the content as it is signed. Default: ``Payload/content``.
-  ///   - place: the part of the request that carries the signature. Default: ``Place/field``.
   /// - Throws: ``SigningError``.
   public func sign(
-    _ message: RequestMessage, with credentials: AWSCredentials, at date: Date, payload: Payload = .content,
-    place: Place = .field
+    _ message: RequestMessage, with credentials: AWSCredentials, at date: Date, payload: Payload = .content
   ) throws(SigningError) -> Signed {
-    guard let host = message.head.authority, !host.isEmpty else { throw .missingHost }
-    let time = SigningTime(date)
-    let scope = SigningScope(day: String(time.day), region: region, service: service)
-    let identity = "\(credentials.accessKeyID)/\(scope.text)"
-    if payload == .unsigned, place == .field, message.head.scheme != "https" { throw .unsignedWithoutTLS }
-    let digest = try Self.digest(payload, of: message)
+    if payload == .unsigned, message.head.scheme != "https" { throw .unsignedWithoutTLS }
+    let (time, identity) = identity(credentials, date)
     var message = Self.withoutSignature(message)
-    if sendsPayload { try Self.set("X-Amz-Content-SHA256", digest, in: &message) }
-    if place == .field {
-      try Self.set("X-Amz-Date", time.text, in: &message)
-      if signsSessionToken { try Self.setToken(of: credentials, in: &message) }
-    }
-    let fields = CanonicalFields(of: message.head, host: host)
-    var target = CanonicalTarget(message.target, pathRules)
-    var parameters: [(name: String, value: String)] = []
-    if case .query(let seconds) = place {
-      guard (1...604_800).contains(seconds) else { throw .invalidLifetime(seconds: seconds) }
-      parameters = [
-        ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", identity),
-        ("X-Amz-Date", time.text), ("X-Amz-SignedHeaders", fields.names), ("X-Amz-Expires", "\(seconds)"),
-      ]
-      if signsSessionToken, let token = credentials.sessionToken { parameters.append(("X-Amz-Security-Token", token)) }
-      target.add(parameters)
-    }
+    let digest = try Self.digest(payload, of: message)
+    if sendsPayload ?? (service == "s3") { try Self.set("X-Amz-Content-SHA256", digest, in: &message) }
+    try Self.set("X-Amz-Date", time.text, in: &message)
+    if signsSessionToken { try Self.setToken(of: credentials, in: &message) }
+    let fields = try CanonicalFields(of: message.head)
+    let request = canonicalRequest(message, fields, digest: digest)
+    let (text, signature) = signature(of: request, at: time, with: credentials)
+    try Self.set(
+      "Authorization",
+      "\(Self.algorithm) Credential=\(identity), SignedHeaders=\(fields.names), Signature=\(signature)", in: &message)
+    if !signsSessionToken { try Self.setToken(of: credentials, in: &message) }
+    return Signed(
+      message: message, canonicalRequest: request.string, stringToSign: text.string, signature: signature)
+  }
 
-    var request = CanonicalText(capacity: 512)
-    request.append(message.head.method.rawValue)
-    request.append("\n" as Unicode.Scalar)
-    request.append(verbatim: target.path)
-    request.append("\n" as Unicode.Scalar)
-    target.append(queryTo: &request)
-    request.append("\n" as Unicode.Scalar)
-    fields.append(to: &request)
-    request.append(digest)
+  /// Signs a request in its query, for a URL that anyone may use until it expires.
+  ///
+  /// The fields of the request are signed too, so whoever uses the URL has to send them. The content of a request to S3 is
+  /// not signed, because it is not known yet, unless ``sendsPayload`` is `true`.
+  ///
+  /// - Parameters:
+  ///   - message: the request.
+  ///   - credentials: the identity. A URL that is signed with temporary credentials expires with them.
+  ///   - date: the time from which the URL is valid.
+  ///   - seconds: the time for which the URL is valid, from 1 to 604,800 (a week).
+  /// - Returns: the signed request; its ``ApusCore/RequestMessage/url`` is the URL.
+  /// - Throws: ``SigningError``.
+  public func presign(
+    _ message: RequestMessage, with credentials: AWSCredentials, at date: Date, seconds: Int
+  ) throws(SigningError) -> Signed {
+    guard (1...604_800).contains(seconds) else { throw .invalidLifetime(seconds: seconds) }
+    let (time, identity) = identity(credentials, date)
+    var message = Self.withoutSignature(message)
+    let digest = try Self.digest(service == "s3" && sendsPayload != true ? .unsigned : .content, of: message)
+    if sendsPayload == true { try Self.set("X-Amz-Content-SHA256", digest, in: &message) }
+    let fields = try CanonicalFields(of: message.head)
+    message.append(parameters: [
+      ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", identity), ("X-Amz-Date", time.text),
+      ("X-Amz-SignedHeaders", fields.names), ("X-Amz-Expires", "\(seconds)"),
+    ])
+    let token = credentials.sessionToken.map { [("X-Amz-Security-Token", $0)] } ?? []
+    if signsSessionToken { message.append(parameters: token) }
+    let request = canonicalRequest(message, fields, digest: digest)
+    let (text, signature) = signature(of: request, at: time, with: credentials)
+    message.append(parameters: [("X-Amz-Signature", signature)])
+    if !signsSessionToken { message.append(parameters: token) }
+    return Signed(
+      message: message, canonicalRequest: request.string, stringToSign: text.string, signature: signature)
+  }
 
+  // MARK: Steps
+
+  /// The time of a signature, and the credentials with their scope as they are written in it.
+  private func identity(_ credentials: AWSCredentials, _ date: Date) -> (SigningTime, String) {
+    let time = SigningTime(date)
+    return (time, "\(credentials.accessKeyID)/\(scope(at: time).text)")
+  }
+
+  private func scope(at time: SigningTime) -> SigningScope {
+    SigningScope(day: String(time.day), region: region, service: service)
+  }
+
+  private func canonicalRequest(
+    _ message: RequestMessage, _ fields: CanonicalFields, digest: String
+  ) -> CanonicalText {
+    let target = CanonicalTarget(message.target, pathRules)
+    var text = CanonicalText(capacity: 512)
+    text.append("\(message.head.method.rawValue)\n")
+    text.append(verbatim: target.path)
+    text.append("\n" as Unicode.Scalar)
+    target.append(queryTo: &text)
+    text.append("\n" as Unicode.Scalar)
+    fields.append(to: &text)
+    text.append(digest)
+    return text
+  }
+
+  private func signature(
+    of request: CanonicalText, at time: SigningTime, with credentials: AWSCredentials
+  ) -> (text: CanonicalText, signature: String) {
+    let scope = scope(at: time)
     var text = CanonicalText(capacity: 160)
     text.append("\(Self.algorithm)\n\(time.text)\n\(scope.text)\n")
     text.append(hexadecimal: SHA256.hash(data: request.bytes))
     let key = keys.key(credentials.secretAccessKey, for: scope)
     var signature = CanonicalText(capacity: 64)
     signature.append(hexadecimal: HMAC<SHA256>.authenticationCode(for: text.bytes, using: key))
-
-    switch place {
-    case .field:
-      try Self.set(
-        "Authorization",
-        "\(Self.algorithm) Credential=\(identity), SignedHeaders=\(fields.names), "
-          + "Signature=\(signature.string)", in: &message)
-      if !signsSessionToken { try Self.setToken(of: credentials, in: &message) }
-    case .query:
-      parameters.append(("X-Amz-Signature", signature.string))
-      if !signsSessionToken, let token = credentials.sessionToken {
-        parameters.append(("X-Amz-Security-Token", token))
-      }
-      Self.append(parameters, to: &message)
-    }
-    return Signed(
-      message: message, canonicalRequest: request.string, stringToSign: text.string, signature: signature.string)
+    return (text, signature.string)
   }
 
   private static let algorithm = "AWS4-HMAC-SHA256"
@@ -214,23 +233,21 @@ public struct SignatureV4: Sendable {
       throw .invalidCredentials
     }
   }
+}
 
+extension RequestMessage {
   /// Appends parameters to the query.
-  private static func append(_ parameters: [(name: String, value: String)], to message: inout RequestMessage) {
+  fileprivate mutating func append(parameters: [(name: String, value: String)]) {
     var text = CanonicalText(capacity: 512)
-    text.append(message.target)
-    var separator: Unicode.Scalar = message.target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
-    if message.target.utf8.last.map({ $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "&") }) == true {
-      separator = "\0"
-    }
+    text.append(target)
     for (name, value) in parameters {
-      if separator != "\0" { text.append(separator) }
-      separator = "&"
-      text.append(name)
-      text.append("=" as Unicode.Scalar)
+      let mark = text.bytes.contains(UInt8(ascii: "?"))
+      let isOpen = mark && (text.bytes.last == UInt8(ascii: "?") || text.bytes.last == UInt8(ascii: "&"))
+      if !isOpen { text.append(mark ? "&" as Unicode.Scalar : "?") }
+      text.append("\(name)=")
       text.append(encoding: value.utf8)
     }
-    message.target = text.string
+    target = text.string
   }
 }
 

@@ -61,8 +61,7 @@ struct SignatureV4Tests {
     var signer = SignatureV4(region: "us-east-1", service: "service")
     var credentials = AWSCredentials.example
     credentials.sessionToken = "a/b="
-    let place = SignatureV4.Place.query(seconds: 60)
-    let inside = try signer.sign(message(.get, "/x?a=1"), with: credentials, at: .example, place: place)
+    let inside = try signer.presign(message(.get, "/x?a=1"), with: credentials, at: .example, seconds: 60)
     #expect(
       inside.message.target
         == "/x?a=1&X-Amz-Algorithm=AWS4-HMAC-SHA256"
@@ -70,7 +69,7 @@ struct SignatureV4Tests {
         + "&X-Amz-Date=20150830T123600Z&X-Amz-SignedHeaders=host&X-Amz-Expires=60&X-Amz-Security-Token=a%2Fb%3D"
         + "&X-Amz-Signature=\(inside.signature)")
     signer.signsSessionToken = false
-    let outside = try signer.sign(message(.get, "/x"), with: credentials, at: .example, place: place)
+    let outside = try signer.presign(message(.get, "/x"), with: credentials, at: .example, seconds: 60)
     #expect(
       outside.message.target.hasSuffix("&X-Amz-Signature=\(outside.signature)&X-Amz-Security-Token=a%2Fb%3D"))
     #expect(outside.signature != inside.signature)
@@ -109,7 +108,7 @@ struct SignatureV4Tests {
     #expect(throws: SigningError.missingHost) { try signer.sign(nowhere, with: .example, at: .example) }
     for seconds in [0, -1, 604_801] {
       #expect(throws: SigningError.invalidLifetime(seconds: seconds)) {
-        try signer.sign(message(.get, "/"), with: .example, at: .example, place: .query(seconds: seconds))
+        try signer.presign(message(.get, "/"), with: .example, at: .example, seconds: seconds)
       }
     }
     let stream = message(.put, "/", content: .stream(ContentStream(isReplayable: false) { { nil } }))
@@ -144,8 +143,10 @@ struct SignatureV4Tests {
     var credentials = AWSCredentials.example
     credentials.sessionToken = "session-sentinel"
     let signer = SignatureV4(region: "us-east-1", service: "service")
-    for place in [SignatureV4.Place.field, .query(seconds: 60)] {
-      let signed = try signer.sign(message(.get, "/"), with: credentials, at: .example, place: place)
+    for signed in [
+      try signer.sign(message(.get, "/"), with: credentials, at: .example),
+      try signer.presign(message(.get, "/"), with: credentials, at: .example, seconds: 60),
+    ] {
       var dumped = ""
       dump(signed, to: &dumped)
       dump(credentials, to: &dumped)

@@ -31,12 +31,11 @@ struct SignatureV4VectorTests {
     if !vector.content.isEmpty { request.content = .bytes(Data(vector.content.utf8)) }
     var credentials = AWSCredentials.example
     credentials.sessionToken = vector.token
-    var signer = SignatureV4(region: "us-east-1", service: vector.service)
-    if vector.seconds != nil { signer.sendsPayload = false }
-    let signed = try signer.sign(
-      request, with: credentials, at: .example,
-      payload: vector.seconds != nil && vector.service == "s3" ? .unsigned : .content,
-      place: vector.seconds.map { .query(seconds: $0) } ?? .field)
+    let signer = SignatureV4(region: "us-east-1", service: vector.service)
+    let signed =
+      try vector.seconds.map {
+        try signer.presign(request, with: credentials, at: .example, seconds: $0)
+      } ?? signer.sign(request, with: credentials, at: .example)
     #expect(signed.signature == vector.signature, "\(signed.canonicalRequest)")
   }
 

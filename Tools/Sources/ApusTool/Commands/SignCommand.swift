@@ -79,10 +79,10 @@ struct SignCommand: AsyncParsableCommand {
       sessionToken: token)
     var signer = SignatureV4(region: region, service: service)
     if noNormalizePath, signer.pathRules != .decoded { signer.pathRules = .asSent(isNormalized: false) }
-    signer.sendsPayload = signContent || service == "s3" && presign == nil
+    if signContent { signer.sendsPayload = true }
     signer.signsSessionToken = !omitSessionToken
     return Signing(
-      signer: signer, credentials: credentials, date: date, place: presign.map { .query(seconds: $0) } ?? .field,
+      signer: signer, credentials: credentials, date: date, seconds: presign,
       input: .standardInput(), output: .standardOutput(), error: .standardError())
   }
 

@@ -7,7 +7,8 @@ struct Signing: Sendable {
   let signer: SignatureV4
   let credentials: AWSCredentials
   let date: Date
-  let place: SignatureV4.Place
+  /// The time for which a presigned URL is valid; `nil`: the signature goes into a field.
+  let seconds: Int?
   let input: DescriptorReader
   let output: DescriptorWriter
   let error: DescriptorWriter
@@ -40,19 +41,18 @@ struct Signing: Sendable {
   /// - Throws: ``InputError``, `SigningError`
   func line(for request: Data) throws -> Data {
     let message = try RawRequest.message(request, place: "standard input")
-    // What a presigned URL for S3 will carry is not known yet.
-    let isUnsigned = place != .field && signer.service == "s3" && !signer.sendsPayload
-    let signed = try signer.sign(
-      message, with: credentials, at: date, payload: isUnsigned ? .unsigned : .content, place: place)
+    let signed =
+      try seconds.map { try signer.presign(message, with: credentials, at: date, seconds: $0) }
+      ?? signer.sign(message, with: credentials, at: date)
     var bytes: [UInt8] = []
     var members = [
       ("canonical_request", signed.canonicalRequest), ("string_to_sign", signed.stringToSign),
       ("signature", signed.signature),
     ]
-    switch place {
-    case .field: members.append(("authorization", signed.message.head.headerFields[.authorization] ?? ""))
-    case .query: members.append(("url", Self.url(of: signed.message)))
-    }
+    members.append(
+      seconds == nil
+        ? ("authorization", signed.message.head.headerFields[.authorization] ?? "")
+        : ("url", Self.url(of: signed.message)))
     for (name, value) in members {
       bytes += (bytes.isEmpty ? "{" : ",").utf8
       JSONText.appendQuoted(name.utf8, to: &bytes)
