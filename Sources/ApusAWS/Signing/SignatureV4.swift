@@ -16,6 +16,7 @@ public import Foundation
 ///
 /// ```swift
 /// let signer = SignatureV4(region: "eu-central-1", service: "execute-api")
+/// let message = try await api.message(for: Request<Content>.get("/films"))
 /// let signed = try signer.sign(message, with: credentials, at: Date())
 /// ```
 public struct SignatureV4: Sendable {
