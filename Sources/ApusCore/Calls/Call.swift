@@ -173,6 +173,7 @@ final class Call: DeadlineTarget {
   }
 
   /// Throws if the call was cancelled.
+  @inline(never)  // Keeps its temporaries out of the frames that live as long as the call waits.
   func checkCancellation() throws {
     if let reason = cancellationReason { throw CallError(reason, of: self) }
   }
@@ -182,6 +183,7 @@ final class Call: DeadlineTarget {
   /// Ends the call successfully. A call ends once.
   ///
   /// - Throws: ``CallError`` if the call was cancelled first.
+  @inline(never)  // As above.
   func succeed() throws(CallError) {
     if let reason = end(with: .succeeded) { throw CallError(reason, of: self) }
   }

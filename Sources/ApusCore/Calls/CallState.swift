@@ -40,10 +40,12 @@ struct CallState {
 
   /// The maximum number of events. Further events are only counted, so that a trace cannot grow without bound.
   private static let eventLimit = 1000
+  /// The number of events for which memory is reserved.
+  private static let usualEvents = 12
 
   init(reportsConnections: Bool = false) {
     self.reportsConnections = reportsConnections
-    events.reserveCapacity(12)
+    events.reserveCapacity(Self.usualEvents)
   }
 
   // MARK: Cancelling and ending
@@ -95,6 +97,8 @@ struct CallState {
     advance(to: event)
     if event.kind.isProgress { return }
     if events.count < Self.eventLimit { events.append(event) } else { droppedEvents += 1 }
+    // Many calls may be queued for long: the first time, return the memory for events that have not happened.
+    if case .queued = event.kind, events.count < Self.usualEvents / 2 { events = events.map { $0 } }
   }
 
   /// Handles an event after the end. Keeps only the information that calls sharing the exchange need.

@@ -21,7 +21,14 @@ extension Call {
     // 5. Create the value: here, or on the global pool if the content is so large that decoding would block the
     //    executor.
     guard isLarge(response.content) else { return try deliver(response) }
-    return try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) }
+    return try await delivered(response, by: deliver)
+  }
+
+  @inline(never)  // Few responses are that large: the frame of the other calls has no room for it.
+  private func delivered<Output: Sendable>(
+    _ response: ResponseMessage, by deliver: (ResponseMessage) throws -> Output
+  ) async throws -> Output {
+    try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) }
   }
 
   @inline(never)  // Its temporaries would be kept for as long as the call waits.
@@ -44,6 +51,7 @@ extension Call {
   }
 
   /// Reads a rejected response. Of content that is still arriving, reads only as much as an error keeps.
+  @inline(never)  // As above.
   private func rejection(of response: ResponseMessage) async throws -> RejectedResponse {
     var response = response
     if response.content.bytes == nil {
@@ -62,6 +70,12 @@ extension Call {
 }
 
 extension ResponseMapping {
+  /// Returns a function that reads the value of an accepted response.
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call.
+  func reader(for call: Call) -> @Sendable (ResponseMessage) throws -> Value {
+    { try value(of: $0, for: call) }
+  }
+
   /// Reads the value of an accepted response.
   func value(of response: ResponseMessage, for call: Call) throws -> Value {
     let content = Content(of: response, coding: call.coding)

@@ -99,20 +99,19 @@ extension Client {
   }
 
   private func value<Value>(of request: Request<Value>, by call: Call) async throws(CallError) -> Value {
-    let mapping = request.mapping
-    if let rejected = mapping.rejected { return try await value(by: mapping, orRejected: rejected, of: call) }
-    return try await perform(call) { try mapping.value(of: $0, for: call) }
+    guard request.mapping.rejected == nil else { return try await value(orRejected: request.mapping, of: call) }
+    return try await perform(call, deliver: request.mapping.reader(for: call))
   }
 
   /// Performs a call that has an expected rejection as its value.
   @inline(never)  // Few calls expect one: the others keep nothing for it.
   private func value<Value>(
-    by mapping: ResponseMapping<Value>, orRejected rejected: (any Sendable) -> Value?, of call: Call
+    orRejected mapping: ResponseMapping<Value>, of call: Call
   ) async throws(CallError) -> Value {
     do {
-      return try await perform(call) { try mapping.value(of: $0, for: call) }
+      return try await perform(call, deliver: mapping.reader(for: call))
     } catch {
-      guard let value = error.rejection?.value.flatMap(rejected) else { throw error }
+      guard let value = error.rejection?.value.flatMap({ mapping.rejected?($0) }) else { throw error }
       return value
     }
   }
@@ -141,20 +140,34 @@ extension Client {
     _ call: Call, isolation: isolated (any Actor)? = #isolation,
     deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) async throws -> Output {
+    try admit(call)
+    return try await withTaskCancellationHandler {
+      // Using `isolation` keeps this closure on the caller's actor.
+      try await work(of: call, for: isolation, deliver: deliver).value
+    } onCancel: {
+      call.cancel(.caller)
+    }
+  }
+
+  // MARK: Steps, not inlined because their temporaries would live as long as the call
+
+  @inline(never)
+  private func admit(_ call: Call) throws {
     call.recordStart()
     guard call.delivery == .described || host.registry.admit(call) else {
       throw CallFault(.refused, "a call with this id is running")
     }
     call.announce()
-    return try await withTaskCancellationHandler {
-      // Using `isolation` keeps this closure on the caller's actor.
-      let unit = host.spawner.spawn(for: isolation) { [pipeline] in
-        try await call.run(through: pipeline, deliver: deliver)
-      }
-      call.attach(unit)
-      return try await unit.value
-    } onCancel: {
-      call.cancel(.caller)
+  }
+
+  @inline(never)
+  private func work<Output: Sendable>(
+    of call: Call, for caller: (any Actor)?, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
+  ) -> Task<Output, any Error> {
+    let task = host.spawner.spawn(for: caller) { [pipeline] in
+      try await call.run(through: pipeline, deliver: deliver)
     }
+    call.attach(task)
+    return task
   }
 }

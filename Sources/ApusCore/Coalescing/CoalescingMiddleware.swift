@@ -21,7 +21,7 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
     self.limits = limits
   }
 
-  var audience: MiddlewareAudience { .coalescedCalls }
+  package var audience: MiddlewareAudience { .coalescedCalls }
 
   /// Joins the exchange of an equal request, or starts an exchange that other calls can join.
   ///

@@ -15,13 +15,28 @@ public struct CallOptions: Sendable {
   /// The maximum number of content (body) bytes read into memory. Default: `nil`, which means the client's limit.
   public var contentLimit: Int?
   /// The coders and styles of this call. `nil` properties use the client's. Default: `nil`.
-  public var coding: CodingOptions?
+  public var coding: CodingOptions? {
+    get { boxedCoding?.options }
+    set { boxedCoding = newValue.map { CodingBox($0) } }
+  }
   /// The receiver of the progress of sending the content. Default: `nil`.
   public var uploadProgress: ProgressReporter?
   /// The receiver of the progress of receiving the response's content. Default: `nil`.
   public var downloadProgress: ProgressReporter?
   /// The settings for middlewares, by key.
   public var values = ContextValues()
+
+  private var boxedCoding: CodingBox?
+
+  /// The coding of a call that sets it. In place it would be most of the memory that every waiting call needs for its
+  /// options.
+  private final class CodingBox: Sendable {
+    let options: CodingOptions
+
+    init(_ options: CodingOptions) {
+      self.options = options
+    }
+  }
 
   /// Creates options with the client's defaults: no id and no tags.
   public init() {}

@@ -87,12 +87,15 @@ final class PreparedEnvironment: Sendable {
   let base: Result<BaseURL.Parts, CallFault>
   /// Whether the environment has values of its own, to see without copying them.
   let hasValues: Bool
+  /// Whether the environment has fields or query parameters for all messages.
+  let hasCommonParameters: Bool
   /// The environment's own `Accept`, for endpoints that do not ask for a specific media type.
   let accept: HTTPFields?
 
   init(_ environment: Environment) {
     self.environment = environment
     hasValues = !environment.values.isEmpty
+    hasCommonParameters = !environment.fields.isEmpty || !environment.query.isEmpty
     base = environment.baseURL.parts.mapError { CallFault(.invalidRequest, "\($0)") }
     // An invalid `Accept` is reported later, when all common fields are added.
     accept = environment.fields.lazy.compactMap { try? FieldRules.field($0) }.first { $0.name == .accept }

@@ -106,7 +106,7 @@ struct RequestDescription: Sendable {
   /// The endpoint's type, or `nil` for a `Request` that is used directly.
   var endpointType: (any Endpoint.Type)?
   /// The error that the endpoint's `request` threw, or `nil`.
-  var failure: CallFault?
+  var failure: (any Error)?
 }
 
 /// A box around a description, so that passing a request on costs one retain.

@@ -100,7 +100,7 @@ extension Request {
     switch position.place {
     case .url(let url): request.follow(.url(url), home: home)
     case .unusable(let reason): request.failure = CallFault(.invalidRequest, reason)
-    case .cursor, .number, .offset: request.failure = .misplaced
+    case .cursor, .number, .offset: request.failure = CallFault.misplaced
     }
     var next = self
     next.details = request

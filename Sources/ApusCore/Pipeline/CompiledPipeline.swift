@@ -45,6 +45,7 @@ final class CompiledPipeline: CallPipeline {
   private static func includes(_ context: CallContext, _ audience: MiddlewareAudience) -> Bool {
     switch audience {
     case .allCalls: true
+    case .callsWithCommonParameters: context.base.prepared.hasCommonParameters
     case .callsWithPrincipal: context.base.prepared.hasValues && context.environment.values.contains(PrincipalKey.self)
     case .coalescedCalls: context.base.delivery == .buffered && (context.base.joins || context.base.coalesces)
     }

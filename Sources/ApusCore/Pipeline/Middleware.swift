@@ -16,14 +16,16 @@ public protocol Middleware: Sendable {
 }
 
 /// A middleware that some calls skip, at the cost of one check.
-protocol ConditionalMiddleware: Middleware {
+package protocol ConditionalMiddleware: Middleware {
   /// The calls that have to pass this middleware.
   var audience: MiddlewareAudience { get }
 }
 
 /// The calls that have to pass a middleware. A value, because the check is on the path of every call.
-enum MiddlewareAudience: Sendable {
+package enum MiddlewareAudience: Sendable {
   case allCalls
+  /// The calls in environments with common fields or query parameters.
+  case callsWithCommonParameters
   /// The calls in environments that bind calls to a principal.
   case callsWithPrincipal
   /// The calls that may share an exchange.

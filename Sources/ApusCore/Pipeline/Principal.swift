@@ -43,7 +43,7 @@ public struct PrincipalBinding: ConditionalMiddleware {
   /// Creates the middleware.
   public init() {}
 
-  var audience: MiddlewareAudience { .callsWithPrincipal }
+  package var audience: MiddlewareAudience { .callsWithPrincipal }
 
   /// Binds the call to its principal and passes it on.
   ///

@@ -11,9 +11,12 @@ import HTTPTypes
 /// A call of a complete URL (``RequestPath/url(_:relativeTo:)-(String,_)``) gets no common parameters, because they
 /// could invalidate a signed URL. If its origin is not the environment's own, it gets no common field that is a secret
 /// (``Endpoint/trusting(_:)``).
-public struct CommonParametersMiddleware: Middleware {
+public struct CommonParametersMiddleware: ConditionalMiddleware {
   /// Creates the middleware. The fields and parameters are part of the environment.
   public init() {}
+
+  /// Other calls have nothing to add.
+  package var audience: MiddlewareAudience { .callsWithCommonParameters }
 
   /// Adds the missing fields and parameters. `Content-Type` is not added to a message without content.
   ///
@@ -26,7 +29,6 @@ public struct CommonParametersMiddleware: Middleware {
   @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
   private func completed(_ request: RequestMessage, _ context: CallContext) throws -> RequestMessage {
     let environment = context.environment
-    guard !environment.fields.isEmpty || !environment.query.isEmpty else { return request }
     var request = request
     let secrets = context.isAtHome(request) ? nil : CredentialFields(of: context)
     for field in environment.fields where !(request.content.isEmpty && Self.describesContent(field)) {

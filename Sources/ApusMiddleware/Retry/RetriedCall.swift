@@ -4,8 +4,8 @@ import Synchronization
 
 /// A call whose first attempt may be retried: drives a ``RetryState``.
 struct RetriedCall {
-  /// The outcome of an attempt.
-  enum Outcome {
+  /// The outcome of an attempt. Indirect, because frames of waiting calls have room for it.
+  indirect enum Outcome {
     case responded(ResponseMessage)
     case failed(TransportError)
   }

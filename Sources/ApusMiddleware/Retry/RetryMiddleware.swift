@@ -34,59 +34,81 @@ public struct RetryMiddleware: Middleware {
   ///
   /// - Throws: the error of the last attempt; `CancellationError` when the call is cancelled between two attempts.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    let isRepeated = policy(context).maximumAttempts > 1 && context.delivery != .described
-    let (message, content) = try prepared(request, context, isRepeated: isRepeated)
-    let start = context.now
-    let first: RetriedCall.Outcome
+    let first = try first(request, context)
+    let outcome: RetriedCall.Outcome
     do {
-      let response = try await next(message, context: isRepeated ? reservingTime(context, message) : context)
-      if response.head.status.code < 400 {
-        if isRepeated { budgets.succeeded(message) }
-        return response
-      }
-      guard isRepeated else { return response }
-      first = .responded(response)
-    } catch let error as TransportError {
-      guard isRepeated else { throw OfflineRefusal.unmarked(error) }
-      first = .failed(error)
+      let response = try await next(first.message, context: reservingTime(context, for: first))
+      guard let failure = failure(response, of: first) else { return response }
+      outcome = failure
+    } catch {
+      outcome = try failure(error, of: first)
     }
-    return try await goOn(
-      RetriedCall(
-        message: message, content: content, budgets: budgets, next: next, context: context,
-        state: RetryState(policy(context), budgets.budget, RetryState.Subject(message, context))), after: first, start)
+    return try await goOn(after: outcome, of: first, context, next)
   }
 
-  /// A separate function, so that its temporaries are not in the frame of calls whose first attempt succeeds.
+  // MARK: Steps, not inlined because their temporaries would live as long as the first attempt
+
+  /// The first attempt of a call.
+  private struct FirstAttempt {
+    let message: RequestMessage
+    /// `nil`: the content is replayable, or there is no further attempt.
+    let content: OneTimeContent?
+    let start: MonotonicInstant
+    let isRepeated: Bool
+  }
+
+  @inline(never)
+  private func first(_ request: RequestMessage, _ context: CallContext) throws -> FirstAttempt {
+    let isRepeated = policy(context).maximumAttempts > 1 && context.delivery != .described
+    var message = request
+    if let key = context.values[IdempotencyKeyKey.self] { try message.addField(key.rawField(context.random)) }
+    let content = isRepeated ? OneTimeContent(request.content) : nil
+    if let content { message.content = content.content }
+    return FirstAttempt(message: message, content: content, start: context.now, isRepeated: isRepeated)
+  }
+
+  /// The context of a first attempt, which reserves time for a retry if there can be one.
+  @inline(never)
+  private func reservingTime(_ context: CallContext, for first: FirstAttempt) -> CallContext {
+    guard first.isRepeated, first.message.content.isReplayable, context.isRepeatable(first.message.head) else {
+      return context
+    }
+    var context = context
+    context.leavesTimeForRetry = true
+    return context
+  }
+
+  /// - Returns: `nil` for a response that is not retried.
+  @inline(never)
+  private func failure(_ response: ResponseMessage, of first: FirstAttempt) -> RetriedCall.Outcome? {
+    guard first.isRepeated else { return nil }
+    guard response.head.status.code < 400 else { return .responded(response) }
+    budgets.succeeded(first.message)
+    return nil
+  }
+
+  /// - Throws: an error that is not retried.
+  @inline(never)
+  private func failure(_ error: any Error, of first: FirstAttempt) throws -> RetriedCall.Outcome {
+    guard let error = error as? TransportError else { throw error }
+    guard first.isRepeated else { throw OfflineRefusal.unmarked(error) }
+    return .failed(error)
+  }
+
   @inline(never)
   private func goOn(
-    _ call: consuming RetriedCall, after first: RetriedCall.Outcome, _ start: MonotonicInstant
+    after outcome: RetriedCall.Outcome, of first: FirstAttempt, _ context: CallContext, _ next: Next
   ) async throws -> ResponseMessage {
-    let step = try call.step(after: first, since: start)
+    let message = first.message
+    var call = RetriedCall(
+      message: message, content: first.content, budgets: budgets, next: next, context: context,
+      state: RetryState(policy(context), budgets.budget, RetryState.Subject(message, context)))
+    let step = try call.step(after: outcome, since: first.start)
     return try await call.goOn(with: step)
   }
 
   private func policy(_ context: CallContext) -> RetryPolicy {
     context.values[RetryPolicyKey.self] ?? standard
-  }
-
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
-  private func prepared(
-    _ request: RequestMessage, _ context: CallContext, isRepeated: Bool
-  ) throws -> (RequestMessage, OneTimeContent?) {
-    var message = request
-    if let key = context.values[IdempotencyKeyKey.self] { try message.addField(key.rawField(context.random)) }
-    guard isRepeated, let content = OneTimeContent(request.content) else { return (message, nil) }
-    message.content = content.content
-    return (message, content)
-  }
-
-  /// The context of a first attempt, which reserves time for a retry if there can be one.
-  @inline(never)  // As above.
-  private func reservingTime(_ context: CallContext, _ message: RequestMessage) -> CallContext {
-    guard message.content.isReplayable, context.isRepeatable(message.head) else { return context }
-    var context = context
-    context.leavesTimeForRetry = true
-    return context
   }
 }
 

@@ -84,7 +84,7 @@ public final class Scheduler: Sendable {
 extension Scheduler {
   /// Requests a permit for an attempt. The permit must be given back.
   ///
-  /// - Returns: the permit, and the reason why the attempt must wait for it (``AttemptPermit/wait(_:_:)``); `nil`: the
+  /// - Returns: the permit, and the reason why the attempt must wait for it (``wait(_:_:_:)``); `nil`: the
   ///   attempt is admitted.
   /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause.
   func permit(
@@ -102,13 +102,29 @@ extension Scheduler {
   /// Waits for the permit of a ticket. If this throws, the caller leaves.
   func wait(_ ticket: Ticket, _ cause: QueueReason, _ context: CallContext) async throws {
     let start = context.now
-    // A call that joins the exchange later may be more urgent than the calls that wait for it now.
-    let listening = context.sharers?.listen { [clock = context.clock] member in
+    let listening = listen(for: ticket, context)
+    defer { listening?.end() }
+    record(cause, context)
+    try record(await verdict(on: ticket), since: start, context)
+  }
+
+  // MARK: Steps of a wait, not inlined because their temporaries would live as long as it
+
+  /// Raises the priority of a ticket when a more urgent call joins its exchange.
+  @inline(never)
+  private func listen(for ticket: Ticket, _ context: CallContext) -> Sharers.Listening? {
+    context.sharers?.listen { [clock = context.clock] member in
       self.raise(ticket, to: CallPriority(of: member), at: clock.now)
     }
-    defer { listening?.end() }
+  }
+
+  @inline(never)
+  private func record(_ cause: QueueReason, _ context: CallContext) {
     context.record(.queued(cause))
-    let verdict = try await verdict(on: ticket)
+  }
+
+  @inline(never)
+  private func record(_ verdict: Verdict, since start: MonotonicInstant, _ context: CallContext) throws {
     let waited = start.duration(to: context.now)
     guard verdict == .runs else {
       context.record(.note("too late for a permit, after ms", waited.milliseconds))
@@ -248,24 +264,14 @@ struct AttemptPermit: Sendable {
   let scheduler: Scheduler
   let ticket: Scheduler.Ticket
 
-  /// Waits until the attempt is admitted. If this throws, the permit has been given back.
-  ///
-  /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause; `CancellationError`.
-  func wait(_ cause: QueueReason, _ context: CallContext) async throws {
-    do {
-      try await scheduler.wait(ticket, cause, context)
-    } catch {
-      giveBack(at: context.now)
-      throw error
-    }
-  }
-
+  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the attempt.
   func giveBack(at now: MonotonicInstant) {
     scheduler.leave(ticket, at: now)
   }
 
   /// Returns the permit once the content has ended or was discarded; for a streamed response immediately, except for
   /// its limited tags.
+  @inline(never)  // As above.
   func giveBack(after content: ResponseContent, _ context: CallContext) {
     // Content in memory has ended: no closure need be allocated.
     guard content.bytes == nil else { return giveBack(at: context.now) }

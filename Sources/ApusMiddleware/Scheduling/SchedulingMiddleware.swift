@@ -33,10 +33,9 @@ public struct SchedulingMiddleware: Middleware {
   /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause: its code is `refused` when the queue is
   ///   full, and `timeout` when the deadline is too near. `CancellationError` when the call is cancelled in the queue.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard let attempt = attempt(request, context) else { return try await next(request, context: context) }
-    let (permit, cause) = try scheduler.permit(for: attempt, context)
-    if let cause { try await permit.wait(cause, context) }
+    guard let (permit, cause) = try permit(request, context) else { return try await next(request, context: context) }
     do {
+      if let cause { try await scheduler.wait(permit.ticket, cause, context) }
       let response = try await next(request, context: holding(permit, context))
       permit.giveBack(after: response.content, context)
       return response
@@ -46,7 +45,14 @@ public struct SchedulingMiddleware: Middleware {
     }
   }
 
+  /// - Returns: `nil` for a call that needs no permit.
   @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  private func permit(
+    _ request: RequestMessage, _ context: CallContext
+  ) throws -> (permit: AttemptPermit, cause: QueueReason?)? {
+    try attempt(request, context).map { try scheduler.permit(for: $0, context) }
+  }
+
   private func attempt(_ request: RequestMessage, _ context: CallContext) -> SchedulerState.Attempt? {
     guard context.delivery != .described, !context.values[SharedWorkKey.self], !context.values[UnscheduledKey.self],
       let origin = OriginKey(request.head)

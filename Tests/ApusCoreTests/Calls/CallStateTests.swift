@@ -33,6 +33,16 @@ struct CallStateTests {
     #expect(state.requestState == .responded)
   }
 
+  @Test("A queued call keeps no memory for events that have not happened")
+  func queuedEvents() {
+    var state = CallState()
+    for kind in [TraceEvent.Kind.started, .prepared] { state.append(event(kind)) }
+    let reserved = state.events.capacity
+    state.append(event(.queued(.held)))
+    #expect(state.events.map(\.kind) == [.started, .prepared, .queued(.held)])
+    #expect(state.events.capacity < reserved / 2)
+  }
+
   @Test("A call that waits for a shared exchange counts as maybe sent")
   func joined() {
     var state = CallState()

@@ -164,6 +164,23 @@ private final class Notes: Sendable {
     #expect(notes.all == ["b", "c", "/c", "/b"])
   }
 
+  @Test("A call skips a middleware for common parameters if its environment has none")
+  func skippedParameters() async throws {
+    let plain = Environment(baseURL: "https://a.example")
+    var (withField, withQuery) = (plain, plain)
+    withField.fields = [RawField("X-App", "1")]
+    withQuery.query = ["key": "1"]
+    for (name, environment) in [("plain", plain), ("field", withField), ("query", withQuery)] {
+      let notes = Notes()
+      let pipeline: Pipeline = [.validation: Picky(name: name, audience: .callsWithCommonParameters, notes: notes)]
+      let stub = StubTransport()
+      stub.onAny(reply: .status(204))
+      try await Client(environment: environment, pipeline: pipeline, transport: stub)
+        .send(Request<Void>.method(.get, "/x"))
+      #expect(notes.all.isEmpty == (name == "plain"))
+    }
+  }
+
   @Test("Settings have a default until they are set, each under its own key")
   func settings() {
     enum Depth: ContextKey { static var defaultValue: Int { 3 } }
