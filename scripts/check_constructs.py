@@ -40,7 +40,7 @@ UNSAFE = {
     "Encoding/JSONOutput+Text.swift": "hands the bytes of the text to the caller's copy",
     "Direct/JSONReader.swift": "compares names in place",
     "Direct/JSONReader+Scalars.swift": "reads numbers in place",
-    "Direct/JSONReader+Errors.swift": "owns the copy that is read, for as long as its reader",
+    "Decoding/JSONReader+Errors.swift": "owns the copy that is read, for as long as its reader",
     "Direct/JSONWriter.swift": "hands the bytes of the text to the caller's copy",
     "Coders/JSONCoding+Coding.swift": "hands the bytes of the caller to the parser",
     "Coders/JSONCoding+Foundation.swift": "copies the bytes of the caller",

@@ -12,6 +12,7 @@ package final class JSONDocument {
   /// The line of the error that was located last, and the offset of its first byte.
   private var lastLine = (number: 1, start: 0, offset: 0)
   var arrayTypes: [ObjectIdentifier: any TapeDecodable.Type] = [:]
+  var lastReadable: (any JSONReadable.Type)?
 
   /// Parses a text.
   ///
