@@ -54,12 +54,12 @@ extension JSONOutput {
 
   func encode(_ value: Double, as node: Int) throws {
     guard value.isFinite else { return try encode(nonFinite: value, as: node) }
-    scalar(node) { $0.append(number: value.description) }
+    scalar(node) { $0.append(number: value) }
   }
 
   func encode(_ value: Float, as node: Int) throws {
     guard value.isFinite else { return try encode(nonFinite: Double(value), as: node) }
-    scalar(node) { $0.append(number: value.description) }
+    scalar(node) { $0.append(number: value) }
   }
 
   private func encode(nonFinite value: Double, as node: Int) throws {
