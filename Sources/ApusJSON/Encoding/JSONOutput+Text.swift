@@ -68,11 +68,15 @@ extension JSONOutput {
   /// with the same name replace.
   private func appendChildren(of container: JSONNode, to children: inout [Int]) {
     let start = children.count
-    children.append(contentsOf: repeatElement(0, count: Int(container.length)))
     var child = Int(container.first)
-    for index in (start..<children.count).reversed() {
-      children[index] = child
+    while children.count < start + Int(container.length) {
+      children.append(child)
       child = Int(self[child].next)
+    }
+    var (first, last) = (start, children.count - 1)
+    while first < last {
+      children.swapAt(first, last)
+      (first, last) = (first + 1, last - 1)
     }
     if container.kind == .object { sort(&children, from: start) }
   }

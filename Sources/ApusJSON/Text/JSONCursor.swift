@@ -108,10 +108,10 @@ struct JSONCursor {
       case UInt8(ascii: "\\"):
         isEscaped = true
         try escape()
-      case 0x80...:
+      case let byte where byte >= 0x80:
         isASCII = false
         try multibyteScalar()
-      case 0..<0x20: throw error(offset >= count ? .unexpectedEnd : .controlCharacter)
+      case let byte where byte < 0x20: throw error(offset >= count ? .unexpectedEnd : .controlCharacter)
       default:
         let special = Self.specialBytes(load(offset))
         offset += special == 0 ? 8 : max(1, special.trailingZeroBitCount >> 3)

@@ -88,7 +88,9 @@ import Testing
       init(from reader: inout JSONReader) throws { self = try reader.decode(Self.self) }
     }
     #expect(try JSONCoding.default.decode(Same.self, from: Data(#"{"a":1}"#.utf8)).a == 1)
-    #expect(try JSONCoding.default.decode(Shelf<Int>.self, from: Data(#"{"byName":{},"items":[],"rows":[]}"#.utf8)).best == nil)
+    #expect(
+      try JSONCoding.default.decode(Shelf<Int>.self, from: Data(#"{"byName":{},"items":[],"rows":[]}"#.utf8)).best
+        == nil)
     let byName = try JSONCoding.default.decode([String: [Same]].self, from: Data(#"{"x":[{"a":1},{"a":2}]}"#.utf8))
     #expect(byName["x"]?.map(\.a) == [1, 2])
   }
