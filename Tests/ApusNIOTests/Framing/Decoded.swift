@@ -54,7 +54,7 @@ struct Decoded: Equatable {
 
   private init(_ bytes: [UInt8], by decoder: ResponseDecoder, cuts: [Int], end: End) {
     var decoder = decoder
-    var buffer = Self.buffer(for: bytes)
+    var buffer = ByteBuffer()
     var (start, parts) = (0, 0)
     do throws(FramingError) {
       for cut in cuts + [bytes.count] {
@@ -70,16 +70,6 @@ struct Decoded: Equatable {
     } catch {
       self.error = error.kind
     }
-  }
-
-  /// Returns an empty buffer into which bytes fit exactly, up to the end of its memory, so that the address sanitizer
-  /// sees an access to any byte after them.
-  private static func buffer(for bytes: [UInt8]) -> ByteBuffer {
-    var buffer = ByteBufferAllocator().buffer(capacity: bytes.count)
-    let space = buffer.capacity - bytes.count
-    buffer.moveWriterIndex(to: space)
-    buffer.moveReaderIndex(to: space)
-    return buffer
   }
 
   private mutating func take(_ part: DecodedPart) {
