@@ -40,7 +40,8 @@ public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
     let result: Result<Element, any Error>
 
     init(from decoder: any Decoder) throws {
-      result = Result { try Element(from: decoder) }
+      // By the decoder rather than by the type's own initializer, which would ignore the formats of the coding.
+      result = Result { try decoder.singleValueContainer().decode(Element.self) }
     }
   }
 }

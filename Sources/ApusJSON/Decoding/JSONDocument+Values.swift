@@ -4,7 +4,7 @@ extension JSONDocument {
   /// Decodes a value of any type.
   @inline(__always) func decode<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
     switch types[type] {
-    case .ordinary, .keyInSource, .otherKey:
+    case .ordinary, .number, .keyInSource, .otherKey:
       try T(from: ValueDecoder(document: self, position: position, depth: depth))
     case .string: unsafeBitCast(try string(at: position), to: type)
     case .int: unsafeBitCast(try integer(at: position), to: type)
@@ -15,6 +15,7 @@ extension JSONDocument {
     case .ints: unsafeBitCast(try elements(at: position, depth) { try integer(at: $0) }, to: type)
     case .doubles: unsafeBitCast(try elements(at: position, depth) { try double(at: $0) }, to: type)
     case .array, .dictionary: try decodeContainer(type, at: position, depth)
+    case .readable: try decodeReadable(type, at: position, depth)
     case .other: try decodeOther(type, at: position, depth)
     }
   }
@@ -130,11 +131,8 @@ extension JSONDocument {
 
   // MARK: Errors
 
-  /// The maximum nesting of models: decoding them takes the stack of the thread, up to 2 KB a level when not optimized.
-  static let maximumDepth = 128
-
   @inline(__always) func check(_ depth: Int, at position: Int) throws {
-    guard depth < Self.maximumDepth else { throw JSONError(.tooDeep, at: tape.offset(of: position)) }
+    guard depth < JSONLimits.maximumModelDepth else { throw JSONError(.tooDeep, at: tape.offset(of: position)) }
   }
 
   /// The error for a value of another type.

@@ -12,6 +12,7 @@ package final class JSONDocument {
   /// The line of the error that was located last, and the offset of its first byte.
   private var lastLine = (number: 1, start: 0, offset: 0)
   var arrayTypes: [ObjectIdentifier: any TapeDecodable.Type] = [:]
+  var lastReadable: (any JSONReadable.Type)?
 
   /// Parses a text.
   ///
@@ -59,17 +60,11 @@ package final class JSONDocument {
     let wanted = JSONWord(.string, length: name.count, high: 0).low
     let start = JSONTape.start(of: object)
     let last = tape.bookmark(of: object).position
-    let first = last == 0 ? start : tape.position(after: last + 1)
-    var position = first
-    while position < header.high {
+    var position = last == 0 ? start : tape.position(after: last + 1)
+    for count in 0..<header.length {
+      if position == header.high { position = start }
       if tape.isText(tape[position], name, wanted) { return position }
-      if header.length > Self.mostComparedNames { return indexed(name, in: object) }
-      position = tape.position(after: position + 1)
-    }
-    position = start
-    while position < first {
-      if tape.isText(tape[position], name, wanted) { return position }
-      if header.length > Self.mostComparedNames { return indexed(name, in: object) }
+      if count == 0, header.length > Self.mostComparedNames { return indexed(name, in: object) }
       position = tape.position(after: position + 1)
     }
     return 0

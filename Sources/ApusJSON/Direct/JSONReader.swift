@@ -33,7 +33,7 @@
 public struct JSONReader: ~Copyable {
   var cursor: JSONCursor
   let coding: JSONCoding
-  private var depth: Int
+  private(set) var depth: Int
   /// Whether the innermost container was opened and nothing was read from it.
   private var isFirst = false
   private var nameStart = 0
@@ -65,7 +65,7 @@ public struct JSONReader: ~Copyable {
   }
 
   private mutating func open() throws {
-    guard depth < JSONDocument.maximumDepth else { throw cursor.error(.tooDeep) }
+    guard depth < JSONLimits.maximumModelDepth else { throw cursor.error(.tooDeep) }
     depth += 1
     isFirst = true
     cursor.offset += 1
@@ -178,19 +178,6 @@ public struct JSONReader: ~Copyable {
     guard cursor.byte(cursor.offset) == UInt8(ascii: "n") else { return false }
     _ = try cursor.literal()
     return true
-  }
-
-  /// Decodes a value by its `Decodable` conformance.
-  public mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    cursor.skipWhitespace()
-    let start = cursor.offset
-    try skip()
-    let bytes = UnsafeRawBufferPointer(start: cursor.text + start, count: cursor.offset - start)
-    do {
-      return try JSONDocument(bytes, coding).decode(type, depth: depth)
-    } catch let error as DecodingError {
-      throw JSONReadError(.decoding(error), at: start)
-    }
   }
 
   /// Skips a value, which is validated.

@@ -25,7 +25,7 @@ extension Double: JSONWritable {
   /// Writes a number with the fewest digits that represent it.
   public func write(to writer: inout JSONWriter) throws {
     guard isFinite else { return try writer.encode(self) }
-    writer.text.append(number: description)
+    writer.text.append(number: self)
   }
 }
 
@@ -33,7 +33,7 @@ extension Float: JSONWritable {
   /// Writes a number with the fewest digits that represent it.
   public func write(to writer: inout JSONWriter) throws {
     guard isFinite else { return try writer.encode(self) }
-    writer.text.append(number: description)
+    writer.text.append(number: self)
   }
 }
 

@@ -20,7 +20,7 @@
 public struct JSONWriter: ~Copyable {
   var text: JSONText
   let coding: JSONCoding
-  private var depth = 0
+  private(set) var depth = 0
   /// Whether the innermost container has no value yet.
   private var isFirst = true
 
@@ -121,11 +121,6 @@ public struct JSONWriter: ~Copyable {
 
   /// Writes `null`.
   public mutating func writeNull() { text.append("null") }
-
-  /// Encodes a value by its `Encodable` conformance.
-  public mutating func encode(_ value: some Encodable) throws {
-    try JSONOutput.encode(value, coding, depth: depth) { text.append($0) }
-  }
 
   /// Returns the text of a value.
   ///

@@ -17,18 +17,28 @@ extension JSONOutput {
   }
 
   /// Writes all values, with a stack of its own, so that deep values need none of the thread's.
-  private func write(to text: inout JSONText, _ depth: Int) {
-    var children: [Int] = []
-    children.reserveCapacity(32)
-    // The containers that are open: whether each is an object, and the number of children before its own.
-    var open: [(isObject: Bool, count: Int)] = []
-    var node = Self.root
-    var isFirst = true
-    while true {
+  private func write(to text: inout JSONText, _ outerDepth: Int) {
+    // The nodes that are left, the next one at the end. The complement of a container stands for its end.
+    var nodes: [Int] = []
+    nodes.reserveCapacity(32)
+    nodes.append(Self.root)
+    var (depth, isFirst) = (outerDepth, true)
+    while let node = nodes.popLast() {
+      guard node >= 0 else {
+        depth -= 1
+        if coding.isPrettyPrinted {
+          if isFirst { text.append(UInt8(ascii: "\n")) }
+          newLine(depth, &text)
+        }
+        text.append(self[~node].kind == .array ? UInt8(ascii: "]") : UInt8(ascii: "}"))
+        isFirst = false
+        continue
+      }
       let value = self[node]
-      let isMember = open.last?.isObject ?? false
-      if !open.isEmpty, !isFirst { text.append(UInt8(ascii: ",")) }
-      if coding.isPrettyPrinted, !open.isEmpty { newLine(depth + open.count, &text) }
+      if !isFirst { text.append(UInt8(ascii: ",")) }
+      if coding.isPrettyPrinted, node != Self.root { newLine(depth, &text) }
+      // Only members have names.
+      let isMember = value.nameEnd > 0
       if value.kind == .scalar, isMember, value.first == value.nameEnd + 1, !coding.isPrettyPrinted {
         text.append(self.text.slice(Int(value.start), Int(value.end)))
       } else {
@@ -41,23 +51,11 @@ extension JSONOutput {
       isFirst = false
       if value.kind != .scalar {
         // A value that encodes nothing is an empty object.
-        let isObject = value.kind != .array
-        text.append(isObject ? UInt8(ascii: "{") : UInt8(ascii: "["))
-        open.append((isObject, children.count))
-        appendChildren(of: value, to: &children)
-        isFirst = true
+        text.append(value.kind == .array ? UInt8(ascii: "[") : UInt8(ascii: "{"))
+        nodes.append(~node)
+        appendChildren(of: value, to: &nodes)
+        (depth, isFirst) = (depth + 1, true)
       }
-      while let last = open.last, children.count == last.count {
-        open.removeLast()
-        if coding.isPrettyPrinted {
-          if isFirst { text.append(UInt8(ascii: "\n")) }
-          newLine(depth + open.count, &text)
-        }
-        text.append(last.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
-        isFirst = false
-      }
-      guard let next = children.popLast() else { return }
-      node = next
     }
   }
 
@@ -71,15 +69,16 @@ extension JSONOutput {
   private func appendChildren(of container: JSONNode, to children: inout [Int]) {
     let start = children.count
     var child = Int(container.first)
-    for _ in 0..<container.length {
+    while children.count < start + Int(container.length) {
       children.append(child)
       child = Int(self[child].next)
     }
-    guard container.kind == .object else {
-      children[start...].reverse()
-      return
+    var (first, last) = (start, children.count - 1)
+    while first < last {
+      children.swapAt(first, last)
+      (first, last) = (first + 1, last - 1)
     }
-    sort(&children, from: start)
+    if container.kind == .object { sort(&children, from: start) }
   }
 
   private func sort(_ children: inout [Int], from start: Int) {

@@ -2,7 +2,7 @@ extension JSONOutput {
   /// Encodes a value of any type as a node.
   @inline(__always) func encode<T: Encodable>(_ value: T, as node: Int) throws {
     switch types[T.self] {
-    case .ordinary, .keyInSource, .otherKey: try value.encode(to: ValueEncoder(self, node))
+    case .ordinary, .readable, .number, .keyInSource, .otherKey: try value.encode(to: ValueEncoder(self, node))
     case .string: encode(unsafeBitCast(value, to: String.self), as: node)
     case .int: encode(integer: Int64(unsafeBitCast(value, to: Int.self)), as: node)
     case .double: try encode(unsafeBitCast(value, to: Double.self), as: node)
@@ -54,12 +54,12 @@ extension JSONOutput {
 
   func encode(_ value: Double, as node: Int) throws {
     guard value.isFinite else { return try encode(nonFinite: value, as: node) }
-    scalar(node) { $0.append(number: value.description) }
+    scalar(node) { $0.append(number: value) }
   }
 
   func encode(_ value: Float, as node: Int) throws {
     guard value.isFinite else { return try encode(nonFinite: Double(value), as: node) }
-    scalar(node) { $0.append(number: value.description) }
+    scalar(node) { $0.append(number: value) }
   }
 
   private func encode(nonFinite value: Double, as node: Int) throws {

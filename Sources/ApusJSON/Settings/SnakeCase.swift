@@ -12,17 +12,21 @@ enum SnakeCase {
     while start < end, snake[start] == underscore { start += 1 }
     while end > start, snake[end - 1] == underscore { end -= 1 }
     var hasSeveralWords = false
-    for byte in snake[start..<end] {
-      if byte >= 0x80 { return nil }
-      if byte == underscore { hasSeveralWords = true }
+    var index = start
+    while index < end {
+      if snake[index] >= 0x80 { return nil }
+      if snake[index] == underscore { hasSeveralWords = true }
+      index += 1
     }
     guard hasSeveralWords else { return snake.elementsEqual(camel) }
     var (place, isFirstWord, isAfterLetter) = (0, true, false)
-    for index in snake.indices {
+    index = 0
+    while index < snake.count {
       var byte = snake[index]
       if index >= start, index < end {
         if byte == underscore {
           (isFirstWord, isAfterLetter) = (false, false)
+          index += 1
           continue
         }
         byte = isFirstWord || isAfterLetter ? lowercased(byte) : uppercased(byte)
@@ -30,6 +34,7 @@ enum SnakeCase {
       }
       guard place < camel.count, camel[place] == byte else { return false }
       place += 1
+      index += 1
     }
     return place == camel.count
   }

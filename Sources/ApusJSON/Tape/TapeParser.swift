@@ -66,7 +66,7 @@ struct TapeParser: ~Copyable {
         try push(.array)
         if next(isTaken: UInt8(ascii: "]")) { break }
         continue
-      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      case let byte where byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10:
         let (start, isInteger) = try cursor.number()
         append(JSONWord(isInteger ? .integer : .fraction, length: cursor.offset - start, high: start))
       default:

@@ -108,10 +108,10 @@ struct JSONCursor {
       case UInt8(ascii: "\\"):
         isEscaped = true
         try escape()
-      case 0x80...:
+      case let byte where byte >= 0x80:
         isASCII = false
         try multibyteScalar()
-      case 0..<0x20: throw error(offset >= count ? .unexpectedEnd : .controlCharacter)
+      case let byte where byte < 0x20: throw error(offset >= count ? .unexpectedEnd : .controlCharacter)
       default:
         let special = Self.specialBytes(load(offset))
         offset += special == 0 ? 8 : max(1, special.trailingZeroBitCount >> 3)
@@ -210,11 +210,16 @@ struct JSONCursor {
       try digits()
     }
     // `01`, `1.2.3` and `1x` are malformed numbers, not numbers followed by something else.
-    switch byte(offset) {
-    case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x0A, 0x0D, 0x09: break
-    default: guard offset == count else { throw error(.malformedNumber) }
-    }
+    guard isAtEndOfValue else { throw error(.malformedNumber) }
     return (start, isInteger)
+  }
+
+  /// Whether the next byte may follow a value.
+  @inline(__always) var isAtEndOfValue: Bool {
+    switch byte(offset) {
+    case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x0A, 0x0D, 0x09: true
+    default: offset == count
+    }
   }
 
   @inline(__always) private mutating func digits() throws(JSONError) {

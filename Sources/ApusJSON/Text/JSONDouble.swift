@@ -7,18 +7,18 @@ enum JSONDouble {
     let isNegative = text.first == UInt8(ascii: "-")
     if isNegative { index = 1 }
     var isFraction = false
-    loop: while index < text.count {
-      let byte = text[index]
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        mantissa = mantissa &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
-        if digits > 0 || byte != UInt8(ascii: "0") { digits += 1 }
+    while index < text.count {
+      let digit = text[index] &- UInt8(ascii: "0")
+      if digit < 10 {
+        mantissa = mantissa &* 10 &+ UInt64(digit)
+        if digits > 0 || digit > 0 { digits += 1 }
         if isFraction { exponent -= 1 }
-      case UInt8(ascii: "."): isFraction = true
-      default:
+      } else if text[index] == UInt8(ascii: ".") {
+        isFraction = true
+      } else {
         guard let written = power(text, from: index + 1) else { return slowValue(text) }
         exponent += written
-        break loop
+        break
       }
       index += 1
     }

@@ -71,6 +71,8 @@ public struct JSONLimits: Sendable, Hashable {
 
   /// 512 levels: a value of that depth can be deallocated on a thread with a small stack.
   public static let maximumDepth = 512
+  /// The maximum nesting of models: decoding them takes the stack of the thread, up to 2 KB a level when not optimized.
+  static let maximumModelDepth = 128
   /// 512 levels and 512 MiB.
   public static let `default` = JSONLimits()
 }

@@ -5,12 +5,9 @@ enum JSONEscape {
     var unit: UInt32 = 0
     for index in 0..<4 {
       let byte = digits.load(fromByteOffset: index, as: UInt8.self)
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "0"))
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "A") + 10)
-      default: return nil
-      }
+      let (digit, letter) = (byte &- UInt8(ascii: "0"), (byte | 0x20) &- UInt8(ascii: "a"))
+      guard digit < 10 || letter < 6 else { return nil }
+      unit = unit << 4 | UInt32(digit < 10 ? digit : letter + 10)
     }
     return unit
   }
@@ -22,29 +19,29 @@ enum JSONEscape {
 
   private static func unescape(_ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     var (index, count) = (0, 0)
-    func write(_ byte: UInt8) {
+    while index < bytes.count {
+      var byte = bytes[index]
+      index += 1
+      if byte == UInt8(ascii: "\\") {
+        byte = bytes[index]
+        index += 1
+        switch byte {
+        case UInt8(ascii: "b"): byte = 0x08
+        case UInt8(ascii: "f"): byte = 0x0C
+        case UInt8(ascii: "n"): byte = 0x0A
+        case UInt8(ascii: "r"): byte = 0x0D
+        case UInt8(ascii: "t"): byte = 0x09
+        case UInt8(ascii: "u"):
+          for unit in UTF8.encode(scalar(bytes, &index)) ?? UTF8.encodedReplacementCharacter {
+            buffer[count] = unit
+            count += 1
+          }
+          continue
+        default: break
+        }
+      }
       buffer[count] = byte
       count += 1
-    }
-    while index < bytes.count {
-      let byte = bytes[index]
-      index += 1
-      guard byte == UInt8(ascii: "\\") else {
-        write(byte)
-        continue
-      }
-      let letter = bytes[index]
-      index += 1
-      switch letter {
-      case UInt8(ascii: "b"): write(0x08)
-      case UInt8(ascii: "f"): write(0x0C)
-      case UInt8(ascii: "n"): write(0x0A)
-      case UInt8(ascii: "r"): write(0x0D)
-      case UInt8(ascii: "t"): write(0x09)
-      case UInt8(ascii: "u"):
-        for unit in UTF8.encode(scalar(bytes, &index)) ?? UTF8.encodedReplacementCharacter { write(unit) }
-      default: write(letter)
-      }
     }
     return count
   }

@@ -82,12 +82,22 @@ struct JSONText: ~Copyable {
   }
 
   /// Appends a finite number with the fewest digits that represent it, an integer without a fraction.
-  mutating func append(number description: String) {
-    var description = description
-    description.withUTF8 { bytes in
-      let isWhole = bytes.suffix(2).elementsEqual(".0".utf8)
-      append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<(bytes.count - (isWhole ? 2 : 0))]))
+  mutating func append(number: some TextOutputStreamable) {
+    withUnsafeMutablePointer(to: &self) { text in
+      var digits = Digits(text: text)
+      number.write(to: &digits)
     }
+    if slice(max(0, count - 2), count).elementsEqual(".0".utf8) { count -= 2 }
+  }
+
+  /// The digits of a number on their way into a text.
+  private struct Digits: TextOutputStream {
+    let text: UnsafeMutablePointer<JSONText>
+
+    func write(_ string: String) { text.pointee.append(unquoted: string) }
+
+    // Called by the standard library instead of the other, if it still does, without a string for each number.
+    func _writeASCII(_ digits: UnsafeBufferPointer<UInt8>) { text.pointee.append(UnsafeRawBufferPointer(digits)) }
   }
 
   // MARK: Strings

@@ -2,7 +2,11 @@
 enum TypeClass: UInt {
   /// By its own conformance.
   case ordinary = 1
+  /// By reading itself.
+  case readable
   case string, bool, int, double
+  /// A number of another type.
+  case number
   case strings, ints, doubles
   /// Another array.
   case array
@@ -33,15 +37,21 @@ struct TypeClasses: Sendable {
     case is Bool.Type: typeClass = .bool
     case is Int.Type: typeClass = .int
     case is Double.Type: typeClass = .double
+    case is any FixedWidthInteger.Type, is Float.Type: typeClass = .number
     case is [String].Type: typeClass = .strings
     case is [Int].Type: typeClass = .ints
     case is [Double].Type: typeClass = .doubles
     case is JSONValue.Type, is JSONNumber.Type: typeClass = .other
     case let type as any ContainerType.Type: typeClass = type.typeClass
-    default: typeClass = FoundationTypes.typeClass(of: type) ?? .ordinary
+    default: typeClass = FoundationTypes.typeClass(of: type) ?? (type is any JSONReadable.Type ? .readable : .ordinary)
     }
     table.remember(type, typeClass.rawValue)
     return typeClass
+  }
+
+  /// The type of the values in a container, in containers of containers, or the type itself.
+  static func contained(in type: Any.Type) -> Any.Type {
+    (type as? any ContainerType.Type).map { contained(in: $0.contained) } ?? type
   }
 
   /// Whether a coding key is written in source code.
@@ -54,7 +64,28 @@ struct TypeClasses: Sendable {
   }
 }
 
-/// Containers that are coded in a loop of their own.
-private protocol ContainerType { static var typeClass: TypeClass { get } }
-extension Array: ContainerType { fileprivate static var typeClass: TypeClass { .array } }
-extension Dictionary: ContainerType where Key == String { fileprivate static var typeClass: TypeClass { .dictionary } }
+/// Types of the standard library that contain values of another type.
+private protocol ContainerType {
+  static var typeClass: TypeClass { get }
+  static var contained: Any.Type { get }
+}
+
+extension Array: ContainerType {
+  fileprivate static var typeClass: TypeClass { .array }
+  fileprivate static var contained: Any.Type { Element.self }
+}
+
+extension Dictionary: ContainerType where Key == String {
+  fileprivate static var typeClass: TypeClass { .dictionary }
+  fileprivate static var contained: Any.Type { Value.self }
+}
+
+extension Optional: ContainerType {
+  fileprivate static var typeClass: TypeClass { .ordinary }
+  fileprivate static var contained: Any.Type { Wrapped.self }
+}
+
+extension Set: ContainerType {
+  fileprivate static var typeClass: TypeClass { .ordinary }
+  fileprivate static var contained: Any.Type { Element.self }
+}

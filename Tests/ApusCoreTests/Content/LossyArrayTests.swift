@@ -3,6 +3,12 @@ import Testing
 
 @testable import ApusCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 private struct Film: Decodable, Sendable, Equatable { var title: String }
 
 @Suite("Lossy arrays") struct LossyArrayTests {
@@ -22,6 +28,28 @@ private struct Film: Decodable, Sendable, Equatable { var title: String }
   func good() async throws {
     let numbers = try await client(answering: .json("[1,2]")).send(Request<LossyArray<Int>>.get("/x"))
     #expect(numbers.elements == [1, 2] && numbers.skipped.isEmpty)
+  }
+
+  @Test("Elements are decoded in the formats of the coding, by both coders, and read if they read themselves")
+  func formats() async throws {
+    struct Marked: Codable, JSONReadable {
+      var isRead = false
+      init(from decoder: any Decoder) throws {}
+      init(from reader: inout JSONReader) throws {
+        try reader.skip()
+        isRead = true
+      }
+    }
+    for coder in [JSONCoding.Coder.apus, .foundation] {
+      var coding = JSONCoding.default
+      coding.coder = coder
+      let dates = try coding.decode(LossyArray<Date>.self, from: Data(#"["1970-01-01T00:00:07Z",null,"x",8]"#.utf8))
+      #expect(dates.elements == [Date(timeIntervalSince1970: 7)] && dates.skipped.map(\.index) == [1, 2, 3])
+      let optionals = try coding.decode(LossyArray<Int?>.self, from: Data(#"[1,null,"x"]"#.utf8))
+      #expect(optionals.elements == [1, nil] && optionals.skipped.map(\.index) == [2])
+    }
+    let marked = try JSONCoding.default.decode(LossyArray<Marked>.self, from: Data("[1,2]".utf8))
+    #expect(marked.elements.map(\.isRead) == [true, true])
   }
 
   @Test("Content that is not an array is a decoding error", arguments: ["{}", "null", "7"])

@@ -20,14 +20,15 @@ struct StreamFuzzTests {
 
   private func content(using generator: inout SeededGenerator) -> Data {
     let count = Int.random(in: 0...40, using: &generator)
-    return Data((0..<count).flatMap { _ in Self.parts.randomElement(using: &generator) ?? [] })
+    return Data(exactCopyOf: (0..<count).flatMap { _ in Self.parts.randomElement(using: &generator) ?? [] })
   }
 
   private func pieces(of content: Data, using generator: inout SeededGenerator) -> [Data] {
     var (pieces, rest) = ([Data](), content[...])
     while !rest.isEmpty {
       let count = Int.random(in: 1...7, using: &generator)
-      pieces.append(rest.prefix(count))
+      // In memory of its size, so that the address sanitizer sees an access outside of a piece.
+      pieces.append(Data(exactCopyOf: rest.prefix(count)))
       rest = rest.dropFirst(count)
     }
     return pieces

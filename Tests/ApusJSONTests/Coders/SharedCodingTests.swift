@@ -4,23 +4,37 @@ import Testing
 @testable import ApusJSON
 
 @Suite("A coding used by many tasks") struct SharedCodingTests {
-  @Test("Many tasks decode and encode with one coding at the same time")
+  /// Returns whether a value is decoded from its own encoding, and not from another text.
+  private static func isShared<Value: Codable & Equatable>(_ coding: JSONCoding, _ value: Value) throws -> Bool {
+    let text = try coding.encode(value)
+    let isRefused = (try? coding.decode(Value.self, from: Data("{\"a\":[1,}".utf8))) == nil
+    return try coding.decode(Value.self, from: text) == value && isRefused
+  }
+
+  // All types are new to the tables of types at first, and empty arrays share one storage.
+  @Test("Many tasks decode and encode values of many types with one coding at the same time")
   func shared() async throws {
     let coding = JSONCoding.snakeCase
-    let containers = try coding.encode(Containers())
-    let film = try coding.encode([CodableFilm.sample])
+    let uses: [@Sendable () throws -> Bool] = [
+      { try Self.isShared(coding, Scalars()) }, { try Self.isShared(coding, FoundationValues()) },
+      { try Self.isShared(coding, Optionals()) }, { try Self.isShared(coding, Containers()) },
+      { try Self.isShared(coding, Dog()) }, { try Self.isShared(coding, Manual()) },
+      { try Self.isShared(coding, [Flexible.number(1), .list([])]) },
+      { try Self.isShared(coding, [CodableFilm.sample, .sample]) },
+      { try Self.isShared(coding, ["a": ["b": JSONValue.array([])]]) }, { try Self.isShared(coding, [String]()) },
+      { try Self.isShared(coding, [Int]()) }, { try Self.isShared(coding, [Double]()) },
+      { try Self.isShared(coding, [Bool]()) }, { try Self.isShared(coding, [[Int]](repeating: [], count: 3)) },
+      { try Self.isShared(coding, [CodableFilm]()) }, { try Self.isShared(coding, [Optionals]()) },
+      { try Self.isShared(coding, ["a": [String](), "b": ["c"]]) }, { try Self.isShared(coding, [Float(1.5), 0]) },
+      {
+        let text = try coding.encode([CodableFilm.sample])
+        return try coding.encode(coding.decode([Film].self, from: text)) == text
+      },
+      { try coding.decode([String: [Film]].self, from: Data(#"{"none":[],"nothing":[]}"#.utf8)).count == 2 },
+    ]
     try await withThrowingTaskGroup(of: Bool.self) { group in
-      for index in 0..<64 {
-        group.addTask {
-          switch index % 4 {
-          case 0: return try coding.decode(Containers.self, from: containers) == Containers()
-          case 1: return try coding.decode([CodableFilm].self, from: film) == [.sample]
-          case 2: return try coding.encode(coding.decode([Film].self, from: film)) == film
-          default: return try coding.decode(Manual.self, from: coding.encode(Manual())) == Manual()
-          }
-        }
-      }
-      for try await isSame in group { #expect(isSame) }
+      for index in 0..<200 { group.addTask { try uses[index % uses.count]() } }
+      for try await isShared in group { #expect(isShared) }
     }
   }
 

@@ -1,4 +1,7 @@
-/// The types that read or write themselves.
+/// The types that read or write themselves, and containers of such types.
+///
+/// Containers of other types could be read and written, too, but decoding and encoding them is faster: their functions
+/// are specialized.
 struct DirectTypes: Sendable {
   static let shared = DirectTypes()
   private let table = TypeTable()
@@ -12,8 +15,13 @@ struct DirectTypes: Sendable {
   @inline(__always) private func facts(_ type: Any.Type) -> UInt { table.known(type) ?? find(type) }
 
   @inline(never) private func find(_ type: Any.Type) -> UInt {
-    let facts =
-      (type is any JSONReadable.Type ? Self.readable : 0) | (type is any JSONWritable.Type ? Self.writable : 0)
+    var facts: UInt = 0
+    switch TypeClasses.shared[TypeClasses.contained(in: type)] {
+    case .ordinary, .readable:
+      if type is any JSONReadable.Type { facts |= Self.readable }
+      if type is any JSONWritable.Type { facts |= Self.writable }
+    default: break
+    }
     table.remember(type, facts)
     return facts
   }

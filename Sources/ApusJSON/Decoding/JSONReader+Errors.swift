@@ -25,20 +25,24 @@ extension JSONReader {
 
 // The errors that decoding the same text would have. They are made from a tape, so that reading keeps no coding path.
 extension JSONDocument {
-  fileprivate func error(for error: JSONReadError) -> DecodingError {
-    let position = position(atOffset: error.offset)
+  ///
+  /// - Parameter container: the position of a value that contains the fault. Default: the value of the text.
+  func error(for error: JSONReadError, in container: Int = JSONTape.root) -> DecodingError {
+    let position = position(atOffset: error.offset, in: container)
     switch error.reason {
     case .mismatch(let type): return mismatch(type, at: position)
     case .unrepresentable(let type): return unrepresentable(type, at: position)
     case .corrupted(let reason, let cause): return corrupted(reason, at: position, cause: cause)
-    case .missing(let name): return missing(name, in: self.position(atOffset: start(ofObjectThatEndsAt: error.offset)))
+    case .missing(let name):
+      let start = start(ofObjectThatEndsAt: error.offset, from: tape.offset(of: container))
+      return missing(name, in: self.position(atOffset: start, in: container))
     case .decoding(let inner): return moved(inner, to: position, at: error.offset)
     }
   }
 
   /// The position of the innermost value that starts at or before an offset, and at or after white space from it.
-  private func position(atOffset offset: Int) -> Int {
-    var position = JSONTape.root
+  private func position(atOffset offset: Int, in container: Int) -> Int {
+    var position = container
     while tape.offset(of: position) < offset, tape[position].isContainer {
       let (container, end) = (position, tape[position].high)
       var child = JSONTape.start(of: container)
@@ -56,8 +60,8 @@ extension JSONDocument {
   }
 
   /// The offset of the brace that opens the object which a brace closes.
-  private func start(ofObjectThatEndsAt end: Int) -> Int {
-    var (open, isString, index): ([Int], Bool, Int) = ([], false, 0)
+  private func start(ofObjectThatEndsAt end: Int, from start: Int) -> Int {
+    var (open, isString, index): ([Int], Bool, Int) = ([], false, start)
     while index < end {
       let byte = tape.all[index]
       if isString {
@@ -72,7 +76,7 @@ extension JSONDocument {
       }
       index += 1
     }
-    return open.last ?? 0
+    return open.last ?? start
   }
 
   /// Returns the error of a part of the text as one of the whole text.

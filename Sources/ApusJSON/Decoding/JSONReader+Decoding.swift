@@ -1,0 +1,52 @@
+extension JSONReader {
+  /// Decodes a value by its `Decodable` conformance.
+  public mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    cursor.skipWhitespace()
+    let start = cursor.offset
+    try skip()
+    let bytes = UnsafeRawBufferPointer(start: cursor.text + start, count: cursor.offset - start)
+    do {
+      return try JSONDocument(bytes, coding).decodeByConformance(type, depth: depth)
+    } catch let error as DecodingError {
+      throw JSONReadError(.decoding(error), at: start)
+    }
+  }
+}
+
+extension JSONDocument {
+  /// Decodes the value of the text by the conformance of its type, even if the type can read itself: it may do so by
+  /// calling this function.
+  fileprivate func decodeByConformance<T: Decodable>(_ type: T.Type, depth: Int) throws -> T {
+    guard types[type] == .readable else { return try decode(type, depth: depth) }
+    return try T(from: ValueDecoder(document: self, position: JSONTape.root, depth: depth))
+  }
+
+  /// Reads a value of a type that reads itself from its text in the document.
+  @inline(never) func decodeReadable<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
+    guard position != JSONTape.null, let readable = readable(type) else {
+      return try T(from: ValueDecoder(document: self, position: position, depth: depth))
+    }
+    return try read(readable, at: position, depth)
+  }
+
+  /// The type as one that reads itself. The last one is kept: its cast would take longer than reading a small value.
+  private func readable(_ type: Any.Type) -> (any JSONReadable.Type)? {
+    if let lastReadable, lastReadable == type { return lastReadable }
+    lastReadable = type as? any JSONReadable.Type
+    return lastReadable
+  }
+
+  private func read<Value: JSONReadable, T>(_ type: Value.Type, at position: Int, _ depth: Int) throws -> T {
+    var cursor = JSONCursor(text: tape.bytes, count: tape.byteCount)
+    cursor.offset = tape.offset(of: position)
+    var reader = JSONReader(cursor, coding, depth: depth)
+    do {
+      let value = try Value(from: &reader)
+      reader.cursor.skipWhitespace()
+      guard reader.depth == depth, reader.cursor.isAtEndOfValue else { throw reader.cursor.error(.trailingBytes) }
+      return unsafeBitCast(value, to: T.self)
+    } catch let error as JSONReadError {
+      throw self.error(for: error, in: position)
+    }
+  }
+}
