@@ -31,7 +31,8 @@ extension JSONDocument {
     case .mismatch(let type): return mismatch(type, at: position)
     case .unrepresentable(let type): return unrepresentable(type, at: position)
     case .corrupted(let reason, let cause): return corrupted(reason, at: position, cause: cause)
-    case .missing(let name): return missing(name, in: self.position(atOffset: start(ofObjectThatEndsAt: error.offset)))
+    case .missing(let name): return missing(name, in: object(thatEndsAt: error.offset))
+    case .object(let reason): return corrupted(reason, at: object(thatEndsAt: error.offset))
     case .decoding(let inner): return moved(inner, to: position, at: error.offset)
     }
   }
@@ -54,6 +55,8 @@ extension JSONDocument {
     }
     return position
   }
+
+  private func object(thatEndsAt end: Int) -> Int { position(atOffset: start(ofObjectThatEndsAt: end)) }
 
   /// The offset of the brace that opens the object which a brace closes.
   private func start(ofObjectThatEndsAt end: Int) -> Int {
