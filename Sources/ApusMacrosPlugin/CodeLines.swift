@@ -1,4 +1,6 @@
 #if Macros
+import SwiftParser
+
 /// Lines of source code.
 typealias CodeLines = [String]
 
@@ -25,8 +27,13 @@ extension String {
   /// An identifier as it reads without backticks.
   var withoutBackticks: String { filter { $0 != "`" } }
 
+  /// The name as an identifier in source code: in backticks if it is a keyword, as a label may be.
+  var identifier: String { isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
+
   /// The name, or another one if the code uses it for something else.
-  func unlike(_ names: some Sequence<String>) -> String { names.contains(self) ? "json" + capitalizedFirst : self }
+  func unlike(_ names: [String]) -> String {
+    names.contains(self) ? ("json" + capitalizedFirst).unlike(names) : self
+  }
 
   var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -59,7 +59,7 @@ struct EnumerationCoding: TypeCoding {
         throw MacroMistake.error("'\(name)' has no case in the coding keys of its case: add one", at: parameter)
       }
       return AssociatedValue(
-        label: label, value: CodedValue(name: name, type: parameter.type, key: key),
+        label: label, value: CodedValue(name: name.identifier, type: parameter.type, key: key),
         defaultValue: parameter.defaultValue?.value.trimmedDescription)
     }
     try ownKeys?.check(against: values.map(\.value.name), of: "associated value")
@@ -84,7 +84,7 @@ struct EnumerationCoding: TypeCoding {
   private func reading(_ it: Case) -> CodeLines {
     let arguments = it.values.map { associated in
       let value = associated.value
-      let label = associated.label.map { "\($0): " } ?? ""
+      let label = associated.label.map { "\($0.withoutBackticks): " } ?? ""
       if value.isOptional { return label + value.name }
       if let defaultValue = associated.defaultValue { return label + "\(value.name) ?? \(defaultValue)" }
       return label + "try \(reader).require(\(value.name), \(value.key.literal))"

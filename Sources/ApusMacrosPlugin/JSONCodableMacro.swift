@@ -11,6 +11,11 @@ public struct JSONCodableMacro: ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     let coding = try coding(of: declaration)
+    // The extension is outside of the type around it.
+    if !context.lexicalContext.isEmpty, let level = declaration.modifiers.first(where: { $0.name.text == "private" }) {
+      throw MacroMistake.error(
+        "@JSONCodable does not reach a private type inside of another: make it fileprivate", at: level)
+    }
     // Only the protocols to which the type does not conform by itself.
     let names = protocols.map(\.trimmedDescription)
     let access = access(of: declaration, in: context)

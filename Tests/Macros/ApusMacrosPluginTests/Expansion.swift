@@ -37,5 +37,5 @@ private func specs(_ conformances: [TypeSyntax]) -> [String: MacroSpec] {
 }
 
 extension String {
-  fileprivate var withoutAttribute: String { replacing("@JSONCodable\n", with: "") }
+  fileprivate var withoutAttribute: String { replacing(#/@JSONCodable\n */#, with: "") }
 }

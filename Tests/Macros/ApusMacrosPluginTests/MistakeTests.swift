@@ -51,6 +51,13 @@ import Testing
       "@JSONCodable reads the cases of CodingKeys: declare it as an enum with a case for each name", at: (4, 3))
   }
 
+  @Test("A private type inside of another is refused")
+  func privateType() {
+    expectMistake(
+      "struct Outer {\n  @JSONCodable\n  private struct Film {\n  }\n}",
+      "@JSONCodable does not reach a private type inside of another: make it fileprivate", at: (3, 3))
+  }
+
   @Test("Enums without cases, cases without a coding key and generic parameters that are no types are refused")
   func enumerations() {
     expectMistake(

@@ -8,7 +8,8 @@ import Testing
     "poster":"AQID","homePageURL":"https://example.com","people":[{"name":"A","born":1976},{"name":"M"}],
     "byRole":{"lead":[{"name":"A"}],"none":[]},"writer":4,"suit":"Spades","level":2,"x":1,"y":-2,"size":{"width":3},
     "shapes":[{"point":{}},{"circle":{"radius":2}},{"twoWords":{"_0":"a","reader":1,"value":{"point":{}}}},
-    {"other":{"in":[1]}},{"twoWords":{"_0":""}}],"seen":true,"unknown":[{}]}
+    {"other":{"in":[1]}},{"twoWords":{"_0":""}},
+    {"keyword":{"in":1,"default":2}}],"seen":true,"unknown":[{}]}
     """
 
   private static let codings: [(JSONCoding, JSONCoding)] = {

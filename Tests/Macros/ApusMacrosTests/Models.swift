@@ -51,9 +51,10 @@ import Foundation
   case circle(radius: Double)
   case twoWords(String, reader: Int?, value: Shape?)
   case renamed(inner: [Int])
+  case keyword(in: Int, `default`: Int)
 
   enum CodingKeys: String, CodingKey {
-    case point, circle, twoWords
+    case point, circle, twoWords, keyword
     case renamed = "other"
   }
   enum RenamedCodingKeys: String, CodingKey { case inner = "in" }
