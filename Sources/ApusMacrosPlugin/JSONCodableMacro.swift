@@ -5,6 +5,9 @@ public import SwiftSyntaxMacros
 
 /// The implementation of `@JSONCodable`.
 public struct JSONCodableMacro: ExtensionMacro {
+  /// Returns the extension with the conformances that the type does not have.
+  ///
+  /// - Throws: `DiagnosticsError` for a declaration that the macro does not accept.
   public static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],

@@ -186,6 +186,22 @@ import Testing
     expect("@JSONCodable\nenum Suit: Mark {\n  case hearts = 1\n}", expandsTo: expansion)
   }
 
+  @Test("A type in a public extension has public members, unless it has an access level of its own")
+  func extensions() {
+    for (own, access) in [("", "public "), ("internal ", "")] {
+      expect(
+        "public extension Models {\n  @JSONCodable\n  \(own)struct Film {\n  }\n}",
+        expandsTo: """
+          extension Models.Film: JSONWritable {
+            \(access)func write(to writer: inout JSONWriter) throws {
+              writer.beginObject()
+              writer.endObject()
+            }
+          }
+          """, conformances: ["JSONWritable"])
+    }
+  }
+
   @Test("A conformance that the type has is not added, and type parameters conform")
   func conformances() {
     expect(

@@ -64,22 +64,19 @@ struct Size: Codable, Equatable {
   var width: Int
 }
 
+/// A generic type.
 @JSONCodable public struct Page<Item: Codable & Equatable>: Codable, Equatable {
+  /// Some items.
   public var items: [Item]
+  /// An optional item.
   public var next: Item?
 }
 
-public enum Models {}
+enum Models {}
 
 extension Models {
   @JSONCodable package struct Inside: Codable {
     package var id: Int
-  }
-}
-
-extension Models {
-  @JSONCodable public struct Public: Codable {
-    public var id: Int
   }
 }
 
