@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 /// The settings of every target: a warning is an error.
@@ -25,6 +26,11 @@ func nio(_ product: String, package: String = "swift-nio") -> Target.Dependency 
   .product(name: product, package: package, condition: .when(traits: ["NIO"]))
 }
 
+/// A product of swift-syntax, compiled only with the trait `Macros`.
+func syntax(_ product: String) -> Target.Dependency {
+  .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+}
+
 /// The default traits. On a Linux host `URLSession` is off by default.
 #if os(Linux)
 let defaultTraits: Set<String> = ["NIO", "Credentials", "Transfers", "AWS"]
@@ -38,6 +44,7 @@ let package = Package(
   products: [
     .library(name: "Apus", targets: ["Apus"]),
     .library(name: "ApusJSON", targets: ["ApusJSON"]),
+    .library(name: "ApusMacros", targets: ["ApusMacros"]),
     .library(name: "ApusCore", targets: ["ApusCore"]),
     .library(name: "ApusMiddleware", targets: ["ApusMiddleware"]),
     .library(name: "ApusCredentials", targets: ["ApusCredentials"]),
@@ -55,6 +62,7 @@ let package = Package(
     .trait(name: "Transfers", description: "`ApusTransfers`: downloads and uploads that can be resumed."),
     .trait(name: "AWS", description: "`ApusAWS`: signatures of AWS."),
     .trait(name: "ServiceLifecycle", description: "The SwiftNIO transport as a service of swift-service-lifecycle."),
+    .trait(name: "Macros", description: "`ApusMacros`: the macro `@JSONCodable`."),
     .default(enabledTraits: defaultTraits),
   ],
   dependencies: [
@@ -64,9 +72,21 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
     .target(name: "ApusJSON", swiftSettings: settings),
+    .macro(
+      name: "ApusMacrosPlugin",
+      dependencies: [
+        syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacros"), syntax("SwiftDiagnostics"),
+        syntax("SwiftParser"), syntax("SwiftCompilerPlugin"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "ApusMacros",
+      dependencies: ["ApusJSON", .target(name: "ApusMacrosPlugin", condition: .when(traits: ["Macros"]))],
+      swiftSettings: settings),
     .target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], swiftSettings: settings),
     .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
     .target(

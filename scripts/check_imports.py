@@ -20,6 +20,9 @@ NIO = {"NIOCore", "NIOPosix", "NIOSSL"}
 
 ALLOWED = {
     "ApusJSON": {"Synchronization"} | FOUNDATION,
+    "ApusMacros": {"ApusJSON"},
+    "ApusMacrosPlugin": {"SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftParser",
+                         "SwiftCompilerPlugin"},
     "ApusCore": {"ApusJSON", "HTTPTypes", "Synchronization"} | FOUNDATION,
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization", "Dispatch", "Network"} | FOUNDATION,
     "ApusCredentials": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Security", "Synchronization"} | FOUNDATION
@@ -39,7 +42,7 @@ ALLOWED = {
 }
 # The modules that a target re-exports to its importers.
 REEXPORTED = {"Apus": {"ApusCore", "ApusMiddleware", "HTTPTypes"}, "ApusCore": {"ApusJSON"},
-              "ApusTesting": {"ApusWaiting"}, "ApusTestServer": {"ApusWaiting"}}
+              "ApusMacros": {"ApusJSON"}, "ApusTesting": {"ApusWaiting"}, "ApusTestServer": {"ApusWaiting"}}
 # Modules that not every platform has: their imports must be inside `#if canImport`.
 GUARDED = {"FoundationEssentials", "FoundationNetworking", "Security", "Network"} | LIBC
 # Targets that must stay small: the full Foundation only where FoundationEssentials does not exist.

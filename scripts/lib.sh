@@ -44,11 +44,12 @@ toolchain_bin() {
   fi
 }
 
-# The targets that users can import: folders of Sources with Swift files.
+# The targets that users can import: folders of Sources with Swift files, except for the compiler plugin.
 library_targets() {
   local dir target
   for dir in Sources/*/; do
     target="$(basename "$dir")"
+    if [[ "$target" == ApusMacrosPlugin ]]; then continue; fi
     if [[ -n "$(find "$dir" -name '*.swift' -print -quit)" ]]; then echo "$target"; fi
   done
 }
@@ -67,6 +68,12 @@ build_library() {
 # Builds a nested package; with --show-bin-path, prints the folder of the products instead.
 build_nested() {
   swift_build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
+}
+
+# Builds the tests of the macros in a build folder of their own, because nothing else needs swift-syntax, and without
+# coverage, which counts the lines that the package's own tests reach.
+build_macros() {
+  run_quietly swift_build --package-path Tests/Macros --build-tests -debug-info-format none
 }
 
 # Runs a command and shows its output only if it fails.

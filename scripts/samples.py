@@ -17,6 +17,8 @@ committed, Tests/DocumentationTests/Generated/<document>-<name>.swift:
 - `continues OTHER` puts the code of OTHER (same document) before it, recursively if OTHER continues another;
 - the declarations of scripts/sample-preambles/all.swift are copied in, except those that the sample declares itself (of
   an extension: one of its members); samples of a target's documentation also get that target's preamble and import;
+- samples of the documentation of ApusMacros need its trait: they become tests of the package Tests/Macros, with the
+  preamble of their target only;
 - unused variables of a sample are used at the end, and `{ … }` becomes a body that traps;
 - `none` leaves a block out: only for code that is not meant to compile in a test.
 """
@@ -29,6 +31,8 @@ import sys
 import swift_source
 
 OUT = "Tests/DocumentationTests/Generated"
+# Where the samples of targets go that the package compiles only with a trait which is off in its own tests.
+OTHER_OUT = {"ApusMacros": "Tests/Macros/SampleTests/Generated"}
 PREAMBLES = "scripts/sample-preambles"
 
 _MARKER = re.compile(r"^\s*<!--\s*sample:\s*(.*?)\s*-->\s*$")
@@ -265,7 +269,8 @@ def generate_all(texts, preambles):
         left_out += none
         by_name = {it.name: it for it in samples}
         target = document.split("/")[1] if document.startswith("Sources/") else None
-        preamble = [chunk for name in ("all", target) if name in preambles for chunk in chunks(preambles[name])]
+        names = (target,) if target in OTHER_OUT else ("all", target)
+        preamble = [chunk for name in names if name in preambles for chunk in chunks(preambles[name])]
         for sample in samples:
             generated[file_name(sample)] = generate(sample, by_name, preamble)
     return generated, left_out
@@ -274,23 +279,41 @@ def generate_all(texts, preambles):
 def main(mode):
     texts = {path: swift_source.read(path) for path in documents()}
     preambles = {os.path.basename(path)[:-6]: swift_source.read(path) for path in glob.glob(PREAMBLES + "/*.swift")}
-    generated, left_out = generate_all(texts, preambles)
-    present = {os.path.basename(path): swift_source.read(path) for path in glob.glob(OUT + "/*.swift")}
-    summary = f"{len(generated)} samples, {left_out} left out"
-    if generated and '"DocumentationTests"' not in swift_source.read("Package.swift"):
+    total, left_out = 0, 0
+    if '"DocumentationTests"' not in swift_source.read("Package.swift"):
         raise Problem("Package.swift has no test target DocumentationTests, so the samples are not compiled")
-    if mode == "write":
-        os.makedirs(OUT, exist_ok=True)
-        for name in present.keys() - generated.keys():
-            os.remove(os.path.join(OUT, name))
-        for name, text in generated.items():
-            if present.get(name) != text:
-                with open(os.path.join(OUT, name), "w", encoding="utf-8") as file:
-                    file.write(text)
-    elif present != generated:
-        different = sorted(name for name in present.keys() | generated.keys() if present.get(name) != generated.get(name))
-        raise Problem(f"{OUT} is out of date, run scripts/samples and build the tests: " + " ".join(different))
-    print(summary)
+    for out in (OUT, *OTHER_OUT.values()):
+        generated, none = generate_all({path: text for path, text in texts.items() if folder(path) == out}, preambles)
+        (write if mode == "write" else check)(out, generated)
+        total, left_out = total + len(generated), left_out + none
+    print(f"{total} samples, {left_out} left out")
+
+
+def folder(document):
+    """The folder for the samples of a document."""
+    return OTHER_OUT.get(document.split("/")[1], OUT) if document.startswith("Sources/") else OUT
+
+
+def written(out):
+    return {os.path.basename(path): swift_source.read(path) for path in glob.glob(out + "/*.swift")}
+
+
+def write(out, generated):
+    present = written(out)
+    os.makedirs(out, exist_ok=True)
+    for name in present.keys() - generated.keys():
+        os.remove(os.path.join(out, name))
+    for name, text in generated.items():
+        if present.get(name) != text:
+            with open(os.path.join(out, name), "w", encoding="utf-8") as file:
+                file.write(text)
+
+
+def check(out, generated):
+    present = written(out)
+    different = sorted(name for name in present.keys() | generated.keys() if present.get(name) != generated.get(name))
+    if different:
+        raise Problem(f"{out} is out of date, run scripts/samples and build the tests: " + " ".join(different))
 
 
 if __name__ == "__main__":

@@ -87,6 +87,14 @@ class Samples(unittest.TestCase):
         self.assertIn("private let core", self.files(text, "Sources/ApusCore/A.swift")["ApusCore_A-1.swift"])
         self.assertNotIn("private let core", self.files(text, "Sources/ApusNIO/A.swift")["ApusNIO_A-1.swift"])
 
+    def test_samples_of_the_macros_are_written_where_their_trait_is_on(self):
+        self.assertEqual(samples.folder("Sources/ApusMacros/A.swift"), samples.OTHER_OUT["ApusMacros"])
+        self.assertEqual(samples.folder("Sources/ApusCore/A.swift"), samples.OUT)
+        self.assertEqual(samples.folder("README.md"), samples.OUT)
+        text = "/// ```swift\n/// f()\n/// ```\n"
+        files = self.files(text, "Sources/ApusMacros/A.swift", "import Apus\n")
+        self.assertNotIn("import Apus\n", files["ApusMacros_A-1.swift"])
+
     def test_omitted_bodies_are_filled(self):
         self.assertIn("{ fatalError() }", self.only("struct A { var b: B { … } }"))
 
@@ -98,9 +106,12 @@ class Samples(unittest.TestCase):
 
 class Target(unittest.TestCase):
     def test_the_target_has_a_source_file_before_samples_are_written(self):
-        folder = os.path.join(stand_ins.ROOT, os.path.dirname(samples.OUT))
-        self.assertTrue([name for name in os.listdir(folder) if name.endswith(".swift")])
+        for out in (samples.OUT, *samples.OTHER_OUT.values()):
+            folder = os.path.join(stand_ins.ROOT, os.path.dirname(out))
+            self.assertTrue([name for name in os.listdir(folder) if name.endswith(".swift")])
 
     def test_written_samples_are_ignored_by_git(self):
         with open(os.path.join(stand_ins.ROOT, ".gitignore"), encoding="utf-8") as file:
-            self.assertIn(f"/{samples.OUT}/\n", file.read())
+            ignored = file.read()
+        for out in (samples.OUT, *samples.OTHER_OUT.values()):
+            self.assertIn(f"/{out}/\n", ignored)

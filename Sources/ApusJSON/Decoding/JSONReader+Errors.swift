@@ -33,9 +33,8 @@ extension JSONDocument {
     case .mismatch(let type): return mismatch(type, at: position)
     case .unrepresentable(let type): return unrepresentable(type, at: position)
     case .corrupted(let reason, let cause): return corrupted(reason, at: position, cause: cause)
-    case .missing(let name):
-      let start = start(ofObjectThatEndsAt: error.offset, from: tape.offset(of: container))
-      return missing(name, in: self.position(atOffset: start, in: container))
+    case .missing(let name): return missing(name, in: object(thatEndsAt: error.offset, in: container))
+    case .object(let reason): return corrupted(reason, at: object(thatEndsAt: error.offset, in: container))
     case .decoding(let inner): return moved(inner, to: position, at: error.offset)
     }
   }
@@ -57,6 +56,10 @@ extension JSONDocument {
       if position == container { break }
     }
     return position
+  }
+
+  private func object(thatEndsAt end: Int, in container: Int) -> Int {
+    position(atOffset: start(ofObjectThatEndsAt: end, from: tape.offset(of: container)), in: container)
   }
 
   /// The offset of the brace that opens the object which a brace closes.

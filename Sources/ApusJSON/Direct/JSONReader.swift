@@ -37,9 +37,12 @@ public struct JSONReader: ~Copyable {
   /// Whether the innermost container was opened and nothing was read from it.
   private var isFirst = false
   private var nameStart = 0
-  private var nameLength = 0
-  /// Whether the name has no escapes and is not converted.
-  private var isNameWritten = true
+  @usableFromInline var nameLength = 0
+  /// The first eight bytes of the name, the first in the lowest bits; zeros follow a shorter one.
+  @usableFromInline var nameHead: UInt64 = 0
+  private var isNameEscaped = false
+  /// Whether the name has escapes or is converted.
+  @usableFromInline var isNameDifferent = false
 
   init(_ cursor: JSONCursor, _ coding: JSONCoding, depth: Int) {
     (self.cursor, self.coding, self.depth) = (cursor, coding, depth)
@@ -77,7 +80,9 @@ public struct JSONReader: ~Copyable {
     guard cursor.byte(cursor.offset) == UInt8(ascii: "\"") else { throw cursor.unexpected }
     let (start, isEscaped, isASCII) = try cursor.string()
     (nameStart, nameLength) = (start, cursor.offset - 1 - start)
-    isNameWritten = !isEscaped && coding.keys == .unchanged
+    nameHead = cursor.load(start) & (nameLength < 8 ? 1 << UInt64(nameLength * 8) - 1 : .max)
+    isNameEscaped = isEscaped
+    isNameDifferent = isEscaped || coding.keys != .unchanged
     if !isASCII || isEscaped, nameLength > 256 { try cursor.checkMarks(start, nameLength) }
     cursor.skipWhitespace()
     guard cursor.byte(cursor.offset) == UInt8(ascii: ":") else { throw cursor.unexpected }
@@ -112,25 +117,45 @@ public struct JSONReader: ~Copyable {
   /// Whether the current member has a name. In a coding with snake-case keys the member's name is converted.
   ///
   /// Mutating, although it changes nothing: otherwise the compiler copies the reader for each call.
-  public mutating func isAt(_ name: StaticString) -> Bool {
-    guard isNameWritten else { return memberName == name.description }
-    guard nameLength == name.utf8CodeUnitCount else { return false }
+  @inlinable public mutating func isAt(_ name: StaticString) -> Bool {
+    guard nameLength == name.utf8CodeUnitCount, nameHead == Self.head(of: name), !isNameDifferent else {
+      return isNameDifferent && isDifferentName(name)
+    }
+    return nameLength <= 8 || isRestOfName(name)
+  }
+
+  /// A constant for a literal, in an optimized build.
+  @inlinable @inline(__always) static func head(of name: StaticString) -> UInt64 {
+    var (head, index): (UInt64, Int) = (0, 0)
+    while index < 8, index < name.utf8CodeUnitCount {
+      head |= UInt64(name.utf8Start[index]) << UInt64(index * 8)
+      index += 1
+    }
+    return head
+  }
+
+  @usableFromInline mutating func isRestOfName(_ name: StaticString) -> Bool {
     let (one, other, count) = (cursor.text + nameStart, UnsafeRawPointer(name.utf8Start), nameLength)
-    var index = 0
-    while index + 8 <= count {
+    var index = 8
+    while index < count {
+      // The last eight bytes may have been compared in part.
+      let offset = min(index, count - 8)
       guard
-        one.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-          == other.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        one.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+          == other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       else { return false }
       index += 8
     }
-    while index < count {
-      guard one.load(fromByteOffset: index, as: UInt8.self) == other.load(fromByteOffset: index, as: UInt8.self) else {
-        return false
-      }
-      index += 1
-    }
     return true
+  }
+
+  @usableFromInline mutating func isDifferentName(_ name: StaticString) -> Bool {
+    if !isNameEscaped, let isEqual = SnakeCase.isEqual(nameBytes, toCamelCase: name.description) { return isEqual }
+    return memberName == name.description
+  }
+
+  private var nameBytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: cursor.text + nameStart, count: nameLength)
   }
 
   /// The name of the current member; in a coding with snake-case keys as it is converted.
@@ -140,7 +165,7 @@ public struct JSONReader: ~Copyable {
 
   /// The name of the current member as the text has it.
   public var writtenName: String {
-    JSONEscape.string(UnsafeRawBufferPointer(start: cursor.text + nameStart, count: nameLength))
+    JSONEscape.string(nameBytes)
   }
 
   // MARK: Values
@@ -227,6 +252,11 @@ public struct JSONReader: ~Copyable {
   /// - Parameter reason: the reason, as the start of a sentence and without values of the text.
   public func error(_ reason: String) -> any Error { JSONReadError(.corrupted(reason, nil), at: cursor.offset) }
 
+  /// Returns an error for the object that ``nextMember()`` has just closed, such as for members that do not fit together.
+  ///
+  /// - Parameter reason: the reason, as the start of a sentence and without values of the text.
+  public func objectError(_ reason: String) -> any Error { JSONReadError(.object(reason), at: cursor.offset - 1) }
+
   func mismatch(_ type: Any.Type) -> any Error { JSONReadError(.mismatch(type), at: cursor.offset) }
 }
 
@@ -236,12 +266,13 @@ struct JSONReadError: Error {
     case mismatch(Any.Type)
     case unrepresentable(Any.Type)
     case missing(String)
+    case object(String)
     case corrupted(String, (any Error)?)
     case decoding(DecodingError)
   }
 
   let reason: Reason
-  /// The offset of the value, or of the end of an object with a missing member.
+  /// The offset of the value, or of the end of an object whose members are wrong.
   let offset: Int
 
   init(_ reason: Reason, at offset: Int) { (self.reason, self.offset) = (reason, offset) }

@@ -23,10 +23,13 @@ public struct JSONWriter: ~Copyable {
   private(set) var depth = 0
   /// Whether the innermost container has no value yet.
   private var isFirst = true
+  /// Whether names are written as they are, and without white space.
+  @usableFromInline let isPlain: Bool
 
   init(_ coding: JSONCoding) {
     text = JSONText(capacity: 512)
     self.coding = coding
+    isPlain = coding.keys == .unchanged && !coding.isPrettyPrinted
   }
 
   // MARK: Containers
@@ -75,7 +78,34 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Starts a member of an object, before its value is written.
-  public mutating func beginMember(_ name: StaticString) {
+  @inlinable public mutating func beginMember(_ name: StaticString) {
+    // Both are constants for a literal, in an optimized build.
+    guard name.utf8CodeUnitCount <= 16, let words = Self.words(of: name) else { return beginLongMember(name) }
+    if isPlain { beginMember(words.0, words.1, name.utf8CodeUnitCount) } else { beginLongMember(name) }
+  }
+
+  /// The bytes of a short name, the first in the lowest bits of the first word. `nil` for a name that needs escapes.
+  @inlinable @inline(__always) static func words(of name: StaticString) -> (UInt64, UInt64)? {
+    var (words, index): ((UInt64, UInt64), Int) = ((0, 0), 0)
+    while index < 16, index < name.utf8CodeUnitCount {
+      let byte = name.utf8Start[index]
+      if byte < 0x20 || byte == 0x22 || byte == 0x5C { return nil }
+      if index < 8 {
+        words.0 |= UInt64(byte) << UInt64(index * 8)
+      } else {
+        words.1 |= UInt64(byte) << UInt64(index * 8 - 64)
+      }
+      index += 1
+    }
+    return words
+  }
+
+  @usableFromInline mutating func beginMember(_ one: UInt64, _ two: UInt64, _ count: Int) {
+    text.append(name: one, two, count, isFirst: isFirst)
+    isFirst = false
+  }
+
+  @usableFromInline mutating func beginLongMember(_ name: StaticString) {
     if coding.keys == .snakeCase { return beginMember(writtenName: name.description.snakeCased) }
     beginElement()
     text.append(quoted: UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))

@@ -55,6 +55,18 @@ struct JSONText: ~Copyable {
     append(UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
   }
 
+  /// Appends the name of a member of at most 16 bytes, with a comma before it unless it is the first one.
+  @inline(__always) mutating func append(name one: UInt64, _ two: UInt64, _ count: Int, isFirst: Bool) {
+    reserve(20)
+    let start = self.count
+    let length = isFirst ? 1 : 2
+    bytes.storeBytes(of: UInt16(isFirst ? 0x22 : 0x222C).littleEndian, toByteOffset: start, as: UInt16.self)
+    bytes.storeBytes(of: one.littleEndian, toByteOffset: start + length, as: UInt64.self)
+    bytes.storeBytes(of: two.littleEndian, toByteOffset: start + length + 8, as: UInt64.self)
+    bytes.storeBytes(of: UInt16(0x3A22).littleEndian, toByteOffset: start + length + count, as: UInt16.self)
+    self.count = start + length + count + 2
+  }
+
   // MARK: Numbers
 
   mutating func append(_ value: Int64) {

@@ -1,0 +1,86 @@
+#if Macros
+public import SwiftSyntax
+import SwiftSyntaxBuilder
+public import SwiftSyntaxMacros
+
+/// The implementation of `@JSONCodable`.
+public struct JSONCodableMacro: ExtensionMacro {
+  /// Returns the extension with the conformances that the type does not have.
+  ///
+  /// - Throws: `DiagnosticsError` for a declaration that the macro does not accept.
+  public static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    let coding = try coding(of: declaration)
+    // The extension is outside of the type around it.
+    if !context.lexicalContext.isEmpty, let level = declaration.modifiers.first(where: { $0.name.text == "private" }) {
+      throw MacroMistake.error(
+        "@JSONCodable does not reach a private type inside of another: make it fileprivate", at: level)
+    }
+    // Only the protocols to which the type does not conform by itself.
+    let names = protocols.map(\.trimmedDescription)
+    let access = access(of: declaration, in: context)
+    var members: [CodeLines] = []
+    if names.contains("JSONReadable"), let body = coding.reading {
+      members.append(block("\(access)init(from \(coding.reader): inout JSONReader) throws", body))
+    }
+    if names.contains("JSONWritable"), let body = coding.writing {
+      members.append(block("\(access)func write(to \(coding.writer): inout JSONWriter) throws", body))
+    }
+    guard !names.isEmpty else { return [] }
+    let isolation = declaration.modifiers.contains { $0.name.text == "nonisolated" } ? "nonisolated " : ""
+    let head =
+      "\(isolation)extension \(type.trimmedDescription): \(names.joined(separator: ", "))"
+      + (try requirements(of: declaration, names))
+    let text = block(head, Array(members.joined(separator: [""]))).joined(separator: "\n")
+    return [try ExtensionDeclSyntax("\(raw: text)")]
+  }
+
+  private static func coding(of declaration: some DeclGroupSyntax) throws -> any TypeCoding {
+    if let structure = declaration.as(StructDeclSyntax.self) { return try StructureCoding(structure) }
+    if let enumeration = declaration.as(EnumDeclSyntax.self) { return try EnumerationCoding(enumeration) }
+    throw MacroMistake.error(
+      "@JSONCodable applies to structs and enums: for other types write the conformances to JSONReadable and "
+        + "JSONWritable by hand", at: declaration.introducer)
+  }
+
+  /// What the members need before their declarations, so that they are as visible as the type.
+  private static func access(of declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) -> String {
+    let levels = ["public", "package", "internal", "fileprivate", "private"]
+    func level(_ modifiers: DeclModifierListSyntax) -> String? {
+      modifiers.map(\.name.text).first(where: levels.contains)
+    }
+    // A type without a level of its own has that of the extension around it.
+    let surrounding = context.lexicalContext.first?.as(ExtensionDeclSyntax.self).flatMap { level($0.modifiers) }
+    let own = level(declaration.modifiers) ?? surrounding
+    return own == "public" || own == "package" ? "\(own ?? "") " : ""
+  }
+
+  /// The `where` clause of the extension: type parameters conform, too.
+  private static func requirements(of declaration: some DeclGroupSyntax, _ protocols: [String]) throws -> String {
+    let parameters =
+      declaration.as(StructDeclSyntax.self)?.genericParameterClause?.parameters
+      ?? declaration.as(EnumDeclSyntax.self)?.genericParameterClause?.parameters
+    guard let parameters else { return "" }
+    for parameter in parameters where parameter.specifier != nil {
+      throw MacroMistake.error(
+        "@JSONCodable supports type parameters only: write the conformances to JSONReadable and JSONWritable by hand",
+        at: parameter)
+    }
+    return " where "
+      + parameters.map { "\($0.name.text): \(protocols.joined(separator: " & "))" }.joined(separator: ", ")
+  }
+}
+
+/// What the members that read and write a type do.
+protocol TypeCoding {
+  /// The names of the parameters.
+  var reader: String { get }
+  var writer: String { get }
+  /// The bodies; `nil` for a type that has the members by its conformance.
+  var reading: CodeLines? { get }
+  var writing: CodeLines? { get }
+}
+#endif

@@ -1,0 +1,50 @@
+// swift-tools-version: 6.2
+import CompilerPluginSupport
+import PackageDescription
+
+/// The same strictness as the library's own targets; a warning is an error.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .treatAllWarnings(as: .error),
+]
+
+func syntax(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-syntax") }
+
+// A package of its own: the library's tests build without the trait `Macros`, and so without swift-syntax.
+let package = Package(
+  name: "apus-macros",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "apus", path: "../..", traits: ["Macros"]),
+    .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
+  ],
+  targets: [
+    // The sources of the plugin, through a symbolic link: a test cannot import the macro target of another package.
+    .macro(
+      name: "ApusMacrosExpansion",
+      dependencies: [
+        syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacros"), syntax("SwiftDiagnostics"),
+        syntax("SwiftParser"), syntax("SwiftCompilerPlugin"),
+      ],
+      path: "Sources/ApusMacrosPlugin", swiftSettings: settings + [.define("Macros")]),
+    .testTarget(
+      name: "ApusMacrosPluginTests",
+      dependencies: [
+        "ApusMacrosExpansion", syntax("SwiftSyntax"), syntax("SwiftSyntaxBuilder"), syntax("SwiftSyntaxMacroExpansion"),
+        syntax("SwiftSyntaxMacrosGenericTestSupport"),
+      ],
+      path: "ApusMacrosPluginTests", swiftSettings: settings),
+    .testTarget(
+      name: "ApusMacrosTests", dependencies: [.product(name: "ApusMacros", package: "apus")], path: "ApusMacrosTests",
+      swiftSettings: settings),
+    // The samples of the documentation of ApusMacros, which scripts/samples writes.
+    .testTarget(
+      name: "SampleTests", dependencies: [.product(name: "ApusMacros", package: "apus")], path: "SampleTests",
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

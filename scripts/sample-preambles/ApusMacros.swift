@@ -1,0 +1,2 @@
+// For the samples in ApusMacros' documentation.
+import Foundation
