@@ -25,6 +25,7 @@ extension JSONReader {
 
 // The errors that decoding the same text would have. They are made from a tape, so that reading keeps no coding path.
 extension JSONDocument {
+  /// Returns the error of the decoder for an error of a reader.
   ///
   /// - Parameter container: the position of a value that contains the fault. Default: the value of the text.
   func error(for error: JSONReadError, in container: Int = JSONTape.root) -> DecodingError {
