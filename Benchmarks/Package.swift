@@ -33,7 +33,8 @@ let package = Package(
       name: "JSON",
       dependencies: ["MallocCounter", "Measuring", "Samples", .product(name: "ApusJSON", package: "apus")],
       swiftSettings: settings),
-    .target(name: "Samples", swiftSettings: settings),
+    .target(
+      name: "Samples", dependencies: [.product(name: "ApusJSON", package: "apus")], swiftSettings: settings),
     .executableTarget(
       name: "Queued",
       dependencies: [

@@ -230,9 +230,10 @@ struct TransfersWorker {
   /// Adds a line to the log of complete transfers.
   private static func note(_ size: Int64, _ path: String) {
     let log = path + ".log"
-    if !FileManager.default.fileExists(atPath: log) { _ = FileManager.default.createFile(atPath: log, contents: nil) }
-    guard let file = FileHandle(forWritingAtPath: log) else { return say("error the log cannot be opened") }
-    _ = try? file.seekToEnd()
+    // Not by `FileManager`, which would leave a temporary file if the process dies meanwhile.
+    let descriptor = open(log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    guard descriptor >= 0 else { return say("error the log cannot be opened") }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
     try? file.write(contentsOf: Data("\(size)\n".utf8))
     try? file.close()
   }

@@ -27,6 +27,9 @@ extension Row {
         .decode([Event].self, from: bytes(Event.array(100)), by: iso8601)),
       Row("wide", "object with 4,000 members, read in random order", .decode(Wide.self, from: bytes(Wide.text))),
       Row("dictionary", "dictionary of 4,000 members", .decode([String: Int].self, from: bytes(Wide.text))),
+      Row("read-object", "object that reads itself, 152 B", .decode(DirectPerson.self, from: bytes(Person.text))),
+      Row("read-page", "100 of them, 16 KB", .decode([DirectPerson].self, from: bytes(Person.array(100)))),
+      Row("read-large", "6,500 of them, 1 MB", .decode([DirectPerson].self, from: bytes(Person.array(6500)))),
       Row("value", "`JSONValue`, 16 KB", .decode(JSONValue.self, from: bytes(Person.array(100)))),
       Row("parsed", "`JSONValue`, 16 KB, beside `JSONSerialization`", .parse(bytes(Person.array(100)))),
     ]
@@ -41,6 +44,9 @@ extension Row {
         "encode-escapes", "100 objects, escapes and non-ASCII text",
         .encode(try JSONDecoder().decode([Note].self, from: bytes(Note.array(100))))),
       Row("encode-doubles", "2,000 doubles of 17 digits", .encode(Numbers.doubles)),
+      Row("write-object", "object that writes itself, 152 B", .encode(try directPeople(1)[0])),
+      Row("write-page", "100 of them, 16 KB", .encode(try directPeople(100))),
+      Row("write-large", "6,500 of them, 1 MB", .encode(try directPeople(6500))),
       Row("encode-dictionary", "dictionary of 4,000 members", .encode(Numbers.members)),
     ]
   }
@@ -51,6 +57,10 @@ extension Row {
 
   private static func people(_ count: Int) throws -> [Person] {
     try JSONDecoder().decode([Person].self, from: bytes(Person.array(count)))
+  }
+
+  private static func directPeople(_ count: Int) throws -> [DirectPerson] {
+    try JSONDecoder().decode([DirectPerson].self, from: bytes(Person.array(count)))
   }
 
   private static var snakeCase: JSONDecoder {

@@ -12,6 +12,7 @@ struct Calls {
     case byHand = "SwiftNIO by hand, `JSONDecoder`"
     case foundation = "Apus with `JSONDecoder`"
     case pool = "Apus"
+    case direct = "Apus, objects that read themselves"
     case loop = "Apus, caller on `transport.executor()`"
 
     /// Returns the way with the name of its case.
@@ -41,6 +42,11 @@ struct Calls {
     case .raw: return try await usage(of: raw, answer, calls: calls, inFlight: inFlight)
     case .foundation: return try await usage(of: foundation, answer, calls: calls, inFlight: inFlight)
     case .pool: return try await usage(of: pooled, answer, calls: calls, inFlight: inFlight)
+    case .direct:
+      guard let count = answer.count else {
+        return try await Usage.of(calls, inFlight: inFlight) { [pooled] in _ = try await pooled.directPerson() }
+      }
+      return try await Usage.of(calls, inFlight: inFlight) { [pooled] in _ = try await pooled.directPeople(count) }
     case .rawOnLoop, .loop:
       let contender: any Contender = way == .loop ? onLoop : raw
       return try await withTaskExecutorPreference(loop) {

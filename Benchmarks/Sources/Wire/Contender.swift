@@ -152,6 +152,16 @@ struct Typed: Contender {
     try await api.send(Request<[Person]>.get("/arrays/\(count)"))
   }
 
+  /// Gets the object, as one that reads itself.
+  func directPerson() async throws -> DirectPerson {
+    try await api.send(Request<DirectPerson>.get("/users/\(7)"))
+  }
+
+  /// Gets an array of objects that read themselves.
+  func directPeople(_ count: Int) async throws -> [DirectPerson] {
+    try await api.send(Request<[DirectPerson]>.get("/arrays/\(count)"))
+  }
+
   func download(to path: String, by way: Download) async throws {
     guard way == .down else {
       _ = try await api.download("/big", to: path, options: DownloadOptions(replacesExisting: true))

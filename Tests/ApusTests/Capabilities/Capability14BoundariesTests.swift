@@ -54,7 +54,7 @@ struct Capability14BoundariesTests {
     #expect(manifest.contains("swiftLanguageModes: [.v6]"))
     #expect(manifest.contains(".treatAllWarnings(as: .error)"))
     // Not targets named as dependencies, which have a condition.
-    let targets = manifest.matches(of: /\.(?:test|executable)?[tT]arget\(\s*name: "\w+",(?!\s*condition)/)
+    let targets = manifest.matches(of: /\.(?:(?:test|executable)?[tT]arget|macro)\(\s*name: "\w+",(?!\s*condition)/)
     #expect(targets.count > 5)
     #expect(targets.count == manifest.matches(of: /swiftSettings: settings/).count)
   }

@@ -1,11 +1,6 @@
 import Apus
-import HTTPTypes
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import HTTPTypes
 
 /// A parser for a request as it is written by hand: an HTTP/1.1 message whose lines end with LF or CRLF, whose fields may
 /// continue on the next lines, and whose target may contain spaces and UTF-8.
