@@ -119,7 +119,7 @@ public struct SignatureV4: Sendable {
   ///   - credentials: the identity. A URL that is signed with temporary credentials expires with them.
   ///   - date: the time from which the URL is valid.
   ///   - seconds: the time for which the URL is valid, from 1 to 604,800 (a week).
-  /// - Returns: the signed request; its ``ApusCore/RequestMessage/url`` is the URL.
+  /// - Returns: the signed request; its `url` is the URL.
   /// - Throws: ``SigningError``.
   public func presign(
     _ message: RequestMessage, with credentials: AWSCredentials, at date: Date, seconds: Int
