@@ -5,11 +5,17 @@ import Testing
 @Suite("apus sign", .timeLimit(.minutes(3)))
 struct SignTests {
   private struct Printed: Decodable {
-    var canonical_request: String
-    var string_to_sign: String
+    var canonicalRequest: String
+    var stringToSign: String
     var signature: String
     var authorization: String?
     var url: String?
+
+    enum CodingKeys: String, CodingKey {
+      case canonicalRequest = "canonical_request"
+      case stringToSign = "string_to_sign"
+      case signature, authorization, url
+    }
   }
 
   private let common = ["sign", "--region", "us-east-1", "--service", "service", "--at", "2015-08-30T12:36:00Z"]
@@ -31,8 +37,8 @@ struct SignTests {
       result.authorization
         == "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
         + "SignedHeaders=host;x-amz-date, Signature=\(result.signature)")
-    #expect(result.string_to_sign.hasPrefix("AWS4-HMAC-SHA256\n20150830T123600Z\n"))
-    #expect(result.canonical_request.hasPrefix("GET\n/\n\nhost:example.amazonaws.com\nx-amz-date:20150830T123600Z\n\n"))
+    #expect(result.stringToSign.hasPrefix("AWS4-HMAC-SHA256\n20150830T123600Z\n"))
+    #expect(result.canonicalRequest.hasPrefix("GET\n/\n\nhost:example.amazonaws.com\nx-amz-date:20150830T123600Z\n\n"))
     #expect(result.url == nil)
   }
 
@@ -49,14 +55,14 @@ struct SignTests {
   @Test("Dot segments are kept on request, the digest of the content is added, and a token may be left out")
   func flags() async throws {
     let dots = "GET /a/../b HTTP/1.1\nHost:h\n"
-    #expect(try await printed(common + keys, dots).canonical_request.hasPrefix("GET\n/b\n"))
+    #expect(try await printed(common + keys, dots).canonicalRequest.hasPrefix("GET\n/b\n"))
     let kept = try await printed(common + keys + ["--no-normalize-path", "--sign-content"], dots)
-    #expect(kept.canonical_request.hasPrefix("GET\n/a/../b\n"))
-    #expect(kept.canonical_request.contains("\nx-amz-content-sha256:e3b0c442"))
+    #expect(kept.canonicalRequest.hasPrefix("GET\n/a/../b\n"))
+    #expect(kept.canonicalRequest.contains("\nx-amz-content-sha256:e3b0c442"))
     let token = ["--session-token", "token"]
-    #expect(try await printed(common + keys + token, request).canonical_request.contains("x-amz-security-token:token"))
+    #expect(try await printed(common + keys + token, request).canonicalRequest.contains("x-amz-security-token:token"))
     let omitted = try await printed(common + keys + token + ["--omit-session-token"], request)
-    #expect(!omitted.canonical_request.contains("token"))
+    #expect(!omitted.canonicalRequest.contains("token"))
   }
 
   @Test("The keys are also read from the environment and from files")
