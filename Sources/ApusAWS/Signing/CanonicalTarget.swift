@@ -1,4 +1,6 @@
 #if AWS
+import ApusCore
+
 /// The path and the query of a request target as Signature Version 4 writes them.
 struct CanonicalTarget: Sendable {
   /// The path, encoded.
@@ -31,7 +33,7 @@ struct CanonicalTarget: Sendable {
     parameters = items.map { item in
       let sign = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
       return Self.parameter(
-        CanonicalText.decoded(item[..<sign]), CanonicalText.decoded(item[sign...].dropFirst()))
+        PercentEncoding.decode(bytes: item[..<sign]), PercentEncoding.decode(bytes: item[sign...].dropFirst()))
     }.sorted()
   }
 
@@ -56,7 +58,7 @@ struct CanonicalTarget: Sendable {
     let path = path.isEmpty ? [UInt8(ascii: "/")] : path
     var text = CanonicalText(capacity: path.count + 16)
     switch rules {
-    case .decoded: text.append(encoding: CanonicalText.decoded(path), keepsSlashes: true)
+    case .decoded: text.append(encoding: PercentEncoding.decode(bytes: path), keepsSlashes: true)
     case .asSent(let isNormalized):
       text.append(encoding: isNormalized ? normalized(path) : path, keepsSlashes: true)
     }

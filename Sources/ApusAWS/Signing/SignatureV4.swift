@@ -111,8 +111,8 @@ public struct SignatureV4: Sendable {
 
   /// Signs a request in its query, for a URL that anyone may use until it expires.
   ///
-  /// The fields of the request are signed too, so whoever uses the URL has to send them. The content of a request to S3 is
-  /// not signed, because it is not known yet, unless ``sendsPayload`` is `true`.
+  /// A request with the URL must have the same fields, because they are signed too. The content of a request to S3 is not
+  /// signed unless ``sendsPayload`` is `true`, because usually it is not known yet.
   ///
   /// - Parameters:
   ///   - message: the request.
@@ -153,7 +153,7 @@ public struct SignatureV4: Sendable {
   }
 
   private func scope(at time: SigningTime) -> SigningScope {
-    SigningScope(day: String(time.day), region: region, service: service)
+    SigningScope(day: time.day, region: region, service: service)
   }
 
   private func canonicalRequest(
@@ -188,27 +188,24 @@ public struct SignatureV4: Sendable {
 
   /// The digest as it is signed.
   private static func digest(_ payload: Payload, of message: RequestMessage) throws(SigningError) -> String {
-    switch payload {
-    case .digest(let digest): return digest
-    case .unsigned: return "UNSIGNED-PAYLOAD"
-    case .content:
-      var text = CanonicalText(capacity: 64)
-      switch message.content {
-      case .empty: return emptyDigest
-      case .bytes(let data): text.append(hexadecimal: SHA256.hash(data: data))
-      default: throw .contentNotInMemory
-      }
-      return text.string
+    switch (payload, message.content) {
+    case (.digest(let digest), _): return digest
+    case (.unsigned, _): return "UNSIGNED-PAYLOAD"
+    case (.content, .empty): return emptyDigest
+    case (.content, .bytes(let data)): return digest(of: data)
+    case (.content, _): throw .contentNotInMemory
     }
   }
 
-  private static let emptyDigest: String = {
-    var text = CanonicalText(capacity: 64)
-    text.append(hexadecimal: SHA256.hash(data: [UInt8]()))
-    return text.string
-  }()
+  private static let emptyDigest = digest(of: Data())
 
-  /// Returns the message without the fields and parameters of an earlier signature.
+  private static func digest(of data: Data) -> String {
+    var text = CanonicalText(capacity: 64)
+    text.append(hexadecimal: SHA256.hash(data: data))
+    return text.string
+  }
+
+  /// Returns the message without the fields of an earlier signature.
   private static func withoutSignature(_ message: RequestMessage) -> RequestMessage {
     var message = message
     for name in ownFields where message.head.headerFields.contains(name) { message.head.headerFields[name] = nil }
@@ -230,7 +227,7 @@ public struct SignatureV4: Sendable {
     do {
       try message.addField(RawField(name, value, isSensitive: isSecret || name == "Authorization"))
     } catch {
-      // Otherwise the field would lack what the signature says.
+      // The server would reject a signature of a field that is not sent as it was signed.
       throw .invalidCredentials
     }
   }

@@ -11,7 +11,7 @@ struct SigningTime: Sendable {
   let text: String
 
   /// The day: `20150830`.
-  var day: Substring { text.prefix(8) }
+  var day: String { String(text.prefix(8)) }
 
   /// Creates a time from a date, without fractions of a second. Years before 0 and after 9999 are clamped.
   init(_ date: Date) {

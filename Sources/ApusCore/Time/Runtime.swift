@@ -10,7 +10,9 @@ public struct Runtime: Sendable {
   public var executor: (any TaskExecutor)?
   /// The maximum number of content (body) bytes that are decoded on ``executor``. Larger content is decoded on the
   /// global pool, so that it does not block the executor. Ignored without an executor. Default: 16 KiB.
-  package var executorDecodingLimit = 16 << 10
+  package var executorDecodingLimit = smallContent
+  /// The maximum number of content bytes that are decoded on a thread that serves connections.
+  package static var smallContent: Int { 16 << 10 }
   /// Returns 64 random bits. Must be unpredictable in production. Default: the system's generator.
   public var random: @Sendable () -> UInt64
   /// Returns the serial number of the next call. Must never repeat within a client. Default: `nil`, which counts up

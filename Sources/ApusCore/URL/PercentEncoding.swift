@@ -1,5 +1,5 @@
 /// Percent-encoding of URL components (RFC 3986 §2) without Foundation.
-enum PercentEncoding {
+package enum PercentEncoding {
   /// The component, which determines the bytes that are not encoded.
   enum Component {
     /// A value in a path segment or query. Only unreserved characters are kept.
@@ -54,8 +54,13 @@ enum PercentEncoding {
   /// Decodes one level of percent-encoding. Bytes that are not valid UTF-8 become U+FFFD.
   static func decode(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    return String(decoding: decode(bytes: text.utf8), as: UTF8.self)
+  }
+
+  /// Decodes one level of percent-encoding. A `%` without two hexadecimal digits stays as it is.
+  package static func decode(bytes text: some Sequence<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
+    var rest = Array(text)[...]
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%"), let high = hexValue(rest.first), let low = hexValue(rest.dropFirst().first) {
         bytes.append(high << 4 | low)
@@ -64,7 +69,7 @@ enum PercentEncoding {
         bytes.append(byte)
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 
   /// Whether every `%` is followed by two hexadecimal digits.
@@ -90,24 +95,25 @@ enum PercentEncoding {
     }
   }
 
-  private static func hexDigit(_ value: UInt8) -> UInt8 {
+  /// The digit for a value below 16, in upper case.
+  package static func hexDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
   }
 }
 
 /// A set of ASCII bytes as 128 bits. Every call looks up bytes, and testing a bit is faster than reading a table.
-struct ByteSet {
+package struct ByteSet: Sendable {
   /// The bits of the bytes 0 to 63.
   let low: UInt64
   /// The bits of the bytes 64 to 127.
   let high: UInt64
 
-  func contains(_ byte: UInt8) -> Bool {
+  package func contains(_ byte: UInt8) -> Bool {
     (byte < 64 ? low >> UInt64(byte) : byte < 128 ? high >> UInt64(byte - 64) : 0) & 1 == 1
   }
 
   /// Letters, digits and `-._~` (RFC 3986 §2.3).
-  static var unreserved: ByteSet { ByteSet(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
+  package static var unreserved: ByteSet { ByteSet(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
 
   /// Unreserved characters and `!$&'()*+,;=:@/%`, which are allowed in a path (RFC 3986 §3.3).
   static var pathText: ByteSet { ByteSet(low: 0x2FFF_FFF2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF) }

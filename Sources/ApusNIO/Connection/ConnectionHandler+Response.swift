@@ -212,13 +212,10 @@ extension ConnectionHandler {
       let content = ResponseContent(collected: collected, trailers: trailers)
       let response = ResponseMessage(head: head, content: content)
       // Decoding more would hold up the loop.
-      guard collected.count <= Self.smallContent, let context else { return exchange.complete(response) }
+      guard collected.count <= Runtime.smallContent, let context else { return exchange.complete(response) }
       owner.resume(on: context.eventLoop) { exchange.complete(response) }
     }
   }
-
-  /// The maximum number of bytes of content that is decoded on the event loop.
-  private static let smallContent = 16 << 10
 
   // MARK: Back-pressure
 
