@@ -58,7 +58,8 @@ struct Decoded: Equatable {
     var (start, parts) = (0, 0)
     do throws(FramingError) {
       for cut in cuts + [bytes.count] {
-        buffer.writeBytes(bytes[start..<cut])
+        var piece = Self.piece(bytes[start..<cut])
+        buffer.take(&piece)
         start = cut
         while !isEndless, let part = try decoder.next(from: &buffer) {
           take(part)
@@ -70,6 +71,17 @@ struct Decoded: Equatable {
     } catch {
       self.error = error.kind
     }
+  }
+
+  /// Returns bytes at the very end of their allocation, so that the address sanitizer sees an access behind them.
+  private static func piece(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
+    // Capacities are rounded up to powers of two.
+    var piece = ByteBufferAllocator().buffer(capacity: bytes.count)
+    let start = piece.capacity - bytes.count
+    piece.writeRepeatingByte(0, count: start)
+    piece.writeBytes(bytes)
+    piece.moveReaderIndex(to: start)
+    return piece
   }
 
   private mutating func take(_ part: DecodedPart) {
