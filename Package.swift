@@ -99,7 +99,8 @@ let package = Package(
         .target(name: "CApusZlib", condition: .when(traits: ["Transfers"])),
       ],
       swiftSettings: settings),
-    .target(name: "ApusAWS", dependencies: ["ApusCore", httpTypes, awsCrypto], swiftSettings: settings),
+    .target(
+      name: "ApusAWS", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, awsCrypto], swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
@@ -174,7 +175,10 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "ApusAWSTests", dependencies: ["ApusAWS", "ApusCore", "TestSupport", httpTypes, awsCrypto],
+      name: "ApusAWSTests",
+      dependencies: [
+        "ApusAWS", "ApusCore", "ApusMiddleware", "ApusTesting", "TestSupport", httpTypes, logging, awsCrypto,
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusURLSessionTests",

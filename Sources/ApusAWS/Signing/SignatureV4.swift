@@ -60,7 +60,7 @@ public struct SignatureV4: Sendable {
   }
 
   /// The region, for example `eu-central-1`.
-  public let region: String
+  public var region: String
   /// The name of the service in signatures, for example `s3` or `execute-api`.
   public let service: String
   /// Default: ``PathRules/decoded`` for the service `s3`, else ``PathRules/asSent(isNormalized:)`` with `true`.

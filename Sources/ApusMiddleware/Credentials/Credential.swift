@@ -96,8 +96,8 @@ public enum CredentialsPolicy: Sendable, Hashable {
   case none
 }
 
-enum CredentialsPolicyKey: ContextKey {
-  static let defaultValue = CredentialsPolicy.optional
+package enum CredentialsPolicyKey: ContextKey {
+  package static let defaultValue = CredentialsPolicy.optional
 }
 
 extension Endpoint {

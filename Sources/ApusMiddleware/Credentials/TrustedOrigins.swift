@@ -20,7 +20,7 @@ extension Endpoint {
 
 extension CallContext {
   /// Whether a message is sent to the environment's own origin, or to one that its endpoint trusts.
-  func isAtHome(_ request: RequestMessage) -> Bool {
+  package func isAtHome(_ request: RequestMessage) -> Bool {
     environment.baseURL.origin.map { request.goes(to: $0) } ?? false || trusts(request)
   }
 

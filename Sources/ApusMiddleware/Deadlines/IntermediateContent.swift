@@ -1,16 +1,16 @@
-import ApusCore
+package import ApusCore
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// The content of an intermediate response: of a redirect, or of a challenge that the call answers.
 ///
 /// It is read so that the connection can be reused, and because the call may end with this response after all. Slow
 /// content is not worth the wait.
-enum IntermediateContent {
+package enum IntermediateContent {
   /// The maximum time to read it: too short to be noticed, long enough for content that arrives with its head.
   static let patience = Duration.seconds(1)
 
@@ -18,7 +18,8 @@ enum IntermediateContent {
   ///
   /// - Returns: all bytes; `nil`: the content was too long, broke off or took too long, and was discarded.
   /// - Throws: `CancellationError` when the task was cancelled; `TransportError` when the attempt's deadline passed.
-  static func collect(_ content: ResponseContent, upTo limit: Int, _ context: CallContext) async throws -> Data? {
+  package static func collect(_ content: ResponseContent, upTo limit: Int, _ context: CallContext) async throws -> Data?
+  {
     if let bytes = content.bytes { return bytes.count <= limit ? bytes : nil }
     let data = await collect(content, upTo: limit, alarm(for: content, context))
     content.discard()

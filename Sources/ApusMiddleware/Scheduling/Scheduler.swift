@@ -292,7 +292,7 @@ extension CallContext {
   /// permit.
   ///
   /// - Throws: the error of `work`; ``TransportError`` and `CancellationError` while the attempt waits for its permit.
-  func withoutPermit<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+  package func withoutPermit<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
     guard let permit = values[AttemptPermitKey.self] else { return try await work() }
     permit.scheduler.pause(permit.ticket, at: now)
     let value = try await work()

@@ -1,0 +1,29 @@
+#if AWS
+public import ApusCore
+
+/// The payload of a call's signature. Default: `nil`, chosen by the content.
+enum SigningPayloadKey: ContextKey {
+  static let defaultValue: SignatureV4.Payload? = nil
+  static let affectsCoalescing = false
+}
+
+/// The region of a call's signature. Default: `nil`, the middleware's.
+enum SigningRegionKey: ContextKey {
+  static let defaultValue: String? = nil
+}
+
+extension Endpoint {
+  /// Sets how the content (body) of this endpoint is signed by a ``SigningMiddleware``.
+  ///
+  /// Default: content in memory is signed by its digest. A file or a stream is not signed if the service is S3 and the
+  /// request is sent over https; for any other service its digest must be given.
+  public func signing(_ payload: SignatureV4.Payload) -> Request<Value> {
+    setting(SigningPayloadKey.self, payload)
+  }
+
+  /// Sets the region for which a ``SigningMiddleware`` signs this endpoint. Default: the region of the middleware.
+  public func signing(region: String) -> Request<Value> {
+    setting(SigningRegionKey.self, region)
+  }
+}
+#endif
