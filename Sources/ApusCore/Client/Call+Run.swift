@@ -43,7 +43,7 @@ extension Call {
   private func isAccepted(_ response: ResponseMessage) -> Bool {
     guard delivery != .described else { return true }
     settle(response)
-    return request.description.acceptance.contains(response.head.status.code)
+    return request.description.acceptance.contains(response.statusCode)
   }
 
   private func isLarge(_ content: ResponseContent) -> Bool {

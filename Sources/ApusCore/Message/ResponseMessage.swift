@@ -9,14 +9,19 @@ public import Foundation
 /// A response as it was received: the head of the final response and its content (body).
 public struct ResponseMessage: Sendable {
   /// The status and the fields (headers) (RFC 9110 §15).
-  public var head: HTTPResponse
+  public var head: HTTPResponse {
+    didSet { statusCode = head.status.code }
+  }
   /// The content, in memory or still arriving.
   public var content: ResponseContent
+  /// The code of the status. It is kept because the head parses it anew each time, and several middlewares ask for it.
+  package private(set) var statusCode: Int
 
   /// Creates a message.
   public init(head: HTTPResponse, content: ResponseContent = .empty) {
     self.head = head
     self.content = content
+    statusCode = head.status.code
   }
 
   /// Discards the rest of the content: the exchange is drained or closed.
@@ -70,7 +75,7 @@ extension Content {
     self.init(
       data: response.content.bytes ?? Data(),
       mediaType: response.head.headerFields.first { $0.name == .contentType }.map { MediaType($0.value) },
-      status: response.head.status.code, coding: coding)
+      status: response.statusCode, coding: coding)
   }
 }
 
@@ -80,10 +85,12 @@ extension ResponseMessage {
   /// That is a status of 301, 302, 303, 307 or 308 with a `Location` that is not empty. The other statuses of the class
   /// are a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
   package static func isRedirect(_ head: HTTPResponse) -> Bool {
+    // Parsing the code takes longer than looking at its first digit.
+    guard head.pseudoHeaderFields.status.value.utf8.first == UInt8(ascii: "3") else { return false }
     switch head.status.code {
     case 301, 302, 303, 307, 308:
-      head.headerFields[values: .location].contains { $0.utf8.contains { $0 != 0x20 && $0 != 0x09 } }
-    default: false
+      return head.headerFields[values: .location].contains { $0.utf8.contains { $0 != 0x20 && $0 != 0x09 } }
+    default: return false
     }
   }
 }

@@ -67,7 +67,7 @@ final class CompiledPipeline: CallPipeline {
       throw error
     }
     // With 401 the server asks for credentials and has not acted on the request (RFC 9110 §15.5.2).
-    if !isRepeatable, response.head.status != .unauthorized { context.base.sentUnrepeatable() }
+    if !isRepeatable, response.statusCode != 401 { context.base.sentUnrepeatable() }
     if !response.content.isCollected { exchange.reportHead(response.head) }
     guard exchange.collectsContent(of: response.head), try !tookBytes(of: response.content, context) else {
       return response

@@ -137,7 +137,7 @@ struct AuthenticatedExchange {
 
   /// Notes that the server accepted refreshed credentials. An error status may have other reasons.
   func settle(_ response: ResponseMessage) {
-    guard response.head.status.code < 400 else { return }
+    guard response.statusCode < 400 else { return }
     for candidate in candidates where candidate.isShown {
       guard let stored = candidate.stored else { continue }
       candidate.authentication.parts.refresher?.accepted(stored)

@@ -63,7 +63,7 @@ public final class AuthenticationMiddleware: Middleware {
     let message = try await exchange.message()
     let response = try await next(message, context: context)
     try exchange.receive(response, to: message)
-    guard response.head.status == .unauthorized else {
+    guard response.statusCode == 401 else {
       exchange.settle(response)
       if context.delivery == .streamed { await exchange.watch(response) }
       return response
@@ -84,7 +84,7 @@ public final class AuthenticationMiddleware: Middleware {
     _ refused: AuthenticatedExchange, after refusal: ResponseMessage, _ context: CallContext, _ next: Next
   ) async throws -> ResponseMessage {
     var (exchange, response) = (refused, refusal)
-    while response.head.status == .unauthorized {
+    while response.statusCode == 401 {
       switch try await exchange.next(after: response) {
       case .end(let refusal): return try await collected(refusal, context)
       case .send(let message):

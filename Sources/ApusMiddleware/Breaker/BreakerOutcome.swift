@@ -36,7 +36,7 @@ enum BreakerOutcome: Hashable {
 extension BreakerOutcome {
   /// The outcome of a response, by its status (RFC 9110 §15.6). A server that rejects a request works.
   init(_ response: ResponseMessage, _ policy: BreakerPolicy) {
-    let status = response.head.status.code
+    let status = response.statusCode
     let cause = FailedAttempt.Cause.status(status)
     switch status {
     case 503: self = .failed(.gateway, cause, retryAfter: response.retryAfter)

@@ -62,7 +62,7 @@ public final class RateLimiter: Middleware {
     let cost = context.values[RateLimitCostKey.self] ?? self.cost(request, context)
     if cost > 0 { try await wait(for: cost, lane(of: key, isNeeded: limit != nil, context), context) }
     let response = try await next(request, context: context)
-    if response.head.status.code == 429 { pause(key, response, context) }
+    if response.statusCode == 429 { pause(key, response, context) }
     return response
   }
 

@@ -84,7 +84,7 @@ private struct RedirectedAttempt {
         throw refusal.error
       case .follow(let hop):
         try await drain(response)
-        go(hop, status: response.head.status.code)
+        go(hop, status: response.statusCode)
         response = try await send()
       }
     }

@@ -67,7 +67,7 @@ extension AttemptFailure {
   init(_ response: ResponseMessage, _ policy: RetryPolicy) {
     let fields = response.head.headerFields
     let verdict = policy.retryHintFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first
-    var summary = Response(status: response.head.status.code, delay: response.retryAfter, verdict: verdict)
+    var summary = Response(status: response.statusCode, delay: response.retryAfter, verdict: verdict)
     if let rule = policy.rule {
       summary.judgment = rule.decide(response)
       if case .temporary(let delay?) = summary.judgment { summary.delay = max(.zero, delay) }

@@ -43,7 +43,7 @@ struct RetriedCall {
   mutating func step(after outcome: Outcome, since start: MonotonicInstant) throws -> Step {
     switch outcome {
     case .responded(let response):
-      if response.head.status.code < 400 {
+      if response.statusCode < 400 {
         budgets.succeeded(message, lastCost: state.lastCost)
         return .end(response)
       }

@@ -82,7 +82,7 @@ public struct RetryMiddleware: Middleware {
   @inline(never)
   private func failure(_ response: ResponseMessage, of first: FirstAttempt) -> RetriedCall.Outcome? {
     guard first.isRepeated else { return nil }
-    guard response.head.status.code < 400 else { return .responded(response) }
+    guard response.statusCode < 400 else { return .responded(response) }
     budgets.succeeded(first.message)
     return nil
   }
