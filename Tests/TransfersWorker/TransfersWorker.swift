@@ -19,6 +19,9 @@ import Synchronization
 ///                                                    again
 ///     TransfersWorker tus URL FILE FOLDER            uploads the file by tus, with its record in the folder
 ///     TransfersWorker ietf URL FILE FOLDER           the same, by the IETF's draft
+///     TransfersWorker s3 "URL BUCKET KEY" FILE FOLDER
+///                                                    uploads the file in parts to a server of S3 with the account
+///                                                    `test:tester`, with its record in the folder
 ///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY is
 ///                                                    `download` or `upload`. A file FILE.add is the request to add the
 ///                                                    transfer; without it only a stored one is continued. When the
@@ -58,6 +61,9 @@ struct TransfersWorker {
       await queue(arguments[2], arguments[3], arguments[4], arguments[5])
     case "tus": await upload(arguments[3], to: arguments[2], .tus, extra)
     case "ietf": await upload(arguments[3], to: arguments[2], .ietf, extra)
+    #if AWS
+    case "s3": await uploadParts(arguments[3], to: arguments[2], extra)
+    #endif
     default:
       await download(arguments[2], to: arguments[3], options(ranges: extra))
     }
@@ -285,7 +291,7 @@ struct TransfersWorker {
   }
 
   /// Unbuffered, unlike `print`: the test waits for each line.
-  private static func say(_ line: String) {
+  static func say(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
 }

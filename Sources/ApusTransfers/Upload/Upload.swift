@@ -27,11 +27,11 @@ struct Upload {
     let resumed: Int64
   }
 
-  private let driver: any UploadDriver
-  private let calls: UploadCalls
+  let driver: any UploadDriver
+  let calls: UploadCalls
   private let record: (any LockedTransferRecord)?
-  private var state: UploadState
-  private var progress: ProgressCount
+  private(set) var state: UploadState
+  let progress: UploadProgress
   /// Whether the server's parts come from an earlier call, as long as none was sent by this one.
   private var isResuming: Bool
   private var resumed: Int64 = 0
@@ -44,7 +44,7 @@ struct Upload {
       continuations: options.maximumContinuations)
     state = UploadState(length: calls.length, rules, continuing: place.stored?.ticket)
     isResuming = place.stored != nil
-    progress = ProgressCount { [calls] completed, _ in calls.report(completed) }
+    progress = UploadProgress(of: calls)
   }
 
   /// Uploads the content, and removes the record.
@@ -67,7 +67,11 @@ struct Upload {
     while true {
       let step: UploadStep
       do throws(CallError) {
-        step = try await perform(state.next)
+        if driver.maximumParallelParts > 1, let ticket = state.ticket, case .send = state.next {
+          step = try await sendParts(of: ticket)
+        } else {
+          step = try await perform(state.next)
+        }
       } catch {
         try await prepareContinuation(after: error)
         continue
@@ -122,7 +126,7 @@ struct Upload {
   // MARK: Results
 
   /// Returns the end of the upload, or `nil` if it goes on.
-  private mutating func apply(_ step: UploadStep) async throws(CallError) -> End? {
+  mutating func apply(_ step: UploadStep) async throws(CallError) -> End? {
     let isPossible: Bool
     switch step {
     case .created(let ticket, let parts):
@@ -146,13 +150,13 @@ struct Upload {
       return nil
     case .complete(let response):
       if isResuming { resumed = calls.length }
-      progress.reach(calls.length, of: calls.length)
+      progress.reach(calls.length)
       return End(response: response, ticket: state.ticket, resumed: resumed)
     case .fail(let reason):
       throw failure(kept(TransferError(reason)))
     }
     guard isPossible else { throw failure(kept(TransferError(.unusableOffset))) }
-    progress.reach(state.stored.count, of: calls.length)
+    progress.reach(state.stored.count)
     return nil
   }
 
@@ -176,7 +180,7 @@ struct Upload {
   /// - Throws: the error of the upload if it ends.
   private mutating func prepareContinuation(after error: CallError) async throws(CallError) {
     let delay = error.retryAfter ?? .zero
-    let isTemporary = isTemporary(error) && !driver.isFinal(error) && delay <= Self.longestDelay
+    let isTemporary = Self.isTemporary(error, driver, exists: state.ticket != nil) && delay <= Self.longestDelay
     guard let number = state.interrupt(isTemporary: isTemporary) else {
       // The server's response to complete content: there is nothing to continue.
       if driver.isFinal(error) { await forget() }
@@ -197,9 +201,12 @@ struct Upload {
 
   /// Whether the same request may succeed: the connection was lost, a transfer stalled, or the server was not able or
   /// not willing for a moment.
-  private func isTemporary(_ error: CallError) -> Bool {
+  ///
+  /// - Parameter exists: whether the upload exists on the server.
+  static func isTemporary(_ error: CallError, _ driver: any UploadDriver, exists: Bool) -> Bool {
+    guard !driver.isFinal(error) else { return false }
     if error.code == .rejected, let status = error.status {
-      return Self.temporaryStatuses.contains(status) || (state.ticket != nil && driver.isTemporary(status))
+      return temporaryStatuses.contains(status) || (exists && driver.isTemporary(status))
     }
     return (error.isTemporaryInterruption && !error.comesFromContent) || error.code == .connectionFailed
   }
@@ -207,7 +214,7 @@ struct Upload {
   /// 423: another request of this upload is still running on the server, such as the one that was interrupted.
   private static let temporaryStatuses: Set<Int> = [408, 423, 425, 429, 500, 502, 503, 504]
   /// The longest delay that a server may ask for.
-  private static let longestDelay = Duration.seconds(60)
+  static let longestDelay = Duration.seconds(60)
 
   private func kept(_ error: TransferError) -> TransferError {
     error.keeping(state.ticket == nil ? 0 : state.stored.count, of: calls.length)

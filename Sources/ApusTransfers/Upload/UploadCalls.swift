@@ -19,6 +19,11 @@ package struct UploadCalls: Sendable {
   /// Reports that the content up to an offset was sent.
   let report: @Sendable (_ offset: Int64) -> Void
 
+  /// Returns the calls with another receiver of their progress.
+  func reporting(to report: @escaping @Sendable (_ offset: Int64) -> Void) -> UploadCalls {
+    UploadCalls(client: client, request: request, message: message, source: source, report: report)
+  }
+
   /// The number of bytes to upload.
   package var length: Int64 { source.length }
 

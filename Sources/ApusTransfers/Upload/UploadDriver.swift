@@ -3,7 +3,8 @@ package import ApusCore
 
 /// A protocol in which content is sent to a server in several requests, so that an interrupted upload can continue.
 ///
-/// The upload calls one function after the other, as its ``UploadState`` decides: `create` once; `locate` whenever the
+/// The upload calls one function after the other, as its ``UploadState`` decides (`send` may run several
+/// times at once): `create` once; `locate` whenever the
 /// server's parts are not known; `send` for each missing part; `finish` when all parts are there. Each function makes
 /// one or a few calls and returns what their responses mean. An error whose cause is temporary interrupts the upload,
 /// which then goes on with `locate` after a delay.
@@ -14,6 +15,9 @@ package protocol UploadDriver: Sendable {
   var repeatsCreation: Bool { get }
   /// Whether the upload starts over by itself if the server no longer knows it.
   var restartsWhenGone: Bool { get }
+  /// The maximum number of parts that are sent at once. More than 1 only for numbered parts of one size, each of which
+  /// may be sent again.
+  var maximumParallelParts: Int { get }
 
   /// Creates the upload. The first parts may be sent with it.
   ///
@@ -45,6 +49,7 @@ package protocol UploadDriver: Sendable {
 
 extension UploadDriver {
   package var repeatsCreation: Bool { true }
+  package var maximumParallelParts: Int { 1 }
   package func isTemporary(_ status: Int) -> Bool { false }
   package func isFinal(_ error: CallError) -> Bool { false }
 }

@@ -46,6 +46,14 @@ struct UploadState {
     return .send(ticket.part(of: gap))
   }
 
+  /// The part to send while others are being sent. `nil`: there is none.
+  func nextPart(besides sending: [Range<Int64>]) -> Range<Int64>? {
+    guard let ticket, isLocated else { return nil }
+    var taken = stored
+    for part in sending { _ = taken.insert(StoredParts.Part(part)) }
+    return taken.firstGap(of: length).map { ticket.part(of: $0) }
+  }
+
   /// The upload exists on the server, which may have more or less than is known.
   mutating func note(_ ticket: UploadTicket) {
     (self.ticket, isLocated) = (ticket, false)

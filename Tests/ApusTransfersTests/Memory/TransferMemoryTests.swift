@@ -1,6 +1,7 @@
 #if NIO && Transfers && os(Linux)
 import ApusTestServer
 import Foundation
+import TestSupport
 import Testing
 
 /// Each transfer runs in a process of its own, because other tests allocate memory in this one.

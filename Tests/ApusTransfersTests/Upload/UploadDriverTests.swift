@@ -14,6 +14,7 @@ import Testing
 private struct PartsUpload: UploadDriver {
   static let partSize: Int64 = 40_000
 
+  var maximumParallelParts = 1
   let name = "parts"
   let restartsWhenGone = true
 
@@ -74,10 +75,12 @@ private final class PartsServer: Sendable {
   private let list = Mutex("")
   /// The number of the request that is rejected for the moment.
   private let rejected: Int?
+  /// The number of the request that is rejected for good.
+  private let refused: Int?
 
-  init(_ stored: [Int: String] = [:], rejecting rejected: Int? = nil) {
+  init(_ stored: [Int: String] = [:], rejecting rejected: Int? = nil, refusing refused: Int? = nil) {
     self.stored = Mutex(stored)
-    self.rejected = rejected
+    (self.rejected, self.refused) = (rejected, refused)
   }
 
   /// The receipts with which the object was completed.
@@ -86,6 +89,7 @@ private final class PartsServer: Sendable {
   func reply(to request: RecordedRequest) -> Reply {
     switch request.method {
     case _ where request.number == rejected: return .status(503)
+    case _ where request.number == refused: return .status(403)
     case "POST" where request.query == "uploads=": return .text("u1")
     case "GET":
       let lines = stored.withLock { $0.sorted { $0.key > $1.key }.map { "\($0.key) \($0.value)" } }
@@ -152,6 +156,52 @@ struct UploadDriverTests {
       let parts = server.exchanges.filter { $0.method == "PUT" }
       #expect(parts.map(\.contentLength).filter { $0 >= 20_000 } == [40_000, 40_000, 20_000])
       #expect(objects.completion == "tag-0,tag-1,tag-2")
+    }
+  }
+
+  @Test("Several parts are sent at once, as many as the protocol permits, and reported as one progress")
+  func parallel() async throws {
+    let objects = PartsServer()
+    let gate = Gate()
+    let faults = [1, 2].map { Fault(at: .requestContent(after: 1000), .stall(until: gate), on: .request($0)) }
+    try await with(objects, faults: faults) { bench, server, film in
+      let progress = ProgressReporter()
+      let counts = Task {
+        var counts: [Int64] = []
+        for await step in progress { counts.append(step.completed) }
+        return counts
+      }
+      let driver = PartsUpload(maximumParallelParts: 2)
+      let task = Task {
+        try await bench.api.upload(
+          film.uploadProgress(progress), by: UploadProtocol(driver), options: bench.options)
+      }
+      _ = try await server.exchange { $0.number == 1 && $0.contentLength >= 1000 }
+      _ = try await server.exchange { $0.number == 2 && $0.contentLength >= 1000 }
+      #expect(server.exchanges.count == 3)
+      gate.open()
+      #expect(try await task.value.value.size == 100_000 && objects.completion == "tag-0,tag-1,tag-2")
+      #expect(server.exchanges.map(\.method) == ["POST", "PUT", "PUT", "PUT", "POST"])
+      let reported = await counts.value
+      #expect(reported == reported.sorted() && reported.last == 100_000)
+      #expect(bench.records.isEmpty)
+    }
+  }
+
+  @Test("A part among several that fails is sent again by itself; if it fails for good, the others are cancelled")
+  func parallelFailures() async throws {
+    let driver = UploadProtocol(PartsUpload(maximumParallelParts: 3))
+    let objects = PartsServer(rejecting: 2)
+    try await with(objects) { bench, server, film in
+      _ = try await bench.api.upload(film, by: driver, options: bench.options)
+      #expect(objects.completion == "tag-0,tag-1,tag-2")
+      #expect(server.exchanges.map(\.method) == ["POST", "PUT", "PUT", "PUT", "PUT", "POST"])
+    }
+    let fault = Fault(at: .requestContent(after: 1000), .stall(until: Gate()), on: .request(1))
+    try await with(PartsServer(refusing: 2), faults: [fault]) { bench, server, film in
+      let error = await failure { try await bench.api.upload(film, by: driver, options: bench.options) }
+      #expect(error?.status == 403 && error?.transfer?.total == 100_000)
+      #expect(bench.records.count == 2)
     }
   }
 

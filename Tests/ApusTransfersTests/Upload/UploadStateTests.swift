@@ -34,6 +34,25 @@ struct UploadStateTests {
     #expect(state.next == .finish)
   }
 
+  @Test("Several parts at once are different ones, around those that are stored and those that are being sent")
+  func parallel() {
+    var ticket = ticket
+    ticket.partSize = 40
+    var state = UploadState(length: 180, .init())
+    #expect(state.nextPart(besides: []) == nil)
+    expect(state.create(ticket, StoredParts()), true)
+    var sending: [Range<Int64>] = []
+    while let part = state.nextPart(besides: sending) { sending.append(part) }
+    #expect(sending == [0..<40, 40..<80, 80..<120, 120..<160, 160..<180])
+    var parts = StoredParts()
+    expect(parts.insert(.init(40..<80)), true)
+    expect(state.send(parts), true)
+    #expect(state.nextPart(besides: [0..<40, 120..<160]) == 80..<120)
+    #expect(state.nextPart(besides: [0..<40, 80..<120, 120..<160, 160..<180]) == nil)
+    expect(state.interrupt(isTemporary: true), 1)
+    #expect(state.nextPart(besides: []) == nil && state.next == .locate)
+  }
+
   @Test("An upload from a record is located first")
   func continues() {
     var state = UploadState(length: 100, .init(), continuing: ticket)

@@ -1,20 +1,20 @@
-#if NIO && Transfers && (os(Linux) || os(macOS))
+#if os(Linux) || os(macOS)
 import Foundation
 import Testing
 
 /// The program `TransfersWorker` in a process of its own.
-final class TransferProcess {
+public final class TransferProcess {
   private let process = Process()
   private let output = Pipe()
   private let lines: AsyncStream<String>
 
   /// Starts the program that was built beside this test's own.
-  convenience init(_ arguments: String...) throws {
+  public convenience init(_ arguments: String...) throws {
     try self.init(Self.program(), arguments)
   }
 
   /// Starts a shell script in which `$0` is the program, after the arguments of another command that runs the shell.
-  convenience init(_ command: [String], script: String, _ arguments: String...) throws {
+  public convenience init(_ command: [String], script: String, _ arguments: String...) throws {
     let program = try Self.program().path
     try self.init(URL(filePath: "/usr/bin/env"), command + ["sh", "-c", script, program] + arguments)
   }
@@ -42,7 +42,7 @@ final class TransferProcess {
   }
 
   /// Reads lines until one satisfies a condition. Returns the last one if the process ends first.
-  func line(where condition: (String) -> Bool) async -> String {
+  public func line(where condition: (String) -> Bool) async -> String {
     var last = ""
     for await line in lines {
       last = line
@@ -53,7 +53,7 @@ final class TransferProcess {
 
   /// Kills the process and waits until it has ended. Returns its last line.
   @discardableResult
-  func kill() async -> String {
+  public func kill() async -> String {
     process.kill()
     var last = ""
     for await line in lines { last = line }

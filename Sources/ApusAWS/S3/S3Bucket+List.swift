@@ -1,0 +1,119 @@
+#if AWS && Transfers
+public import ApusCore
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// An object in a list.
+public struct S3ListedObject: Sendable, Hashable {
+  /// The key.
+  public let key: String
+  /// The number of bytes.
+  public let size: Int64
+  /// The entity tag, with its quotation marks.
+  public let entityTag: String?
+  /// The time of the last change.
+  public let lastModified: Date?
+  /// The storage class, for example `STANDARD`.
+  public var storageClass: String?
+
+  /// Creates an object without a storage class, for fakes.
+  public init(key: String, size: Int64, entityTag: String? = nil, lastModified: Date? = nil) {
+    (self.key, self.size, self.entityTag, self.lastModified) = (key, size, entityTag, lastModified)
+  }
+}
+
+/// A page of a list of objects.
+public struct S3Page: Sendable, Hashable {
+  /// The objects, in the order of the server: at AWS, by the bytes of their keys.
+  public let objects: [S3ListedObject]
+  /// The common prefixes of the keys that are left out because they contain the delimiter.
+  public let prefixes: [String]
+  /// The position of the next page. `nil` after the last page.
+  let next: String?
+
+  /// Creates a page, for fakes.
+  public init(objects: [S3ListedObject], prefixes: [String] = []) {
+    (self.objects, self.prefixes, next) = (objects, prefixes, nil)
+  }
+}
+
+extension S3Bucket {
+  /// Returns the objects of the bucket, page by page.
+  ///
+  /// ```swift
+  /// let films = S3(api, region: "eu-central-1", credentials: credentials).bucket("films")
+  /// for try await page in films.list(prefix: "2026/") {
+  ///   for film in page.objects { print(film.key, film.size) }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - prefix: the text with which keys begin. Default: empty, all keys.
+  ///   - delimiter: the text, usually `/`, that ends a folder: of all keys with it after the prefix, only the part up to
+  ///     it is listed, in ``S3Page/prefixes``. Default: `nil`, all keys are listed.
+  ///   - key: the key after which the list begins. Default: `nil`, the first.
+  ///   - pageSize: the maximum number of objects and prefixes of a page, from 1 to 1,000. Default: 1,000.
+  /// - Returns: a sequence. Each page is a call when the loop requests it.
+  public func list(
+    prefix: String = "", delimiter: String? = nil, after key: String? = nil, pageSize: Int = 1000
+  ) -> PageSequence<S3Page> {
+    var parameters = [
+      S3Route.Parameter("list-type", "2"), .init("encoding-type", "url"), .init("max-keys", "\(pageSize)"),
+    ]
+    if !prefix.isEmpty { parameters.append(.init("prefix", prefix)) }
+    if let delimiter { parameters.append(.init("delimiter", delimiter)) }
+    if let key { parameters.append(.init("start-after", key)) }
+    return client.pages(
+      of: { [self, parameters] (token: String?) in
+        let position = token.map { [S3Route.Parameter("continuation-token", $0)] } ?? []
+        let mapping = ResponseMapping<S3Page> { try S3Page($0.data) }
+        return request(.get, route(nil, parameters + position), mapping: mapping).contentLimit(XMLReader.Limits().bytes)
+      }, next: .cursor { $0.next }
+    ).pageLimit(.max)
+  }
+}
+
+extension S3Page {
+  /// Reads a `ListBucketResult`.
+  init(_ content: Data) throws {
+    let tree = try XMLReader.read(content)
+    guard tree.name == "ListBucketResult" else { throw XMLFailure.missing("ListBucketResult") }
+    let isEncoded = tree.text(of: "EncodingType") == "url"
+    objects = try tree.all("Contents").map { try S3ListedObject($0, isEncoded: isEncoded) }
+    prefixes = tree.all("CommonPrefixes").compactMap { $0.text(of: "Prefix") }.map {
+      Self.key($0, isEncoded: isEncoded)
+    }
+    let isTruncated = tree.text(of: "IsTruncated") == "true"
+    next = isTruncated ? tree.text(of: "NextContinuationToken") : nil
+    if isTruncated, next?.isEmpty != false { throw XMLFailure.missing("NextContinuationToken") }
+  }
+
+  /// Returns a key as it is. Servers encode it as in a form, where a space may be `+`.
+  static func key(_ text: String, isEncoded: Bool) -> String {
+    guard isEncoded else { return text }
+    let space = text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    return String(decoding: PercentEncoding.decode(bytes: space), as: UTF8.self)
+  }
+}
+
+extension S3ListedObject {
+  fileprivate init(_ tree: XMLTree, isEncoded: Bool) throws {
+    guard let key = tree.text(of: "Key") else { throw XMLFailure.missing("Key") }
+    guard let size = tree.text(of: "Size").flatMap({ Int64($0) }) else { throw XMLFailure.missing("Size") }
+    self.init(
+      key: S3Page.key(key, isEncoded: isEncoded), size: size, entityTag: tree.text(of: "ETag"),
+      lastModified: tree.text(of: "LastModified").flatMap { Self.date($0) })
+    storageClass = tree.text(of: "StorageClass")
+  }
+
+  private static func date(_ text: String) -> Date? {
+    (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+      ?? (try? Date.ISO8601FormatStyle().parse(text))
+  }
+}
+#endif

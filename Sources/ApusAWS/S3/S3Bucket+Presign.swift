@@ -1,0 +1,24 @@
+#if AWS && Transfers
+public import ApusCore
+public import HTTPTypes
+
+extension S3Bucket {
+  /// Returns a URL with which anyone can read or store an object until it expires, without credentials.
+  ///
+  /// Sends nothing. The URL is a secret.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - method: the method of the request that the URL is for. Default: GET. With PUT, the object is stored.
+  ///   - seconds: the time for which the URL is valid, from 1 to 604,800 (a week); no longer than temporary credentials.
+  ///   - version: the version. Default: `nil`, the latest.
+  /// - Throws: `CallError` with the code `invalidRequest`, for example without credentials.
+  public func presign(
+    _ key: String, method: HTTPRequest.Method = .get, seconds: Int, version: String? = nil
+  ) async throws(CallError) -> String {
+    var route = route(key, Self.version(version))
+    route.presigned = seconds
+    return try await client.message(for: request(method, route, mapping: .content)).url
+  }
+}
+#endif

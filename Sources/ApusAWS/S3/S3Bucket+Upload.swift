@@ -1,0 +1,110 @@
+#if AWS && Transfers
+public import ApusCore
+import ApusTransfers
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension S3Bucket {
+  /// Uploads a file in parts, several at once, and continues an upload that was interrupted.
+  ///
+  /// Each part is read while it is sent, has a checksum, and is sent again after a temporary failure. With a store the
+  /// same call, also in another process, asks the server which parts it has, and sends the others; cancelling the task
+  /// pauses the upload then. A file of at most one part is sent with one request.
+  ///
+  /// Progress is reported to `uploadProgress` of ``S3Bucket/options``.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - key: the key of the object. An object with this key is replaced when the upload is complete, not before.
+  ///   - options: the store, the size and number of parts. Default: ``S3UploadOptions/init()``.
+  /// - Throws: `CallError`. Its `transfer` tells how many bytes the server is known to have, its
+  ///   ``ApusCore/CallError/s3`` the reason that the server gave.
+  /// - Cancellation: the code is `cancelled`.
+  @discardableResult
+  public func upload(
+    _ path: String, to key: String, options: S3UploadOptions = S3UploadOptions()
+  ) async throws(CallError) -> S3Upload {
+    let content = RequestContent.file(path, options.mediaType)
+    let length = (try? ContentFile(path: path))?.length ?? 0
+    guard let partSize = S3PartSize(for: length, wanted: options.partSize) else {
+      let error = TransferError(.contentTooLarge(limit: S3PartSize.maximumLength))
+      throw CallError(.refused, message: "The file is too large for the server.", underlying: error)
+    }
+    guard length > partSize.bytes else {
+      return S3Upload(object: try await put(key, content, options: options.object), size: length)
+    }
+    let request = options.object.describe(request(.put, route(key), content, mapping: .storedObject))
+    let driver = driver(for: key, partSize, options)
+    var transfer = UploadOptions(store: options.store, account: options.account)
+    transfer.maximumContinuations = Self.maximumContinuations
+    do throws(CallError) {
+      let result = try await client.upload(request, by: UploadProtocol(driver), options: transfer)
+      let object = S3StoredObject(
+        entityTag: result.value.entityTag, version: S3StoredObject(result.head.headerFields).version)
+      return S3Upload(object: object, size: result.size, resumedBytes: result.resumedBytes)
+    } catch {
+      if options.abortsOnFailure ?? (options.store == nil) { await abort(request, driver, transfer) }
+      throw error
+    }
+  }
+
+  /// Removes an incomplete upload from the server and from the store. Does nothing if the store has none.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - key: the key.
+  ///   - options: the options of the upload.
+  /// - Throws: `CallError`, with the code `refused` while the upload runs.
+  public func discardUpload(of path: String, to key: String, options: S3UploadOptions) async throws(CallError) {
+    let content = RequestContent.file(path, options.mediaType)
+    guard let length = (try? ContentFile(path: path))?.length,
+      let partSize = S3PartSize(for: length, wanted: options.partSize)
+    else { return }
+    let request = options.object.describe(request(.put, route(key), content, mapping: .storedObject))
+    let transfer = UploadOptions(store: options.store, account: options.account)
+    let driver = driver(for: key, partSize, options)
+    try await client.discardUpload(request, by: UploadProtocol(driver), options: transfer)
+  }
+
+  private func driver(
+    for key: String, _ partSize: S3PartSize, _ options: S3UploadOptions
+  ) -> S3MultipartUpload {
+    let conditions = options.object.fields.filter { ["if-match", "if-none-match"].contains($0.name.lowercased()) }
+    return S3MultipartUpload(
+      bucket: self, key: key, checksum: options.object.checksum, partSize: partSize,
+      maximumParallelParts: min(max(options.maximumParallelParts, 1), 16), conditions: conditions)
+  }
+
+  /// Removes the parts of a failed upload. The task may be cancelled already, so it is done in another one.
+  private func abort(
+    _ request: Request<S3StoredObject>, _ driver: S3MultipartUpload, _ transfer: UploadOptions
+  ) async {
+    guard let identifier = driver.identifier.current else { return }
+    await client.spawnDetached { [self] in
+      if transfer.store != nil {
+        try? await client.discardUpload(request, by: UploadProtocol(driver), options: transfer)
+      } else {
+        let route = route(driver.key, [.init("uploadId", identifier)])
+        try? await client.send(self.request(.delete, route, mapping: .constant(())).timeout(.seconds(10)))
+      }
+    }.value
+  }
+
+  private static let maximumContinuations = 5
+}
+
+extension ResponseMapping where Value == S3StoredObject {
+  /// A mapping that reads the response to the completion of an upload. If it was lost, nothing is known.
+  fileprivate static var storedObject: ResponseMapping {
+    ResponseMapping { content in
+      guard !content.data.isEmpty else { return S3StoredObject() }
+      return S3StoredObject([:], try XMLReader.read(content.data))
+    }
+  }
+}
+#endif

@@ -1,0 +1,113 @@
+#if AWS && Transfers
+import ApusCore
+import HTTPTypes
+
+/// The way in which a request names its bucket.
+public enum S3Addressing: Sendable, Hashable {
+  /// In the host at servers of AWS, if the bucket's name can be part of a host name; else in the path.
+  case automatic
+  /// In the host: `https://films.s3.eu-central-1.amazonaws.com/ran.mp4`.
+  case virtualHost
+  /// In the path: `https://s3.example.com/films/ran.mp4`.
+  case path
+}
+
+/// The place of a bucket or an object on a server: the rules by which it is written in a request.
+struct S3Endpoint: Hashable, Sendable {
+  let addressing: S3Addressing
+
+  /// Writes the authority and the target of a request.
+  ///
+  /// - Parameters:
+  ///   - head: the request to the URL of the server. Its target has the path of that URL before the route's placeholder,
+  ///     and the parameters of the environment.
+  ///   - region: the region of the bucket. At servers of AWS it is part of the host.
+  func write(_ route: S3Route, region: String, to head: inout HTTPRequest) {
+    let target = (head.path ?? "/").utf8
+    let mark = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+    var text = CanonicalText(capacity: 64 + route.bucket.utf8.count + (route.key?.utf8.count ?? 0))
+    text.append(base(of: Substring(target[..<mark]), before: route.placeholder))
+    var host = Self.host(head.authority ?? "", in: region)
+    if !route.bucket.isEmpty {
+      if isInHost(route.bucket, host, isSecure: head.scheme == "https") {
+        host = "\(route.bucket).\(host)"
+      } else {
+        text.append("/" as Unicode.Scalar)
+        text.append(encoding: route.bucket.utf8)
+      }
+    }
+    text.append("/" as Unicode.Scalar)
+    if let key = route.key { text.append(encoding: key.utf8, keepsSlashes: true) }
+    append(route.query, Substring(target[mark...].dropFirst()), to: &text)
+    (head.authority, head.path) = (host, text.string)
+  }
+
+  /// The path of the server's URL, without a slash at its end.
+  private func base(of path: Substring, before placeholder: String) -> Substring {
+    var path = path.hasSuffix(placeholder) ? path.dropLast(placeholder.utf8.count) : path
+    while path.last == "/" { path.removeLast() }
+    return path
+  }
+
+  private func append(_ query: [S3Route.Parameter], _ common: Substring, to text: inout CanonicalText) {
+    var separator = "?" as Unicode.Scalar
+    for parameter in query {
+      text.append(separator)
+      text.append(encoding: parameter.name.utf8)
+      text.append("=" as Unicode.Scalar)
+      text.append(encoding: parameter.value.utf8)
+      separator = "&"
+    }
+    guard !common.isEmpty else { return }
+    text.append(separator)
+    text.append(common)
+  }
+
+  private func isInHost(_ bucket: String, _ host: String, isSecure: Bool) -> Bool {
+    switch addressing {
+    case .path: false
+    case .virtualHost: true
+    // The certificate of AWS covers one label before its own.
+    case .automatic: Self.isAWS(host) && Self.isLabel(bucket) && !(isSecure && bucket.contains("."))
+    }
+  }
+
+  /// Returns the host for a region: at servers of AWS, whose hosts name it, the host is changed.
+  static func host(_ authority: String, in region: String) -> String {
+    guard isAWS(authority) else { return authority }
+    var labels = authority.split(separator: ".", omittingEmptySubsequences: false)
+    guard let service = labels.firstIndex(where: { $0 == "s3" || $0.hasPrefix("s3-") }) else { return authority }
+    var index = service + 1
+    if labels.indices.contains(index), labels[index] == "dualstack" { index += 1 }
+    guard labels.indices.contains(index) else { return authority }
+    let region = Substring(region)
+    if labels[index] != "amazonaws" {
+      labels[index] = region
+    } else if labels[service].hasPrefix("s3-"), labels[service] != "s3-accelerate" {
+      labels[service] = "s3-\(region)"
+    } else if labels[service] == "s3", region != "us-east-1" {
+      labels.insert(region, at: index)
+    }
+    return labels.joined(separator: ".")
+  }
+
+  /// Whether an authority is a server of AWS.
+  static func isAWS(_ authority: String) -> Bool {
+    let host = authority.prefix { $0 != ":" }
+    return host.hasSuffix(".amazonaws.com") || host.hasSuffix(".amazonaws.com.cn")
+  }
+
+  /// Whether a name can be a label of a host, as the rules for the names of buckets require.
+  static func isLabel(_ name: String) -> Bool {
+    guard (3...63).contains(name.utf8.count) else { return false }
+    return name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+        UInt8(ascii: "."):
+        true
+      default: false
+      }
+    }
+  }
+}
+#endif

@@ -1,0 +1,113 @@
+#if AWS && Transfers
+public import ApusCore
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The reason why a server rejected a request to S3.
+///
+/// It is the rejection of a failed call: `error.s3?.code == "NoSuchKey"`.
+public struct S3Error: Error, Sendable, Hashable {
+  /// The code, for example `NoSuchKey` or `SignatureDoesNotMatch`.
+  ///
+  /// A response to HEAD has no content; then it is `NotFound` for the status 404, `PreconditionFailed` for 412,
+  /// `NotModified` for 304, `AccessDenied` for 403, and `Rejected` for all others.
+  public let code: String
+  /// The server's sentence about it, at most 300 characters on one line. It may name the bucket and the key.
+  public let message: String?
+  /// The identifier of the request in the server's logs.
+  public let requestID: String?
+  /// The region that the request belongs to, if the server names one.
+  let region: String?
+
+  /// Creates an error, for fakes.
+  public init(code: String, message: String? = nil, requestID: String? = nil) {
+    (self.code, self.message, self.requestID, region) = (code, message, requestID, nil)
+  }
+
+  /// Reads the content (body) of a response. `nil` if it is not an error of S3.
+  init?(_ content: Data) {
+    guard content.count <= Self.limit, let tree = try? XMLReader.read(content) else { return nil }
+    self.init(tree)
+  }
+
+  /// Reads an element. `nil` if it is not an error of S3.
+  init?(_ tree: XMLTree) {
+    guard tree.name == "Error" || tree.name == "ErrorResponse" else { return nil }
+    let error = tree["Error"] ?? tree
+    guard let code = error.text(of: "Code").flatMap({ Self.line($0, limit: 100) }) else { return nil }
+    self.code = code
+    message = error.text(of: "Message").flatMap { Self.line($0, limit: 300) }
+    requestID = (error.text(of: "RequestId") ?? tree.text(of: "RequestId")).flatMap { Self.line($0, limit: 100) }
+    region = error.text(of: "Region")
+  }
+
+  /// Returns text on one line, without control characters, or `nil` if there is none.
+  private static func line(_ text: String, limit: Int) -> String? {
+    var line = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars.prefix(limit) {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: line.append(" ")
+      default: line.append(scalar)
+      }
+    }
+    let words = String(line).split(separator: " ")
+    return words.isEmpty ? nil : words.joined(separator: " ")
+  }
+
+  /// The maximum number of bytes of an error.
+  static let limit = 1 << 20
+}
+
+extension S3Error: SelfRedacting {
+  /// The code and the identifier of the request, without the message.
+  public var description: String { requestID.map { "\(code) (request \($0))" } ?? code }
+}
+
+/// The content of a rejection. Not decoded, but read from XML by ``S3RejectionFormat``.
+struct S3Rejection: Decodable, Sendable {
+  let error: S3Error
+
+  init(_ error: S3Error) {
+    self.error = error
+  }
+
+  init(from decoder: any Decoder) throws {
+    throw XMLFailure.missing("Error")
+  }
+}
+
+extension CallError {
+  /// The reason why the server rejected a request to S3, or `nil` for other errors.
+  public var s3: S3Error? {
+    if let error = rejection(as: S3Rejection.self)?.error { return error }
+    guard code == .rejected, let status else { return nil }
+    let field = head?.headerFields.first { $0.name.canonicalName == "x-amz-request-id" }
+    let code =
+      switch status {
+      case 304: "NotModified"
+      case 403: "AccessDenied"
+      case 404: "NotFound"
+      case 412: "PreconditionFailed"
+      default: "Rejected"
+      }
+    return S3Error(code: code, requestID: field?.value)
+  }
+}
+
+/// The format of the content of rejections.
+struct S3RejectionFormat: ContentFormat {
+  var mediaType: MediaType { "application/xml" }
+
+  func encode(_ value: some Encodable) throws -> Data { throw XMLFailure.missing("Error") }
+
+  func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+    guard let error = S3Error(data), let value = S3Rejection(error) as? Value else { throw XMLFailure.missing("Error") }
+    return value
+  }
+}
+#endif

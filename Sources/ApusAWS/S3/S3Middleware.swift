@@ -1,0 +1,133 @@
+#if AWS && Transfers
+import ApusCore
+import ApusMiddleware
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The middleware that makes a request of S3 complete: address, checksums and signature.
+///
+/// It is the last one before the transport, so each attempt has a new signature. If the server names another region
+/// for the bucket, the request is sent again there.
+struct S3Middleware: Middleware {
+  let region: String
+  let endpoint: S3Endpoint
+  /// `nil`: requests are not signed.
+  let credentials: (any AWSCredentialsProvider)?
+  let now: @Sendable () -> Date
+  private let regions = S3Regions()
+  private let signing: SigningMiddleware?
+
+  init(
+    region: String, endpoint: S3Endpoint, credentials: (any AWSCredentialsProvider)?,
+    now: @escaping @Sendable () -> Date
+  ) {
+    (self.region, self.endpoint, self.credentials, self.now) = (region, endpoint, credentials, now)
+    signing = credentials.map {
+      SigningMiddleware(SignatureV4(region: region, service: "s3"), credentials: $0, now: now)
+    }
+  }
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    guard let route = context.values[S3RouteKey.self] else { return try await next(request, context: context) }
+    var (request, context) = (request, context)
+    // The client's own credentials, which the signature replaces.
+    request.head.headerFields[.authorization] = nil
+    context.values[SigningPayloadKey.self] = try await describeContent(of: &request, route, context)
+    var region = regions[route.bucket] ?? region
+    var rounds = 0
+    while true {
+      var response = try await send(request, (route, region), context, next)
+      guard context.delivery != .described else { return response }
+      try await response.collectIfRejected(mayFailLate: route.mayFailLate)
+      guard rounds < Self.maximumMoves, request.content.isReplayable,
+        let other = S3Regions.region(in: response.head, response.content.bytes), other != region
+      else { return try finished(response, route) }
+      response.discard()
+      (regions[route.bucket], region) = (other, other)
+      rounds += 1
+    }
+  }
+
+  private func send(
+    _ request: RequestMessage, _ place: (route: S3Route, region: String), _ context: CallContext, _ next: Next
+  ) async throws -> ResponseMessage {
+    var (request, context) = (request, context)
+    let (route, region) = place
+    endpoint.write(route, region: region, to: &request.head)
+    if let seconds = route.presigned { return try await next(presign(request, region, seconds), context: context) }
+    guard let signing, let origin = request.origin else { return try await next(request, context: context) }
+    context.values[SigningRegionKey.self] = region
+    context.values[TrustedOriginsKey.self].insert(origin)
+    return try await signing.intercept(request, context: context, next: next)
+  }
+
+  /// How often a request is sent to another region.
+  private static let maximumMoves = 2
+
+  private func finished(_ response: ResponseMessage, _ route: S3Route) throws -> ResponseMessage {
+    if route.mayFailLate, response.head.status.kind == .successful, let bytes = response.content.bytes,
+      let error = S3Error(bytes)
+    {
+      var response = response
+      response.head.status = error.code == "SlowDown" ? .serviceUnavailable : .internalServerError
+      return response
+    }
+    return route.verifies ? try response.verified() : response
+  }
+
+  // MARK: Request
+
+  /// Adds the fields that describe the content (body), and returns how it is signed.
+  private func describeContent(
+    of request: inout RequestMessage, _ route: S3Route, _ context: CallContext
+  ) async throws -> SignatureV4.Payload {
+    guard !request.content.isEmpty, context.delivery != .described else { return .digest(Self.emptyDigest) }
+    let isSecure = request.head.scheme == "https"
+    let digests = context.values[S3DigestsKey.self] ?? S3ContentDigests()
+    let values: S3ContentDigests.Values
+    do {
+      values = try await digests.values(
+        of: request.content, .init(checksum: route.checksum, isSigned: !isSecure, md5: route.sendsMD5))
+    } catch {
+      throw TransportError(
+        .invalidRequest, requestState: .notSent, detail: "the content cannot be read", underlying: error
+      ).attributed(to: .content)
+    }
+    if let checksum = route.checksum, let value = values.checksum {
+      try request.addField(RawField(checksum.fieldName, value))
+    }
+    if let md5 = values.md5 { try request.addField(RawField("Content-MD5", md5)) }
+    return values.signed.map { .digest($0) } ?? .unsigned
+  }
+
+  private func presign(_ request: RequestMessage, _ region: String, _ seconds: Int) async throws -> RequestMessage {
+    var request = request
+    // Whoever uses the URL does not send them.
+    request.head.headerFields = [:]
+    do {
+      guard let identity = try await credentials?.credentials() else { throw SigningError.invalidCredentials }
+      let signer = SignatureV4(region: region, service: "s3")
+      return try signer.presign(request, with: identity, at: now(), seconds: seconds).message
+    } catch let error as SigningError {
+      throw TransportError(.invalidRequest, requestState: .notSent, detail: error.description, underlying: error)
+    }
+  }
+
+  /// The SHA-256 digest of no bytes.
+  private static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+}
+
+extension ResponseMessage {
+  /// Reads the content of a response that may be an error of S3 into memory.
+  fileprivate mutating func collectIfRejected(mayFailLate: Bool) async throws {
+    let isRejected = head.status.code >= 300 && head.status.code != 304
+    guard content.bytes == nil, isRejected || mayFailLate else { return }
+    content = ResponseContent(try await content.collect(upTo: S3Error.limit), trailers: content.trailers)
+  }
+}
+#endif

@@ -1,0 +1,54 @@
+#if AWS && Transfers
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The regions of buckets, as servers have named them.
+final class S3Regions: Sendable {
+  private let regions = Mutex<[String: String]>([:])
+
+  /// The region of a bucket, if a server has named it.
+  subscript(bucket: String) -> String? {
+    get { regions.withLock { $0[bucket] } }
+    set {
+      regions.withLock { regions in
+        if regions.count >= Self.limit { regions.removeAll() }
+        regions[bucket] = newValue
+      }
+    }
+  }
+
+  /// The number of buckets after which the regions are learned anew.
+  private static let limit = 1000
+
+  /// Returns the region that a rejection names for the bucket of its request, or `nil` if it names none.
+  ///
+  /// A server of another region answers with a redirect (301, 307), or with 400 if the signature is for its own region
+  /// only. The name becomes part of a host, so a name with other characters than regions have is ignored.
+  ///
+  /// - Parameter content: the content of the response, as far as it is in memory.
+  static func region(in head: HTTPResponse, _ content: Data?) -> String? {
+    guard [301, 307, 400].contains(head.status.code) else { return nil }
+    let field = head.headerFields.first { $0.name.canonicalName == fieldName }?.value
+    return (field ?? content.flatMap { S3Error($0)?.region }).flatMap { isRegion($0) ? $0 : nil }
+  }
+
+  /// The field (header) that names the region of a bucket.
+  static let fieldName = "x-amz-bucket-region"
+
+  static func isRegion(_ name: String) -> Bool {
+    (1...32).contains(name.utf8.count) && name.first != "-" && name.last != "-"
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+      }
+  }
+}
+#endif

@@ -1,0 +1,55 @@
+#if AWS && Transfers
+import ApusCore
+
+/// The bucket, key and parameters of a request, which the middleware writes into the message.
+///
+/// A key may have segments that no path of an endpoint can have, such as `..`, so a request has a placeholder in place
+/// of its path.
+struct S3Route: Hashable, Sendable {
+  /// A parameter of the query.
+  struct Parameter: Hashable, Sendable {
+    let name: String
+    let value: String
+
+    init(_ name: String, _ value: String = "") {
+      (self.name, self.value) = (name, value)
+    }
+  }
+
+  /// The name of the bucket. Empty for the list of all buckets.
+  let bucket: String
+  /// The key of the object. `nil` for the bucket itself.
+  let key: String?
+  let query: [Parameter]
+  /// The checksum that the content (body) of the request is sent with. `nil`: none.
+  var checksum: S3Checksum?
+  /// Whether the content needs the field `Content-MD5`.
+  var sendsMD5 = false
+  /// Whether the content of the response is compared with the checksum that the server states.
+  var verifies = false
+  /// Whether a response with a status of success may contain an error.
+  var mayFailLate = false
+  /// The number of seconds for which a presigned URL is valid. `nil`: the request is signed in its fields.
+  var presigned: Int?
+
+  init(_ bucket: String, _ key: String? = nil, _ query: [Parameter] = []) {
+    (self.bucket, self.key, self.query) = (bucket, key, query)
+  }
+
+  /// The path of the request of an endpoint, whose template is `/{bucket}/{key}` or `/{bucket}`.
+  var path: RequestPath { key == nil ? "/\("-", "bucket")" : "/\("-", "bucket")/\("-", "key")" }
+
+  /// The text of ``path``.
+  var placeholder: String { key == nil ? "/-" : "/-/-" }
+}
+
+enum S3RouteKey: ContextKey {
+  static let defaultValue: S3Route? = nil
+}
+
+/// The content digests of a call, which are computed once for all of its attempts.
+enum S3DigestsKey: ContextKey {
+  static let defaultValue: S3ContentDigests? = nil
+  static let affectsCoalescing = false
+}
+#endif

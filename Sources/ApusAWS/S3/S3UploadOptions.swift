@@ -1,0 +1,48 @@
+#if AWS && Transfers
+public import ApusCore
+public import ApusTransfers
+
+/// The options of an upload of a file.
+public struct S3UploadOptions: Sendable {
+  /// The properties of the object: metadata, checksum, fields.
+  public var object = S3PutOptions()
+  /// The media type. Default: `nil`, the one for the extension of the file.
+  public var mediaType: MediaType?
+  /// The store of the records from which another process continues. Default: `nil`, only this call continues after an
+  /// interruption.
+  public var store: (any TransferStore)?
+  /// A name of the account that uploads, see ``ApusTransfers/UploadOptions/account``. Default: `nil`.
+  public var account: String?
+  /// Whether the parts on the server are removed if the upload fails or is cancelled. Default: `nil`, only without a
+  /// ``store``, because nothing could continue from them.
+  public var abortsOnFailure: Bool?
+  /// The number of bytes of a part, from 5 MiB to 5 GiB. Default: `nil`, 8 MiB. A file that would have more than
+  /// 10,000 parts gets larger ones. Smaller files are sent with one request.
+  public var partSize: Int64?
+  /// The maximum number of parts that are sent at once, from 1 to 16. Default: 4. The limits of the client apply, too.
+  public var maximumParallelParts = 4
+
+  /// Creates the default options.
+  public init() {}
+
+  /// Creates options with a store.
+  public init(object: S3PutOptions = S3PutOptions(), store: (any TransferStore)?) {
+    (self.object, self.store) = (object, store)
+  }
+}
+
+/// The result of an upload.
+public struct S3Upload: Sendable, Hashable {
+  /// The object on the server.
+  public let object: S3StoredObject
+  /// The number of bytes of the file.
+  public let size: Int64
+  /// The number of those bytes that an earlier call had sent.
+  public let resumedBytes: Int64
+
+  /// Creates a result, for fakes.
+  public init(object: S3StoredObject, size: Int64, resumedBytes: Int64 = 0) {
+    (self.object, self.size, self.resumedBytes) = (object, size, resumedBytes)
+  }
+}
+#endif

@@ -1,0 +1,63 @@
+#if AWS && Transfers
+import ApusCore
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension ResponseMessage {
+  /// Returns the response with content (body) that fails at its end if it does not have the checksum that the server
+  /// states for it.
+  ///
+  /// - Throws: ``ApusCore/TransportError`` with the kind `malformedResponse` if all content is in memory.
+  func verified() throws -> ResponseMessage {
+    guard head.status == .ok, let stated = S3Checksum.stated(in: head.headerFields) else { return self }
+    var response = self
+    if let bytes = content.bytes {
+      var stream = S3ChecksumStream(stated.algorithm)
+      stream.update(bytes)
+      guard stream.value == stated.value else { throw TransportError.wrongChecksum }
+    } else {
+      response.content = ResponseContent(
+        source: VerifiedContent(content, stated.algorithm, stated.value), expectedLength: content.expectedLength)
+    }
+    return response
+  }
+}
+
+extension TransportError {
+  /// The error for content that does not have the checksum that the server states.
+  static let wrongChecksum = TransportError(
+    .malformedResponse, requestState: .responded,
+    detail: "the content does not have the checksum that the server states")
+}
+
+/// Arriving content whose checksum is compared at its end.
+private final class VerifiedContent: ContentSource {
+  private let content: ResponseContent
+  private let wanted: String
+  private let stream: Mutex<S3ChecksumStream>
+
+  init(_ content: ResponseContent, _ algorithm: S3Checksum, _ wanted: String) {
+    (self.content, self.wanted) = (content, wanted)
+    stream = Mutex(S3ChecksumStream(algorithm))
+  }
+
+  var trailers: HTTPFields { content.trailers }
+
+  func next() async throws -> Data? {
+    if let piece = try await content.next() {
+      stream.withLock { $0.update(piece) }
+      return piece
+    }
+    guard stream.withLock({ $0.value }) == wanted else { throw TransportError.wrongChecksum }
+    return nil
+  }
+
+  func cancel() { content.discard() }
+}
+#endif

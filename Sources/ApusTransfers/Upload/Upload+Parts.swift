@@ -1,0 +1,81 @@
+#if Transfers
+import ApusCore
+
+extension Upload {
+  /// The result of sending a part.
+  private struct SentPart: Sendable {
+    let part: Range<Int64>
+    let result: Result<UploadStep, CallError>
+  }
+
+  /// Sends missing parts, several at once, until none is left or one of them does not end as expected. The others are
+  /// cancelled then, and what the server has of them is asked for.
+  ///
+  /// - Returns: what the last response means.
+  mutating func sendParts(of ticket: UploadTicket) async throws(CallError) -> UploadStep {
+    let outcome: Result<UploadStep, CallError> = await withTaskGroup(of: SentPart.self) { group in
+      var (sending, outcome) = ([Range<Int64>](), Result<UploadStep, CallError>?.none)
+      while true {
+        while outcome == nil, sending.count < driver.maximumParallelParts,
+          let part = state.nextPart(besides: sending)
+        {
+          sending.append(part)
+          group.addTask { [driver, progress, calls] in
+            let calls = calls.reporting { progress.send($0 - part.lowerBound, of: part) }
+            return SentPart(part: part, result: await Self.send(part, of: ticket, driver, calls))
+          }
+        }
+        guard let sent = await group.next() else { break }
+        sending.removeAll { $0 == sent.part }
+        progress.end(sent.part)
+        guard outcome == nil else { continue }
+        outcome = await settle(sent.result)
+        if outcome != nil { group.cancelAll() }
+      }
+      return outcome ?? .success(.stored(state.stored))
+    }
+    return try outcome.get()
+  }
+
+  /// Notes a part that was sent. Returns `nil` if the upload goes on with further parts.
+  private mutating func settle(
+    _ result: Result<UploadStep, CallError>
+  ) async -> Result<UploadStep, CallError>? {
+    guard case .success(.added(let part)) = result else { return result }
+    do throws(CallError) {
+      _ = try await apply(.added(part))
+      return nil
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Sends a part, and sends it again after a temporary failure.
+  private static func send(
+    _ part: Range<Int64>, of ticket: UploadTicket, _ driver: any UploadDriver, _ calls: UploadCalls
+  ) async -> Result<UploadStep, CallError> {
+    var failures = 0
+    while true {
+      do throws(CallError) {
+        return .success(try await driver.send(part, of: ticket, calls))
+      } catch {
+        failures += 1
+        let delay = error.retryAfter ?? .zero
+        guard failures < attempts, delay <= longestDelay, isTemporary(error, driver, exists: true) else {
+          return .failure(error)
+        }
+        let runtime = calls.client.runtime
+        let backoff = Backoff.delay(before: failures, random: runtime.random())
+        do {
+          try await runtime.clock.sleep(until: runtime.clock.now.advanced(by: max(delay, backoff)))
+        } catch _ {
+          return .failure(error)
+        }
+      }
+    }
+  }
+
+  /// The number of attempts for a part, after which the upload asks the server what it has.
+  private static var attempts: Int { 3 }
+}
+#endif

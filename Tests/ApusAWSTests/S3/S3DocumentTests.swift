@@ -1,0 +1,93 @@
+#if Transfers
+import Foundation
+import Testing
+
+@testable import ApusAWS
+
+@Suite("S3: documents")
+struct S3DocumentTests {
+  @Test("A page has keys, sizes, prefixes and the position of the next page")
+  func page() throws {
+    let page = try S3Page(
+      Data(
+        """
+        <?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+        <Name>films</Name><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>
+        <NextContinuationToken>1+2/=</NextContinuationToken>
+        <Contents><Key>a+b%2Bc%20%C3%BC</Key><LastModified>2026-03-01T12:00:00.500Z</LastModified><ETag>"x"</ETag>
+        <Size>5368709120000</Size><StorageClass>STANDARD</StorageClass></Contents>
+        <CommonPrefixes><Prefix>d%2F</Prefix></CommonPrefixes></ListBucketResult>
+        """.utf8))
+    let object = try #require(page.objects.first)
+    #expect(object.key == "a b+c ü" && object.size == 5_368_709_120_000 && object.entityTag == "\"x\"")
+    #expect(object.lastModified == Date(timeIntervalSince1970: 1_772_366_400.5))
+    #expect(page.prefixes == ["d/"] && page.next == "1+2/=")
+  }
+
+  @Test("Keys are not decoded if the server has not encoded them")
+  func plainKeys() throws {
+    let page = try S3Page(
+      Data("<ListBucketResult><Contents><Key>a+b%2B</Key><Size>1</Size></Contents></ListBucketResult>".utf8))
+    #expect(page.objects.map(\.key) == ["a+b%2B"])
+  }
+
+  @Test(
+    "A list that is not one is an error",
+    arguments: [
+      "<List/>", "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
+      "<ListBucketResult><Contents><Key>a</Key><Size>-</Size></Contents></ListBucketResult>", "",
+    ])
+  func malformed(text: String) {
+    #expect(throws: XMLFailure.self) { try S3Page(Data(text.utf8)) }
+  }
+
+  @Test("An error has its code, message and request, on one line and bounded")
+  func error() throws {
+    let error = try #require(
+      S3Error(
+        Data("<Error><Code>A</Code><Message>b\n\u{202E}c</Message><RequestId>7</RequestId></Error>".utf8)))
+    #expect((error.code, error.message, error.requestID) == ("A", "b c", "7"))
+    #expect(error.description == "A (request 7)")
+    let long = try #require(
+      S3Error(Data("<Error><Code>A</Code><Message>\(String(repeating: "x", count: 999))</Message></Error>".utf8)))
+    #expect(long.message?.count == 300)
+    #expect(S3Error(Data("<html/>".utf8)) == nil && S3Error(Data("<Error/>".utf8)) == nil)
+  }
+
+  @Test(
+    "A part has 8 MiB, or as much as 10,000 parts need, within the limits",
+    arguments: [
+      (1, nil, 8 << 20), (80_000 << 20, nil, 8 << 20), (80_000 << 20 + 1, nil, 8 << 20 + 1),
+      (100 << 20, 1, 5 << 20), (100 << 20, 64 << 20, 64 << 20), (100 << 20, 1 << 40, 5 << 30),
+      (5 << 30 * 10_000, nil, 5 << 30),
+    ] as [(Int64, Int64?, Int64)])
+  func partSize(length: Int64, wanted: Int64?, size: Int64) throws {
+    let parts = try #require(S3PartSize(for: length, wanted: wanted))
+    #expect(parts.bytes == size)
+    let last = try #require(parts.range(of: parts.number(of: length - 1..<length), length: length))
+    #expect(last.upperBound == length && parts.number(of: last) <= 10_000)
+  }
+
+  @Test("No object is larger than 10,000 parts of 5 GiB")
+  func tooLarge() {
+    #expect(S3PartSize(for: 5 << 30 * 10_000 + 1) == nil)
+    #expect(S3PartSize(for: 100)?.range(of: 2, length: 100) == nil)
+    #expect(S3PartSize(for: 100)?.range(of: 0, length: 100) == nil)
+  }
+
+  @Test("The checksums of nine digits are the published ones")
+  func checksums() {
+    let wanted: [S3Checksum: String] = [
+      .crc64nvme: "rosUhgp5mIg=", .crc32c: "4waSgw==", .sha256: "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=",
+    ]
+    for (algorithm, value) in wanted {
+      var whole = S3ChecksumStream(algorithm)
+      whole.update(Data("123456789".utf8))
+      #expect(whole.value == value)
+      var pieces = S3ChecksumStream(algorithm)
+      for piece in ["1", "", "2345678", "9"] { pieces.update(Data(piece.utf8)) }
+      #expect(pieces.value == value)
+    }
+  }
+}
+#endif

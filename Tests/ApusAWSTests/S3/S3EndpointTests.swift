@@ -1,0 +1,106 @@
+#if Transfers
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ApusAWS
+
+@Suite("S3: addresses of buckets and objects")
+struct S3EndpointTests {
+  /// A place, and how it is written.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var base = "https://s3.eu-central-1.amazonaws.com"
+    var addressing = S3Addressing.automatic
+    var bucket = "films"
+    var key: String?
+    var query: [S3Route.Parameter] = []
+    var region = "eu-central-1"
+    let url: String
+
+    var testDescription: String { url }
+  }
+
+  private static let cases = [
+    Case(key: "ran.mp4", url: "https://films.s3.eu-central-1.amazonaws.com/ran.mp4"),
+    Case(addressing: .path, key: "ran.mp4", url: "https://s3.eu-central-1.amazonaws.com/films/ran.mp4"),
+    Case(url: "https://films.s3.eu-central-1.amazonaws.com/"),
+    Case(bucket: "", url: "https://s3.eu-central-1.amazonaws.com/"),
+    // No certificate covers a name with dots, and no host can have capital letters.
+    Case(bucket: "my.films", key: "a", url: "https://s3.eu-central-1.amazonaws.com/my.films/a"),
+    Case(bucket: "Films", key: "a", url: "https://s3.eu-central-1.amazonaws.com/Films/a"),
+    Case(bucket: "a_b/c", key: "a", url: "https://s3.eu-central-1.amazonaws.com/a_b%2Fc/a"),
+    // Other servers.
+    Case(base: "http://127.0.0.1:8333", key: "a", url: "http://127.0.0.1:8333/films/a"),
+    Case(base: "http://127.0.0.1:8333/store/", key: "a", url: "http://127.0.0.1:8333/store/films/a"),
+    Case(
+      base: "https://s3.example.com", addressing: .virtualHost, key: "a", url: "https://films.s3.example.com/a"),
+    Case(base: "https://s3.example.com", key: "a", region: "us-west-2", url: "https://s3.example.com/films/a"),
+    // Other regions.
+    Case(key: "a", region: "us-west-2", url: "https://films.s3.us-west-2.amazonaws.com/a"),
+    Case(
+      base: "https://s3.amazonaws.com", key: "a", region: "us-east-1", url: "https://films.s3.amazonaws.com/a"),
+    Case(
+      base: "https://s3.amazonaws.com", key: "a", region: "us-west-2", url: "https://films.s3.us-west-2.amazonaws.com/a"
+    ),
+    Case(
+      base: "https://s3.dualstack.us-east-1.amazonaws.com", key: "a", region: "us-west-2",
+      url: "https://films.s3.dualstack.us-west-2.amazonaws.com/a"),
+    Case(
+      base: "https://s3-eu-west-1.amazonaws.com", key: "a", region: "us-west-2",
+      url: "https://films.s3-us-west-2.amazonaws.com/a"),
+    Case(
+      base: "https://s3.cn-north-1.amazonaws.com.cn", key: "a", region: "cn-northwest-1",
+      url: "https://films.s3.cn-northwest-1.amazonaws.com.cn/a"),
+    // Keys as they are.
+    Case(addressing: .path, key: "a b+c&d=e", url: "https://s3.eu-central-1.amazonaws.com/films/a%20b%2Bc%26d%3De"),
+    Case(addressing: .path, key: "100%25", url: "https://s3.eu-central-1.amazonaws.com/films/100%2525"),
+    Case(addressing: .path, key: "/a//b/", url: "https://s3.eu-central-1.amazonaws.com/films//a//b/"),
+    Case(addressing: .path, key: "a/../b/.", url: "https://s3.eu-central-1.amazonaws.com/films/a/../b/."),
+    Case(addressing: .path, key: "ü", url: "https://s3.eu-central-1.amazonaws.com/films/%C3%BC"),
+    Case(addressing: .path, key: "a?b#c", url: "https://s3.eu-central-1.amazonaws.com/films/a%3Fb%23c"),
+    Case(addressing: .path, key: "-/-", url: "https://s3.eu-central-1.amazonaws.com/films/-/-"),
+    // Parameters.
+    Case(
+      addressing: .path, key: "a", query: [.init("uploads"), .init("uploadId", "x+/=&")],
+      url: "https://s3.eu-central-1.amazonaws.com/films/a?uploads=&uploadId=x%2B%2F%3D%26"),
+  ]
+
+  @Test("A place is written as servers read it", arguments: cases)
+  func address(place: Case) {
+    var route = S3Route(place.bucket, place.key, place.query)
+    route.checksum = nil
+    let parts = place.base.split(separator: "://")
+    let mark = parts[1].firstIndex(of: "/") ?? parts[1].endIndex
+    var path = String(parts[1][mark...])
+    while path.hasSuffix("/") { path.removeLast() }
+    var head = HTTPRequest(
+      method: .get, scheme: String(parts[0]), authority: String(parts[1][..<mark]), path: path + route.placeholder)
+    S3Endpoint(addressing: place.addressing).write(route, region: place.region, to: &head)
+    #expect("\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "")" == place.url)
+  }
+
+  @Test("Parameters of the environment stay behind those of the operation")
+  func commonParameters() {
+    var head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/-?tenant=7&x=%20")
+    S3Endpoint(addressing: .path).write(S3Route("films", nil, [.init("list-type", "2")]), region: "r", to: &head)
+    #expect(head.path == "/films/?list-type=2&tenant=7&x=%20")
+  }
+
+  @Test(
+    "Only names that regions have become part of a host", arguments: ["evil.com/", "a.b", "", "-a", "A", "a b", "a:1"])
+  func regions(name: String) {
+    #expect(!S3Regions.isRegion(name))
+    #expect(S3Regions.isRegion("us-gov-west-1"))
+  }
+
+  @Test("A rejection names the region in a field or in its content")
+  func namedRegion() throws {
+    let field = try #require(HTTPField.Name("x-amz-bucket-region"))
+    let content = Data("<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region></Error>".utf8)
+    #expect(S3Regions.region(in: HTTPResponse(status: 301, headerFields: [field: "us-west-2"]), nil) == "us-west-2")
+    #expect(S3Regions.region(in: HTTPResponse(status: 400), content) == "eu-west-1")
+    #expect(S3Regions.region(in: HTTPResponse(status: 301, headerFields: [field: "evil.com/"]), nil) == nil)
+    #expect(S3Regions.region(in: HTTPResponse(status: 403, headerFields: [field: "us-west-2"]), content) == nil)
+  }
+}
+#endif

@@ -1,0 +1,235 @@
+#if Transfers
+import ApusCore
+import ApusTesting
+import ApusTransfers
+import Foundation
+import HTTPTypes
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ApusAWS
+
+/// A server with one object that is uploaded in parts, in memory.
+private final class PartStore: Sendable {
+  struct State {
+    var parts: [Int: (size: Int, checksum: String)] = [:]
+    var object: (size: Int, checksum: String)?
+    var uploads = 0
+    /// What happens in place of the response to the next completion.
+    var completion: Completion?
+    var completed = ""
+  }
+
+  enum Completion {
+    /// The object is complete, and the response is lost.
+    case lost
+    /// A response with status 200 has an error.
+    case error
+  }
+
+  let state = Mutex(State())
+  let stub = StubTransport()
+  private let pageSize: Int
+
+  init(pageSize: Int = 1000) {
+    self.pageSize = pageSize
+  }
+
+  func start() {
+    stub.on(where: { _, _ in true }, reply: { [self] exchange in try reply(to: exchange) })
+  }
+
+  private func reply(to exchange: StubExchange) throws -> StubReply {
+    let query = exchange.target.split(separator: "?").last.map(String.init) ?? ""
+    let parameters = Dictionary(
+      query.split(separator: "&").map { item in
+        let pair = item.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+        return (pair[0], pair.count > 1 ? pair[1] : "")
+      }
+    ) { $1 }
+    let checksum = HTTPField.Name("x-amz-checksum-crc64nvme").flatMap { exchange.fields[$0] } ?? ""
+    let number = parameters["partNumber"].flatMap { Int($0) }
+    return try state.withLock { state in
+      if exchange.method != .post, exchange.method != .head, parameters["uploadId"] != nil,
+        parameters["uploadId"] != "u\(state.uploads)"
+      {
+        return error("NoSuchUpload", 404)
+      }
+      switch exchange.method {
+      case .post where parameters["uploads"] != nil:
+        state.uploads += 1
+        state.parts = [:]
+        return .text(
+          "<InitiateMultipartUploadResult><UploadId>u\(state.uploads)</UploadId></InitiateMultipartUploadResult>")
+      case .put:
+        guard let number else { return .status(400) }
+        state.parts[number] = (exchange.content.count, checksum)
+        return .status(200, fields: [.eTag: "\"e\(number)\""])
+      case .get: return list(state, after: parameters["part-number-marker"].flatMap { Int($0) } ?? 0)
+      case .post: return try complete(&state, exchange)
+      case .head:
+        guard let object = state.object, let name = HTTPField.Name("x-amz-checksum-crc64nvme") else {
+          return .status(404)
+        }
+        return .status(200, fields: [name: object.checksum, .contentLength: "\(object.size)"])
+      case .delete:
+        state.parts = [:]
+        return .status(204)
+      default: return .status(405)
+      }
+    }
+  }
+
+  private func list(_ state: State, after marker: Int) -> StubReply {
+    let numbers = state.parts.keys.sorted().filter { $0 > marker }
+    let page = numbers.prefix(pageSize)
+    let parts = page.map { number in
+      "<Part><PartNumber>\(number)</PartNumber><ETag>\"e\(number)\"</ETag><Size>\(state.parts[number]?.size ?? 0)</Size>"
+        + "<ChecksumCRC64NVME>\(state.parts[number]?.checksum ?? "")</ChecksumCRC64NVME></Part>"
+    }
+    return .text(
+      "<ListPartsResult><IsTruncated>\(page.count < numbers.count)</IsTruncated><NextPartNumberMarker>\(page.last ?? 0)"
+        + "</NextPartNumberMarker>\(parts.joined())</ListPartsResult>")
+  }
+
+  private func complete(_ state: inout State, _ exchange: StubExchange) throws -> StubReply {
+    let completion = state.completion
+    state.completion = nil
+    if case .error = completion { return error("InternalError", 200) }
+    state.completed = exchange.text
+    state.object = (state.parts.values.reduce(0) { $0 + $1.size }, Self.checksumOfObject)
+    state.uploads += 1
+    if case .lost = completion { throw TransportError(.connectionLost, requestState: .maybeSent) }
+    return .text("<CompleteMultipartUploadResult><ETag>\"all-3\"</ETag></CompleteMultipartUploadResult>")
+  }
+
+  private func error(_ code: String, _ status: Int) -> StubReply {
+    .bytes(Data("<Error><Code>\(code)</Code></Error>".utf8), type: "application/xml", status: status)
+  }
+
+  /// The checksum of the content in ``S3MultipartTests/content``.
+  static let checksumOfObject: String = {
+    var stream = S3ChecksumStream(.crc64nvme)
+    stream.update(S3MultipartTests.content)
+    return stream.value
+  }()
+
+  func puts() -> Int { stub.exchanges.count { $0.method == .put } }
+}
+
+@Suite("S3: uploads in parts")
+struct S3MultipartTests {
+  /// Three parts of 5 MiB, the last one shorter.
+  static let content = Data(repeating: 7, count: 12_000_000)
+
+  private func withFile(
+    _ store: PartStore, _ test: (S3Bucket, _ path: String, S3UploadOptions) async throws -> Void
+  ) async throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/apus-parts-\(UUID())"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try Self.content.write(to: URL(filePath: "\(folder)/film.mp4"))
+    store.start()
+    var settings = ClientSettings()
+    settings.runtime.random = { 0 }
+    let client = Client(
+      environment: Environment(baseURL: "https://s3.example.com"), transport: store.stub, settings: settings)
+    var options = S3UploadOptions(store: FileTransferStore("\(folder)/store"))
+    options.partSize = 5 << 20
+    let bucket = S3(client, region: "r", credentials: AWSCredentials.example).bucket("films")
+    try await test(bucket, "\(folder)/film.mp4", options)
+  }
+
+  @Test("Parts have one size, numbers and checksums, and the completion lists all of them in order")
+  func parts() async throws {
+    let store = PartStore()
+    try await withFile(store) { bucket, path, options in
+      var options = options
+      options.object = S3PutOptions(metadata: ["year": "1985"], fields: [RawField("If-None-Match", "*")])
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result == S3Upload(object: S3StoredObject(entityTag: "\"all-3\""), size: 12_000_000))
+      let state = store.state.withLock { $0.parts }
+      #expect(state.keys.sorted() == [1, 2, 3] && state[1]?.size == 5 << 20 && state[3]?.size == 12_000_000 - 10 << 20)
+      let create = try #require(store.stub.exchanges.first)
+      #expect(create.target == "/films/ran.mp4?uploads=" && create.fields[.ifNoneMatch] == nil)
+      #expect(create.fields[.contentType] == "video/mp4")
+      #expect(HTTPField.Name("x-amz-meta-year").flatMap { create.fields[$0] } == "1985")
+      let last = try #require(store.stub.exchanges.last)
+      #expect(last.fields[.ifNoneMatch] == "*")
+      let tree = try XMLReader.read(last.content)
+      #expect(tree.all("Part").map { $0.text(of: "PartNumber") } == ["1", "2", "3"])
+      #expect(tree.all("Part").map { $0.text(of: "ChecksumCRC64NVME") } == [1, 2, 3].map { state[$0]?.checksum })
+    }
+  }
+
+  @Test("A completion that fails in a response with status 200 is repeated")
+  func lateFailure() async throws {
+    let store = PartStore()
+    store.state.withLock { $0.completion = .error }
+    try await withFile(store) { bucket, path, options in
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.object.entityTag == "\"all-3\"")
+      #expect(store.puts() == 3)
+    }
+  }
+
+  @Test("If the response to the completion is lost, the checksum of the object tells that the upload is complete")
+  func lostCompletion() async throws {
+    let store = PartStore()
+    store.state.withLock { $0.completion = .lost }
+    try await withFile(store) { bucket, path, options in
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.size == 12_000_000 && store.puts() == 3)
+      #expect(store.stub.exchanges.last?.method == .head)
+    }
+  }
+
+  @Test("A later call sends only the parts that the server does not list, over several pages of its list")
+  func resumed() async throws {
+    let store = PartStore(pageSize: 1)
+    try await withFile(store) { bucket, path, options in
+      var first = options
+      first.maximumParallelParts = 1
+      store.stub.on(
+        where: { request, _ in request.target.contains("partNumber=3&") },
+        reply: { _ in .status(403) })
+      let error = await failure { try await bucket.upload(path, to: "ran.mp4", options: first) }
+      #expect(error?.status == 403 && error?.transfer?.keptBytes == 10 << 20)
+      store.start()
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.resumedBytes == 10 << 20 && store.puts() == 4)
+    }
+  }
+
+  @Test("Parts of another size, of an upload that the server has forgotten, are not used")
+  func forgotten() async throws {
+    let store = PartStore()
+    try await withFile(store) { bucket, path, options in
+      store.stub.on(
+        where: { request, _ in request.target.contains("partNumber=3&") },
+        reply: { _ in .status(403) })
+      _ = await failure { try await bucket.upload(path, to: "ran.mp4", options: options) }
+      store.state.withLock { $0.uploads += 1 }
+      store.start()
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.resumedBytes == 0 && result.size == 12_000_000)
+    }
+  }
+
+  @Test("A small file is sent with one request, and a file that is missing fails before anything is sent")
+  func small() async throws {
+    let store = PartStore()
+    try await withFile(store) { bucket, path, options in
+      store.stub.onAny(reply: .status(200, fields: [.eTag: "\"one\""]))
+      var options = options
+      options.partSize = 64 << 20
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.object.entityTag == "\"one\"")
+      #expect(store.stub.exchanges.map(\.target) == ["/films/ran.mp4"])
+      #expect(await failure { try await bucket.upload(path + "x", to: "a") }?.code == .encoding)
+      #expect(store.stub.exchanges.count == 1)
+    }
+  }
+}
+#endif

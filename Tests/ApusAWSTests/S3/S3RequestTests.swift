@@ -1,0 +1,184 @@
+#if Transfers
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import ApusTransfers
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import ApusAWS
+
+@Suite("S3: requests and responses")
+struct S3RequestTests {
+  private let stub = StubTransport()
+
+  private func bucket(
+    _ base: BaseURL = "https://s3.eu-central-1.amazonaws.com", _ name: String = "films", retries: Bool = false
+  ) -> S3Bucket {
+    let pipeline: Pipeline = [.retry: retries ? RetryMiddleware(RetryPolicy(baseDelay: .zero)) : nil]
+    let client = Client(environment: Environment(baseURL: base), pipeline: pipeline, transport: stub)
+    return S3(client, region: "eu-central-1", credentials: AWSCredentials.example).bucket(name)
+  }
+
+  private func error(_ code: String, _ rest: String = "", status: Int) -> StubReply {
+    .bytes(
+      Data("<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>m</Message>\(rest)</Error>".utf8),
+      type: "application/xml", status: status)
+  }
+
+  private func field(_ name: String, of exchange: StubExchange) -> String? {
+    HTTPField.Name(name).flatMap { exchange.fields[$0] }
+  }
+
+  @Test("Content goes to its bucket's host with a checksum, and is not signed over https")
+  func put() async throws {
+    stub.onAny(reply: .status(200, fields: [.eTag: "\"t\""]))
+    let stored = try await bucket().put("a/../b", .text("123456789"), options: S3PutOptions(metadata: ["Year": "1985"]))
+    #expect(stored.entityTag == "\"t\"")
+    let exchange = try #require(stub.exchanges.first)
+    #expect(exchange.request.url == "https://films.s3.eu-central-1.amazonaws.com/a/../b")
+    #expect(field("x-amz-checksum-crc64nvme", of: exchange) == "rosUhgp5mIg=")
+    #expect(field("x-amz-content-sha256", of: exchange) == "UNSIGNED-PAYLOAD")
+    #expect(field("x-amz-meta-year", of: exchange) == "1985")
+    #expect(exchange.endpoint.template == "/{bucket}/{key}")
+    #expect(exchange.fields[.authorization]?.contains("/eu-central-1/s3/aws4_request") == true)
+  }
+
+  @Test("Over http the digest of content is signed; without content it is that of no bytes")
+  func signedContent() async throws {
+    stub.onAny(reply: .status(200))
+    let bucket = bucket("http://127.0.0.1:1")
+    try await bucket.put("a", .text("123456789"), options: S3PutOptions(checksum: .crc32c))
+    _ = try await bucket.head("a")
+    #expect(stub.exchanges.map(\.target) == ["/films/a", "/films/a"])
+    #expect(field("x-amz-checksum-crc32c", of: stub.exchanges[0]) == "4waSgw==")
+    #expect(
+      stub.exchanges.map { field("x-amz-content-sha256", of: $0) } == [
+        "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+      ])
+  }
+
+  @Test("A bucket in another region is found once, and later requests go there at once")
+  func region() async throws {
+    let region = try #require(HTTPField.Name("x-amz-bucket-region"))
+    stub.on(
+      where: { request, _ in request.head.authority == "films.s3.eu-central-1.amazonaws.com" },
+      reply: { _ in .status(301, fields: [region: "us-west-2"]) })
+    stub.on(
+      where: { request, _ in request.head.authority == "films.s3.us-west-2.amazonaws.com" },
+      reply: { _ in .text("film") })
+    let bucket = bucket()
+    #expect(try await bucket.get("a").data == Data("film".utf8))
+    try await bucket.put("b", .text("c"))
+    #expect(
+      stub.exchanges.map { $0.request.head.authority?.dropFirst(9) } == [
+        "eu-central-1.amazonaws.com", "us-west-2.amazonaws.com", "us-west-2.amazonaws.com",
+      ])
+    #expect(stub.exchanges[1].fields[.authorization]?.contains("/us-west-2/s3/") == true)
+  }
+
+  @Test("A server that signs for another region is asked again with its region, at the same host")
+  func malformedRegion() async throws {
+    let malformed = error("AuthorizationHeaderMalformed", "<Region>us-west-1</Region>", status: 400)
+    stub.on(.get, "/films/a", replies: [malformed, .status(200)])
+    _ = try await bucket("https://s3.example.com").get("a")
+    #expect(stub.exchanges.map { $0.request.head.authority } == ["s3.example.com", "s3.example.com"])
+    #expect(stub.exchanges[1].fields[.authorization]?.contains("/us-west-1/s3/") == true)
+  }
+
+  @Test("Servers that name regions forever are not followed forever")
+  func endlessRegions() async throws {
+    let regions = ["us-west-1", "us-west-2", "us-west-3", "us-west-4"]
+    stub.on(.put, "/films/a", replies: regions.map { error("x", "<Region>\($0)</Region>", status: 400) })
+    #expect(await failure { try await bucket("https://s3.example.com").put("a", .text("b")) }?.status == 400)
+    #expect(stub.exchanges.count == 3)
+  }
+
+  @Test("A copy that fails in a response with status 200 is an error, and retried as one of the server")
+  func lateFailure() async throws {
+    let late = error("InternalError", status: 200)
+    stub.onAny(reply: late)
+    let error = await failure { try await bucket(retries: true).copy("a", to: "b") }
+    #expect(error?.code == .rejected && error?.s3?.code == "InternalError" && error?.status == 500)
+    #expect(stub.exchanges.count == 3)
+    #expect(field("x-amz-copy-source", of: stub.exchanges[0]) == "/films/a")
+  }
+
+  @Test("Content without the checksum that the server states is an error; a checksum of parts is not compared")
+  func verified() async throws {
+    let name = try #require(HTTPField.Name("x-amz-checksum-crc32c"))
+    stub.on(.get, "/films/right", reply: .bytes(Data("123456789".utf8), type: "text/plain", fields: [name: "4waSgw=="]))
+    stub.on(.get, "/films/wrong", reply: .bytes(Data("123456780".utf8), type: "text/plain", fields: [name: "4waSgw=="]))
+    stub.on(
+      .get, "/films/parts", reply: .bytes(Data("123456780".utf8), type: "text/plain", fields: [name: "4waSgw==-2"]))
+    let bucket = bucket("https://s3.example.com")
+    #expect(try await bucket.get("right").data.count == 9)
+    #expect(await failure { try await bucket.get("wrong") }?.code == .malformedResponse)
+    #expect(
+      await failure { try await bucket.withContent(of: "wrong") { try await $0.collect() } }?.code == .malformedResponse
+    )
+    #expect(try await bucket.get("parts").data.count == 9)
+    #expect(try await bucket.get("wrong", range: 0..<9).data.count == 9)
+  }
+
+  @Test("A file without the checksum of its object is removed, and never gets its name", arguments: [true, false])
+  func downloaded(isRight: Bool) async throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/apus-object-\(UUID())"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let name = try #require(HTTPField.Name("x-amz-checksum-crc32c"))
+    stub.on(.head, "/films/a", reply: .status(200, fields: [name: "4waSgw==", .eTag: "\"t\""]))
+    stub.on(.get, "/films/a", reply: .text(isRight ? "123456789" : "123456780", fields: [.eTag: "\"t\""]))
+    let error = await failure { try await bucket("https://s3.example.com").download("a", to: "\(folder)/a") }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    if isRight {
+      #expect(error == nil && names == ["a"])
+    } else {
+      #expect(error?.code == .malformedResponse && error?.transfer?.reason == .digestMismatch && names == [])
+    }
+    #expect(stub.exchanges.map { $0.fields[.ifMatch] } == [nil, "\"t\""])
+  }
+
+  @Test("Up to 1,000 keys are deleted with each request, and a key that no document can contain by itself")
+  func batches() async throws {
+    let result =
+      "<DeleteResult><Error><Key>k7</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>"
+    stub.on(.post, "/films/?delete=", reply: .text(result))
+    stub.on(.delete, "/films/%01", reply: .status(204))
+    let failures = try await bucket("https://s3.example.com").delete((0..<1001).map { "k\($0)" } + ["\u{1}"])
+    #expect(failures.map(\.key) == ["k7", "k7"] && failures.first?.reason.code == "AccessDenied")
+    #expect(stub.exchanges.map(\.method) == [.post, .delete, .post])
+    #expect(field("Content-MD5", of: stub.exchanges[0])?.isEmpty == false)
+    #expect(stub.exchanges[0].text.contains("<Key>k999</Key>") && !stub.exchanges[0].text.contains("k1000"))
+  }
+
+  @Test("A page that goes on without a token is an error, not the end of the list")
+  func missingToken() async throws {
+    stub.onAny(reply: .text("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"))
+    let error = await failure { for try await _ in bucket().list() {} }
+    #expect(error?.code == .decoding)
+  }
+
+  @Test("The region, the bucket and errors show no credentials and no message of the server")
+  func redacted() async throws {
+    stub.onAny(reply: error("NoSuchKey", status: 404))
+    let bucket = bucket()
+    let error = try #require(await failure { try await bucket.get("secret-key") })
+    for text in [texts(of: bucket), texts(of: bucket.s3), texts(of: error), texts(of: try #require(error.s3))] {
+      #expect(!text.contains(AWSCredentials.example.secretAccessKey) && !text.contains("secret-key"))
+    }
+    #expect(error.s3?.message == "m")
+  }
+
+  @Test("Without credentials requests are not signed")
+  func anonymous() async throws {
+    stub.onAny(reply: .text("film"))
+    let client = Client(environment: Environment(baseURL: "https://s3.example.com"), transport: stub)
+    _ = try await S3(client, region: "r", credentials: nil).bucket("films").get("a")
+    #expect(stub.exchanges.first?.fields[.authorization] == nil)
+  }
+}
+#endif

@@ -1,0 +1,33 @@
+#if NIO && Transfers && AWS
+import ApusAWS
+import ApusCore
+import ApusNIO
+import ApusTransfers
+
+extension TransfersWorker {
+  /// Uploads a file to an object.
+  ///
+  /// - Parameter place: the URL of the server, the bucket and the key, separated by spaces.
+  static func uploadParts(_ path: String, to place: String, _ folder: String) async {
+    let words = place.split(separator: " ").map(String.init)
+    let credentials = AWSCredentials(accessKeyID: "test:tester", secretAccessKey: "testing")
+    guard words.count == 3, let url = try? BaseURL(words[0]) else { return say("error which URL, bucket and key?") }
+    let client = Client(environment: Environment(baseURL: url), transport: NIOTransport())
+    var bucket = S3(client, region: "us-east-1", credentials: credentials).bucket(words[1])
+    let progress = ProgressReporter()
+    bucket.options.uploadProgress = progress
+    async let said: Void = {
+      for await step in progress { say("bytes \(step.completed)") }
+    }()
+    do {
+      let options = S3UploadOptions(store: FileTransferStore(folder))
+      let result = try await bucket.upload(path, to: words[2], options: options)
+      await said
+      say("resumed \(result.resumedBytes)")
+      say("done \(result.size)")
+    } catch {
+      say("error \(error)")
+    }
+  }
+}
+#endif
