@@ -30,6 +30,12 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "Measuring", swiftSettings: settings),
     .executableTarget(
+      name: "CallInstructions",
+      dependencies: [
+        .product(name: "Apus", package: "apus"), .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
       name: "JSON",
       dependencies: ["MallocCounter", "Measuring", "Samples", .product(name: "ApusJSON", package: "apus")],
       swiftSettings: settings),

@@ -85,8 +85,8 @@ extension ResponseMessage {
   /// That is a status of 301, 302, 303, 307 or 308 with a `Location` that is not empty. The other statuses of the class
   /// are a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
   package static func isRedirect(_ head: HTTPResponse) -> Bool {
-    // Parsing the code takes longer than looking at its first digit.
-    guard head.pseudoHeaderFields.status.value.utf8.first == UInt8(ascii: "3") else { return false }
+    // Parsing the status takes longer than finding that there is no such field, as in nearly all responses.
+    guard head.headerFields.contains(.location) else { return false }
     switch head.status.code {
     case 301, 302, 303, 307, 308:
       return head.headerFields[values: .location].contains { $0.utf8.contains { $0 != 0x20 && $0 != 0x09 } }

@@ -1,0 +1,93 @@
+import Apus
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Makes calls above a transport that responds immediately, all on the main thread, so that callgrind can count their
+/// instructions.
+///
+///     CallInstructions ROW COUNT     makes a number of calls of a row
+///     CallInstructions rows          prints the names of the rows
+@main
+struct CallInstructions {
+  private static let rows = ["task", "empty", "object"]
+
+  static func main() {
+    let arguments = CommandLine.arguments.dropFirst()
+    guard let row = arguments.first, rows.contains(row), let count = arguments.dropFirst().first.flatMap({ Int($0) })
+    else {
+      for row in rows { print(row) }
+      return
+    }
+    let thread = MainThread()
+    Task(executorPreference: thread) {
+      do {
+        try await repeating(row, count, on: thread)
+      } catch {
+        print(error)
+      }
+      thread.stop()
+    }
+    thread.run()
+  }
+
+  private static func repeating(_ row: String, _ count: Int, on thread: MainThread) async throws {
+    let object = ResponseContent(Data(#"{"id":7,"name":"Apus"}"#.utf8))
+    let transport = Immediate(content: row == "object" ? object : .empty)
+    let api = Client(baseURL: "https://api.example.com/v1", transport: transport) {
+      $0.settings.runtime.executor = thread
+    }
+    switch row {
+    case "task":
+      for _ in 0..<count { await Task(executorPreference: thread) {}.value }
+    case "empty":
+      let request: Request<Void> = .method(.get, "/users/\(7)/friends")
+      for _ in 0..<count { try await api.send(request) }
+    default:
+      let request: Request<Small> = .get("/users/\(7)")
+      for _ in 0..<count { _ = try await api.send(request) }
+    }
+  }
+}
+
+private struct Small: Codable, Sendable {
+  let id: Int
+  let name: String
+}
+
+private struct Immediate: Transport {
+  let content: ResponseContent
+
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+    ResponseMessage(head: HTTPResponse(status: .ok), content: content)
+  }
+}
+
+/// An executor that runs all jobs where ``run()`` is called. callgrind cannot run programs whose tasks run on the
+/// threads of the system's pool.
+private final class MainThread: TaskExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+  private let isStopped = Atomic(false)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  func run() {
+    while !isStopped.load(ordering: .relaxed) {
+      let batch = jobs.withLock { jobs in
+        defer { jobs.removeAll(keepingCapacity: true) }
+        return jobs
+      }
+      for job in batch { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+  }
+}
