@@ -21,6 +21,8 @@ struct AuthenticatedExchange {
     /// `nil`: not read yet.
     var stored: StoredCredential?
     var isShown = false
+    /// Whether the scheme asks to resend the message.
+    var wantsResend = false
   }
 
   private let request: RequestMessage
@@ -80,7 +82,7 @@ struct AuthenticatedExchange {
       // Another authentication may have set the same field or parameter.
       if isAsked, place == 0 || !candidate.authentication.isAnticipated(by: message) {
         candidates[index].stored = try await current(index)
-        try show(index, on: &message)
+        try await show(index, on: &message)
       } else {
         // An error matters only if these credentials are needed.
         candidates[index].stored = try? await bound(index).stored.get()
@@ -96,6 +98,23 @@ struct AuthenticatedExchange {
       throw Self.missing
     }
     return message
+  }
+
+  /// Shows a response to the schemes whose credentials the message carries.
+  ///
+  /// - Throws: the error of a scheme that rejects the response, which is then discarded.
+  mutating func receive(_ response: ResponseMessage, to message: RequestMessage) throws {
+    for (index, candidate) in candidates.enumerated() where candidate.isShown {
+      guard let credential = candidate.stored?.credential else { continue }
+      do {
+        let review = try candidate.authentication.parts.scheme.receive(
+          response, to: message, with: credential, for: candidate.challenge)
+        candidates[index].wantsResend = review == .resend
+      } catch {
+        response.discard()
+        throw RefreshFailure.afterResponse(RefusedResponse.shown(error))
+      }
+    }
   }
 
   /// Decides what follows a rejection.
@@ -137,11 +156,13 @@ struct AuthenticatedExchange {
     let facts = zip(candidates, asked).map { candidate, asked in
       AuthenticationRounds.Candidate(
         isShown: candidate.isShown, hasCredential: candidate.stored?.credential != nil,
-        isRefreshable: candidate.authentication.parts.refresher != nil, asked: asked, answered: candidate.challenge)
+        isRefreshable: candidate.authentication.parts.refresher != nil, asked: asked, answered: candidate.challenge,
+        wantsResend: candidate.wantsResend)
     }
     switch rounds.step(facts, isAsked: !challenges.isEmpty) {
     case .refresh(let index): return try await refresh(index, after: response)
     case .answer(let index, let challenge): return try await answer(challenge, index, after: response)
+    case .resend(let index): return try await resend(index, after: response)
     case .end(let index):
       if let index { await end(about: index) }
       return .end(response)
@@ -203,11 +224,12 @@ struct AuthenticatedExchange {
     RefreshSubject(stored: stored, account: account(authentication), context: context, origin: request.origin)
   }
 
-  private mutating func show(_ index: Int, on message: inout RequestMessage) throws {
+  private mutating func show(_ index: Int, on message: inout RequestMessage) async throws {
     let candidate = candidates[index]
     guard let stored = candidate.stored, let credential = stored.credential else { return }
     let scheme = candidate.authentication.parts.scheme
-    candidates[index].isShown = try scheme.authorize(&message, with: credential, for: candidate.challenge)
+    candidates[index].isShown = try await scheme.authorize(
+      &message, with: credential, for: candidate.challenge)
     if candidates[index].isShown { context.record(.credentialsAdded(generation: stored.generation)) }
   }
 
@@ -244,6 +266,13 @@ struct AuthenticatedExchange {
     return try await again(first: index).map { .send($0) } ?? .end(refusal)
   }
 
+  private mutating func resend(_ index: Int, after response: ResponseMessage) async throws -> Next {
+    context.record(.note("resends as the server asks, by authentication number", Int64(index + 1)))
+    let refusal = try await kept(response)
+    try requireReplay("the server asks for another form of the credentials, and the content can be sent once only")
+    return try await again(first: index).map { .send($0) } ?? .end(refusal)
+  }
+
   private func requireReplay(_ detail: String) throws {
     guard request.content.isReplayable else {
       throw TransportError(.invalidRequest, requestState: .responded, detail: detail)
@@ -260,9 +289,10 @@ struct AuthenticatedExchange {
     for index in [first] + candidates.indices.filter({ $0 != first }) {
       let candidate = candidates[index]
       candidates[index].isShown = false
+      candidates[index].wantsResend = false
       guard index == first || candidate.isShown, !candidate.authentication.isAnticipated(by: message) else { continue }
       candidates[index].stored = try await bound(index).current(candidate.authentication)
-      try show(index, on: &message)
+      try await show(index, on: &message)
     }
     return candidates[first].isShown ? message : nil
   }
@@ -290,5 +320,16 @@ struct AuthenticatedExchange {
     context.record(.contentArrived(length: Int64(content.count)))
     return ResponseMessage(
       head: response.head, content: ResponseContent(content, trailers: response.content.trailers))
+  }
+}
+
+/// The errors of calls whose response a scheme rejected.
+private enum RefusedResponse {
+  /// The error of a scheme, in the form for the call. It concerns the credentials: the server has not failed.
+  static func shown(_ error: any Error) -> any Error {
+    if let error = error as? TransportError { return error.attributed(to: .credentials) }
+    return TransportError(
+      .refused, requestState: .responded, detail: "the response was rejected: \(error.loggedReason)", underlying: error
+    ).attributed(to: .credentials)
   }
 }

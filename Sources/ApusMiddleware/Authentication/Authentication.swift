@@ -79,6 +79,23 @@ public struct Authentication: Sendable {
     Authentication(parts: Parts(scheme, source, Scope(origins: origins, realm: realm)))
   }
 
+  /// Authenticates with a scheme whose tokens are refreshed, for example one that signs messages with a key and sends a
+  /// token. The refresh works as for ``bearer(_:origins:realm:limit:refresh:)``.
+  ///
+  /// - Parameters:
+  ///   - scheme: adds the credentials to messages.
+  ///   - source: the credentials store.
+  ///   - origins: the origins to which the credentials may be sent. Default: the origin of the environment's base URL.
+  ///   - limit: the maximum time that calls wait for a refresh. Default: 30 seconds.
+  ///   - refresh: gets new tokens. Its error fails all waiting calls.
+  public static func scheme(
+    _ scheme: any AuthenticationScheme, _ source: any RefreshableCredentialsStore, origins: Set<Origin>? = nil,
+    limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
+  ) -> Authentication {
+    let refresher = Refresher(source, limit: limit, refresh)
+    return Authentication(parts: Parts(scheme, source, Scope(origins: origins, realm: nil), refresher))
+  }
+
   /// Authenticates with a token in `Authorization: Bearer` (RFC 6750 §2.1).
   ///
   /// - Parameters:

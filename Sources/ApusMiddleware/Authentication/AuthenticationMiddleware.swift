@@ -38,7 +38,7 @@ public final class AuthenticationMiddleware: Middleware {
   ///
   /// - Throws: ``TransportError``, with the code `invalidRequest` if the credentials cannot be read or sent, or if the
   ///   message must be resent and its content can be sent only once; with `refused` if the call requires credentials
-  ///   and there are none. The error of a refresh.
+  ///   and there are none. The error of a refresh. The error of a scheme that rejects the response.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard concerns(context) else { return try await next(request, context: context) }
     return try await first(request, context, next)
@@ -62,6 +62,7 @@ public final class AuthenticationMiddleware: Middleware {
     let context = Self.judging(context)
     let message = try await exchange.message()
     let response = try await next(message, context: context)
+    try exchange.receive(response, to: message)
     guard response.head.status == .unauthorized else {
       exchange.settle(response)
       if context.delivery == .streamed { await exchange.watch(response) }
@@ -86,7 +87,9 @@ public final class AuthenticationMiddleware: Middleware {
     while response.head.status == .unauthorized {
       switch try await exchange.next(after: response) {
       case .end(let refusal): return try await collected(refusal, context)
-      case .send(let message): response = try await next(message, context: context)
+      case .send(let message):
+        response = try await next(message, context: context)
+        try exchange.receive(response, to: message)
       }
     }
     exchange.accepted(response)

@@ -1,7 +1,8 @@
 /// The authentication of one message, rejection by rejection. A pure state machine.
 ///
-/// Each authentication is refreshed at most once, and answers one challenge and at most two more that are stale. So the
-/// number of rounds is bounded, however often the server rejects the message.
+/// Each authentication is refreshed at most once, resends at most once at its scheme's request, and answers one challenge
+/// and at most two more that are stale. So the number of rounds is bounded, however often the server rejects the
+/// message.
 struct AuthenticationRounds {
   /// The state of an authentication for one message.
   struct Candidate: Hashable {
@@ -14,6 +15,8 @@ struct AuthenticationRounds {
     var asked: Challenge?
     /// The challenge that its credentials answered.
     var answered: Challenge?
+    /// Whether its scheme asks to resend the message with the same credentials.
+    var wantsResend = false
   }
 
   enum Step: Hashable {
@@ -21,6 +24,8 @@ struct AuthenticationRounds {
     case refresh(Int)
     /// Answers a challenge with a candidate's credentials.
     case answer(Int, Challenge)
+    /// Resends the message with the same credentials, in the form that the server asks for.
+    case resend(Int)
     /// The rejection is the call's response. It concerns the credentials of this candidate; `nil`: none.
     case end(about: Int?)
   }
@@ -30,9 +35,14 @@ struct AuthenticationRounds {
 
   private var refreshed: Set<Int> = []
   private var answers: [Int: Int] = [:]
+  private var resent: Set<Int> = []
 
   /// Decides what follows a rejection. A candidate keeps its index from round to round.
   mutating func step(_ candidates: [Candidate], isAsked: Bool) -> Step {
+    if let index = candidates.firstIndex(where: { $0.isShown && $0.wantsResend }) {
+      // The server does not reject the credentials, only their form: a refresh would not help.
+      return resent.insert(index).inserted ? .resend(index) : .end(about: nil)
+    }
     for (index, candidate) in candidates.enumerated() where candidate.hasCredential {
       if candidate.isShown, candidate.isRefreshable, !refreshed.contains(index),
         // Some servers send no challenge, or a wrong one: a single candidate must be the one that was rejected.

@@ -30,7 +30,7 @@ struct DigestRefusalTests {
   @Test(
     "A name beyond ASCII is written in quotes in UTF-8 if the server does not name a charset",
     arguments: ["algorithm=SHA-256", "charset=ISO-8859-1", "userhash=false, algorithm=MD5"])
-  func beyondASCII(rest: String) throws {
+  func beyondASCII(rest: String) async throws {
     let exchange = DigestExchange(credential: .password(user: "Jäsøn", "pässwörd"))
     let challenge = DigestBench.challenge("qop=auth, " + rest)
     let answer = try #require(try exchange.answer(to: challenge))
@@ -40,7 +40,7 @@ struct DigestRefusalTests {
     let all = Challenge.all(in: [.wwwAuthenticate: challenge + ", Digest realm=b, nonce=n, charset=UTF-8"])
     let chosen = try #require(exchange.scheme.choose(among: all))
     var request = exchange.request
-    let isAdded = try exchange.scheme.authorize(&request, with: exchange.credential, for: chosen)
+    let isAdded = try await exchange.scheme.authorize(&request, with: exchange.credential, for: chosen)
     #expect(isAdded)
   }
 

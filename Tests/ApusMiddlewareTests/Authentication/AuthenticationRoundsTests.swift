@@ -99,4 +99,16 @@ struct AuthenticationRoundsTests {
     #expect(rounds.step(second, isAsked: true) == .refresh(0))
     #expect(rounds.step(second, isAsked: true) == .end(about: 0))
   }
+
+  @Test("A scheme's request to resend is followed once, before any refresh; a second one ends the message")
+  func resend() {
+    var rounds = Rounds()
+    var asking = candidate(refreshable: true, asked: basic)
+    asking.wantsResend = true
+    #expect(rounds.step([candidate(), asking], isAsked: true) == .resend(1))
+    #expect(rounds.step([candidate(), asking], isAsked: true) == .end(about: nil))
+    // The token may be rejected as well.
+    #expect(rounds.step([candidate(), candidate(refreshable: true, asked: basic)], isAsked: true) == .refresh(1))
+    #expect(rounds.step([candidate(), asking], isAsked: true) == .end(about: nil))
+  }
 }

@@ -20,7 +20,8 @@ public protocol AuthenticationScheme: Sendable {
   func choose(among challenges: [Challenge]) -> Challenge?
   /// Adds credentials to a message that has no values at ``locations``.
   ///
-  /// Add secrets with ``RequestMessage/addField(_:)`` as sensitive.
+  /// Called for each message: for each attempt and each resend. A scheme may suspend, for example to hash the content
+  /// of a file. Add secrets with ``RequestMessage/addField(_:)`` as sensitive.
   ///
   /// - Parameters:
   ///   - credential: the credential.
@@ -30,10 +31,45 @@ public protocol AuthenticationScheme: Sendable {
   /// - Throws: a ``TransportError`` that says what is wrong with the credentials and does not contain them.
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
-  ) throws -> Bool
+  ) async throws -> Bool
+  /// Examines the response to a message that carries the scheme's credentials, whatever its status and before a
+  /// challenge in it is answered. Default: returns ``ResponseReview/proceed``.
+  ///
+  /// For what servers send back: a nonce for the next message, or a proof that they know the credentials too. The call
+  /// gets the response only when this returns, so it must be quick.
+  ///
+  /// - Parameters:
+  ///   - response: the response. Its content is in memory only for calls with buffered delivery, and never with status
+  ///     401; content that is still arriving must not be read.
+  ///   - request: the message that was sent, with the credentials.
+  ///   - credential: the credential that was passed to ``authorize(_:with:for:)``.
+  ///   - challenge: the challenge that was passed to ``authorize(_:with:for:)``.
+  /// - Throws: a ``TransportError`` that says why the response is rejected and does not contain the credentials. The
+  ///   call does not get the response. Any other error is the `underlying` error of the call's error, whose code is
+  ///   `refused`.
+  func receive(
+    _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
+  ) throws -> ResponseReview
+}
+
+/// The result of ``AuthenticationScheme/receive(_:to:with:for:)``.
+public enum ResponseReview: Sendable, Hashable {
+  /// The response is the call's response, or its challenges are answered.
+  case proceed
+  /// A response with status 401 asks for the same credentials in another form, for example a proof with a new nonce
+  /// (RFC 9449 §9). The message is authorized again and resent, without a refresh.
+  ///
+  /// This happens once for each message; a second such response is the call's response. With any other status it has
+  /// the same meaning as ``proceed``.
+  case resend
 }
 
 extension AuthenticationScheme {
+  /// Returns ``ResponseReview/proceed``.
+  public func receive(
+    _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
+  ) -> ResponseReview { .proceed }
+
   /// The first challenge for the scheme's ``name``; `nil`: there is none.
   public func choose(among challenges: [Challenge]) -> Challenge? {
     guard let name else { return nil }
