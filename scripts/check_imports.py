@@ -25,8 +25,8 @@ ALLOWED = {
                          "SwiftCompilerPlugin"},
     "ApusCore": {"ApusJSON", "HTTPTypes", "Synchronization"} | FOUNDATION,
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization", "Dispatch", "Network"} | FOUNDATION,
-    "ApusCredentials": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Security", "Synchronization"} | FOUNDATION
-                       | LIBC,
+    "ApusCredentials": {"ApusCore", "ApusMiddleware", "HTTPTypes", "CApusKeyring", "Crypto", "Security",
+                        "Synchronization"} | FOUNDATION | LIBC,
     "ApusTransfers": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization", "Dispatch"}
                      | FOUNDATION | LIBC,
     "ApusAWS": {"ApusCore", "ApusMiddleware", "ApusTransfers", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION | LIBC,

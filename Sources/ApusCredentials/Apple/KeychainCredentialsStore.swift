@@ -73,6 +73,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   public func set(_ credential: Credential) throws {
     let now = clocks.wall
     _ = try replace(removingUnreadable: true) { $0.replaced(by: credential, at: now) }
+    principalChanges?.notify()
   }
 
   /// Replaces the credentials with those of a named account.
@@ -85,6 +86,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   public func set(_ credential: Credential, account: String) throws {
     let now = clocks.wall
     _ = try replace(removingUnreadable: true) { $0.replaced(by: credential, at: now, account: account) }
+    principalChanges?.notify()
   }
 
   /// Removes the credentials. The item stays, so that generations keep increasing; an unreadable item is removed as
@@ -94,6 +96,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   public func clear() throws {
     let now = clocks.wall
     _ = try replace(removingUnreadable: true) { $0.replaced(by: nil, at: now) }
+    principalChanges?.notify()
   }
 
   /// Replaces or removes the credentials of a generation, if that generation is still current.

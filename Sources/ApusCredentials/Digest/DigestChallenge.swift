@@ -1,7 +1,6 @@
 #if Credentials
 import ApusCore
 import ApusMiddleware
-import Crypto
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -17,8 +16,8 @@ struct DigestChallenge {
   let realm: String
   let nonce: String
   let opaque: String?
-  /// Whether the server asks for the quality of protection `auth`.
-  let isProtected: Bool
+  /// The supported qualities of protection that the server offers. Empty: none, as in RFC 2069.
+  let qualities: Set<DigestQuality>
   /// Whether the server wants a hashed user name.
   let hashesUser: Bool
   /// Whether the server accepts names in UTF-8.
@@ -33,11 +32,11 @@ struct DigestChallenge {
       let algorithm = DigestAlgorithm(named: challenge["algorithm"]), allowsMD5 || !algorithm.isMD5
     else { return nil }
     if let protections = challenge["qop"] {
-      guard Self.words(protections).contains("auth") else { return nil }
-      isProtected = true
+      qualities = Set(Self.words(protections).compactMap { DigestQuality(rawValue: $0) })
+      guard !qualities.isEmpty else { return nil }
     } else {
       guard algorithm == .md5 else { return nil }
-      isProtected = false
+      qualities = []
     }
     self.algorithm = algorithm
     algorithmName = challenge["algorithm"]
@@ -46,6 +45,20 @@ struct DigestChallenge {
     opaque = challenge["opaque"]
     hashesUser = challenge["userhash"]?.lowercased() == "true"
     takesUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+  }
+
+  /// Whether the server asks for a quality of protection.
+  var isProtected: Bool { !qualities.isEmpty }
+
+  /// The quality of protection of a message; `nil`: the server offers none that this content can have.
+  ///
+  /// Content that can be sent once only is never hashed. Without content there is nothing that `auth-int` would
+  /// protect in addition.
+  func quality(for content: MessageContent) -> DigestQuality? {
+    if qualities.contains(.authInt), content.isReplayable, !content.isEmpty || !qualities.contains(.auth) {
+      return .authInt
+    }
+    return qualities.contains(.auth) ? .auth : nil
   }
 
   /// The strength: the higher it is, the harder it is to find the password from a response.
@@ -59,47 +72,12 @@ struct DigestChallenge {
   }
 }
 
-/// A hash algorithm of digest (RFC 7616 §3.3).
-///
-/// `SHA-512-256` is missing, since swift-crypto does not have it.
-enum DigestAlgorithm: String, CaseIterable {
-  case md5 = "MD5"
-  case md5Session = "MD5-sess"
-  case sha256 = "SHA-256"
-  case sha256Session = "SHA-256-sess"
-
-  /// The algorithm with the name in a challenge, compared case-insensitively.
-  ///
-  /// - Parameter name: the name; `nil`: the challenge names none, which means `MD5`.
-  init?(named name: String?) {
-    guard let name else {
-      self = .md5
-      return
-    }
-    guard let algorithm = Self.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else {
-      return nil
-    }
-    self = algorithm
-  }
-
-  /// Whether the key includes the first nonces of a session (RFC 7616 §3.4.2).
-  var isOfSession: Bool { self == .md5Session || self == .sha256Session }
-
-  /// Whether it is one of the weak `MD5` algorithms.
-  var isMD5: Bool { self == .md5 || self == .md5Session }
-
-  /// `H`: the hash of a text in UTF-8, in lower-case hexadecimal digits (RFC 7616 §3.2).
-  func hash(_ text: String) -> String {
-    let bytes = Array(text.utf8)
-    return isMD5 ? Self.hexadecimal(Insecure.MD5.hash(data: bytes)) : Self.hexadecimal(SHA256.hash(data: bytes))
-  }
-
-  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]] }
-    return String(decoding: text, as: UTF8.self)
-  }
+/// A quality of protection (RFC 7616 §3.3).
+enum DigestQuality: String, Hashable {
+  /// The method and the request target are part of the response.
+  case auth
+  /// The content is part of the response, too.
+  case authInt = "auth-int"
 }
 
 /// The value of an `Authorization` field under construction (RFC 7616 §3.4).
@@ -156,34 +134,6 @@ struct DigestText {
   static func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: Number.bitWidth / 4 - digits.utf8.count) + digits
-  }
-}
-
-/// The reason why a supported digest challenge is refused (RFC 7616 §5.8).
-///
-/// It is the cause of the `CallError` that such a call throws, with the code `refused`:
-/// `error.underlying as? DigestRefusal`.
-public enum DigestRefusal: Error, Sendable, Hashable {
-  /// The server offers nothing stronger than `MD5`, over plain http to another machine. An eavesdropper could find a
-  /// weak password from the response. `allowsMD5: true` accepts such servers.
-  case weakAlgorithm
-  /// The same server offered a stronger algorithm before: an attacker may have replaced its challenge.
-  case downgrade
-}
-
-extension DigestRefusal: CustomStringConvertible {
-  /// The reason as a clause, without any text from the server.
-  public var description: String {
-    switch self {
-    case .weakAlgorithm:
-      "the server offers digest with MD5 only, over plain http; allow it with allowsMD5: true, or use https"
-    case .downgrade: "the server offers a weaker digest than before; the challenge may have been tampered with"
-    }
-  }
-
-  /// The error of the attempt.
-  var error: TransportError {
-    TransportError(.refused, requestState: .notSent, detail: description, underlying: self)
   }
 }
 #endif

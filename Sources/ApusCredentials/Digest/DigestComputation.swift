@@ -4,20 +4,23 @@ import ApusMiddleware
 
 /// The computation of a digest response (RFC 7616 §3.4.1 to §3.4.4). A pure value.
 struct DigestComputation {
-  /// The part of a response that belongs to the quality of protection `auth`.
+  /// The part of a response that belongs to a quality of protection.
   struct Protection: Hashable {
     /// The number of messages with the server's nonce, including this message, in eight hexadecimal digits.
     let count: String
     /// The client's nonce.
     let clientNonce: String
+    var quality = DigestQuality.auth
   }
 
   let algorithm: DigestAlgorithm
   let realm: String
-  /// The server's nonce.
+  /// The server's nonce of the message.
   let nonce: String
   /// `nil`: the server asks for no quality of protection, as in RFC 2069.
   let protection: Protection?
+  /// The nonce of the challenge that began the session; `nil`: the nonce of the message.
+  var sessionNonce: String?
 
   /// `H(A1)`, the key made from a name and a password.
   ///
@@ -26,19 +29,23 @@ struct DigestComputation {
   func key(user: String, password: String) -> String {
     let key = algorithm.hash("\(user):\(realm):\(password)")
     guard algorithm.isOfSession, let protection else { return key }
-    return algorithm.hash("\(key):\(nonce):\(protection.clientNonce)")
+    return algorithm.hash("\(key):\(sessionNonce ?? nonce):\(protection.clientNonce)")
   }
 
   /// Returns the value of `response`.
   ///
   /// - Parameters:
   ///   - key: the result of ``key(user:password:)``.
-  ///   - method: the message's method.
+  ///   - method: the message's method. Empty for `rspauth`, the proof of the server (RFC 7616 §3.5).
   ///   - target: the message's request target, as it is sent.
-  func response(key: String, method: String, target: String) -> String {
-    let message = algorithm.hash("\(method):\(target)")
-    guard let protection else { return algorithm.hash("\(key):\(nonce):\(message)") }
-    return algorithm.hash("\(key):\(nonce):\(protection.count):\(protection.clientNonce):auth:\(message)")
+  ///   - content: the hash of the content, which is used for `auth-int` only. Default: that of no content.
+  func response(key: String, method: String, target: String, content: String? = nil) -> String {
+    guard let protection else { return algorithm.hash("\(key):\(nonce):\(algorithm.hash("\(method):\(target)"))") }
+    var message = "\(method):\(target)"
+    if protection.quality == .authInt { message += ":\(content ?? algorithm.hash(""))" }
+    let quality = protection.quality.rawValue
+    return algorithm.hash(
+      "\(key):\(nonce):\(protection.count):\(protection.clientNonce):\(quality):\(algorithm.hash(message))")
   }
 
   /// Returns the hash of a user name, for servers that ask for it.

@@ -10,9 +10,17 @@ extension Authentication {
   /// The first message to a server has no credentials, and is resent after the challenge; later messages answer the
   /// challenge in advance.
   ///
-  /// Of several challenges, the one with the strongest algorithm is answered: `SHA-256` and `SHA-256-sess` before
-  /// `MD5` and `MD5-sess`; `SHA-512-256` is not supported. Content is not protected (`auth-int` is not answered), so
-  /// use https.
+  /// Of several challenges, the one with the strongest algorithm is answered: `SHA-256` and `SHA-512-256`, also with
+  /// `-sess`, before `MD5` and `MD5-sess`; of equally strong challenges the first.
+  ///
+  /// If the server offers it, `auth-int` protects the content of messages that have content: it is hashed before it is
+  /// sent, so a file is read twice. Content that can be sent once only, such as a stream, gets `auth` if that is offered,
+  /// too, and is refused by the server otherwise. With `auth-int` the server is asked for a response without content
+  /// coding, so that its proof can be checked. Use https all the same: the content is not encrypted.
+  ///
+  /// A server can prove that it knows the password (`rspauth` in `Authentication-Info`). A wrong proof fails the call
+  /// with a ``DigestRefusal``, and the response is not delivered; a missing proof only with `requiresProof`. The nonce
+  /// that a response gives (`nextnonce`) is used for the next message.
   ///
   /// Downgrades are refused (RFC 7616 §5.8): an `MD5` challenge over plain http, unless the app allows it, and a
   /// challenge that is weaker than an earlier one of the same server. Such calls fail with a ``DigestRefusal``. The
@@ -37,24 +45,32 @@ extension Authentication {
   ///   - allowsMD5: whether challenges of servers that offer nothing stronger than `MD5` are answered. A weak
   ///     password can be found from such a response with little effort. Default: `nil`: only over https and to this
   ///     machine, where there are no eavesdroppers, since many servers support nothing else.
+  ///   - requiresProof: whether a response to a message with credentials must hold the server's proof; 401 and statuses
+  ///     from 500 are exempt. A proof that covers the content (`auth-int`) can be checked only for calls that are not
+  ///     streamed; a streamed call then fails. Default: `false`, since many servers send no proof.
   public static func digest(
-    _ source: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil
+    _ source: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil,
+    requiresProof: Bool = false
   ) -> Authentication {
-    .scheme(DigestScheme(allowsMD5: allowsMD5), source, origins: origins, realm: realm)
+    .scheme(
+      DigestScheme(allowsMD5: allowsMD5, requiresProof: requiresProof), source, origins: origins, realm: realm)
   }
 }
 
-/// The Digest scheme of ``Authentication/digest(_:origins:realm:allowsMD5:)`` (RFC 7616).
+/// The Digest scheme of ``Authentication/digest(_:origins:realm:allowsMD5:requiresProof:)`` (RFC 7616).
 final class DigestScheme: AuthenticationScheme, CustomReflectable {
   private let allowsMD5: Bool?
+  private let requiresProof: Bool
   private let random: @Sendable () -> UInt64
   private let sessions = Mutex(DigestSessions())
 
   /// - Parameter random: returns 64 random bits, which must be unpredictable in production.
   init(
-    allowsMD5: Bool? = nil, random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    allowsMD5: Bool? = nil, requiresProof: Bool = false,
+    random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
   ) {
     self.allowsMD5 = allowsMD5
+    self.requiresProof = requiresProof
     self.random = random
   }
 
@@ -79,12 +95,13 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
 
   /// Adds the response to a challenge.
   ///
-  /// - Returns: whether a response was added: `false` without a challenge, and for a challenge that is not supported.
+  /// - Returns: whether a response was added: `false` without a challenge, and for a challenge that is not supported or
+  ///   that this content cannot answer.
   /// - Throws: `TransportError` if the credentials are not a name and a password, or contain a control character;
-  ///   with a ``DigestRefusal`` as its cause if the challenge is too weak.
+  ///   with a ``DigestRefusal`` as its cause if the challenge is too weak; if the content cannot be read.
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
-  ) throws -> Bool {
+  ) async throws -> Bool {
     guard let challenge = challenge.flatMap({ DigestChallenge($0, allowsMD5: allowsMD5 ?? true) }) else {
       return false
     }
@@ -93,24 +110,50 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     }
     let shownUser = try DigestUser(user, password: password, for: challenge)
     try admit(challenge, at: request.origin)
-    var protection: DigestComputation.Protection?
+    var content: String?
+    let turn: DigestSessions.Turn?
     if challenge.isProtected {
-      protection = nextProtection(challenge, at: request.origin)
-      guard protection != nil else { return false }
+      guard let quality = challenge.quality(for: request.content) else { return false }
+      if quality == .authInt {
+        content = try await challenge.algorithm.hash(request.content)
+        try request.addField(RawField("Accept-Encoding", "identity"))
+      }
+      turn = nextTurn(challenge, at: request.origin, quality)
+      guard turn != nil else { return false }
+    } else {
+      turn = nil
     }
-    let computation = DigestComputation(
-      algorithm: challenge.algorithm, realm: challenge.realm, nonce: challenge.nonce, protection: protection)
+    let computation = challenge.computation(turn)
     let response = computation.response(
       key: computation.key(user: user, password: password.value), method: request.head.method.rawValue,
-      target: request.target)
+      target: request.target, content: content)
     var text = DigestText()
     shownUser.write(to: &text, computation)
-    text.add("realm", quoting: challenge.realm)
-    text.add("nonce", quoting: challenge.nonce)
-    text.add("uri", quoting: request.target)
-    text.add("response", quoting: response)
-    challenge.write(to: &text, protection)
+    challenge.write(to: &text, computation, target: request.target, response: response)
     return try request.addField(RawField("Authorization", text.text, isSensitive: true))
+  }
+
+  /// Checks the server's proof, and notes the nonce for the next message.
+  ///
+  /// - Throws: `TransportError` with a ``DigestRefusal`` as its cause if the proof is wrong, or missing and required.
+  func receive(
+    _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
+  ) throws -> ResponseReview {
+    guard let challenge = challenge.flatMap({ DigestChallenge($0, allowsMD5: allowsMD5 ?? true) }),
+      case .password(let user, let password) = credential
+    else { return .proceed }
+    let key = DigestSessions.Key(origin: request.origin, nonce: challenge.nonce)
+    guard response.head.status != .unauthorized else {
+      sessions.withLock { $0.succeed(key, with: nil) }
+      return .proceed
+    }
+    let info = DigestInfo(response.head.headerFields)
+    let sent = info?.proof == nil ? nil : SentDigest(request, for: challenge)
+    let isProven = info.flatMap { sent?.isProven(by: $0, response, user, password) }
+    if isProven == false { throw DigestRefusal.wrongProof.error }
+    if requiresProof, isProven == nil, response.head.status.code < 500 { throw DigestRefusal.missingProof.error }
+    if let next = info?.nextNonce { sessions.withLock { $0.succeed(key, with: next) } }
+    return .proceed
   }
 
   private func admit(_ challenge: DigestChallenge, at origin: Origin?) throws {
@@ -120,11 +163,13 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     guard sessions.withLock({ $0.admit(challenge.strength, at: origin) }) else { throw DigestRefusal.downgrade.error }
   }
 
-  private func nextProtection(_ challenge: DigestChallenge, at origin: Origin?) -> DigestComputation.Protection? {
+  private func nextTurn(
+    _ challenge: DigestChallenge, at origin: Origin?, _ quality: DigestQuality
+  ) -> DigestSessions.Turn? {
     let clientNonce = DigestText.hexadecimal(random()) + DigestText.hexadecimal(random())
     return sessions.withLock { sessions in
       sessions.next(
-        DigestSessions.Key(origin: origin, nonce: challenge.nonce), clientNonce: clientNonce,
+        DigestSessions.Key(origin: origin, nonce: challenge.nonce), clientNonce: clientNonce, quality,
         staysInSession: challenge.algorithm.isOfSession)
     }
   }
@@ -140,91 +185,27 @@ extension Origin {
 }
 
 extension DigestChallenge {
-  /// Writes the parameters that are sent back to the server unchanged, and those of the message.
-  fileprivate func write(to text: inout DigestText, _ protection: DigestComputation.Protection?) {
+  /// The computation of the response for a message.
+  fileprivate func computation(_ turn: DigestSessions.Turn?) -> DigestComputation {
+    DigestComputation(
+      algorithm: algorithm, realm: realm, nonce: turn?.nonce ?? nonce, protection: turn?.protection,
+      sessionNonce: nonce)
+  }
+
+  /// Writes the parameters after the user name.
+  fileprivate func write(
+    to text: inout DigestText, _ computation: DigestComputation, target: String, response: String
+  ) {
+    text.add("realm", quoting: realm)
+    text.add("nonce", quoting: computation.nonce)
+    text.add("uri", quoting: target)
+    text.add("response", quoting: response)
     if let algorithmName { text.add("algorithm", algorithmName) }
     if let opaque { text.add("opaque", quoting: opaque) }
-    guard let protection else { return }
-    text.add("qop", "auth")
+    guard let protection = computation.protection else { return }
+    text.add("qop", protection.quality.rawValue)
     text.add("nc", protection.count)
     text.add("cnonce", quoting: protection.clientNonce)
-  }
-}
-
-/// The message counts of nonces, and the strengths of origins. A pure state machine.
-///
-/// Among the last 256 nonces, no two messages have the same nonce and count, which a server would take for a replay
-/// (RFC 7616 §3.4). Beyond 256, the least recently used nonce is dropped, and would be counted from 1 again.
-///
-/// A message takes its count when it is made. A message that is only described, or never sent, leaves a gap: counts
-/// must rise, but need not be consecutive. A server that requires consecutive counts sends a new nonce.
-struct DigestSessions {
-  /// A server's nonce. Equal nonces of different servers are different keys.
-  struct Key: Hashable {
-    let origin: Origin?
-    let nonce: String
-  }
-
-  private struct Session {
-    var count: UInt32 = 0
-    /// The client nonce of the first message.
-    let clientNonce: String
-    var lastUse: UInt64 = 0
-  }
-
-  private let limit: Int
-  private let maximumUses: UInt32
-  private var sessions: [Key: Session] = [:]
-  private var uses: UInt64 = 0
-  private var strengths: [Origin?: Int] = [:]
-
-  /// Creates an empty state.
-  ///
-  /// - Parameters:
-  ///   - limit: the maximum number of nonces that are kept.
-  ///   - maximumUses: the maximum number of uses of a nonce. The default is the maximum of the eight-digit count.
-  init(limit: Int = 256, maximumUses: UInt32 = .max) {
-    self.limit = limit
-    self.maximumUses = maximumUses
-  }
-
-  /// Takes the next count of a nonce.
-  ///
-  /// - Parameters:
-  ///   - key: the server's nonce.
-  ///   - clientNonce: a new client nonce. That of a session's first message becomes the session's client nonce.
-  ///   - staysInSession: whether all messages of a session use its first client nonce.
-  /// - Returns: the protection of the message; `nil`: the nonce is used up.
-  mutating func next(_ key: Key, clientNonce: String, staysInSession: Bool) -> DigestComputation.Protection? {
-    var session = sessions[key] ?? Session(clientNonce: clientNonce)
-    guard session.count < maximumUses else { return nil }
-    uses += 1
-    session.count += 1
-    session.lastUse = uses
-    if sessions[key] == nil, sessions.count >= limit { forgetOne() }
-    sessions[key] = session
-    return DigestComputation.Protection(
-      count: DigestText.hexadecimal(session.count), clientNonce: staysInSession ? session.clientNonce : clientNonce)
-  }
-
-  /// Whether a challenge may be answered: it is at least as strong as every earlier challenge of the same origin.
-  ///
-  /// - Parameters:
-  ///   - strength: the challenge's ``DigestChallenge/strength``.
-  ///   - origin: the origin of the server. Beyond 256 origins, one is dropped.
-  mutating func admit(_ strength: Int, at origin: Origin?) -> Bool {
-    if let known = strengths[origin] {
-      guard strength >= known else { return false }
-    } else if strengths.count >= limit {
-      strengths.remove(at: strengths.startIndex)
-    }
-    strengths[origin] = strength
-    return true
-  }
-
-  private mutating func forgetOne() {
-    guard let oldest = sessions.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
-    sessions[oldest.key] = nil
   }
 }
 #endif

@@ -10,6 +10,7 @@ extension FileCredentialsStore {
   public func set(_ credential: Credential) async throws {
     let now = ways.clocks.wall
     _ = try await replace { $0.replaced(by: credential, at: now) }
+    principalChanges?.notify()
   }
 
   /// Replaces the credentials with those of a named account. When this returns, they are on the disk.
@@ -24,6 +25,7 @@ extension FileCredentialsStore {
   public func set(_ credential: Credential, account: String) async throws {
     let now = ways.clocks.wall
     _ = try await replace { $0.replaced(by: credential, at: now, account: account) }
+    principalChanges?.notify()
   }
 
   /// Removes the credentials. The file stays, so that generations keep increasing; a missing file is not created.
@@ -32,6 +34,7 @@ extension FileCredentialsStore {
   public func clear() async throws {
     let now = ways.clocks.wall
     _ = try await replace(makesFile: false) { $0.replaced(by: nil, at: now) }
+    principalChanges?.notify()
   }
 
   /// Replaces or removes the credentials of a generation, if the file still contains that generation, whichever
@@ -67,10 +70,10 @@ extension FileCredentialsStore {
 
   // Off the caller's actor, like everything that waits for the disk.
   @concurrent
-  private func takeLease() async throws -> FileLock {
+  private func takeLease() async throws -> FileLocks {
     let folder = try place.makeFolder()
     try check(folder)
-    let lease = try await FileLock.take(place.leaseName, in: folder, ways.clocks.clock)
+    let lease = try await FileLocks.forRefresh(place, in: folder, ways.clocks.clock)
     do {
       try await tidy(folder)
     } catch {
@@ -95,7 +98,7 @@ extension FileCredentialsStore {
       }
       let folder = try place.makeFolder()
       try check(folder)
-      let lock = try await takeLock(in: folder)
+      let lock = try await FileLocks.forWrite(place, in: folder, ways.clocks.clock)
       defer { lock.release() }
       let (present, seal) = try await kept(in: folder)
       guard var new = next(present) else { return false }
@@ -105,15 +108,11 @@ extension FileCredentialsStore {
     }
   }
 
-  private func takeLock(in folder: Folder) async throws -> FileLock {
-    try await FileLock.take(place.lockName, in: folder, ways.clocks.clock)
-  }
-
   /// Removes the draft of a process that died during a write.
   private func tidy(_ folder: Folder) async throws {
     guard FilePlace(Folder.draft(of: place.path)).look() != .nothing else { return }
     try await writes.withLock {
-      let lock = try await takeLock(in: folder)
+      let lock = try await FileLocks.forWrite(place, in: folder, ways.clocks.clock)
       defer { lock.release() }
       folder.remove(Folder.draft(of: place.name))
     }

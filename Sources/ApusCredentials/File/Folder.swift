@@ -35,16 +35,8 @@ struct Folder: Sendable {
   /// - Throws: ``FileCredentialsStoreError``, also for a file of another user, a file that other users can access,
   ///   and a link.
   func content(of file: String, upTo limit: Int) throws(FileCredentialsStoreError) -> Content? {
-    let opened: Descriptor
-    do throws(FileCredentialsStoreError) {
-      // `O_NONBLOCK`: opening a pipe must not block.
-      let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
-      opened = try Descriptor(file) { openat(descriptor.number, file, flags) }
-    } catch {
-      if error.errno == ENOENT { return nil }
-      throw error.errno == ELOOP ? FileCredentialsStoreError(.notAFile, file) : error
-    }
-    let status = try opened.privateStatus(file, S_IFREG)
+    guard let opened = try present(file) else { return nil }
+    let status = try opened.status(file)
     return Content(bytes: try opened.bytes(upTo: limit, file), identity: FileIdentity(status), descriptor: opened)
   }
 
@@ -68,6 +60,23 @@ struct Folder: Sendable {
     } catch {
       // A link, or a folder.
       throw error.errno == ELOOP || error.errno == EISDIR ? FileCredentialsStoreError(.notAFile, file) : error
+    }
+    _ = try opened.privateStatus(file, S_IFREG)
+    return opened
+  }
+
+  /// Opens a private file; `nil`: it does not exist.
+  ///
+  /// - Throws: the same errors as ``content(of:upTo:)``.
+  func present(_ file: String) throws(FileCredentialsStoreError) -> Descriptor? {
+    let opened: Descriptor
+    do throws(FileCredentialsStoreError) {
+      // `O_NONBLOCK`: opening a pipe must not block.
+      let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+      opened = try Descriptor(file) { openat(descriptor.number, file, flags) }
+    } catch {
+      if error.errno == ENOENT { return nil }
+      throw error.errno == ELOOP ? FileCredentialsStoreError(.notAFile, file) : error
     }
     _ = try opened.privateStatus(file, S_IFREG)
     return opened

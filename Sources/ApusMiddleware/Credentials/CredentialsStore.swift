@@ -14,8 +14,9 @@ public protocol CredentialsStore: Sendable {
   func set(_ credential: Credential) async throws
   /// Removes the credentials. No later attempt carries them.
   func clear() async throws
-  /// Notifies of changes of ``StoredCredential/principal``, so that a sign-out ends open streams immediately. Default:
-  /// `nil`: the change is noticed by ``Client/signOut()`` and by the next call.
+  /// Notifies of credentials that were replaced or removed by other means than a refresh, so that a sign-out ends open
+  /// streams immediately, and calls that wait for a refresh go on with the new credentials or end. Default: `nil`: the
+  /// change is noticed by ``Client/signOut()``, by the next call, and at the end of the refresh.
   var principalChanges: PrincipalChangeNotifier? { get }
 }
 
@@ -83,7 +84,7 @@ public struct StoredCredential: Sendable, Hashable {
   }
 }
 
-/// A notifier of sign-ins and sign-outs. A custom ``CredentialsStore`` returns a notifier as its
+/// A notifier of sign-ins, sign-outs and replaced credentials. A custom ``CredentialsStore`` returns a notifier as its
 /// ``CredentialsStore/principalChanges`` and calls ``notify()``.
 public final class PrincipalChangeNotifier: Sendable {
   typealias Action = @Sendable () -> Void
@@ -98,7 +99,7 @@ public final class PrincipalChangeNotifier: Sendable {
   /// Creates an instance without observers.
   public init() {}
 
-  /// Notifies all observers that the store's principal has changed. Call it once the store returns the new principal,
+  /// Notifies all observers that credentials were set or removed. Call it once the store returns the new credentials,
   /// outside its locks. Extra calls are harmless.
   public func notify() {
     let actions = state.withLock { Array($0.actions.values) }

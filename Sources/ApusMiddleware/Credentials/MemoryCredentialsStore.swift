@@ -113,13 +113,12 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
   }
 
   private func signIn(with credential: Credential?, account: String? = nil) {
-    let isSame = state.withLock { state in
+    state.withLock { state in
       let isSame = account != nil && state.credential != nil && state.account == account
       state.replace(by: credential, since: clock.now, keepsPrincipal: isSame)
       state.account = account
-      return isSame
     }
-    if !isSame { principalChanges?.notify() }
+    principalChanges?.notify()
   }
 
   /// Shows nothing.

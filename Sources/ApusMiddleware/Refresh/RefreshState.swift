@@ -13,7 +13,8 @@ import ApusCore
 /// - A temporary failure starts a cool-down of the token endpoint, which doubles until a refresh succeeds.
 /// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with these
 ///   or newer credentials is accepted. Rejections of credentials that were replaced do not count.
-/// - After a sign-out no call waits for an older generation, and the result of a refresh under way changes nothing.
+/// - After the credentials were replaced or removed by other means no call waits for an older generation, and the
+///   result of a refresh under way changes nothing.
 struct RefreshState: Hashable {
   typealias Waiter = UInt64
 
@@ -94,6 +95,8 @@ struct RefreshState: Hashable {
 
   /// The refreshes under way, by generation: the refresh of an old generation may still run.
   private var refreshes: [UInt64: Refresh] = [:]
+  /// The calls that wait for the end of a cool-down, with their generations.
+  private var resting: [Waiter: UInt64] = [:]
   /// The latest generation whose refresh failed for good.
   private var lasting: UInt64?
   /// The cool-down of the token endpoint.
@@ -105,7 +108,7 @@ struct RefreshState: Hashable {
   /// The refreshes under way.
   var flights: Set<Flight> { Set(refreshes.values.map(\.flight)) }
   /// The calls that wait.
-  var waiters: Set<Waiter> { refreshes.values.reduce(into: []) { $0.formUnion($1.waiters) } }
+  var waiters: Set<Waiter> { refreshes.values.reduce(into: Set(resting.keys)) { $0.formUnion($1.waiters) } }
 
   /// Decides about a message that is about to be sent with credentials of a generation.
   mutating func needs(
@@ -157,8 +160,14 @@ struct RefreshState: Hashable {
     outage.flatMap { $0.generation == generation && now < $0.until ? $0.until : nil }
   }
 
+  /// Adds a waiter for the end of a cool-down.
+  mutating func rests(_ waiter: Waiter, for generation: UInt64) {
+    resting[waiter] = generation
+  }
+
   /// Removes a waiter.
   mutating func left(_ waiter: Waiter) {
+    resting[waiter] = nil
     for generation in refreshes.keys { refreshes[generation]?.waiters.remove(waiter) }
   }
 
@@ -185,10 +194,11 @@ struct RefreshState: Hashable {
     return (refresh.waiters, .failed(failure))
   }
 
-  /// Notes that another account signed in or out; `generation` is the current generation. Returns the waiters of older
-  /// generations, which read the credentials again.
+  /// Notes that the credentials were replaced or removed by other means than a refresh; `generation` is the current
+  /// generation. Returns the waiters of older generations, which read the credentials again.
   mutating func replaced(by generation: UInt64) -> Set<Waiter> {
-    var waiters: Set<Waiter> = []
+    var waiters = Set(resting.filter { $0.value < generation }.keys)
+    for waiter in waiters { resting[waiter] = nil }
     for old in refreshes.keys where old < generation {
       waiters.formUnion(refreshes.removeValue(forKey: old)?.waiters ?? [])
     }

@@ -26,8 +26,12 @@ extension Refresher {
     let context = subject.context
     context.record(.note("refreshes the credentials of generation", Int64(clamping: flight.generation)))
     let refresh = RefreshContext(credential, context.sharedClient, ServerClock(context.clock))
+    watch(context)
     let running = Running(flight: flight, refresh: refresh, clock: context.clock, subject: subject)
-    context.spawnDetached { await self.run(running) }
+    context.spawnDetached {
+      await self.run(running)
+      self.unwatch()
+    }
   }
 
   private func run(_ running: Running) async {
@@ -51,7 +55,7 @@ extension Refresher {
           group.cancelAll()
         } else {
           // The server may have issued tokens and invalidated the old ones: calls stop waiting, but the result is still
-          // stored.
+          // stored. After the same time again the refresh is given up, and its lease with it.
           isOverdue = true
           overdue(running.flight)
           limit()
@@ -72,6 +76,7 @@ extension Refresher {
     _ flight: RefreshState.Flight, with end: End, of principal: UInt64, at now: MonotonicInstant
   ) {
     resolve { shared in
+      shared.settling.remove(flight.number)
       switch end {
       case .replaced:
         if shared.failure?.generation == flight.generation { shared.failure = nil }
@@ -90,6 +95,8 @@ extension Refresher {
     let generation = running.flight.generation
     let end = Mutex(End.replaced)
     do {
+      // Before the observation of the store began.
+      guard try await source.current().generation == generation else { return .replaced }
       try await source.withLock {
         guard try await self.source.current().generation == generation else { return }
         let result = try await self.replace(running)
@@ -97,8 +104,8 @@ extension Refresher {
       }
       return end.withLock { $0 }
     } catch {
-      // An error of the store, or of waiting for its lease.
-      return .failed(.passing, nil, RefreshFailure.shown(error))
+      // An error of the store, or of waiting for its lease, or the refresh is given up.
+      return .failed(.passing, nil, Task.isCancelled ? RefreshFailure.overdue : RefreshFailure.shown(error))
     }
   }
 
@@ -115,9 +122,15 @@ extension Refresher {
       }
       shared.withLock { $0.unstored = (generation, tokens, running.clock.now) }
     }
+    settles(running.flight)
     _ = try await source.refresh(generation, to: .tokens(tokens))
     shared.withLock { if $0.unstored?.generation == generation { $0.unstored = nil } }
     return .replaced
+  }
+
+  /// Notes that a refresh changes the store itself.
+  private func settles(_ flight: RefreshState.Flight) {
+    _ = shared.withLock { $0.settling.insert(flight.number) }
   }
 
   /// Tokens that an earlier refresh could not store. The server may not issue them twice.
@@ -128,7 +141,10 @@ extension Refresher {
 
   private func new(_ running: Running) async throws -> Tokens {
     let asked = running.clock.now
-    var tokens = try await RefreshWork.mark(self) { try await work(running.refresh) }
+    // The store's lease must not depend on whether the app's code notices its cancellation.
+    var tokens = try await DetachedWork.value(in: running.subject.context) {
+      try await RefreshWork.mark(self) { try await self.work(running.refresh) }
+    }
     // Without a new refresh token the old one stays valid (RFC 6749 §6).
     if tokens.refresh == nil, case .tokens(let old) = running.refresh.credential { tokens.refresh = old.refresh }
     // A token that cannot be sent must not replace a token that can be refreshed again.
@@ -145,6 +161,7 @@ extension Refresher {
     // A sign-in or sign-out in the meantime counts, not the failure of the old credentials.
     guard try await source.current().generation == generation else { return .replaced }
     guard RefreshRejection.isLasting(error) else { return .failed(.passing, nil, RefreshFailure.shown(error)) }
+    settles(running.flight)
     do {
       guard try await source.refresh(generation, to: nil) else { return .replaced }
     } catch {

@@ -23,7 +23,7 @@ final class Refresher: Sendable {
   }
 
   /// The next step of a call with its credentials.
-  enum Progress {
+  enum Progress: Sendable {
     /// Goes on: there is nothing to wait for.
     case go
     /// Reads the credentials again.
@@ -38,6 +38,13 @@ final class Refresher: Sendable {
     let rests: Int
   }
 
+  /// The observation of the store.
+  struct Watch {
+    /// The call that began it.
+    let context: CallContext
+    let observation: UInt64
+  }
+
   struct Shared {
     var state = RefreshState()
     var waiters = WaiterTable<Waiter, Outcome>()
@@ -50,6 +57,9 @@ final class Refresher: Sendable {
     /// The origin where this principal's tokens were first used, in that generation. Only calls to this origin refresh
     /// them.
     var home: (principal: UInt64, generation: UInt64, origin: Origin)?
+    /// The numbers of the refreshes that are changing the store.
+    var settling: Set<UInt64> = []
+    var watch: Watch?
   }
 
   /// The maximum number of cool-downs that a call waits for, and the maximum duration of each.
@@ -202,6 +212,7 @@ final class Refresher: Sendable {
     subject.context.record(.awaitingCredentials(generation: subject.generation))
     // The refresh may need the permit that this call holds.
     return try await subject.context.withoutPermit {
+      defer { unwatch() }
       if case .rest(let instant) = decision { return try await rest(until: instant, subject, patience) }
       guard case .failed(let failure) = try await outcome(of: waiter, subject.context) else { return .look }
       let instant = shared.withLock { $0.state.rest(of: subject.generation, now: subject.context.now) }
@@ -212,6 +223,7 @@ final class Refresher: Sendable {
 
   /// Waits for the end of the token endpoint's cool-down, if it is soon and within the call's deadline.
   ///
+  /// - Returns: ``Progress/look`` if the credentials were replaced or removed in the meantime.
   /// - Throws: the error of the last refresh if the cool-down ends later; `CancellationError`.
   private func rest(
     until instant: MonotonicInstant, _ subject: RefreshSubject, _ patience: Patience
@@ -222,8 +234,25 @@ final class Refresher: Sendable {
       context.nearestDeadline.map({ instant < $0 }) ?? true
     else { throw patience.failure.map { failed($0, subject) } ?? RefreshFailure.unknown }
     context.record(.note("waits to refresh again, ms", pause.milliseconds))
-    try await context.clock.sleep(until: instant)
-    return .rested
+    let waiter = shared.withLock { shared in
+      defer { shared.nextWaiter += 1 }
+      shared.waiters.register(shared.nextWaiter)
+      shared.state.rests(shared.nextWaiter, for: subject.generation)
+      return shared.nextWaiter
+    }
+    watch(context)
+    return try await withThrowingTaskGroup(of: Progress.self) { group in
+      group.addTask {
+        try await context.clock.sleep(until: instant)
+        return .rested
+      }
+      group.addTask {
+        _ = try await self.outcome(of: waiter, context)
+        return .look
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? .rested
+    }
   }
 
   private func outcome(of waiter: Waiter, _ context: CallContext) async throws -> Outcome {

@@ -11,22 +11,22 @@ struct DigestExchange {
   var request = DigestBench.request("/dir/index.html")
 
   /// The value of `Authorization`; `nil`: the scheme has no answer.
-  func answer(to challenge: String) throws -> String? {
+  func answer(to challenge: String) async throws -> String? {
     var request = request
     let challenge = Challenge.all(in: [.wwwAuthenticate: challenge]).first
-    guard try scheme.authorize(&request, with: credential, for: challenge) else { return nil }
+    guard try await scheme.authorize(&request, with: credential, for: challenge) else { return nil }
     return request.head.headerFields[.authorization]
   }
 
   /// The parameters of the answer.
-  func parameters(for challenge: String) throws -> [String: String] {
-    DigestBench.parameters(of: try answer(to: challenge))
+  func parameters(for challenge: String) async throws -> [String: String] {
+    DigestBench.parameters(of: try await answer(to: challenge))
   }
 
   /// What the scheme throws.
-  func refusal(of challenge: String) -> TransportError? {
+  func refusal(of challenge: String) async -> TransportError? {
     do {
-      _ = try answer(to: challenge)
+      _ = try await answer(to: challenge)
       return nil
     } catch {
       return error as? TransportError

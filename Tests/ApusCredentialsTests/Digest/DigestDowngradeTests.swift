@@ -20,8 +20,8 @@ struct DigestDowngradeTests {
     return exchange
   }
 
-  private func refusal(_ scheme: DigestScheme, at origin: String, of rest: String) -> DigestRefusal? {
-    let error = exchange(scheme, at: origin).refusal(of: DigestBench.challenge(rest))
+  private func refusal(_ scheme: DigestScheme, at origin: String, of rest: String) async -> DigestRefusal? {
+    let error = await exchange(scheme, at: origin).refusal(of: DigestBench.challenge(rest))
     #expect(error == nil || error?.kind == .refused)
     return error?.underlying as? DigestRefusal
   }
@@ -35,11 +35,11 @@ struct DigestDowngradeTests {
       ("http://[::1]:1", nil, nil), ("http://127.evil.example", nil, .weakAlgorithm),
       ("http://localhost.evil.example", nil, .weakAlgorithm),
     ] as [(String, Bool?, DigestRefusal?)])
-  func plainHTTP(origin: String, allowsMD5: Bool?, expected: DigestRefusal?) {
+  func plainHTTP(origin: String, allowsMD5: Bool?, expected: DigestRefusal?) async {
     for rest in [Self.md5, "qop=auth, algorithm=MD5-sess", Self.oldest, "qop=auth"] {
-      #expect(refusal(DigestScheme(allowsMD5: allowsMD5), at: origin, of: rest) == expected)
+      #expect(await refusal(DigestScheme(allowsMD5: allowsMD5), at: origin, of: rest) == expected)
     }
-    #expect(refusal(DigestScheme(allowsMD5: allowsMD5), at: origin, of: Self.sha) == nil)
+    #expect(await refusal(DigestScheme(allowsMD5: allowsMD5), at: origin, of: Self.sha) == nil)
   }
 
   @Test(
@@ -49,16 +49,16 @@ struct DigestDowngradeTests {
       (oldest, md5, false),
       (oldest, sha, false), (sha, "qop=auth, algorithm=SHA-256-sess", false),
     ])
-  func downgrade(first: String, second: String, isRefused: Bool) {
+  func downgrade(first: String, second: String, isRefused: Bool) async {
     for (origin, allowsMD5) in [("https://a.example", nil), ("http://a.example", true)] as [(String, Bool?)] {
       let scheme = DigestScheme(allowsMD5: allowsMD5)
-      #expect(refusal(scheme, at: origin, of: first) == nil)
-      #expect(refusal(scheme, at: origin, of: second) == (isRefused ? .downgrade : nil))
+      #expect(await refusal(scheme, at: origin, of: first) == nil)
+      #expect(await refusal(scheme, at: origin, of: second) == (isRefused ? .downgrade : nil))
       // A realm of another name is no way around it, and another server is another matter.
       let renamed = DigestBench.challenge(second).replacing("http-auth@example.org", with: "other")
-      let error = exchange(scheme, at: origin).refusal(of: renamed)
+      let error = await exchange(scheme, at: origin).refusal(of: renamed)
       #expect(error?.underlying as? DigestRefusal == (isRefused ? .downgrade : nil))
-      #expect(refusal(scheme, at: origin + ":8443", of: second) == nil)
+      #expect(await refusal(scheme, at: origin + ":8443", of: second) == nil)
     }
   }
 

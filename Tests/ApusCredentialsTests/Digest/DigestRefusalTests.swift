@@ -9,9 +9,9 @@ struct DigestRefusalTests {
   private static let secret = DigestBench.sentinel
   private let challenge = DigestBench.challenge("qop=auth, algorithm=SHA-256")
 
-  private func refusal(_ user: String, _ password: String, of challenge: String? = nil) -> TransportError? {
+  private func refusal(_ user: String, _ password: String, of challenge: String? = nil) async -> TransportError? {
     let exchange = DigestExchange(credential: .password(user: user, Secret(password)))
-    return exchange.refusal(of: challenge ?? self.challenge)
+    return await exchange.refusal(of: challenge ?? self.challenge)
   }
 
   private static let controls = [
@@ -20,8 +20,8 @@ struct DigestRefusalTests {
   ]
 
   @Test("A control character is refused, with an error that contains neither name nor password", arguments: controls)
-  func control(user: String, password: String) throws {
-    let error = try #require(refusal(user, password))
+  func control(user: String, password: String) async throws {
+    let error = try #require(await refusal(user, password))
     #expect(error.kind == .invalidRequest && error.requestState == .notSent)
     #expect(error.detail == "the user name or the password holds a control character")
     #expect(!texts(of: error).contains(DigestBench.sentinel))
@@ -33,7 +33,7 @@ struct DigestRefusalTests {
   func beyondASCII(rest: String) async throws {
     let exchange = DigestExchange(credential: .password(user: "Jäsøn", "pässwörd"))
     let challenge = DigestBench.challenge("qop=auth, " + rest)
-    let answer = try #require(try exchange.answer(to: challenge))
+    let answer = try #require(try await exchange.answer(to: challenge))
     #expect(answer.hasPrefix("Digest username=\"Jäsøn\", "))
     #expect(!answer.contains("username*"))
     // Of several challenges the strongest is chosen, and answered whatever it says of names.
@@ -45,24 +45,24 @@ struct DigestRefusalTests {
   }
 
   @Test("A refused message takes no count")
-  func noCount() throws {
+  func noCount() async throws {
     var exchange = DigestExchange()
     exchange.credential = .password(user: "\n", "p")
-    #expect(exchange.refusal(of: challenge) != nil)
+    #expect(await exchange.refusal(of: challenge) != nil)
     exchange.credential = .password(user: "u", "p")
-    #expect(try exchange.parameters(for: challenge)["nc"] == "00000001")
+    #expect(try await exchange.parameters(for: challenge)["nc"] == "00000001")
   }
 
   @Test("Any other characters are accepted, also none", arguments: ["", "a:b", "a b,c=\"d\"", "'%;"])
-  func fine(text: String) throws {
+  func fine(text: String) async throws {
     let exchange = DigestExchange(credential: .password(user: text, Secret(text)))
-    #expect(try exchange.parameters(for: challenge)["username"] == text)
+    #expect(try await exchange.parameters(for: challenge)["username"] == text)
   }
 
   @Test("A token is refused, with an error that says what is needed")
-  func wrongKind() throws {
+  func wrongKind() async throws {
     let exchange = DigestExchange(credential: .token(Secret(Self.secret)))
-    let error = try #require(exchange.refusal(of: challenge))
+    let error = try #require(await exchange.refusal(of: challenge))
     #expect(error.kind == .invalidRequest && error.requestState == .notSent)
     #expect(error.detail == "digest authentication needs a name and a password")
     #expect(!texts(of: error).contains(Self.secret))

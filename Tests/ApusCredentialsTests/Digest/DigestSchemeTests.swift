@@ -11,8 +11,8 @@ struct DigestSchemeTests {
   private let protected = DigestBench.challenge("qop=\"auth, auth-int\", algorithm=SHA-256")
 
   @Test("The whole response is quoted where RFC 7616 §3.4 says so and nowhere else")
-  func whole() throws {
-    let answer = try DigestExchange().answer(to: protected + ", opaque=\"\(DigestBench.opaque)\"")
+  func whole() async throws {
+    let answer = try await DigestExchange().answer(to: protected + ", opaque=\"\(DigestBench.opaque)\"")
     let expected = [
       #"Digest username="Mufasa""#, #"realm="http-auth@example.org""#, #"nonce="\#(DigestBench.nonce)""#,
       #"uri="/dir/index.html""#, #"response="272a3ede4c65eda482fc4e367764d6364793ab7720ccaa27e2cb2e28aef2cffc""#,
@@ -23,31 +23,31 @@ struct DigestSchemeTests {
   }
 
   @Test("Without a qop there is no count and no client nonce")
-  func unprotected() throws {
+  func unprotected() async throws {
     let challenge = #"Digest realm="http-auth@example.org", nonce="\#(DigestBench.nonce)""#
-    let answer = try DigestExchange().answer(to: challenge)
+    let answer = try await DigestExchange().answer(to: challenge)
     let expected = [
       #"Digest username="Mufasa""#, #"realm="http-auth@example.org""#, #"nonce="\#(DigestBench.nonce)""#,
       #"uri="/dir/index.html""#, #"response="7b2cc3b30e75b4777ea31027084363fd""#,
     ]
     #expect(answer == expected.joined(separator: ", "))
-    let parameters = try DigestExchange().parameters(for: DigestBench.challenge("algorithm=MD5, opaque=\"\""))
+    let parameters = try await DigestExchange().parameters(for: DigestBench.challenge("algorithm=MD5, opaque=\"\""))
     #expect(parameters["algorithm"] == "MD5" && parameters["opaque"] == "")
   }
 
   /// What two messages answer, one after the other.
-  private func twice(_ algorithm: String) throws -> [[String: String]] {
+  private func twice(_ algorithm: String) async throws -> [[String: String]] {
     let exchange = DigestExchange(scheme: DigestScheme(random: SerialNumbers().next))
     let challenge = DigestBench.challenge("qop=\"auth\", algorithm=\(algorithm)")
-    return [try exchange.parameters(for: challenge), try exchange.parameters(for: challenge)]
+    return [try await exchange.parameters(for: challenge), try await exchange.parameters(for: challenge)]
   }
 
   private static let firstNonce = "00000000000000010000000000000002"
   private static let secondNonce = "00000000000000030000000000000004"
 
   @Test("Every message has its own count and client nonce")
-  func counting() throws {
-    let answers = try twice("SHA-256")
+  func counting() async throws {
+    let answers = try await twice("SHA-256")
     #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
     #expect(answers.map { $0["cnonce"] } == [Self.firstNonce, Self.secondNonce])
     let responses: [String?] = [
@@ -58,8 +58,8 @@ struct DigestSchemeTests {
   }
 
   @Test("The messages of a session use the client nonce of its first one")
-  func sessions() throws {
-    let answers = try twice("SHA-256-sess")
+  func sessions() async throws {
+    let answers = try await twice("SHA-256-sess")
     #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
     #expect(answers.map { $0["cnonce"] } == [Self.firstNonce, Self.firstNonce])
     let responses: [String?] = [
@@ -68,7 +68,7 @@ struct DigestSchemeTests {
     ]
     #expect(answers.map { $0["response"] } == responses)
     let weak: [String?] = ["76196c23cbc27562a287959e7773343e", "d1dd06860eeb0edba4144af4790ce7e4"]
-    #expect(try twice("MD5-sess").map { $0["response"] } == weak)
+    #expect(try await twice("MD5-sess").map { $0["response"] } == weak)
   }
 
   @Test("No two messages have the same count, however many are sent at once")
@@ -76,7 +76,7 @@ struct DigestSchemeTests {
     let (scheme, challenge) = (DigestScheme(), protected)
     let answers = try await withThrowingTaskGroup(of: [String: String].self) { group in
       for _ in 0..<500 {
-        group.addTask { try DigestExchange(scheme: scheme).parameters(for: challenge) }
+        group.addTask { try await DigestExchange(scheme: scheme).parameters(for: challenge) }
       }
       return try await group.reduce(into: [[String: String]]()) { $0.append($1) }
     }
@@ -87,76 +87,76 @@ struct DigestSchemeTests {
   }
 
   @Test("The request target and the method are those of the message")
-  func message() throws {
+  func message() async throws {
     var exchange = DigestExchange()
     exchange.request = DigestBench.request("/v1/a?x=1&y=%22", .post)
-    let parameters = try exchange.parameters(for: protected)
+    let parameters = try await exchange.parameters(for: protected)
     #expect(parameters["uri"] == "/v1/a?x=1&y=%22")
     #expect(parameters["response"] == "32f9b79ef03d6f82b9d49488079399b94ab6272d4a57ce4ff8ad04d7eaa28f19")
   }
 
   @Test("The field is marked as sensitive, and an existing one is kept")
-  func field() throws {
+  func field() async throws {
     let challenge = Challenge.all(in: [.wwwAuthenticate: protected]).first
     let exchange = DigestExchange()
     var request = exchange.request
-    let isAdded = try exchange.scheme.authorize(&request, with: exchange.credential, for: challenge)
+    let isAdded = try await exchange.scheme.authorize(&request, with: exchange.credential, for: challenge)
     let added = request.head.headerFields
     #expect(isAdded && added[fields: .authorization].map(\.indexingStrategy) == [.disallow])
-    let isAddedAgain = try exchange.scheme.authorize(&request, with: exchange.credential, for: challenge)
+    let isAddedAgain = try await exchange.scheme.authorize(&request, with: exchange.credential, for: challenge)
     #expect(!isAddedAgain && request.head.headerFields == added)
     #expect(exchange.scheme.locations == [.field("Authorization")] && exchange.scheme.name == "Digest")
   }
 
   @Test("Quotes and backslashes are escaped in the field and hashed unescaped")
-  func quoting() throws {
+  func quoting() async throws {
     var exchange = DigestExchange()
     exchange.credential = .password(user: #"a"b\c"#, "Circle of Life")
     let challenge = #"Digest realm="r\"x\\y", nonce="\#(DigestBench.nonce)", qop="auth", algorithm=SHA-256"#
-    let answer = try #require(try exchange.answer(to: challenge))
+    let answer = try #require(try await exchange.answer(to: challenge))
     #expect(answer.hasPrefix(#"Digest username="a\"b\\c", realm="r\"x\\y", "#))
     #expect(answer.contains("443af3b56a70de1042b762bbf72325cce90a93ac928093ccd38f74735ea7cf1f"))
     // A mark behind a quote makes one character of both, and must not hide the quote.
-    let marked = try DigestExchange().answer(to: "Digest realm=\"\\\"\u{301}\", nonce=n")
+    let marked = try await DigestExchange().answer(to: "Digest realm=\"\\\"\u{301}\", nonce=n")
     #expect(marked?.contains("realm=\"\\\"\u{301}\"") == true)
   }
 
   @Test("A name beyond ASCII is written in the extended notation if the server accepts UTF-8")
-  func extendedName() throws {
+  func extendedName() async throws {
     var exchange = DigestExchange()
     exchange.credential = .password(user: "Jäsøn Doe", "Secret, or not?")
     exchange.request = DigestBench.request("/doe.json")
     let challenge =
       #"Digest realm="api@example.org", nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", "#
       + #"qop="auth", algorithm=SHA-256, charset=utf-8"#
-    let parameters = try exchange.parameters(for: challenge)
+    let parameters = try await exchange.parameters(for: challenge)
     #expect(parameters["username*"] == "UTF-8''J%C3%A4s%C3%B8n%20Doe")
     #expect(parameters["username"] == nil && parameters["userhash"] == nil)
     #expect(parameters["response"] == "ba96330e33c6d05fbd0fcdeea685e67bdb70748160486cf57c32c14f117d36f0")
     exchange.credential = .password(user: "ada", "pässwörd")
-    #expect(try exchange.parameters(for: challenge)["username"] == "ada")
+    #expect(try await exchange.parameters(for: challenge)["username"] == "ada")
   }
 
   @Test("A name is hashed if the server asks for that")
-  func hashedName() throws {
+  func hashedName() async throws {
     var exchange = DigestExchange()
-    let plain = try exchange.parameters(for: protected + ", userhash=true")
+    let plain = try await exchange.parameters(for: protected + ", userhash=true")
     #expect(plain["username"] == "a947aad205e80e429958a387394944c6b496301e79f89d35a4cc23b6ee12b5b6")
     #expect(plain["userhash"] == "true")
     // Everything else is computed of the name itself.
     #expect(plain["response"] == "272a3ede4c65eda482fc4e367764d6364793ab7720ccaa27e2cb2e28aef2cffc")
-    #expect(try exchange.parameters(for: protected + ", userhash=false")["username"] == "Mufasa")
+    #expect(try await exchange.parameters(for: protected + ", userhash=false")["username"] == "Mufasa")
     exchange.credential = .password(user: "Jäsøn Doe", "p")
     let challenge = #"Digest realm="api@example.org", nonce=n, qop="auth", algorithm=SHA-256, userhash="TRUE""#
-    let parameters = try exchange.parameters(for: challenge)
+    let parameters = try await exchange.parameters(for: challenge)
     #expect(parameters["username"] == "5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7")
     #expect(parameters["username*"] == nil)
   }
 
   @Test("The algorithm is sent back as the server wrote it, also if it was quoted")
-  func algorithmName() throws {
+  func algorithmName() async throws {
     let answer = try #require(
-      try DigestExchange().answer(to: DigestBench.challenge(#"qop=auth, algorithm="sha-256""#)))
+      try await DigestExchange().answer(to: DigestBench.challenge(#"qop=auth, algorithm="sha-256""#)))
     #expect(answer.contains(", algorithm=sha-256, qop=auth, nc="))
     #expect(answer.contains("272a3ede4c65eda482fc4e367764d6364793ab7720ccaa27e2cb2e28aef2cffc"))
   }

@@ -10,7 +10,7 @@ struct DigestSessionsTests {
   }
 
   private func count(_ sessions: inout DigestSessions, _ key: DigestSessions.Key) -> String? {
-    sessions.next(key, clientNonce: "c", staysInSession: false)?.count
+    sessions.next(key, clientNonce: "c", staysInSession: false)?.protection.count
   }
 
   @Test("Each nonce has its own count, for each server")
@@ -32,7 +32,7 @@ struct DigestSessionsTests {
   func clientNonces() {
     var sessions = DigestSessions()
     func next(_ clientNonce: String, _ nonce: String, _ stays: Bool) -> String? {
-      sessions.next(key(nonce), clientNonce: clientNonce, staysInSession: stays)?.clientNonce
+      sessions.next(key(nonce), clientNonce: clientNonce, staysInSession: stays)?.protection.clientNonce
     }
     let inSession = [next("1", "n", true), next("2", "n", true), next("3", "m", true), next("4", "n", true)]
     #expect(inSession == ["1", "1", "3", "1"])
@@ -52,5 +52,37 @@ struct DigestSessionsTests {
     var sessions = DigestSessions(limit: 2)
     let counts = ["a", "b", "a", "c", "a", "c", "b"].map { count(&sessions, key($0)) }
     #expect(counts == ["00000001", "00000001", "00000002", "00000001", "00000003", "00000002", "00000001"])
+  }
+
+  @Test("The successor of a nonce replaces it in messages, with a count of its own")
+  func successors() {
+    var sessions = DigestSessions()
+    func next() -> [String?] {
+      let turn = sessions.next(key("n"), clientNonce: "c", staysInSession: false)
+      return [turn?.nonce, turn?.protection.count]
+    }
+    #expect(next() == ["n", "00000001"])
+    sessions.succeed(key("n"), with: "m")
+    #expect([next(), next()] == [["m", "00000001"], ["m", "00000002"]])
+    sessions.succeed(key("n"), with: "o")
+    #expect(next() == ["o", "00000001"])
+    // No count is used twice, whichever way a nonce comes back.
+    sessions.succeed(key("n"), with: "m")
+    #expect(next() == ["m", "00000003"])
+    sessions.succeed(key("n"), with: nil)
+    #expect(next() == ["n", "00000002"])
+    #expect(count(&sessions, key("m")) == "00000004")
+    sessions.succeed(key("n", at: "b.example"), with: "p")
+    #expect(next() == ["n", "00000003"])
+  }
+
+  @Test("A session keeps its client nonce when a response gives the next nonce")
+  func sessionSuccessors() {
+    var sessions = DigestSessions()
+    let first = sessions.next(key("n"), clientNonce: "1", staysInSession: true)
+    sessions.succeed(key("n"), with: "m")
+    let second = sessions.next(key("n"), clientNonce: "2", staysInSession: true)
+    #expect(first?.protection.clientNonce == "1" && second?.protection.clientNonce == "1")
+    #expect(first?.nonce == "n" && second?.nonce == "m")
   }
 }

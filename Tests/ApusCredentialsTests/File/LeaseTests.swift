@@ -152,4 +152,66 @@ struct LeaseTests {
       #expect(told.all == ["second", "waiter"])
     }
   }
+
+  @Test("A lease whose file is removed while it is held is not given to a second task")
+  func removedLease() async throws {
+    try await Position.with { place in
+      let (first, second, gate, told) = (place.store(), place.store(), Gate(), Log<String>())
+      try await first.set(.token("1"))
+      let generation = try await first.current().generation
+      let holder = Task {
+        try await first.withLock {
+          try await gate.wait()
+          _ = try await first.refresh(generation, to: .token("2"))
+          told.add("first")
+        }
+      }
+      try await gate.waitForArrivals(1)
+      try FileManager.default.removeItem(atPath: place.folder + "/credentials.lease")
+      let waiter = Task { try await second.withLock { told.add("second \(try await second.current().generation)") } }
+      try await waitWhile(place.clock.sleepers == 0 && told.all.isEmpty)
+      #expect(told.all.isEmpty)
+      gate.open()
+      try await holder.value
+      place.clock.advance(by: .seconds(1))
+      try await waiter.value
+      #expect(told.all == ["first", "second \(generation + 1)"])
+    }
+  }
+
+  @Test("Credentials that another task has set meanwhile can be refreshed during the refresh of the old ones")
+  func newCredentials() async throws {
+    try await Position.with { place in
+      let (first, second, gate) = (place.store(), place.store(), Gate())
+      try await first.set(.token("1"))
+      let holder = Task { try await first.withLock { try await gate.wait() } }
+      try await gate.waitForArrivals(1)
+      try FileManager.default.removeItem(atPath: place.folder + "/credentials.lease")
+      try await second.set(.token("2"))
+      try await second.withLock {}
+      gate.open()
+      try await holder.value
+    }
+  }
+
+  @Test("A write whose lock file is removed while it runs excludes other writes all the same")
+  func removedWriteLock() async throws {
+    try await Position.with { place in
+      let (store, told) = (place.store(), Log<String>())
+      try await store.set(.token("1"))
+      let folder = try #require(try FilePlace(place.file).openFolder())
+      let locks = try await FileLocks.forWrite(FilePlace(place.file), in: folder, place.clock)
+      try FileManager.default.removeItem(atPath: place.folder + "/credentials.lock")
+      let writer = Task {
+        try await store.set(.token("2"))
+        told.add("written")
+      }
+      try await waitWhile(place.clock.sleepers == 0 && told.all.isEmpty)
+      told.add("released")
+      locks.release()
+      place.clock.advance(by: .seconds(1))
+      try await writer.value
+      #expect(told.all == ["released", "written"])
+    }
+  }
 }

@@ -227,4 +227,19 @@ struct RefreshStateTests {
     #expect(state.waiters == [1])
     #expect(state.ended(new, with: .replaced, now: now).0 == [1])
   }
+
+  @Test("Calls that wait for the end of a cool-down read the credentials again when these are replaced")
+  func resting() {
+    var state = State()
+    state.rests(1, for: 3)
+    state.rests(2, for: 4)
+    state.rests(3, for: 3)
+    state.left(3)
+    #expect(state.waiters == [1, 2])
+    #expect(state.replaced(by: 3) == [])
+    #expect(state.replaced(by: 4) == [1])
+    #expect(state.replaced(by: 4) == [])
+    #expect(state.replaced(by: 9) == [2])
+    #expect(state.waiters.isEmpty)
+  }
 }

@@ -51,7 +51,7 @@ struct RefreshWorld: Hashable {
     case flight(RefreshState.Flight)
     case cancel(Int)
     case signOut
-    /// The refresher is notified after the store was cleared.
+    /// The refresher is notified after the store was set or cleared.
     case signedOut(UInt64)
     case signIn
     case timeOut(RefreshState.Flight)
@@ -139,6 +139,7 @@ struct RefreshWorld: Hashable {
       accepted.insert(nextToken)
       nextToken += 1
       isSignedOut = false
+      isTelling = stored.generation
     case .timeOut(let flight):
       disturbances.timesOut = false
       tell(state.overdue(flight), .failed(.passing))

@@ -1,0 +1,83 @@
+#if Credentials
+import ApusCore
+import ApusMiddleware
+import HTTPTypes
+
+/// The parameters of `Authentication-Info` (RFC 7616 §3.5).
+struct DigestInfo {
+  /// The nonce for the next message.
+  let nextNonce: String?
+  /// The server's proof.
+  let proof: String?
+  private let quality: String?
+  private let count: String?
+  private let clientNonce: String?
+
+  /// Parses the field; `nil`: the response has none. Malformed text counts as no parameters.
+  init?(_ fields: HTTPFields) {
+    guard let text = fields[.authenticationInfo] else { return nil }
+    // The parameters have the form of those in a challenge.
+    let parameters = Challenge.all(in: [.wwwAuthenticate: "Digest \(text)"]).first
+    nextNonce = parameters?["nextnonce"].flatMap { $0.isEmpty ? nil : $0 }
+    proof = parameters?["rspauth"]
+    quality = parameters?["qop"]?.lowercased()
+    count = parameters?["nc"]
+    clientNonce = parameters?["cnonce"]
+  }
+
+  /// Whether the parameters that are sent back are those of a message, as far as they are present.
+  fileprivate func repeats(_ protection: DigestComputation.Protection) -> Bool {
+    (count.map { $0.lowercased() == protection.count } ?? true)
+      && (clientNonce.map { $0 == protection.clientNonce } ?? true)
+  }
+
+  /// The quality of the proof; `nil`: unknown.
+  fileprivate func quality(or sent: DigestQuality) -> DigestQuality? {
+    quality.map { DigestQuality(rawValue: $0) } ?? sent
+  }
+}
+
+/// A message with digest credentials that was sent, as it is needed to check the response.
+struct SentDigest {
+  private let algorithm: DigestAlgorithm
+  private let realm: String
+  private let challengeNonce: String
+  private let nonce: String
+  private let target: String
+  private let protection: DigestComputation.Protection
+
+  /// Reads the credentials of a message; `nil`: there are none, or they have no quality of protection.
+  init?(_ request: RequestMessage, for challenge: DigestChallenge) {
+    guard let text = request.head.headerFields[.authorization],
+      let sent = Challenge.all(in: [.wwwAuthenticate: text]).first, sent.matches(scheme: "Digest"),
+      let nonce = sent["nonce"], let target = sent["uri"], let count = sent["nc"], let clientNonce = sent["cnonce"],
+      let quality = sent["qop"].flatMap({ DigestQuality(rawValue: $0) })
+    else { return nil }
+    algorithm = challenge.algorithm
+    realm = challenge.realm
+    challengeNonce = challenge.nonce
+    (self.nonce, self.target) = (nonce, target)
+    protection = DigestComputation.Protection(count: count, clientNonce: clientNonce, quality: quality)
+  }
+
+  /// Checks the server's proof.
+  ///
+  /// - Returns: `nil`: there is no proof, or it covers content that is not in memory.
+  func isProven(by info: DigestInfo, _ response: ResponseMessage, _ user: String, _ password: Secret) -> Bool? {
+    guard let proof = info.proof else { return nil }
+    guard info.repeats(protection), let quality = info.quality(or: protection.quality) else { return false }
+    var content: String?
+    if quality == .authInt {
+      let isEmpty = response.content.expectedLength == 0
+      guard let bytes = response.content.bytes.map({ Array($0) }) ?? (isEmpty ? [] : nil) else { return nil }
+      content = algorithm.hash(bytes)
+    }
+    var protection = protection
+    protection.quality = quality
+    let computation = DigestComputation(
+      algorithm: algorithm, realm: realm, nonce: nonce, protection: protection, sessionNonce: challengeNonce)
+    let key = computation.key(user: user, password: password.value)
+    return computation.response(key: key, method: "", target: target, content: content) == proof.lowercased()
+  }
+}
+#endif

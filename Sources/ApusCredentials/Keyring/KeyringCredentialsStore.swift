@@ -1,0 +1,238 @@
+#if Credentials
+#if os(Linux)
+import ApusCore
+public import ApusMiddleware
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A credentials store in a keyring of the Linux kernel, which processes of one login session can share.
+///
+/// ```swift
+/// let tokens = KeyringCredentialsStore("com.example.tool", locks: "/run/user/1000/tool")
+/// let api = Client(baseURL: "https://api.example.com/v1") { $0.authentication = .bearer(tokens) }
+/// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
+/// ```
+///
+/// The credentials are in the kernel's memory only, never on a disk: they are gone after a restart, and those in the
+/// session keyring after the session's last process. They are not encrypted; the kernel shows them to the processes
+/// that may read the key, and to the superuser's.
+///
+/// Changes by other processes take effect immediately: each use reads the key, with two system calls. Replacing and
+/// refreshing are exclusive between processes by means of two empty lock files in a folder that only its owner can
+/// access, such as one in `$XDG_RUNTIME_DIR`. Do not remove them while a process runs.
+///
+/// The size of a user's keys is limited (`/proc/sys/kernel/keys/maxbytes`), by default to 20,000 bytes. Containers
+/// often do not permit keyrings: the store then throws ``KeyringCredentialsStoreError/Reason/unavailable``.
+public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
+  /// The keyrings of the kernel (`keyrings(7)`).
+  public enum Keyring: Sendable, Hashable, CaseIterable {
+    /// That of the login session, which ends with its last process.
+    case session
+    /// The keyring that all sessions of a user without one of their own share.
+    case userSession
+    /// The keyring that all processes of a user share, until the last of them has ended.
+    case user
+  }
+
+  /// The dependencies that tests replace.
+  struct Ways: Sendable {
+    var clocks = Clocks(clock: SystemClock(), date: { Date() })
+    var kernel: any KernelKeys = SystemKeys()
+    /// 64 random bits.
+    var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+  }
+
+  /// The content of the key when it was last read or written.
+  private struct Memory {
+    var held: HeldRecord?
+    /// `nil`: there was no key.
+    var content: [UInt8]?
+  }
+
+  private let key: KeyringKey
+  private let locks: StoreLocks
+  private let ways: Ways
+  private let memory = Mutex(Memory())
+  /// Notifies of sign-ins and sign-outs: by this process immediately, by others when the key is read.
+  public let principalChanges: PrincipalChangeNotifier? = PrincipalChangeNotifier()
+
+  /// Creates a store in a key, which is added when the first credentials are stored. Neither the keyring nor the folder
+  /// is accessed before the first use.
+  ///
+  /// - Parameters:
+  ///   - name: the description of the key, for example the identifier of the tool. Use a different one for each of
+  ///     several accounts.
+  ///   - keyring: the keyring. Default: that of the login session.
+  ///   - locks: the path of the folder of the lock files, which is created if it is missing.
+  ///   - timeout: the time after which stored or refreshed credentials expire, in whole seconds and at least one second.
+  ///     The store is then signed out. Default: `nil`, never.
+  public convenience init(
+    _ name: String, in keyring: Keyring = .session, locks: String, timeout: Duration? = nil
+  ) {
+    self.init(KeyringPlace(name: name, keyring: keyring, locks: locks, timeout: timeout), ways: Ways())
+  }
+
+  init(_ place: KeyringPlace, ways: Ways) {
+    key = KeyringKey(
+      description: place.name, keyring: place.keyring, kernel: ways.kernel, timeout: place.seconds)
+    locks = StoreLocks(place.lockFile, ways.clocks.clock)
+    self.ways = ways
+  }
+
+  /// Returns the current credentials, which are read from the key.
+  ///
+  /// - Throws: ``KeyringCredentialsStoreError``.
+  public func current() throws -> StoredCredential {
+    try changing { memory throws(KeyringCredentialsStoreError) in try read(&memory).stored(ways.clocks) }
+  }
+
+  /// Replaces the credentials at a sign-in.
+  ///
+  /// - Throws: ``KeyringCredentialsStoreError``; ``FileCredentialsStoreError`` for the lock files. Nothing has changed in
+  ///   that case. `CancellationError` when the task is cancelled while another process writes.
+  public func set(_ credential: Credential) async throws {
+    let now = ways.clocks.wall
+    _ = try await replace { $0.replaced(by: credential, at: now) }
+    principalChanges?.notify()
+  }
+
+  /// Replaces the credentials with those of a named account.
+  ///
+  /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
+  /// with the new credentials. Otherwise this is a sign-in, as with ``set(_:)``.
+  ///
+  /// - Parameters:
+  ///   - credential: the new credentials.
+  ///   - account: the name of the account, for example its id. It is stored in the key.
+  /// - Throws: the same errors as ``set(_:)``.
+  public func set(_ credential: Credential, account: String) async throws {
+    let now = ways.clocks.wall
+    _ = try await replace { $0.replaced(by: credential, at: now, account: account) }
+    principalChanges?.notify()
+  }
+
+  /// Removes the credentials. The key stays, so that generations keep increasing; a missing key is not added.
+  ///
+  /// - Throws: the same errors as ``set(_:)``.
+  public func clear() async throws {
+    let now = ways.clocks.wall
+    _ = try await replace(addsKey: false) { $0.replaced(by: nil, at: now) }
+    principalChanges?.notify()
+  }
+
+  /// Replaces or removes the credentials of a generation, if the key still contains that generation, whichever process
+  /// wrote it last.
+  ///
+  /// - Throws: the same errors as ``set(_:)``.
+  public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
+    let now = ways.clocks.wall
+    return try await replace { present in
+      present.generation == generation ? present.refreshed(to: credential, at: now) : nil
+    }
+  }
+
+  /// Does work under the exclusive lease of these credentials: in the meantime, no other task or process refreshes
+  /// them.
+  ///
+  /// A waiting process polls for the lease, with delays of up to 100 ms. The system releases the lease of a process that
+  /// dies. The lease is not reentrant: work that asks for it again, through this object or another store of the same
+  /// key, deadlocks. The work may use all other methods.
+  ///
+  /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits;
+  ///   ``FileCredentialsStoreError`` for the lock files.
+  public func withLock(_ work: @Sendable () async throws -> Void) async throws {
+    try await locks.withLease(work)
+  }
+
+  /// Shows nothing.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+
+  // MARK: Key
+
+  /// - Parameters:
+  ///   - addsKey: whether a missing key is added; if not, nothing is done without a key.
+  ///   - next: returns the record to write in place of the present record; `nil`: nothing is written.
+  /// - Returns: whether a record was written.
+  private func replace(
+    addsKey: Bool = true, _ next: @Sendable (CredentialRecord) -> CredentialRecord?
+  ) async throws -> Bool {
+    try await locks.withWrite {
+      try changing { memory in
+        let present = try read(&memory).record
+        guard addsKey || memory.content != nil, var new = next(present) else { return false }
+        if memory.content == nil { new = new.counted(from: ways.clocks.wall, random: ways.random()) }
+        let content = Array(try new.encoded())
+        try key.keep(content)
+        memory = Memory(held: HeldRecord(new, ways.clocks), content: content)
+        return true
+      }
+    }
+  }
+
+  private func read(_ memory: inout Memory) throws(KeyringCredentialsStoreError) -> HeldRecord {
+    let content = try key.content()
+    if let held = memory.held, memory.content == content { return held }
+    let record: CredentialRecord
+    if let content {
+      guard let read = CredentialRecord(Data(content)) else { throw key.error(.unknownFormat, nil) }
+      record = read
+    } else {
+      record = (memory.held?.record ?? .empty).lost
+    }
+    let held = HeldRecord(record, ways.clocks)
+    memory = Memory(held: held, content: content)
+    return held
+  }
+
+  /// Notifies of a changed principal once the memory is unlocked.
+  private func changing<Value, Failure: Error>(
+    _ change: (inout Memory) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    var isChanged = false
+    defer { if isChanged { principalChanges?.notify() } }
+    return try memory.withLock { memory throws(Failure) in
+      let old = memory.held?.record.principal
+      defer { isChanged = old.map { $0 != memory.held?.record.principal } ?? false }
+      return try change(&memory)
+    }
+  }
+}
+
+/// The key of a store and its lock files.
+struct KeyringPlace {
+  let name: String
+  let keyring: KeyringCredentialsStore.Keyring
+  /// The folder of the lock files.
+  let locks: String
+  let timeout: Duration?
+
+  /// The timeout in whole seconds, rounded up.
+  var seconds: UInt32? {
+    timeout.map { timeout in
+      let (seconds, rest) = timeout.components
+      return UInt32(clamping: max(1, seconds + (rest > 0 ? 1 : 0)))
+    }
+  }
+
+  /// The path from whose name those of the lock files are made. Other characters than letters and digits of ASCII, `.`,
+  /// `-` and `_` are written as hexadecimal digits.
+  var lockFile: FilePlace {
+    var file = "\(keyring.prefix)-"
+    for byte in name.utf8 {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        file.unicodeScalars.append(Unicode.Scalar(byte))
+      default: file += "%" + DigestText.hexadecimal(byte)
+      }
+    }
+    return FilePlace(locks + "/" + file)
+  }
+}
+#endif
+#endif

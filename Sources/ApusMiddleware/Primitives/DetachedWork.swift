@@ -1,0 +1,48 @@
+import ApusCore
+import Synchronization
+
+/// Work in a task of its own, whose result is awaited only until the awaiting task is cancelled. The work is then
+/// cancelled as well, and its result is discarded: work that ignores its cancellation keeps nothing occupied.
+final class DetachedWork<Value: Sendable>: Sendable {
+  private typealias Waiters = WaiterTable<Int, Result<Value, any Error>>
+
+  private let waiters: Mutex<Waiters>
+
+  private init() {
+    var waiters = Waiters()
+    waiters.register(0)
+    self.waiters = Mutex(waiters)
+  }
+
+  /// Returns the result of the work.
+  ///
+  /// - Throws: the error of the work; `CancellationError` when the current task is cancelled before the work has ended.
+  static func value(
+    in context: CallContext, of work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let this = DetachedWork()
+    let task = context.spawnDetached {
+      do {
+        this.end(.success(try await work()))
+      } catch {
+        this.end(.failure(error))
+      }
+    }
+    return try await withWaiter { continuation in
+      this.waiters.withLock { $0.suspend(0, continuation) }
+    } onCancel: {
+      task.cancel()
+      this.abandon()
+    }.get()
+  }
+
+  private func end(_ result: Result<Value, any Error>) {
+    waiters.withLock { $0.resolve(0, with: result) }?.resume()
+  }
+
+  private func abandon() {
+    // A result that has arrived is delivered.
+    let cancelled = waiters.withLock { $0.isPending(0) ? $0.cancel(0) : nil }
+    if case .suspended(let continuation) = cancelled { continuation.resume(throwing: CancellationError()) }
+  }
+}
