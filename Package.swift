@@ -100,7 +100,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "ApusAWS", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, awsCrypto], swiftSettings: settings),
+      name: "ApusAWS", dependencies: ["ApusCore", "ApusMiddleware", "ApusTransfers", httpTypes, awsCrypto],
+      swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(

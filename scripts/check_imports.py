@@ -29,7 +29,7 @@ ALLOWED = {
                        | LIBC,
     "ApusTransfers": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization", "Dispatch"}
                      | FOUNDATION | LIBC,
-    "ApusAWS": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION | LIBC,
+    "ApusAWS": {"ApusCore", "ApusMiddleware", "ApusTransfers", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION | LIBC,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",
                        "CryptoKit", "Network"} | FOUNDATION,
     "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization", "CApusZlib", "ServiceLifecycle", "NIOTLS"} | FOUNDATION | NIO

@@ -1,11 +1,11 @@
 #if Transfers
-import ApusCore
+package import ApusCore
 import Foundation
 import Synchronization
 
 extension MessageContent {
   /// A function that starts to read the content in pieces.
-  var makePieces: @Sendable () async throws -> ContentStream.Pieces {
+  package var makePieces: @Sendable () async throws -> ContentStream.Pieces {
     switch self {
     case .empty: return { { nil } }
     case .bytes(let data): return { BytePieces(data).pieces }

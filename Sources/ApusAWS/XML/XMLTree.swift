@@ -1,0 +1,25 @@
+#if AWS
+/// An element of an XML document: its name without prefix, its text and its children. Attributes are left out.
+struct XMLTree: Hashable, Sendable {
+  /// The name without its namespace prefix.
+  let name: String
+  /// The character data directly in the element.
+  var text = ""
+  /// The elements directly in the element, in order.
+  var children: [XMLTree] = []
+
+  /// Creates an element.
+  init(_ name: String, text: String = "", children: [XMLTree] = []) {
+    (self.name, self.text, self.children) = (name, text, children)
+  }
+
+  /// The first child with a name.
+  subscript(name: String) -> XMLTree? { children.first { $0.name == name } }
+
+  /// The text of the first child with a name.
+  func text(of name: String) -> String? { self[name]?.text }
+
+  /// The children with a name.
+  func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
+}
+#endif
