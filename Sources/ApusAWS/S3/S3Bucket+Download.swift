@@ -36,6 +36,7 @@ extension S3Bucket {
     var request = request(.get, route(key, Self.version(version)), mapping: .content)
     if let tag = info.entityTag { request = request.field("If-Match", tag) }
     var options = options
+    if options.resource == nil { options.resource = resource(key) + (version.map { " \($0)" } ?? "") }
     if let stated = S3Checksum.stated(in: info.fields) {
       options.makeCheck = { S3ContentCheck(stated.algorithm, stated.value) }
     }
