@@ -100,11 +100,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "ApusAWS",
-      dependencies: [
-        "ApusCore", "ApusMiddleware", .target(name: "ApusTransfers", condition: .when(traits: ["Transfers"])),
-        httpTypes, awsCrypto,
-      ],
+      name: "ApusAWS", dependencies: ["ApusCore", "ApusMiddleware", "ApusTransfers", httpTypes, awsCrypto],
       swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
