@@ -90,13 +90,8 @@ let package = Package(
     .target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], swiftSettings: settings),
     .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
     .target(
-      name: "ApusCredentials",
-      dependencies: [
-        "ApusCore", "ApusMiddleware", httpTypes, crypto,
-        .target(name: "CApusKeyring", condition: .when(platforms: [.linux], traits: ["Credentials"])),
-      ],
+      name: "ApusCredentials", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, crypto],
       swiftSettings: settings),
-    .systemLibrary(name: "CApusKeyring"),
     .target(
       name: "ApusTransfers",
       dependencies: [
@@ -105,11 +100,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "ApusAWS",
-      dependencies: [
-        "ApusCore", "ApusMiddleware", .target(name: "ApusTransfers", condition: .when(traits: ["Transfers"])),
-        httpTypes, awsCrypto,
-      ],
+      name: "ApusAWS", dependencies: ["ApusCore", "ApusMiddleware", "ApusTransfers", httpTypes, awsCrypto],
       swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),

@@ -6,7 +6,11 @@
 Writes the port of the proxy to the file descriptor. The user is `test:tester` with the secret `testing`.
 """
 
-import eventlet
+import warnings
+
+warnings.filterwarnings("ignore")  # of the age of eventlet
+
+import eventlet  # noqa: E402
 
 eventlet.monkey_patch()
 

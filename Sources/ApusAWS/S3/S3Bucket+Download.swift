@@ -36,7 +36,8 @@ extension S3Bucket {
     var request = request(.get, route(key, Self.version(version)), mapping: .content)
     if let tag = info.entityTag { request = request.field("If-Match", tag) }
     var options = options
-    if let stated = S3Checksum.stated(in: info.fields) {
+    if options.resource == nil { options.resource = resource(key) + (version.map { " \($0)" } ?? "") }
+    if let stated = ChecksumAlgorithm.stated(in: info.fields) {
       options.makeCheck = { S3ContentCheck(stated.algorithm, stated.value) }
     }
     return try await client.download(request, to: path, options: options)
@@ -46,17 +47,17 @@ extension S3Bucket {
 /// The comparison of a file with the checksum of its object.
 private final class S3ContentCheck: ContentCheck {
   private let wanted: String
-  private let stream: Mutex<S3ChecksumStream>
+  private let stream: Mutex<Checksum>
 
-  init(_ algorithm: S3Checksum, _ wanted: String) {
+  init(_ algorithm: ChecksumAlgorithm, _ wanted: String) {
     self.wanted = wanted
-    stream = Mutex(S3ChecksumStream(algorithm))
+    stream = Mutex(Checksum(algorithm))
   }
 
   func update(_ bytes: Data) {
     stream.withLock { $0.update(bytes) }
   }
 
-  var isMatch: Bool { stream.withLock { $0.value } == wanted }
+  var isMatch: Bool { stream.withLock { $0.text } == wanted }
 }
 #endif

@@ -40,8 +40,7 @@ extension S3Bucket {
     }
     let request = options.object.describe(request(.put, route(key), content, mapping: .storedObject))
     let driver = driver(for: key, partSize, options)
-    var transfer = UploadOptions(store: options.store, account: options.account)
-    transfer.maximumContinuations = Self.maximumContinuations
+    let transfer = transfer(to: key, options)
     do throws(CallError) {
       let result = try await client.upload(request, by: UploadProtocol(driver), options: transfer)
       let object = S3StoredObject(
@@ -66,10 +65,19 @@ extension S3Bucket {
       let partSize = S3PartSize(for: length, wanted: options.partSize)
     else { return }
     let request = options.object.describe(request(.put, route(key), content, mapping: .storedObject))
-    let transfer = UploadOptions(store: options.store, account: options.account)
     let driver = driver(for: key, partSize, options)
-    try await client.discardUpload(request, by: UploadProtocol(driver), options: transfer)
+    try await client.discardUpload(request, by: UploadProtocol(driver), options: transfer(to: key, options))
   }
+
+  /// The options of the transfer, which names the object: its URL differs from region to region.
+  private func transfer(to key: String, _ options: S3UploadOptions) -> UploadOptions {
+    var transfer = UploadOptions(store: options.store, account: options.account)
+    transfer.resource = resource(key)
+    return transfer
+  }
+
+  /// The name of an object in the records of transfers.
+  func resource(_ key: String) -> String { "s3 \(client.environment.baseURL) \(name)/\(key)" }
 
   private func driver(
     for key: String, _ partSize: S3PartSize, _ options: S3UploadOptions
@@ -94,8 +102,6 @@ extension S3Bucket {
       }
     }.value
   }
-
-  private static let maximumContinuations = 5
 }
 
 extension ResponseMapping where Value == S3StoredObject {

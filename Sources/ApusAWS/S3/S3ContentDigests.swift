@@ -15,7 +15,7 @@ import Foundation
 final class S3ContentDigests: Sendable {
   /// The digests to compute.
   struct Wanted: Hashable, Sendable {
-    var checksum: S3Checksum?
+    var checksum: ChecksumAlgorithm?
     /// Whether the SHA-256 digest is needed for the signature.
     var isSigned = false
     var md5 = false
@@ -46,7 +46,7 @@ final class S3ContentDigests: Sendable {
 
   private static func compute(_ content: MessageContent, _ wanted: Wanted) async throws -> Values {
     guard wanted != Wanted() else { return Values() }
-    var checksum = wanted.checksum.map { S3ChecksumStream($0) }
+    var checksum = wanted.checksum.map { Checksum($0) }
     var (sha256, md5) = (SHA256(), Insecure.MD5())
     // The checksum is the digest of the signature, in another notation.
     let isShared = wanted.checksum == .sha256
@@ -56,7 +56,7 @@ final class S3ContentDigests: Sendable {
       if wanted.isSigned, !isShared { sha256.update(data: piece) }
       if wanted.md5 { md5.update(data: piece) }
     }
-    var values = Values(checksum: checksum?.value)
+    var values = Values(checksum: checksum?.text)
     if wanted.isSigned {
       let digest = isShared ? Data(base64Encoded: values.checksum ?? "") ?? Data() : Data(sha256.finalize())
       var text = CanonicalText(capacity: 64)

@@ -16,7 +16,7 @@ struct S3MultipartUpload: UploadDriver {
   /// The bucket and the key.
   let bucket: S3Bucket
   let key: String
-  let checksum: S3Checksum?
+  let checksum: ChecksumAlgorithm?
   let partSize: S3PartSize
   let maximumParallelParts: Int
   /// The fields (headers) of the condition under which the object is stored.
@@ -48,7 +48,7 @@ struct S3MultipartUpload: UploadDriver {
     if let type = calls.message.head.headerFields[.contentType] { request = request.field("Content-Type", type) }
     if let checksum {
       request = request.field("x-amz-checksum-algorithm", checksum.rawValue)
-      request = request.field("x-amz-checksum-type", checksum == .crc64nvme ? "FULL_OBJECT" : "COMPOSITE")
+      request = request.field("x-amz-checksum-type", checksum.coversParts ? "FULL_OBJECT" : "COMPOSITE")
     }
     let document = try await read(request.routed(bucket.route(key, [.init("uploads")])), calls).document
     guard let id = document?.text(of: "UploadId"), !id.isEmpty else { return .fail(.noLocation) }
@@ -182,7 +182,9 @@ struct S3MultipartUpload: UploadDriver {
     let request = request(.head, [], calls).field("x-amz-checksum-mode", "ENABLED")
     do throws(CallError) {
       let fields = try await calls.send(request).fields
-      guard S3ObjectInfo(fields).size == calls.length, let stated = S3Checksum.stated(in: fields) else { return false }
+      guard S3ObjectInfo(fields).size == calls.length, let stated = ChecksumAlgorithm.stated(in: fields) else {
+        return false
+      }
       let values = try? await S3ContentDigests().values(
         of: calls.source.content, S3ContentDigests.Wanted(checksum: stated.algorithm))
       return values?.checksum == stated.value

@@ -6,8 +6,8 @@ public struct S3PutOptions: Sendable {
   /// The app's own metadata by their names, which become fields (headers) with the prefix `x-amz-meta-`. Default: none.
   public var metadata: [String: String] = [:]
   /// The checksum that is sent with the content (body), so that the server stores nothing else. `nil`: none, for
-  /// servers that do not know it. Default: ``S3Checksum/crc64nvme``.
-  public var checksum: S3Checksum? = .crc64nvme
+  /// servers that do not know it. Default: ``ChecksumAlgorithm/crc64nvme``.
+  public var checksum: ChecksumAlgorithm? = .crc64nvme
   /// Further fields, for example `Cache-Control`, `If-None-Match: *` (store only if there is no object with the key) or
   /// `x-amz-storage-class`. Default: none.
   public var fields: [RawField] = []
@@ -16,7 +16,7 @@ public struct S3PutOptions: Sendable {
   public init() {}
 
   /// Creates options that differ from the defaults in the given values.
-  public init(metadata: [String: String] = [:], checksum: S3Checksum? = .crc64nvme, fields: [RawField] = []) {
+  public init(metadata: [String: String] = [:], checksum: ChecksumAlgorithm? = .crc64nvme, fields: [RawField] = []) {
     (self.metadata, self.checksum, self.fields) = (metadata, checksum, fields)
   }
 

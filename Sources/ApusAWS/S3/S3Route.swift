@@ -22,7 +22,7 @@ struct S3Route: Hashable, Sendable {
   let key: String?
   let query: [Parameter]
   /// The checksum that the content (body) of the request is sent with. `nil`: none.
-  var checksum: S3Checksum?
+  var checksum: ChecksumAlgorithm?
   /// Whether the content needs the field `Content-MD5`.
   var sendsMD5 = false
   /// Whether the content of the response is compared with the checksum that the server states.

@@ -15,12 +15,12 @@ extension ResponseMessage {
   ///
   /// - Throws: ``ApusCore/TransportError`` with the kind `malformedResponse` if all content is in memory.
   func verified() throws -> ResponseMessage {
-    guard head.status == .ok, let stated = S3Checksum.stated(in: head.headerFields) else { return self }
+    guard head.status == .ok, let stated = ChecksumAlgorithm.stated(in: head.headerFields) else { return self }
     var response = self
     if let bytes = content.bytes {
-      var stream = S3ChecksumStream(stated.algorithm)
+      var stream = Checksum(stated.algorithm)
       stream.update(bytes)
-      guard stream.value == stated.value else { throw TransportError.wrongChecksum }
+      guard stream.text == stated.value else { throw TransportError.wrongChecksum }
     } else {
       response.content = ResponseContent(
         source: VerifiedContent(content, stated.algorithm, stated.value), expectedLength: content.expectedLength)
@@ -40,11 +40,11 @@ extension TransportError {
 private final class VerifiedContent: ContentSource {
   private let content: ResponseContent
   private let wanted: String
-  private let stream: Mutex<S3ChecksumStream>
+  private let stream: Mutex<Checksum>
 
-  init(_ content: ResponseContent, _ algorithm: S3Checksum, _ wanted: String) {
+  init(_ content: ResponseContent, _ algorithm: ChecksumAlgorithm, _ wanted: String) {
     (self.content, self.wanted) = (content, wanted)
-    stream = Mutex(S3ChecksumStream(algorithm))
+    stream = Mutex(Checksum(algorithm))
   }
 
   var trailers: HTTPFields { content.trailers }
@@ -54,7 +54,7 @@ private final class VerifiedContent: ContentSource {
       stream.withLock { $0.update(piece) }
       return piece
     }
-    guard stream.withLock({ $0.value }) == wanted else { throw TransportError.wrongChecksum }
+    guard stream.withLock({ $0.text }) == wanted else { throw TransportError.wrongChecksum }
     return nil
   }
 

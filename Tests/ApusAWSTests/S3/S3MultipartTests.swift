@@ -110,9 +110,9 @@ private final class PartStore: Sendable {
 
   /// The checksum of the content in ``S3MultipartTests/content``.
   static let checksumOfObject: String = {
-    var stream = S3ChecksumStream(.crc64nvme)
+    var stream = Checksum(.crc64nvme)
     stream.update(S3MultipartTests.content)
-    return stream.value
+    return stream.text
   }()
 
   func puts() -> Int { stub.exchanges.count { $0.method == .put } }

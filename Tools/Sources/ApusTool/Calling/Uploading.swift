@@ -64,7 +64,9 @@ struct Uploading: Sendable {
   func run() async -> ExitStatus {
     await outputs.run {
       let endpoint = try plan.endpoint(connection)
-      let options = UploadOptions(store: try await store(), account: connection.credentials?.profileName?.description)
+      let options = UploadOptions(
+        store: try await UserFolder.transferStore(in: environment),
+        account: connection.credentials?.profileName?.description)
       let client = try await connection.client(
         for: plan.sending.request.url, observers: outputs.observers(showsTraces: plan.sending.showsTrace))
       if plan.restarts {
@@ -85,16 +87,6 @@ struct Uploading: Sendable {
     case .tus(let checksum): .tus(checksum: checksum)
     case .plain, .ietf: connection.transport == .urlsession ? .ietf(.withoutContent) : .ietf
     }
-  }
-
-  /// Returns the store of interrupted uploads, whose folder is created if it is missing.
-  private func store() async throws -> FileTransferStore {
-    guard let state = UserFolder.state.path(in: environment) else {
-      throw Ending(.output, Complaint(sentence: "The state of uploads has no folder: HOME is not set."))
-    }
-    let folder = "\(state)/transfers"
-    try await Blocking("state").runUnlessCancelled { Result { try PrivateFile.makeFolder(folder) } }.get()
-    return FileTransferStore(folder)
   }
 
   private func upload(
@@ -135,6 +127,18 @@ struct Uploading: Sendable {
       throw Ending(.output, Complaint(sentence: "The content is binary. Use --raw to print it."))
     }
     try await outputs.output.write(shown + display.finish())
+  }
+}
+
+extension UserFolder {
+  /// Returns the store of interrupted uploads, whose folder is created if it is missing.
+  static func transferStore(in environment: [String: String]) async throws -> FileTransferStore {
+    guard let state = UserFolder.state.path(in: environment) else {
+      throw Ending(.output, Complaint(sentence: "The state of uploads has no folder: HOME is not set."))
+    }
+    let folder = "\(state)/transfers"
+    try await Blocking("state").runUnlessCancelled { Result { try PrivateFile.makeFolder(folder) } }.get()
+    return FileTransferStore(folder)
   }
 }
 

@@ -17,7 +17,7 @@ public struct ApusCommand: AsyncParsableCommand {
     version: "apus \(ToolVersion.current)",
     subcommands: [
       SendCommand.self, DownloadCommand.self, UploadCommand.self, EventsCommand.self, PagesCommand.self,
-      BatchCommand.self, LoginCommand.self, LogoutCommand.self, WhoamiCommand.self, SignCommand.self,
+      BatchCommand.self, ListCommand.self, LoginCommand.self, LogoutCommand.self, WhoamiCommand.self, SignCommand.self,
     ])
 
   /// Called by the argument parser.

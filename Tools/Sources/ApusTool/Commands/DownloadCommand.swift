@@ -1,7 +1,14 @@
 import Apus
+import ApusAWS
 import ApusTransfers
 import ArgumentParser
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// `apus download`
 struct DownloadCommand: AsyncParsableCommand {
@@ -14,12 +21,14 @@ struct DownloadCommand: AsyncParsableCommand {
       it gets a number if a file with that name exists. A lost connection is continued up to five times if the server \
       permits it.
 
+      An object is downloaded from s3://BUCKET/KEY; without --output the file gets the last part of the key as its name.
+
       After an interruption the same command with --continue continues. Without it the download starts over.
 
       \(ExitStatus.table)
       """)
 
-  @Argument(help: ArgumentHelp("The URL of the file.", valueName: "URL"))
+  @Argument(help: ArgumentHelp("The URL of the file, or s3://BUCKET/KEY.", valueName: "URL"))
   var url: String
 
   @Option(
@@ -41,10 +50,14 @@ struct DownloadCommand: AsyncParsableCommand {
 
   @OptionGroup var fields: FieldOptions
 
+  @OptionGroup(title: "S3")
+  var s3: S3Options
+
   @OptionGroup(title: "Connection")
   var connection: ConnectionOptions
 
   func run() async throws {
+    if S3Place.isNamed(by: url) { throw ExitCode(try await downloadFromS3().rawValue) }
     let (plan, connection) = try await Meaning.of(connection) { origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
@@ -53,11 +66,36 @@ struct DownloadCommand: AsyncParsableCommand {
     throw ExitCode(status.rawValue)
   }
 
+  private func downloadFromS3() async throws -> ExitStatus {
+    let (work, path, options) = try await Meaning.of { try workInS3(ProcessInfo.processInfo.environment) }
+    return await Interruption.during { await work.download(to: path, options) }
+  }
+
+  /// Returns the download from a place in S3, with the path of the file.
+  ///
+  /// - Throws: ``PlanError``, ``InputError``
+  func workInS3(_ environment: [String: String]) throws -> (S3Work, String, DownloadOptions) {
+    try connection.checkNoCredentials()
+    let place = try S3Place(url)
+    guard !place.key.isEmpty else { throw PlanError("A place in S3 is s3://BUCKET/KEY.") }
+    guard try fields.fields().isEmpty else { throw PlanError("Fields are not for places in S3.") }
+    guard output != "", output != "-", let path = output ?? place.fileName else {
+      throw PlanError("--output takes the name of a file.")
+    }
+    let work = S3Work(
+      place: place, plan: try s3.plan(in: environment), connection: try connection.plan(), outputs: .current(),
+      showsTrace: connection.trace)
+    var options = DownloadOptions(replacesExisting: force, resumes: continues, digest: try digest.map(Self.digest))
+    options.account = work.plan.credentials?.accessKeyID
+    return (work, path, options)
+  }
+
   /// Returns the plan of the download.
   ///
   /// - Parameter origin: the origin of a URL that is only a path; `nil` for none.
   /// - Throws: ``PlanError``
   func plan(relativeTo origin: Origin? = nil) throws(PlanError) -> DownloadPlan {
+    guard !s3.isUsed else { throw PlanError("The options of S3 need a place such as s3://BUCKET/KEY.") }
     var request = RequestPlan(method: .get, url: try .named(url, relativeTo: origin))
     request.fields = try fields.fields()
     if let field = request.fields.first(where: { ["range", "if-range"].contains($0.name.lowercased()) }) {

@@ -22,6 +22,9 @@ struct UploadCommand: AsyncParsableCommand {
       continues an upload is stored in the folder transfers in $APUS_STATE_HOME, or in apus/transfers in \
       $XDG_STATE_HOME or ~/.local/state, which only its owner can access.
 
+      A file for s3://BUCKET/KEY is uploaded in parts, several at once, and is continued in the same way. After a slash, \
+      or without a key, the object gets the name of the file.
+
       \(ExitStatus.table)
       """)
 
@@ -33,7 +36,7 @@ struct UploadCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The file; - is standard input, with the protocol plain.", valueName: "FILE"))
   var file: String
 
-  @Argument(help: ArgumentHelp("The URL to send it to.", valueName: "URL"))
+  @Argument(help: ArgumentHelp("The URL to send it to, or s3://BUCKET/KEY.", valueName: "URL"))
   var url: String
 
   @Option(
@@ -67,10 +70,14 @@ struct UploadCommand: AsyncParsableCommand {
 
   @OptionGroup var fields: FieldOptions
 
+  @OptionGroup(title: "S3")
+  var s3: S3Options
+
   @OptionGroup(title: "Connection")
   var connection: ConnectionOptions
 
   func run() async throws {
+    if S3Place.isNamed(by: url) { throw ExitCode(try await uploadToS3().rawValue) }
     let (plan, connection) = try await Meaning.of(connection) { origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
@@ -88,12 +95,39 @@ struct UploadCommand: AsyncParsableCommand {
     throw ExitCode(status.rawValue)
   }
 
+  private func uploadToS3() async throws -> ExitStatus {
+    let environment = ProcessInfo.processInfo.environment
+    let work = try await Meaning.of { try workInS3(environment) }
+    let (file, mediaType, restart) = (file, type.map { MediaType($0) }, restart)
+    return await Interruption.during {
+      await work.upload(file, mediaType, restarts: restart, in: environment)
+    }
+  }
+
+  /// Returns the upload to a place in S3.
+  ///
+  /// - Throws: ``PlanError``, ``InputError``
+  func workInS3(_ environment: [String: String]) throws -> S3Work {
+    try connection.checkNoCredentials()
+    guard !file.isEmpty, file != "-" else { throw PlanError("An upload to S3 needs a file.") }
+    guard protocolName == .plain, checksum == nil, method == nil, !include, !raw, try fields.fields().isEmpty else {
+      throw PlanError("--protocol, --checksum, --method, --include, --raw and fields are not for places in S3.")
+    }
+    guard try InputFile.check(file) else {
+      throw InputError(place: file, reason: "only a regular file can be read again after an interruption")
+    }
+    return S3Work(
+      place: try S3Place(url), plan: try s3.plan(in: environment), connection: try connection.plan(),
+      outputs: .current(), showsTrace: connection.trace)
+  }
+
   /// Returns the plan of the upload.
   ///
   /// - Parameter origin: the origin of a URL that is only a path; `nil` for none.
   /// - Throws: ``PlanError``
   func plan(relativeTo origin: Origin? = nil) throws(PlanError) -> UploadPlan {
     guard !file.isEmpty else { throw PlanError("The name of the file is missing.") }
+    guard !s3.isUsed else { throw PlanError("The options of S3 need a place such as s3://BUCKET/KEY.") }
     let style = try style()
     let method = method ?? (style == .plain ? "PUT" : "POST")
     // Well-known methods may be in lower case, as with `apus send`.

@@ -1,0 +1,34 @@
+/// The place of an object on the command line: `s3://BUCKET/KEY`.
+struct S3Place: Sendable, Hashable {
+  let bucket: String
+  /// The text after the first slash, as it is; may be empty.
+  let key: String
+
+  /// Whether a word of the command line names such a place.
+  static func isNamed(by word: String) -> Bool { word.utf8.starts(with: "s3://".utf8) }
+
+  /// - Throws: ``PlanError`` if there is no bucket.
+  init(_ word: String) throws(PlanError) {
+    let rest = word.utf8.dropFirst("s3://".utf8.count)
+    let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+    bucket = String(Substring(rest[..<end]))
+    key = String(Substring(rest[end...].dropFirst()))
+    guard Self.isNamed(by: word), !bucket.isEmpty else { throw PlanError("A place in S3 is s3://BUCKET/KEY.") }
+  }
+
+  /// The place of a file: without a key, or with one that ends with a slash, the file's name is added.
+  func completed(by file: String) -> S3Place {
+    guard key.isEmpty || key.hasSuffix("/") else { return self }
+    return S3Place(bucket: bucket, key: key + (file.split(separator: "/").last.map(String.init) ?? ""))
+  }
+
+  private init(bucket: String, key: String) {
+    (self.bucket, self.key) = (bucket, key)
+  }
+
+  /// The last segment of the key, as the name of a file; `nil` if it cannot be one.
+  var fileName: String? {
+    let name = key.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+    return name.isEmpty || name.hasPrefix(".") || name.unicodeScalars.contains { $0.value < 0x20 } ? nil : name
+  }
+}

@@ -1,0 +1,93 @@
+import ApusTestServer
+import Foundation
+import Synchronization
+import Testing
+
+/// Objects in memory.
+private final class Objects: Sendable {
+  private let stored = Mutex<[String: Data]>([:])
+
+  func reply(to request: RecordedRequest) -> Reply {
+    let path = request.target.split(separator: "?").first.map(String.init) ?? ""
+    switch request.method {
+    case "PUT":
+      stored.withLock { $0[path] = Data(request.text.utf8) }
+      return .status(200, fields: ["ETag": "\"tag\""])
+    case "GET" where path == "/films/":
+      return .text(
+        """
+        <ListBucketResult><EncodingType>url</EncodingType><Contents><Key>a%0Ab</Key><Size>3</Size>\
+        <LastModified>2026-03-01T12:00:00.000Z</LastModified></Contents><CommonPrefixes><Prefix>c/</Prefix>\
+        </CommonPrefixes></ListBucketResult>
+        """)
+    case "GET", "HEAD":
+      guard let content = stored.withLock({ $0[path] }) else { return .status(404) }
+      return .text(String(decoding: content, as: UTF8.self), fields: ["ETag": "\"tag\""])
+    default: return .status(405)
+    }
+  }
+}
+
+/// The commands with places in S3, run as processes, with a server that keeps objects in memory.
+@Suite("apus upload, download and ls with S3", .timeLimit(.minutes(3)))
+struct S3Tests {
+  private let folder: TestFolder
+  private let objects = Objects()
+
+  init() throws {
+    folder = try TestFolder()
+  }
+
+  private func run(_ arguments: [String], _ server: TestServer) async throws -> ToolRun {
+    var setting = folder.setting()
+    setting.environment["AWS_ACCESS_KEY_ID"] = "AKIDEXAMPLE"
+    setting.environment["AWS_SECRET_ACCESS_KEY"] = "sentinel-secret"
+    setting.environment["APUS_STATE_HOME"] = folder.path("state")
+    let run = try await ToolRun.of(arguments + ["--endpoint-url", server.origin], setting)
+    #expect(!run.error.contains("sentinel-secret"))
+    return run
+  }
+
+  @Test("A file is uploaded, signed, and downloaded again")
+  func files() async throws {
+    try folder.write("film".utf8, to: "ran.txt")
+    try await TestServer.with {
+      objects.reply(to: $0)
+    } body: { server in
+      let upload = try await run(["upload", folder.path("ran.txt"), "s3://films/ä b/"], server)
+      #expect(upload.status == 0 && upload.text == "", "\(upload.error)")
+      let exchange = try #require(server.exchanges.first)
+      #expect(exchange.method == "PUT" && exchange.target == "/films/%C3%A4%20b/ran.txt")
+      #expect(exchange.fields["Authorization"]?.contains("AKIDEXAMPLE/") == true)
+      #expect(exchange.fields["x-amz-checksum-crc64nvme"] != nil)
+      let download = try await run(["download", "s3://films/ä b/ran.txt", "-o", folder.path("copy.txt")], server)
+      #expect(download.status == 0, "\(download.error)")
+      #expect(try folder.text("copy.txt") == "film")
+    }
+  }
+
+  @Test("Objects are listed with time and size, prefixes with hyphens, and control characters are escaped")
+  func list() async throws {
+    try await TestServer.with {
+      objects.reply(to: $0)
+    } body: { server in
+      let run = try await run(["ls", "s3://films/", "--region", "eu-west-1"], server)
+      #expect(run.status == 0, "\(run.error)")
+      #expect(run.lines.first == "- - c/" && run.lines.last?.hasPrefix("2026-03-01T12:00:00Z 3 a") == true)
+      #expect(run.lines.count == 2)
+      #expect(server.exchanges.first?.fields["Authorization"]?.contains("/eu-west-1/s3/") == true)
+    }
+  }
+
+  @Test("A missing object, missing keys and a wrong place are refused, each with its status")
+  func refusals() async throws {
+    try await TestServer.with {
+      objects.reply(to: $0)
+    } body: { server in
+      #expect(try await run(["download", "s3://films/missing"], server).status == 22)
+      #expect(try await run(["ls", "films"], server).status == 64)
+      let anonymous = try await ToolRun.of(["ls", "s3://films", "--endpoint-url", server.origin, "--access-key", "a"])
+      #expect(anonymous.status == 64 && anonymous.error.contains("AWS_SECRET_ACCESS_KEY"))
+    }
+  }
+}

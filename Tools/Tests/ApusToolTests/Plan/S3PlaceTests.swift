@@ -1,0 +1,76 @@
+import Apus
+import ApusTransfers
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import ApusTool
+
+@Suite("Places in S3 on the command line")
+struct S3PlaceTests {
+  private let environment = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "s"]
+
+  @Test(
+    "A place has a bucket and a key, which is not decoded",
+    arguments: [
+      ("s3://films/a b%20/../ran.mp4", "films", "a b%20/../ran.mp4"), ("s3://films", "films", ""),
+      ("s3://films/", "films", ""), ("s3://films//a", "films", "/a"),
+    ])
+  func places(word: String, bucket: String, key: String) throws {
+    let place = try S3Place(word)
+    #expect(place.bucket == bucket && place.key == key)
+  }
+
+  @Test("A place without a bucket is refused", arguments: ["s3://", "s3:///a", "s3:/films/a", "https://films"])
+  func refused(word: String) {
+    #expect(throws: PlanError.self) { try S3Place(word) }
+  }
+
+  @Test("An object gets the name of the file after a slash, and a file that of the object")
+  func names() throws {
+    #expect(try S3Place("s3://films").completed(by: "/tmp/ran.mp4").key == "ran.mp4")
+    #expect(try S3Place("s3://films/a/").completed(by: "ran.mp4").key == "a/ran.mp4")
+    #expect(try S3Place("s3://films/a").completed(by: "ran.mp4").key == "a")
+    #expect(try S3Place("s3://films/a/ran.mp4").fileName == "ran.mp4")
+    for word in ["s3://films", "s3://films/a/", "s3://films/..", "s3://films/.bashrc", "s3://films/a\nb"] {
+      #expect(try S3Place(word).fileName == nil)
+    }
+  }
+
+  @Test("The server and the region come from options, the environment, or are those of AWS")
+  func plans() throws {
+    let options = try S3Options.parse([])
+    #expect(try options.plan(in: environment).url.origin.description == "https://s3.us-east-1.amazonaws.com")
+    let variables = environment.merging(["AWS_REGION": "eu-west-1"]) { $1 }
+    #expect(try options.plan(in: variables).region == "eu-west-1")
+    let own = try S3Options.parse(["--endpoint-url", "http://localhost:9000", "--region", "r", "--no-sign-request"])
+    let plan = try own.plan(in: [:])
+    #expect(plan.url.origin.description == "http://localhost:9000" && plan.region == "r" && plan.credentials == nil)
+    #expect(throws: PlanError.self) { try options.plan(in: [:]) }
+  }
+
+  @Test(
+    "Options that a place in S3 cannot have are refused, as are options of S3 for other URLs",
+    arguments: [
+      ["f", "s3://b/k", "--protocol", "tus"], ["f", "s3://b/k", "-H", "A: 1"], ["f", "s3://b/k", "--include"],
+      ["f", "s3://b/k", "--bearer", "t"], ["-", "s3://b/k"],
+    ])
+  func upload(arguments: [String]) throws {
+    let command = try UploadCommand.parse(arguments)
+    #expect(throws: PlanError.self) { try command.workInS3(environment) }
+    let other = try UploadCommand.parse(["f", "https://h/", "--region", "r"])
+    #expect(throws: PlanError.self) { try other.plan() }
+  }
+
+  @Test("A download needs a key and the name of a file")
+  func download() throws {
+    let command = try DownloadCommand.parse(["s3://b/a/k", "--force", "-o", "f"])
+    let (work, path, options) = try command.workInS3(environment)
+    #expect(work.place.key == "a/k" && path == "f" && options.replacesExisting)
+    #expect(try DownloadCommand.parse(["s3://b/a/k"]).workInS3(environment).1 == "k")
+    for arguments in [["s3://b"], ["s3://b/a/"], ["s3://b/k", "-o", "-"], ["s3://b/k", "-H", "A: 1"]] {
+      let command = try DownloadCommand.parse(arguments)
+      #expect(throws: PlanError.self) { try command.workInS3(environment) }
+    }
+  }
+}
