@@ -1,4 +1,5 @@
 // For samples of ApusAWS.
 import ApusAWS
+import ApusNIO
 
 let credentials = AWSCredentials(accessKeyID: "AKIDEXAMPLE", secretAccessKey: "secret")

@@ -1,4 +1,6 @@
 #if AWS
+import ApusCore
+
 /// A source of the credentials with which requests are signed.
 ///
 /// ``AWSCredentials`` are their own provider, for credentials that do not change. A provider is asked for every request, so
@@ -17,6 +19,15 @@ public protocol AWSCredentialsProvider: Sendable {
 extension AWSCredentialsProvider {
   /// Does nothing.
   public func invalidate(_ credentials: AWSCredentials) {}
+}
+
+/// A provider that keeps credentials, and knows the call that needs them.
+protocol ReadyCredentialsProvider: AWSCredentialsProvider {
+  /// The credentials, if a call need not wait for them.
+  var ready: AWSCredentials? { get }
+
+  /// Returns credentials. The limits of the call end its wait.
+  func credentials(for context: CallContext) async throws -> AWSCredentials
 }
 
 extension AWSCredentials: AWSCredentialsProvider {

@@ -33,6 +33,9 @@ public import Foundation
 public final class SigningMiddleware: Middleware {
   private let signer: SignatureV4
   private let provider: any AWSCredentialsProvider
+  /// The provider, if its credentials do not change, and if it keeps credentials: looked up once.
+  private let fixed: AWSCredentials?
+  private let keeper: (any ReadyCredentialsProvider)?
   private let origins: Set<Origin>
   private let now: @Sendable () -> Date
   private let skew = Mutex(ClockSkewState())
@@ -49,6 +52,7 @@ public final class SigningMiddleware: Middleware {
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     (self.signer, provider, self.origins, self.now) = (signer, credentials, origins, now)
+    (fixed, keeper) = (credentials as? AWSCredentials, credentials as? any ReadyCredentialsProvider)
   }
 
   /// Signs the request and passes it on; signs and sends it once more if the clock or the credentials were the reason of
@@ -85,10 +89,14 @@ public final class SigningMiddleware: Middleware {
   }
 
   private func credentials(_ context: CallContext) async throws -> AWSCredentials {
-    if let fixed = provider as? AWSCredentials { return fixed }
+    if let fixed { return fixed }
+    if let ready = keeper?.ready { return ready }
     do {
       // Fetching them may need the permit that this call holds.
-      return try await context.withoutPermit { try await provider.credentials() }
+      return try await context.withoutPermit {
+        if let keeper { return try await keeper.credentials(for: context) }
+        return try await provider.credentials()
+      }
     } catch let error as CancellationError {
       throw error
     } catch let error as TransportError {
@@ -146,6 +154,7 @@ public final class SigningMiddleware: Middleware {
         }
         guard credentials != attempt.credentials else { break }
       }
+      response.discard()
       attempt = try sign(attempt.request, to: attempt.origin, with: credentials, context)
       response = try await next(attempt.message, context: context)
     }
@@ -169,9 +178,11 @@ public final class SigningMiddleware: Middleware {
   /// The maximum number of bytes that are kept of a rejection.
   private static let keptLength = 64 << 10
 
-  /// The rejection with its content in memory. Long or slow content is discarded.
+  /// The rejection with its content in memory. Content that is announced to be long is left as it is, and other long or
+  /// slow content is discarded.
   private static func readable(_ response: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
     if response.content.bytes != nil { return response }
+    if let length = response.content.expectedLength, length > keptLength { return response }
     let content = try await IntermediateContent.collect(response.content, upTo: keptLength, context)
     return ResponseMessage(head: response.head, content: content.map { ResponseContent($0) } ?? .empty)
   }
@@ -187,7 +198,9 @@ extension SignatureV4 {
   fileprivate func payload(of request: RequestMessage) -> Payload {
     switch request.content {
     case .empty, .bytes: .content
-    default: pathRules == .decoded && request.head.scheme == "https" ? .unsigned : .content
+    default:
+      // Any other service needs a digest.
+      if pathRules != .decoded { .content } else { request.head.scheme == "https" ? .unsigned : .signedChunks() }
     }
   }
 }

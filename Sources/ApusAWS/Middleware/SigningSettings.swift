@@ -15,8 +15,8 @@ enum SigningRegionKey: ContextKey {
 extension Endpoint {
   /// Sets how the content (body) of this endpoint is signed by a ``SigningMiddleware``.
   ///
-  /// Default: content in memory is signed by its digest. A file or a stream is not signed if the service is S3 and the
-  /// request is sent over https; for any other service its digest must be given.
+  /// Default: content in memory is signed by its digest. For S3, a file or a stream is not signed over https, and is sent
+  /// in signed chunks over http. For any other service the digest of a file or a stream must be given.
   public func signing(_ payload: SignatureV4.Payload) -> Request<Value> {
     setting(SigningPayloadKey.self, payload)
   }

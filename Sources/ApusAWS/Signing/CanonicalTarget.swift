@@ -3,8 +3,9 @@ import ApusCore
 
 /// The path and the query of a request target as Signature Version 4 writes them.
 struct CanonicalTarget: Sendable {
-  /// The path, encoded.
-  let path: [UInt8]
+  /// The path as it is sent.
+  private let path: Substring.UTF8View
+  private let rules: SignatureV4.PathRules
   /// The parameters, encoded and sorted.
   private let parameters: [Parameter]
 
@@ -24,7 +25,7 @@ struct CanonicalTarget: Sendable {
   init(_ target: String, _ rules: SignatureV4.PathRules) {
     let bytes = target.utf8
     let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
-    path = Self.path(Array(bytes[..<mark]), rules)
+    (path, self.rules) = (Substring(bytes[..<mark]).utf8, rules)
     guard mark < bytes.endIndex else {
       parameters = []
       return
@@ -54,15 +55,26 @@ struct CanonicalTarget: Sendable {
     return Parameter(name: encodedName.bytes, value: encodedValue.bytes)
   }
 
-  private static func path(_ path: [UInt8], _ rules: SignatureV4.PathRules) -> [UInt8] {
-    let path = path.isEmpty ? [UInt8(ascii: "/")] : path
-    var text = CanonicalText(capacity: path.count + 16)
+  /// The path as it is signed.
+  func append(pathTo text: inout CanonicalText) {
+    guard !path.isEmpty else { return text.append("/" as Unicode.Scalar) }
     switch rules {
-    case .decoded: text.append(encoding: PercentEncoding.decode(bytes: path), keepsSlashes: true)
-    case .asSent(let isNormalized):
-      text.append(encoding: isNormalized ? normalized(path) : path, keepsSlashes: true)
+    case .decoded where path.contains(UInt8(ascii: "%")):
+      text.append(encoding: PercentEncoding.decode(bytes: path), keepsSlashes: true)
+    case .asSent(isNormalized: true) where !isNormal:
+      text.append(encoding: Self.normalized(Array(path)), keepsSlashes: true)
+    case .decoded, .asSent: text.append(encoding: path, keepsSlashes: true)
     }
-    return text.bytes
+  }
+
+  /// Whether no segment is empty or begins with a dot.
+  private var isNormal: Bool {
+    var isAfterSlash = false
+    for byte in path {
+      if isAfterSlash, byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return false }
+      isAfterSlash = byte == UInt8(ascii: "/")
+    }
+    return path.first == UInt8(ascii: "/")
   }
 
   /// Removes dot segments and empty segments. Unlike RFC 3986 §5.2.4, and like AWS's own clients, a dot segment at the end

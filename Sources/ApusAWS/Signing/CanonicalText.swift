@@ -1,6 +1,12 @@
 #if AWS
 import ApusCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The text in which Signature Version 4 writes the parts of a request, so that client and server sign the same bytes.
 struct CanonicalText: Sendable {
   private(set) var bytes: [UInt8] = []
@@ -19,10 +25,12 @@ struct CanonicalText: Sendable {
   mutating func append(verbatim encoded: [UInt8]) { bytes += encoded }
 
   /// Appends bytes as lowercase hexadecimal digits.
-  mutating func append(hexadecimal digest: some Sequence<UInt8>) {
-    for byte in digest {
-      bytes.append(Self.lowercaseDigit(byte >> 4))
-      bytes.append(Self.lowercaseDigit(byte & 15))
+  mutating func append(hexadecimal digest: some ContiguousBytes) {
+    digest.withUnsafeBytes { digest in
+      for byte in digest {
+        bytes.append(Self.lowercaseDigit(byte >> 4))
+        bytes.append(Self.lowercaseDigit(byte & 15))
+      }
     }
   }
 
@@ -44,6 +52,7 @@ struct CanonicalText: Sendable {
 
   /// Appends a field value without surrounding white space and with one space in place of each run of it.
   mutating func append(field value: String) {
+    if Self.isCanonical(value.utf8) { return bytes.append(contentsOf: value.utf8) }
     var isPending = false
     let start = bytes.count
     for byte in value.utf8 {
@@ -55,6 +64,19 @@ struct CanonicalText: Sendable {
         bytes.append(byte)
       }
     }
+  }
+
+  /// Whether a field value has no white space but single spaces between other bytes.
+  private static func isCanonical(_ value: String.UTF8View) -> Bool {
+    // A space at the beginning counts as a second one.
+    var isAfterSpace = true
+    for byte in value {
+      guard byte > 0x20 || byte == 0x20 && !isAfterSpace || byte < 0x09 || (0x0E..<0x20).contains(byte) else {
+        return false
+      }
+      isAfterSpace = byte == 0x20
+    }
+    return !isAfterSpace || value.isEmpty
   }
 
   private static func lowercaseDigit(_ value: UInt8) -> UInt8 {

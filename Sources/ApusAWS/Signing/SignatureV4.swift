@@ -40,6 +40,30 @@ public struct SignatureV4: Sendable {
     /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. Over https only, because otherwise
     /// anybody on the way could replace the content.
     case unsigned
+    /// The content is sent in chunks of 64 KiB, each with a signature, while it is read (`aws-chunked`), which S3 accepts.
+    /// For files and streams of known length. A message that was signed in this way cannot be signed again.
+    ///
+    /// - Parameter trailer: the checksum that follows the content, signed as well; `nil`: none.
+    case signedChunks(trailer: ChecksumAlgorithm? = nil)
+    /// The content is sent in chunks without signatures, and a checksum follows it, which S3 accepts. Over https only.
+    case unsignedChunks(trailer: ChecksumAlgorithm)
+
+    /// The chunks in which the content is sent.
+    var chunks: ChunkedPayload? {
+      switch self {
+      case .signedChunks(let trailer): ChunkedPayload(trailer: trailer, isSigned: true)
+      case .unsignedChunks(let trailer): ChunkedPayload(trailer: trailer, isSigned: false)
+      case .content, .digest, .unsigned: nil
+      }
+    }
+
+    /// Whether only TLS protects the content.
+    var needsTLS: Bool {
+      switch self {
+      case .unsigned, .unsignedChunks: true
+      case .content, .digest, .signedChunks: false
+      }
+    }
   }
 
   /// A signed request, and the texts from which the signature was computed.
@@ -91,20 +115,34 @@ public struct SignatureV4: Sendable {
   public func sign(
     _ message: RequestMessage, with credentials: AWSCredentials, at date: Date, payload: Payload = .content
   ) throws(SigningError) -> Signed {
-    if payload == .unsigned, message.head.scheme != "https" { throw .unsignedWithoutTLS }
-    let (time, identity) = identity(credentials, date)
+    if payload.needsTLS, message.head.scheme != "https" { throw .unsignedWithoutTLS }
+    let moment = keys.moment(at: date, region, service, credentials.secretAccessKey)
     var message = Self.withoutSignature(message)
     let digest = try Self.digest(payload, of: message)
-    if sendsPayload ?? (service == "s3") { try Self.set("X-Amz-Content-SHA256", digest, in: &message) }
-    try Self.set("X-Amz-Date", time.text, in: &message)
-    if signsSessionToken { try Self.setToken(of: credentials, in: &message) }
+    let chunks = payload.chunks
+    let length = try chunks.map { chunks throws(SigningError) in try Self.describe(chunks, in: &message) }
+    if chunks != nil || sendsPayload ?? (service == "s3") { message.append(.payload, digest) }
+    message.append(.date, moment.time)
+    if signsSessionToken { try message.append(token: credentials.sessionToken) }
     let fields = try CanonicalFields(of: message.head)
     let request = canonicalRequest(message, fields, digest: digest)
-    let (text, signature) = signature(of: request, at: time, with: credentials)
-    try Self.set(
-      "Authorization",
-      "\(Self.algorithm) Credential=\(identity), SignedHeaders=\(fields.names), Signature=\(signature)", in: &message)
-    if !signsSessionToken { try Self.setToken(of: credentials, in: &message) }
+    let (text, signature) = signature(of: request, at: moment)
+    var value = CanonicalText(capacity: 320)
+    value.append("\(Self.algorithm) Credential=")
+    value.append(credentials.accessKeyID)
+    value.append("/" as Unicode.Scalar)
+    value.append(moment.scopeText)
+    value.append(", SignedHeaders=")
+    value.append(fields.names)
+    value.append(", Signature=")
+    value.append(signature)
+    guard value.isPrintable else { throw .invalidCredentials }
+    message.append(.authorization, value.string, isSecret: true)
+    if !signsSessionToken { try message.append(token: credentials.sessionToken) }
+    if let chunks, let length {
+      let signing = ChunkSigning(key: moment.key, scope: "\(moment.time)\n\(moment.scopeText)", seed: signature)
+      message.content = chunks.encoded(message.content, length: length, signing)
+    }
     return Signed(
       message: message, canonicalRequest: request.string, stringToSign: text.string, signature: signature)
   }
@@ -125,19 +163,20 @@ public struct SignatureV4: Sendable {
     _ message: RequestMessage, with credentials: AWSCredentials, at date: Date, seconds: Int
   ) throws(SigningError) -> Signed {
     guard (1...604_800).contains(seconds) else { throw .invalidLifetime(seconds: seconds) }
-    let (time, identity) = identity(credentials, date)
+    let moment = keys.moment(at: date, region, service, credentials.secretAccessKey)
+    let identity = "\(credentials.accessKeyID)/\(moment.scopeText)"
     var message = Self.withoutSignature(message)
     let digest = try Self.digest(service == "s3" && sendsPayload != true ? .unsigned : .content, of: message)
-    if sendsPayload == true { try Self.set("X-Amz-Content-SHA256", digest, in: &message) }
+    if sendsPayload == true { message.append(.payload, digest) }
     let fields = try CanonicalFields(of: message.head)
     message.append(parameters: [
-      ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", identity), ("X-Amz-Date", time.text),
+      ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", identity), ("X-Amz-Date", moment.time),
       ("X-Amz-SignedHeaders", fields.names), ("X-Amz-Expires", "\(seconds)"),
     ])
     let token = credentials.sessionToken.map { [("X-Amz-Security-Token", $0)] } ?? []
     if signsSessionToken { message.append(parameters: token) }
     let request = canonicalRequest(message, fields, digest: digest)
-    let (text, signature) = signature(of: request, at: time, with: credentials)
+    let (text, signature) = signature(of: request, at: moment)
     message.append(parameters: [("X-Amz-Signature", signature)])
     if !signsSessionToken { message.append(parameters: token) }
     return Signed(
@@ -146,23 +185,14 @@ public struct SignatureV4: Sendable {
 
   // MARK: Steps
 
-  /// The time of a signature, and the credentials with their scope as they are written in it.
-  private func identity(_ credentials: AWSCredentials, _ date: Date) -> (SigningTime, String) {
-    let time = SigningTime(date)
-    return (time, "\(credentials.accessKeyID)/\(scope(at: time).text)")
-  }
-
-  private func scope(at time: SigningTime) -> SigningScope {
-    SigningScope(day: time.day, region: region, service: service)
-  }
-
   private func canonicalRequest(
     _ message: RequestMessage, _ fields: CanonicalFields, digest: String
   ) -> CanonicalText {
     let target = CanonicalTarget(message.target, pathRules)
-    var text = CanonicalText(capacity: 512)
-    text.append("\(message.head.method.rawValue)\n")
-    text.append(verbatim: target.path)
+    var text = CanonicalText(capacity: 1024)
+    text.append(message.head.method.rawValue)
+    text.append("\n" as Unicode.Scalar)
+    target.append(pathTo: &text)
     text.append("\n" as Unicode.Scalar)
     target.append(queryTo: &text)
     text.append("\n" as Unicode.Scalar)
@@ -171,16 +201,19 @@ public struct SignatureV4: Sendable {
     return text
   }
 
-  private func signature(
-    of request: CanonicalText, at time: SigningTime, with credentials: AWSCredentials
-  ) -> (text: CanonicalText, signature: String) {
-    let scope = scope(at: time)
-    var text = CanonicalText(capacity: 160)
-    text.append("\(Self.algorithm)\n\(time.text)\n\(scope.text)\n")
+  private func signature(of request: CanonicalText, at moment: SigningMoment) -> (
+    text: CanonicalText, signature: String
+  ) {
+    var text = CanonicalText(capacity: 192)
+    text.append(Self.algorithm)
+    text.append("\n" as Unicode.Scalar)
+    text.append(moment.time)
+    text.append("\n" as Unicode.Scalar)
+    text.append(moment.scopeText)
+    text.append("\n" as Unicode.Scalar)
     text.append(hexadecimal: SHA256.hash(data: request.bytes))
-    let key = keys.key(credentials.secretAccessKey, for: scope)
     var signature = CanonicalText(capacity: 64)
-    signature.append(hexadecimal: HMAC<SHA256>.authenticationCode(for: text.bytes, using: key))
+    signature.append(hexadecimal: HMAC<SHA256>.authenticationCode(for: text.bytes, using: moment.key))
     return (text, signature.string)
   }
 
@@ -191,13 +224,14 @@ public struct SignatureV4: Sendable {
     switch (payload, message.content) {
     case (.digest(let digest), _): return digest
     case (.unsigned, _): return "UNSIGNED-PAYLOAD"
+    case (.signedChunks, _), (.unsignedChunks, _): return payload.chunks?.name ?? ""
     case (.content, .empty): return emptyDigest
     case (.content, .bytes(let data)): return digest(of: data)
     case (.content, _): throw .contentNotInMemory
     }
   }
 
-  private static let emptyDigest = digest(of: Data())
+  static let emptyDigest = digest(of: Data())
 
   private static func digest(of data: Data) -> String {
     var text = CanonicalText(capacity: 64)
@@ -205,31 +239,28 @@ public struct SignatureV4: Sendable {
     return text.string
   }
 
+  /// Sets the fields that describe content in chunks.
+  ///
+  /// - Returns: the length of the content before it is divided.
+  private static func describe(
+    _ chunks: ChunkedPayload, in message: inout RequestMessage
+  ) throws(SigningError) -> Int64 {
+    guard let length = message.content.length, let sent = chunks.length(of: length) else { throw .unknownLength }
+    let coding = message.head.headerFields[.contentEncoding].map { "aws-chunked,\($0)" }
+    message.head.headerFields[.contentEncoding] = coding ?? "aws-chunked"
+    if message.head.headerFields[.contentLength] != nil { message.head.headerFields[.contentLength] = "\(sent)" }
+    message.append(.decodedLength, "\(length)")
+    if let trailer = chunks.trailer { message.append(.trailer, trailer.fieldName) }
+    return length
+  }
+
   /// Returns the message without the fields of an earlier signature.
   private static func withoutSignature(_ message: RequestMessage) -> RequestMessage {
     var message = message
-    for name in ownFields where message.head.headerFields.contains(name) { message.head.headerFields[name] = nil }
-    return message
-  }
-
-  private static let ownFields = ["Authorization", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-SHA256"]
-    .compactMap { HTTPField.Name($0) }
-
-  private static func setToken(
-    of credentials: AWSCredentials, in message: inout RequestMessage
-  ) throws(SigningError) {
-    if let token = credentials.sessionToken { try set("X-Amz-Security-Token", token, in: &message, isSecret: true) }
-  }
-
-  private static func set(
-    _ name: String, _ value: String, in message: inout RequestMessage, isSecret: Bool = false
-  ) throws(SigningError) {
-    do {
-      try message.addField(RawField(name, value, isSensitive: isSecret || name == "Authorization"))
-    } catch {
-      // The server would reject a signature of a field that is not sent as it was signed.
-      throw .invalidCredentials
+    if message.head.headerFields.contains(where: { SignatureField.contains($0.name.canonicalName) }) {
+      message.head.headerFields.removeAll { SignatureField.contains($0.name.canonicalName) }
     }
+    return message
   }
 }
 
@@ -246,33 +277,6 @@ extension RequestMessage {
       text.append(encoding: value.utf8)
     }
     target = text.string
-  }
-}
-
-/// The reason why a request cannot be signed.
-public enum SigningError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The request names no host.
-  case missingHost
-  /// The content is a file or a stream, whose digest is not known.
-  case contentNotInMemory
-  /// The content would neither be signed nor protected by TLS.
-  case unsignedWithoutTLS
-  /// A presigned URL is valid for at least a second and at most a week.
-  case invalidLifetime(seconds: Int)
-  /// The access key ID or the session token contains characters that a field cannot contain.
-  case invalidCredentials
-
-  /// The reason as a sentence.
-  public var description: String {
-    switch self {
-    case .missingHost: "The request names no host, so it cannot be signed."
-    case .contentNotInMemory: "The content is not in memory; sign it with its digest, or without it over https."
-    case .unsignedWithoutTLS: "Content that is not signed may be sent over https only."
-    case .invalidLifetime(let seconds):
-      "A presigned URL is valid for 1 to 604800 seconds, not for \(seconds)."
-    case .invalidCredentials:
-      "The access key ID or the session token contains characters that are not allowed in a field."
-    }
   }
 }
 #endif

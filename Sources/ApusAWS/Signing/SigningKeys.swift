@@ -18,26 +18,63 @@ struct SigningScope: Sendable, Hashable {
   var text: String { "\(day)/\(region)/\(service)/aws4_request" }
 }
 
-/// The signing key that was derived last. It holds for one scope, and costs four keyed hashes.
+/// The time of a signature, and what follows from it: the scope and the key.
+struct SigningMoment: Sendable {
+  /// In whole seconds since 1970.
+  fileprivate let seconds: Int64
+  /// The time as it is written in requests.
+  let time: String
+  fileprivate let scope: SigningScope
+  /// The scope as it is written in signatures.
+  let scopeText: String
+  fileprivate let secret: String
+  let key: SymmetricKey
+}
+
+/// The signing keys that were derived last. A key holds for one scope, and costs four keyed hashes.
 final class SigningKeys: Sendable {
-  private struct Derived: Sendable {
-    let secret: String
-    let scope: SigningScope
-    let key: SymmetricKey
+  /// The maximum number of keys: a client may sign for a few regions and identities.
+  private static let limit = 8
+
+  /// The latest moments, at most one for each scope and secret, the latest last.
+  private let latest = Mutex<[SigningMoment]>([])
+
+  /// The moment of a signature.
+  func moment(at date: Date, _ region: String, _ service: String, _ secret: String) -> SigningMoment {
+    let seconds = SigningTime.seconds(date)
+    let known = latest.withLock { moments in
+      moments.last { $0.seconds == seconds && $0.isFor(region, service, secret) }
+    }
+    return known ?? moment(seconds, region, service, secret)
   }
 
-  private let latest = Mutex<Derived?>(nil)
-
-  func key(_ secret: String, for scope: SigningScope) -> SymmetricKey {
-    if let key = latest.withLock({ $0.flatMap { $0.scope == scope && $0.secret == secret ? $0.key : nil } }) {
-      return key
+  private func moment(_ seconds: Int64, _ region: String, _ service: String, _ secret: String) -> SigningMoment {
+    let time = SigningTime(seconds: seconds)
+    let scope = SigningScope(day: time.day, region: region, service: service)
+    let known = latest.withLock { $0.last { $0.scope == scope && $0.secret == secret } }
+    let moment = SigningMoment(
+      seconds: seconds, time: time.text, scope: scope, scopeText: known?.scopeText ?? scope.text, secret: secret,
+      key: known?.key ?? Self.key(secret, scope))
+    latest.withLock { moments in
+      moments.removeAll { $0.scope == scope && $0.secret == secret }
+      if moments.count >= Self.limit { moments.removeFirst() }
+      moments.append(moment)
     }
+    return moment
+  }
+
+  private static func key(_ secret: String, _ scope: SigningScope) -> SymmetricKey {
     var key = SymmetricKey(data: Array("AWS4\(secret)".utf8))
     for part in [scope.day, scope.region, scope.service, "aws4_request"] {
       key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
     }
-    latest.withLock { [key] in $0 = Derived(secret: secret, scope: scope, key: key) }
     return key
+  }
+}
+
+extension SigningMoment {
+  fileprivate func isFor(_ region: String, _ service: String, _ secret: String) -> Bool {
+    scope.region == region && scope.service == service && self.secret == secret
   }
 }
 #endif

@@ -13,10 +13,13 @@ struct SigningTime: Sendable {
   /// The day: `20150830`.
   var day: String { String(text.prefix(8)) }
 
-  /// Creates a time from a date, without fractions of a second. Years before 0 and after 9999 are clamped.
-  init(_ date: Date) {
-    let limits = (-62_167_219_200.0, 253_402_300_799.0)
-    let seconds = Int64(min(max(date.timeIntervalSince1970, limits.0), limits.1).rounded(.down))
+  /// The whole seconds since 1970 of a date. Years before 0 and after 9999 are clamped.
+  static func seconds(_ date: Date) -> Int64 {
+    Int64(min(max(date.timeIntervalSince1970, -62_167_219_200), 253_402_300_799).rounded(.down))
+  }
+
+  /// - Parameter seconds: whole seconds since 1970, from the years 0 to 9999.
+  init(seconds: Int64) {
     let (days, time) = (Self.quotient(seconds, 86_400), Int(seconds - Self.quotient(seconds, 86_400) * 86_400))
     let (year, month, day) = Self.civil(days)
     var text: [UInt8] = []

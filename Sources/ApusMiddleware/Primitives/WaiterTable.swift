@@ -4,19 +4,19 @@
 /// A decision and the suspension of its task race: the outcome may arrive before the task has suspended, and the task
 /// may be cancelled at any time. A key is therefore registered when its task is queued (``register(_:)``), keeps an
 /// early outcome, and is unknown once the outcome was delivered or the wait was cancelled.
-struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
-  typealias Continuation = CheckedContinuation<Outcome, any Error>
+package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
+  package typealias Continuation = CheckedContinuation<Outcome, any Error>
 
   /// A suspended task and its outcome.
-  struct Resumption: Sendable {
+  package struct Resumption: Sendable {
     fileprivate let continuation: Continuation
     fileprivate let outcome: Outcome
 
-    func resume() { continuation.resume(returning: outcome) }
+    package func resume() { continuation.resume(returning: outcome) }
   }
 
   /// The state of a wait when it was cancelled.
-  enum Cancelled: Sendable {
+  package enum Cancelled: Sendable {
     /// The task was suspended. The caller resumes it with an error.
     case suspended(Continuation)
     /// The task had not suspended yet. It gets a `CancellationError` when it does.
@@ -33,10 +33,12 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
 
   private var entries: [Key: Entry] = [:]
 
-  var isEmpty: Bool { entries.isEmpty }
+  package init() {}
+
+  package var isEmpty: Bool { entries.isEmpty }
 
   /// Whether the task of a key still waits without an outcome.
-  func isPending(_ key: Key) -> Bool {
+  package func isPending(_ key: Key) -> Bool {
     switch entries[key] {
     case .registered, .suspended: true
     case .resolved, nil: false
@@ -44,7 +46,7 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
   }
 
   /// Adds a task that is going to wait.
-  mutating func register(_ key: Key) {
+  package mutating func register(_ key: Key) {
     entries[key] = .registered
   }
 
@@ -52,7 +54,7 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
   ///
   /// - Returns: `nil` when the continuation is kept; else the result to resume it with immediately: the early outcome,
   ///   or a `CancellationError` for an unknown key.
-  mutating func suspend(_ key: Key, _ continuation: Continuation) -> Result<Outcome, any Error>? {
+  package mutating func suspend(_ key: Key, _ continuation: Continuation) -> Result<Outcome, any Error>? {
     switch entries[key] {
     case .registered:
       entries[key] = .suspended(continuation)
@@ -67,7 +69,7 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
   /// Gives a task its outcome; a later outcome replaces one that was not delivered yet. An unknown key is ignored.
   ///
   /// - Returns: the task to resume; `nil` when it has not suspended yet.
-  mutating func resolve(_ key: Key, with outcome: Outcome) -> Resumption? {
+  package mutating func resolve(_ key: Key, with outcome: Outcome) -> Resumption? {
     switch entries[key] {
     case .suspended(let continuation):
       entries[key] = nil
@@ -80,7 +82,7 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
   }
 
   /// Removes a task that no longer waits. Returns `nil` if its key is unknown.
-  mutating func cancel(_ key: Key) -> Cancelled? {
+  package mutating func cancel(_ key: Key) -> Cancelled? {
     switch entries.removeValue(forKey: key) {
     case .registered: .registered
     case .suspended(let continuation): .suspended(continuation)
@@ -96,7 +98,7 @@ struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
 ///   - suspend: passes the continuation to ``WaiterTable/suspend(_:_:)`` under the owner's lock.
 ///   - onCancel: called when the task is cancelled, before or while it is suspended.
 /// - Throws: `CancellationError`, or the error with which `onCancel` resumes the continuation.
-func withWaiter<Outcome: Sendable>(
+package func withWaiter<Outcome: Sendable>(
   _ suspend: (CheckedContinuation<Outcome, any Error>) -> Result<Outcome, any Error>?,
   onCancel: @Sendable () -> Void
 ) async throws -> Outcome {

@@ -1,4 +1,4 @@
-import ApusCore
+package import ApusCore
 
 /// The refreshes of one store's credentials and the calls that wait for them. A pure state machine, driven by
 /// ``Refresher``.
@@ -14,18 +14,18 @@ import ApusCore
 /// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with these
 ///   or newer credentials is accepted. Rejections of credentials that were replaced do not count.
 /// - After a sign-out no call waits for an older generation, and the result of a refresh under way changes nothing.
-struct RefreshState: Hashable {
-  typealias Waiter = UInt64
+package struct RefreshState: Hashable {
+  package typealias Waiter = UInt64
 
   /// A refresh under way, until ``ended(_:with:now:)``; before that it may become ``overdue(_:)``.
-  struct Flight: Hashable {
-    let number: UInt64
+  package struct Flight: Hashable {
+    package let number: UInt64
     /// The generation to refresh.
-    let generation: UInt64
+    package let generation: UInt64
   }
 
   /// The freshness of the credentials that a message is about to carry.
-  enum Freshness: CaseIterable {
+  package enum Freshness: CaseIterable {
     case fresh
     /// Valid, but about to expire.
     case ageing
@@ -33,7 +33,7 @@ struct RefreshState: Hashable {
   }
 
   /// The reason why there are no fresh credentials.
-  enum Failure: Hashable {
+  package enum Failure: Hashable {
     /// The token endpoint rejected the credentials: the user must sign in.
     case lasting
     /// A later refresh may succeed.
@@ -41,7 +41,7 @@ struct RefreshState: Hashable {
   }
 
   /// The next step of a message, before it is sent or after it was rejected.
-  enum Decision: Hashable {
+  package enum Decision: Hashable {
     /// Goes on with the current credentials.
     case go
     /// Goes on with the current credentials; a refresh starts in the background.
@@ -57,14 +57,14 @@ struct RefreshState: Hashable {
   }
 
   /// The end of a refresh.
-  enum End: Hashable {
+  package enum End: Hashable {
     /// The credentials were replaced, by the refresh or otherwise.
     case replaced
     case failed(Failure)
   }
 
   /// The outcome of a wait.
-  enum Outcome: Hashable {
+  package enum Outcome: Hashable {
     /// The waiter reads the credentials again.
     case look
     case failed(Failure)
@@ -102,13 +102,16 @@ struct RefreshState: Hashable {
   private var distrust: CoolDown?
   private var nextNumber: UInt64 = 0
 
+  /// Creates the state before any refresh.
+  package init() {}
+
   /// The refreshes under way.
-  var flights: Set<Flight> { Set(refreshes.values.map(\.flight)) }
+  package var flights: Set<Flight> { Set(refreshes.values.map(\.flight)) }
   /// The calls that wait.
-  var waiters: Set<Waiter> { refreshes.values.reduce(into: []) { $0.formUnion($1.waiters) } }
+  package var waiters: Set<Waiter> { refreshes.values.reduce(into: []) { $0.formUnion($1.waiters) } }
 
   /// Decides about a message that is about to be sent with credentials of a generation.
-  mutating func needs(
+  package mutating func needs(
     _ generation: UInt64, _ freshness: Freshness, waiter: Waiter, now: MonotonicInstant
   ) -> Decision {
     if let refresh = refreshes[generation] {
@@ -153,12 +156,12 @@ struct RefreshState: Hashable {
   }
 
   /// The end of the token endpoint's cool-down for a generation; `nil`: there is none.
-  func rest(of generation: UInt64, now: MonotonicInstant) -> MonotonicInstant? {
+  package func rest(of generation: UInt64, now: MonotonicInstant) -> MonotonicInstant? {
     outage.flatMap { $0.generation == generation && now < $0.until ? $0.until : nil }
   }
 
   /// Removes a waiter.
-  mutating func left(_ waiter: Waiter) {
+  package mutating func left(_ waiter: Waiter) {
     for generation in refreshes.keys { refreshes[generation]?.waiters.remove(waiter) }
   }
 
@@ -171,7 +174,7 @@ struct RefreshState: Hashable {
   }
 
   /// Ends a refresh. Returns its waiters and their outcome. A refresh that is not under way is ignored.
-  mutating func ended(_ flight: Flight, with end: End, now: MonotonicInstant) -> (Set<Waiter>, Outcome) {
+  package mutating func ended(_ flight: Flight, with end: End, now: MonotonicInstant) -> (Set<Waiter>, Outcome) {
     guard let refresh = refreshes[flight.generation], refresh.flight == flight else { return ([], .look) }
     refreshes[flight.generation] = nil
     guard case .failed(let failure) = end else {
@@ -230,29 +233,5 @@ struct RefreshState: Hashable {
   /// The duration of a cool-down: 1 second after the first failure, doubled with each further failure, up to 1 minute.
   static func pause(after count: Int) -> Duration {
     .seconds(min(60, 1 << min(max(count, 1) - 1, 6)))
-  }
-}
-
-/// A rule that decides when credentials are ageing: shortly before they expire, at a different moment in each process.
-struct RefreshWindow {
-  /// The jitter of a generation. With new jitter for each message, the earliest moment would always win.
-  private var jitter: (generation: UInt64, share: Double)?
-
-  /// The freshness of credentials, by their lifetime and their remaining lifetime.
-  ///
-  /// They are ageing in the last tenth of their lifetime, at most a minute, extended by up to a half (jitter).
-  mutating func freshness(of stored: StoredCredential, random: () -> UInt64) -> RefreshState.Freshness {
-    guard let remaining = stored.remaining else { return .fresh }
-    if remaining <= .zero { return .expired }
-    guard case .tokens(let tokens)? = stored.credential, let lifetime = tokens.lifetime else { return .fresh }
-    let margin = min(.seconds(60), lifetime / 10)
-    return remaining <= margin * (1 + share(of: stored.generation, random) / 2) ? .ageing : .fresh
-  }
-
-  private mutating func share(of generation: UInt64, _ random: () -> UInt64) -> Double {
-    if let jitter, jitter.generation == generation { return jitter.share }
-    let share = Double(random() >> 11) / Double(1 << 53 as UInt64)
-    jitter = (generation, share)
-    return share
   }
 }

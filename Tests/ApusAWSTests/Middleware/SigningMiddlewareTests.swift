@@ -15,7 +15,7 @@ struct SigningMiddlewareTests {
 
   private func client(
     _ credentials: any AWSCredentialsProvider = AWSCredentials.example, service: String = "service",
-    baseURL: BaseURL = "https://example.amazonaws.com", origins: Set<Origin> = [], now: Date = .example
+    origins: Set<Origin> = []
   ) -> Client {
     var pipeline = Pipeline()
     pipeline.insert(RetryMiddleware(.server), .after(.retry))
@@ -23,11 +23,14 @@ struct SigningMiddlewareTests {
     pipeline.insert(AuthenticationMiddleware(), .after(.authentication))
     pipeline.insert(
       SigningMiddleware(
-        SignatureV4(region: "us-east-1", service: service), credentials: credentials, origins: origins, now: { now }),
+        SignatureV4(region: "us-east-1", service: service), credentials: credentials, origins: origins,
+        now: { .example }),
       .after(.authentication))
     var settings = ClientSettings()
     settings.runtime = Runtime(clock: ManualClock(), random: { 0 })
-    return Client(environment: Environment(baseURL: baseURL), pipeline: pipeline, transport: stub, settings: settings)
+    return Client(
+      environment: Environment(baseURL: "https://example.amazonaws.com"), pipeline: pipeline, transport: stub,
+      settings: settings)
   }
 
   private func authorization(_ index: Int) -> String? {

@@ -1,0 +1,93 @@
+#if AWS
+public import ApusCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What the machine knows of AWS: variables, files below the home folder, programs and the time.
+///
+/// A value, so that tests and apps decide what an ``AWSCredentialsChain`` sees. ``system`` is that of the process.
+///
+/// ```swift
+/// var environment = AWSEnvironment.system
+/// environment.profile = "production"
+/// ```
+public struct AWSEnvironment: Sendable, SelfRedacting {
+  /// The environment variables, such as `AWS_PROFILE`. An empty value counts as not set.
+  public var variables: [String: String]
+  /// The absolute path of the user's home folder, with `.aws/config`, `.aws/credentials` and `.aws/sso/cache`; `nil`:
+  /// there is none. Default: `nil`.
+  public var home: String?
+  /// The profile to use, and nothing but the profile. Default: `nil`: all providers, with the profile that `AWS_PROFILE`
+  /// names, or `default`.
+  public var profile: String?
+  /// Reads a file; `nil` if there is none. The path is absolute, and a longer file than the maximum number of bytes is an
+  /// error. Default: there are no files.
+  public var readFile: @Sendable (_ path: String, _ maximumLength: Int) throws -> Data? = { _, _ in nil }
+  /// Runs a program and returns its standard output. Default: fails.
+  public var runProgram: @Sendable (AWSProgram) async throws -> Data = { _ in throw AWSProgramError.unsupported }
+  /// The time. Default: the system's.
+  public var now: @Sendable () -> Date = { Date() }
+
+  /// Creates an environment without files and programs.
+  public init(variables: [String: String] = [:], home: String? = nil) {
+    (self.variables, self.home) = (variables, home)
+  }
+
+  /// The names of the variables, without their values.
+  public var description: String { "AWSEnvironment(\(variables.keys.filter { $0.hasPrefix("AWS_") }.sorted()))" }
+
+  /// A variable that is set and not empty.
+  subscript(name: String) -> String? {
+    variables[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The region of requests for credentials.
+  var region: String? { self["AWS_REGION"] ?? self["AWS_DEFAULT_REGION"] }
+}
+
+/// A program that prints credentials (`credential_process`).
+public struct AWSProgram: Sendable, Hashable, SelfRedacting {
+  /// The absolute path of the program.
+  public var path: String
+  /// The arguments, without the path.
+  public var arguments: [String]
+  /// The environment variables of the program.
+  public var variables: [String: String]
+  /// The maximum number of bytes of its standard output. A longer output is an error.
+  public var maximumLength: Int
+  /// The time after which it is killed.
+  public var timeout: Duration
+
+  /// The path.
+  public var description: String { "AWSProgram(\(path))" }
+}
+
+/// The reason why a program gave no credentials.
+public enum AWSProgramError: LoggableError, Hashable {
+  /// Programs cannot be run here.
+  case unsupported
+  /// There is no such program, or it cannot be run.
+  case notStarted
+  /// It ended with another status than 0.
+  case failed(status: Int)
+  /// It printed too much.
+  case outputTooLong
+  /// It took too long, and was killed.
+  case timedOut
+
+  /// The reason as a clause.
+  public var description: String {
+    switch self {
+    case .unsupported: "programs cannot be run here"
+    case .notStarted: "the program could not be started"
+    case .failed(let status): "the program ended with the status \(status)"
+    case .outputTooLong: "the output of the program is too long"
+    case .timedOut: "the program took too long and was stopped"
+    }
+  }
+}
+#endif

@@ -1,0 +1,109 @@
+#if AWS
+import ApusCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A file of sections with properties: `~/.aws/config` or `~/.aws/credentials`.
+///
+/// The parser is total: each text gives sections, or an error with the number of a line. A line that begins with `#` or
+/// `;`, and the rest of a line after white space and one of them, are comments. A line that begins with white space
+/// continues the value before it. Sections with one name are one section; of two properties with one name the later one
+/// counts.
+struct ConfigFile: Sendable, Hashable, SelfRedacting {
+  /// A text that is not a file of sections.
+  struct Failure: LoggableError, Hashable {
+    /// From 1.
+    let line: Int
+    let reason: String
+
+    var description: String { "line \(line): \(reason)" }
+  }
+
+  /// The maximum size of a file in bytes.
+  static let maximumLength = 1 << 20
+
+  /// The properties by name, in lower case, of each section, by its title without brackets.
+  private(set) var sections: [String: [String: String]] = [:]
+
+  var description: String { "ConfigFile(\(sections.keys.sorted()))" }
+
+  init() {}
+
+  init(_ bytes: Data) throws(Failure) {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Failure(line: 1, reason: "the file is not UTF-8")
+    }
+    var parser = Parser()
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) { try parser.take(line) }
+    sections = parser.sections
+  }
+
+  private struct Parser {
+    var sections: [String: [String: String]] = [:]
+    private var number = 0
+    private var section: String?
+    private var property: String?
+
+    mutating func take(_ line: Substring) throws(Failure) {
+      number += 1
+      let isIndented = line.first.map { $0 == " " || $0 == "\t" } ?? false
+      let text = line.trimmed
+      guard let first = text.first, first != "#", first != ";" else { return }
+      if first == "[" { return try begin(text) }
+      guard let section else { throw Failure(line: number, reason: "a property is outside of all sections") }
+      if isIndented {
+        guard let property else { throw Failure(line: number, reason: "the line continues nothing") }
+        return append(text, to: property, in: section)
+      }
+      guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
+        throw Failure(line: number, reason: "there is no name before a `=`")
+      }
+      let name = text[..<sign].trimmed.lowercased()
+      guard !name.isEmpty else { throw Failure(line: number, reason: "there is no name before a `=`") }
+      property = name
+      sections[section, default: [:]][name] = String(text[sign...].dropFirst().withoutComment.trimmed)
+    }
+
+    private mutating func begin(_ text: Substring) throws(Failure) {
+      guard let end = text.firstIndex(of: "]") else { throw Failure(line: number, reason: "a section has no `]`") }
+      let rest = text[end...].dropFirst().trimmed
+      guard rest.isEmpty || rest.first == "#" || rest.first == ";" else {
+        throw Failure(line: number, reason: "there is text after the `]`")
+      }
+      let words = CommandWords.split(String(text[..<end].dropFirst()))
+      guard let words, !words.isEmpty else { throw Failure(line: number, reason: "a section has no name") }
+      let title = words.joined(separator: " ")
+      (section, property) = (title, nil)
+      if sections[title] == nil { sections[title] = [:] }
+    }
+
+    private mutating func append(_ text: Substring, to property: String, in section: String) {
+      let value = sections[section]?[property] ?? ""
+      sections[section]?[property] = value + "\n" + text
+    }
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: Substring {
+    let start = drop { $0 == " " || $0 == "\t" }
+    guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+    return start[...last]
+  }
+
+  /// The text before white space and a `#` or `;`.
+  fileprivate var withoutComment: Substring {
+    var isAfterSpace = false
+    for index in indices {
+      let character = self[index]
+      if isAfterSpace, character == "#" || character == ";" { return self[..<index] }
+      isAfterSpace = character == " " || character == "\t"
+    }
+    return self
+  }
+}
+#endif

@@ -1,0 +1,60 @@
+#if AWS
+import ApusCore
+
+/// The credentials of a container: from an address that its environment names.
+struct ContainerSource: Sendable {
+  let context: ProviderContext
+
+  /// The addresses, besides loopback ones, to which a request without TLS may go: those of the container services.
+  private static let allowedHosts: Set = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"]
+  private static let timeout = Duration.seconds(2)
+
+  func fetch() async throws(SourceFailure) -> FetchedCredentials {
+    let url = try url()
+    let client = try ProviderClient(url, timeout: Self.timeout, context)
+    var request = Request<Content>.get(url.path).field("Accept", "application/json")
+    if let token = try token() { request = request.field("Authorization", token, isSensitive: true) }
+    let answer = try await client.send(request)
+    guard answer.status == 200 else {
+      throw SourceFailure(reason: "the container service answers with the status \(answer.status)")
+    }
+    return FetchedCredentials(credentials: try ServiceCredentials.read(answer))
+  }
+
+  private func url() throws(SourceFailure) -> URLReference {
+    let environment = context.environment
+    if let relative = environment["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] {
+      guard relative.hasPrefix("/") else {
+        throw SourceFailure(reason: "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI does not begin with a slash")
+      }
+      return try .ofService("http://169.254.170.2\(relative)")
+    }
+    guard let full = environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] else {
+      throw .absent("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and AWS_CONTAINER_CREDENTIALS_FULL_URI are not set")
+    }
+    let url = try URLReference.ofService(full)
+    // Anybody on the way could read credentials that are sent without TLS.
+    guard url.origin.scheme == "https" || url.isLoopback || Self.allowedHosts.contains(url.origin.host) else {
+      throw SourceFailure(
+        reason: "the host of AWS_CONTAINER_CREDENTIALS_FULL_URI is not allowed without TLS: it is neither a loopback "
+          + "address nor that of a container service")
+    }
+    return url
+  }
+
+  /// The token that the service demands. Its file is read every time, because it changes.
+  private func token() throws(SourceFailure) -> String? {
+    var token = context.environment["AWS_CONTAINER_AUTHORIZATION_TOKEN"]
+    if let path = context.environment["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] {
+      guard let text = try context.text(of: path) else {
+        throw SourceFailure(reason: "there is no file \(path)")
+      }
+      token = text.last?.isNewline == true ? String(text.dropLast()) : text
+    }
+    guard token?.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) ?? true else {
+      throw SourceFailure(reason: "the authorization token of the container contains characters that cannot be sent")
+    }
+    return token
+  }
+}
+#endif

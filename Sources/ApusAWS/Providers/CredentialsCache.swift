@@ -1,0 +1,235 @@
+#if AWS
+import ApusCore
+import ApusMiddleware
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Credentials that are fetched once for any number of calls, and again before they expire: drives a ``RefreshState``.
+final class CredentialsCache: Sendable {
+  typealias Fetch = @Sendable () async throws -> FetchedCredentials
+
+  private enum Outcome: Sendable {
+    case look
+    case failed(any Error)
+  }
+
+  /// The credentials of a generation.
+  private struct Held {
+    let fetched: FetchedCredentials
+    /// `nil`: they do not expire.
+    let end: MonotonicInstant?
+    /// The time from when they were fetched to their end.
+    let lifetime: Duration?
+    /// Whether a server has rejected them.
+    var isInvalid = false
+  }
+
+  private struct Shared {
+    var state = RefreshState()
+    var waiters = WaiterTable<RefreshState.Waiter, Outcome>()
+    var nextWaiter: RefreshState.Waiter = 0
+    var window = RefreshWindow()
+    /// The number of fetches that gave credentials.
+    var generation: UInt64 = 0
+    var held: Held?
+    var failure: (any Error)?
+    /// The credentials that were rejected last, and when. A server that rejects them again must not cause a fetch for
+    /// every call.
+    var rejected: (credentials: AWSCredentials, at: MonotonicInstant)?
+  }
+
+  private enum Step {
+    case use(AWSCredentials)
+    case wait(RefreshState.Waiter, generation: UInt64)
+    case fail(any Error)
+  }
+
+  /// The time for which a second rejection of the same credentials is ignored.
+  private static let rejectionPause = Duration.seconds(60)
+  /// The shortest extension of stable credentials, and the part of it that is random.
+  private static let extensionTime = Duration.seconds(300)
+
+  private let runtime: Runtime
+  private let now: @Sendable () -> Date
+  private let fetch: Fetch
+  private let shared = Mutex(Shared())
+
+  init(_ runtime: Runtime, now: @escaping @Sendable () -> Date, _ fetch: @escaping Fetch) {
+    (self.runtime, self.now, self.fetch) = (runtime, now, fetch)
+  }
+
+  // MARK: Calls
+
+  /// Returns credentials that have not expired.
+  ///
+  /// - Parameter context: the call that needs them; its attempt's limit ends the wait.
+  func credentials(for context: CallContext? = nil) async throws -> AWSCredentials {
+    // A call that waited looks again; the credentials that it waited for may have been rejected meanwhile.
+    for _ in 0..<3 {
+      switch step() {
+      case .use(let credentials): return credentials
+      case .fail(let error): throw error
+      case .wait(let waiter, let generation):
+        context?.record(.awaitingCredentials(generation: generation))
+        if case .failed(let error) = try await outcome(of: waiter, context) { throw error }
+      }
+    }
+    throw SourceFailure(reason: "the server rejects credentials as soon as they are fetched")
+  }
+
+  /// The credentials, if a call need not wait for them.
+  var ready: AWSCredentials? {
+    shared.withLock { shared in
+      guard let held = shared.held, !held.isInvalid, let end = held.end else {
+        return shared.held.flatMap { $0.isInvalid ? nil : $0.fetched.credentials }
+      }
+      return freshness(of: held, &shared) == .fresh && runtime.clock.now < end ? held.fetched.credentials : nil
+    }
+  }
+
+  func invalidate(_ credentials: AWSCredentials) {
+    shared.withLock { shared in
+      guard shared.held?.fetched.credentials == credentials else { return }
+      let instant = runtime.clock.now
+      if let rejected = shared.rejected, rejected.credentials == credentials,
+        rejected.at.duration(to: instant) < Self.rejectionPause
+      {
+        return
+      }
+      shared.rejected = (credentials, instant)
+      shared.held?.isInvalid = true
+    }
+  }
+
+  // MARK: Steps
+
+  private func step() -> Step {
+    let (step, flight) = shared.withLock { shared -> (Step, RefreshState.Flight?) in
+      let waiter = shared.nextWaiter
+      shared.nextWaiter += 1
+      var freshness = RefreshState.Freshness.expired
+      if let held = shared.held { freshness = self.freshness(of: held, &shared) }
+      let decision = shared.state.needs(shared.generation, freshness, waiter: waiter, now: runtime.clock.now)
+      switch decision {
+      case .wait, .waitFor:
+        shared.waiters.register(waiter)
+        var flight: RefreshState.Flight?
+        if case .waitFor(let started) = decision { flight = started }
+        return (.wait(waiter, generation: shared.generation), flight)
+      case .go, .goWhile:
+        var flight: RefreshState.Flight?
+        if case .goWhile(let started) = decision { flight = started }
+        return (shared.held.map { .use($0.fetched.credentials) } ?? .fail(Self.unknown), flight)
+      case .rest, .fail: return (.fail(shared.failure ?? Self.unknown), nil)
+      }
+    }
+    if let flight { begin(flight) }
+    return step
+  }
+
+  private static var unknown: SourceFailure { SourceFailure(reason: "the credentials could not be fetched") }
+
+  private func freshness(of held: Held, _ shared: inout Shared) -> RefreshState.Freshness {
+    if held.isInvalid { return .expired }
+    guard let end = held.end else { return .fresh }
+    let freshness = shared.window.freshness(
+      remaining: runtime.clock.now.duration(to: end), lifetime: held.lifetime, of: shared.generation,
+      random: runtime.random)
+    return freshness == .expired && held.fetched.isStable ? .ageing : freshness
+  }
+
+  /// Fetches in a task that belongs to no call, so that the end of a call does not end it.
+  private func begin(_ flight: RefreshState.Flight) {
+    Task.detached(executorPreference: runtime.executor) {
+      let result: Result<FetchedCredentials, any Error>
+      do {
+        result = .success(try await self.fetch())
+      } catch {
+        result = .failure(error)
+      }
+      self.finish(flight, with: result)
+    }
+  }
+
+  private func finish(_ flight: RefreshState.Flight, with result: Result<FetchedCredentials, any Error>) {
+    let instant = runtime.clock.now
+    let resumptions = shared.withLock { shared in
+      let waiters: Set<RefreshState.Waiter>
+      let outcome: Outcome
+      switch result.flatMap({ held($0, at: instant) }) {
+      case .success(let held):
+        (shared.held, shared.failure, outcome) = (held, nil, .look)
+        waiters = shared.state.ended(flight, with: .replaced, now: instant).0
+        shared.generation += 1
+      case .failure(let error):
+        (shared.failure, outcome) = (error, .failed(error))
+        waiters = shared.state.ended(flight, with: .failed(.passing), now: instant).0
+      }
+      return waiters.sorted().compactMap { shared.waiters.resolve($0, with: outcome) }
+    }
+    for resumption in resumptions { resumption.resume() }
+  }
+
+  /// Fetched credentials with the instant of their end. Stable ones that have expired are extended.
+  private func held(_ fetched: FetchedCredentials, at instant: MonotonicInstant) -> Result<Held, any Error> {
+    guard let expiration = fetched.credentials.expiration else {
+      return .success(Held(fetched: fetched, end: nil, lifetime: nil))
+    }
+    var lifetime = Duration(clampingSeconds: expiration.timeIntervalSince(now()))
+    if lifetime <= .zero {
+      guard fetched.isStable else {
+        return .failure(SourceFailure(reason: "the credentials that were fetched have expired"))
+      }
+      let share = Double(runtime.random() >> 11) / Double(1 << 53 as UInt64)
+      lifetime = Self.extensionTime * (1 + share)
+    }
+    return .success(Held(fetched: fetched, end: instant.advanced(by: lifetime), lifetime: lifetime))
+  }
+
+  // MARK: Waiting
+
+  private func outcome(of waiter: RefreshState.Waiter, _ context: CallContext?) async throws -> Outcome {
+    let alarm = context?.alarm(for: CredentialsPatience(of: waiter, with: self))
+    defer { alarm?.cancel() }
+    return try await withWaiter { continuation in
+      shared.withLock { $0.waiters.suspend(waiter, continuation) }
+    } onCancel: {
+      let cancelled = shared.withLock { shared in
+        shared.state.left(waiter)
+        return shared.waiters.cancel(waiter)
+      }
+      if case .suspended(let continuation) = cancelled { continuation.resume(throwing: CancellationError()) }
+    }
+  }
+
+  /// Ends the wait of a call whose attempt's limit has passed. The fetch goes on for other calls.
+  fileprivate func giveUp(_ waiter: RefreshState.Waiter) {
+    let resumption = shared.withLock { shared -> WaiterTable<RefreshState.Waiter, Outcome>.Resumption? in
+      guard shared.waiters.isPending(waiter) else { return nil }
+      shared.state.left(waiter)
+      return shared.waiters.resolve(
+        waiter, with: .failed(TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)))
+    }
+    resumption?.resume()
+  }
+}
+
+/// A deadline target that ends a call's wait for credentials when its attempt's limit passes.
+private final class CredentialsPatience: DeadlineTarget {
+  private let waiter: RefreshState.Waiter
+  private let cache: CredentialsCache
+
+  init(of waiter: RefreshState.Waiter, with cache: CredentialsCache) {
+    (self.waiter, self.cache) = (waiter, cache)
+  }
+
+  func deadlinePassed() {
+    cache.giveUp(waiter)
+  }
+}
+#endif

@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ApusAWS
+
+@Suite("The machine's files and programs", .timeLimit(.minutes(1)))
+struct SystemEnvironmentTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID())")
+
+  private func program(_ path: String, _ arguments: [String], limit: Int = 1000, seconds: Int = 30) -> AWSProgram {
+    AWSProgram(
+      path: path, arguments: arguments, variables: ["NAME": "value"], maximumLength: limit,
+      timeout: .seconds(seconds))
+  }
+
+  @Test("A regular file is read up to the limit; no file is none, and anything else an error")
+  func files() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "file").path
+    try Data(repeating: 1, count: 40_000).write(to: URL(filePath: file))
+    #expect(try SystemFile.read(file, maximumLength: 40_000)?.count == 40_000)
+    #expect(throws: SystemFile.Failure.tooLong) { try SystemFile.read(file, maximumLength: 39_999) }
+    #expect(try SystemFile.read(file + "x", maximumLength: 10) == nil)
+    #expect(try SystemFile.read(file + "/x", maximumLength: 10) == nil)
+    #expect(throws: SystemFile.Failure.notRegular) { try SystemFile.read(folder.path, maximumLength: 10) }
+  }
+
+  #if os(Linux) || os(macOS)
+  @Test("A program gets its arguments unchanged and its variables, and its standard output is returned")
+  func output() async throws {
+    let words = ["-c", "printf '%s|' \"$@\"; printf '%s' \"$NAME\"; printf error >&2", "sh", "a b", "$HOME;x"]
+    let output = try await SystemProgram.run(program("/bin/sh", words))
+    #expect(String(decoding: output, as: UTF8.self) == "a b|$HOME;x|value")
+  }
+
+  @Test("A program that fails, prints too much, takes too long or does not exist is an error, and is not waited for")
+  func failures() async {
+    await #expect(throws: AWSProgramError.failed(status: 3)) {
+      try await SystemProgram.run(program("/bin/sh", ["-c", "exit 3"]))
+    }
+    await #expect(throws: AWSProgramError.outputTooLong) {
+      try await SystemProgram.run(program("/bin/sh", ["-c", "exec yes"]))
+    }
+    await #expect(throws: AWSProgramError.timedOut) {
+      try await SystemProgram.run(program("/bin/sh", ["-c", "exec sleep 1000"], seconds: 1))
+    }
+    await #expect(throws: AWSProgramError.notStarted) {
+      try await SystemProgram.run(program("/nowhere/at/all", []))
+    }
+  }
+
+  @Test("A cancelled task does not wait for its program")
+  func cancelled() async {
+    let task = Task { try await SystemProgram.run(program("/bin/sh", ["-c", "exec sleep 1000"])) }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+  #endif
+
+  @Test("Paths relative to the working directory are refused")
+  func paths() {
+    let environment = AWSEnvironment(home: "/home/x")
+    #expect(environment.absolute("/a") == "/a" && environment.absolute("~/a") == "/home/x/a")
+    for path in ["a", "./a", "../a", "~a", ""] { #expect(environment.absolute(path) == nil) }
+    #expect(AWSEnvironment(home: "home").absolute("~/a") == nil)
+  }
+
+  @Test("An environment shows the names of its variables only")
+  func secrets() {
+    let environment = AWSEnvironment(variables: ["AWS_SECRET_ACCESS_KEY": "sentinel-secret", "OTHER": "sentinel"])
+    #expect(!texts(of: environment).contains("sentinel"))
+    #expect("\(environment)".contains("AWS_SECRET_ACCESS_KEY"))
+    let program = AWSProgram(
+      path: "/bin/x", arguments: ["sentinel"], variables: ["A": "sentinel"], maximumLength: 1, timeout: .seconds(1))
+    #expect(!texts(of: program).contains("sentinel"))
+  }
+}

@@ -1,0 +1,239 @@
+import ApusCore
+import ApusMiddleware
+import ApusTesting
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import ApusAWS
+
+@Suite("Credentials chain")
+struct AWSCredentialsChainTests {
+  private typealias Source = AWSCredentialsError.Source
+
+  @Test("The first provider that is configured gives the credentials")
+  func order() async throws {
+    var bench = ProviderBench(
+      ["AWS_ACCESS_KEY_ID": "AKIDENV", "AWS_SECRET_ACCESS_KEY": "SENTINEL-secret", "AWS_SESSION_TOKEN": "t"],
+      files: ["/home/x/.aws/credentials": "[default]\naws_access_key_id = AKIDFILE\naws_secret_access_key = s"])
+    #expect(
+      try await bench.chain.credentials()
+        == AWSCredentials(accessKeyID: "AKIDENV", secretAccessKey: "SENTINEL-secret", sessionToken: "t"))
+    bench.environment.variables["AWS_ACCESS_KEY_ID"] = ""
+    bench.environment.variables["AWS_SECRET_ACCESS_KEY"] = nil
+    #expect(try await bench.chain.credentials().accessKeyID == "AKIDFILE")
+    bench.environment.variables = ["AWS_ACCESS_KEY_ID": "AKIDENV", "AWS_SECRET_ACCESS_KEY": "s"]
+    bench.environment.profile = "default"
+    #expect(try await bench.chain.credentials().accessKeyID == "AKIDFILE")
+    #expect(bench.stub.exchanges.isEmpty)
+  }
+
+  @Test("The error lists every provider that was asked, with its reason")
+  func nowhere() async {
+    let bench = ProviderBench(["AWS_EC2_METADATA_DISABLED": "TRUE"])
+    let failures = await bench.failures()
+    #expect(failures.map(\.source) == Source.allCases)
+    #expect(failures.allSatisfy { !$0.isConfigured })
+    let text = AWSCredentialsError(failures: failures).description
+    #expect(text.hasPrefix("there are no AWS credentials: environment variables: AWS_ACCESS_KEY_ID is not set; "))
+    #expect(text.hasSuffix("instance metadata: AWS_EC2_METADATA_DISABLED is true"))
+  }
+
+  @Test("A configured provider that fails ends the search")
+  func configured() async {
+    let bench = ProviderBench(
+      ["AWS_SECRET_ACCESS_KEY": "s"],
+      files: ["/home/x/.aws/credentials": "[default]\naws_access_key_id = AKIDFILE\naws_secret_access_key = s"])
+    let failures = await bench.failures()
+    #expect(failures.map(\.source) == [.environment])
+    #expect(await bench.reason() == "AWS_ACCESS_KEY_ID is not set, but AWS_SECRET_ACCESS_KEY is")
+  }
+
+  // MARK: Container
+
+  @Test("A container's service is asked at its relative address, with the token of its file")
+  func container() async throws {
+    let bench = ProviderBench(
+      [
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2/id?x=1", "AWS_CONTAINER_AUTHORIZATION_TOKEN": "other",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "/run/token",
+      ], files: ["/run/token": "SENTINEL-bearer\n"])
+    bench.on("http://169.254.170.2/v2/id", .json(ProviderBench.json()))
+    let credentials = try await bench.chain.credentials()
+    #expect(credentials.accessKeyID == "ASIA" && credentials.sessionToken == "SENTINEL-token")
+    #expect(credentials.expiration == ProviderBench.date.addingTimeInterval(3600))
+    #expect(bench.stub.exchanges.map(\.target) == ["/v2/id?x=1"])
+    #expect(bench.stub.exchanges.first?.fields[.authorization] == "SENTINEL-bearer")
+  }
+
+  @Test(
+    "A complete address is used if it has TLS, is a loopback address or belongs to a container service",
+    arguments: [
+      ("https://credentials.example/x", true), ("http://127.0.0.1:8080/x", true), ("http://127.9.9.9/x", true),
+      ("http://localhost/x", true), ("http://[::1]:80/x", true), ("http://169.254.170.2/x", true),
+      ("http://169.254.170.23/x", true), ("http://[fd00:ec2::23]/x", true), ("http://credentials.example/x", false),
+      ("http://169.254.170.24/x", false), ("http://127.0.0.1.evil.example/x", false), ("http://128.0.0.1/x", false),
+      ("http://[fd00:ec2::24]/x", false), ("http://localhost.evil.example/x", false), ("ftp://127.0.0.1/x", false),
+      ("http://user@127.0.0.1/x", false), ("nothing", false),
+    ])
+  func addresses(url: String, isAllowed: Bool) async {
+    let bench = ProviderBench(["AWS_CONTAINER_CREDENTIALS_FULL_URI": url])
+    bench.stub.onAny(reply: .json(ProviderBench.json()))
+    #expect(await bench.failures().isEmpty == isAllowed)
+    #expect(bench.stub.exchanges.isEmpty != isAllowed)
+  }
+
+  @Test(
+    "A response of a container's service that gives no credentials is a typed failure",
+    arguments: [
+      (StubReply.status(404), "the container service answers with the status 404"),
+      (
+        .status(302, fields: [.location: "http://169.254.170.2/y"]), "the container service answers with the status 302"
+      ),
+      (.text("SENTINEL-secret"), "the response of the service cannot be read"),
+      (.json("{}"), "the access key ID or the secret access key is missing"),
+      (.json(ProviderBench.json(code: "Failed SENTINEL-secret")), "the service answers with the code unknown"),
+      (
+        .json(ProviderBench.json(id: "a\\nb")),
+        "the access key ID or the session token contains characters that cannot be sent"
+      ),
+      (.json(ProviderBench.json(expiration: "soon")), "the expiration cannot be read"),
+      (.json(ProviderBench.json(expiration: "2015-08-30T12:35:00Z")), ""),
+      (.text(String(repeating: "x", count: 70_000)), "the request failed (contentTooLarge, status 200)"),
+      (.failure(TransportError(.connectionFailed, requestState: .notSent)), "the request failed (connectionFailed)"),
+    ])
+  func containerFailures(reply: StubReply, reason: String) async throws {
+    let bench = ProviderBench(["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"])
+    bench.stub.onAny(reply: reply)
+    #expect(await bench.reason() == reason)
+    let error = await #expect(throws: (any Error).self) { try await bench.chain.credentials() }
+    #expect(!texts(of: error as Any).contains("SENTINEL"))
+  }
+
+  // MARK: Instance
+
+  @Test("The metadata service is asked with a token, and never without")
+  func instance() async throws {
+    let bench = ProviderBench()
+    let base = "http://169.254.169.254/latest"
+    bench.on(.put, "\(base)/api/token", .text("SENTINEL-bearer"))
+    bench.on("\(base)/meta-data/iam/security-credentials/", .text("role name\nother"))
+    bench.on("\(base)/meta-data/iam/security-credentials/role%20name", .json(ProviderBench.json()))
+    #expect(try await bench.chain.credentials().accessKeyID == "ASIA")
+    let name = try #require(HTTPField.Name("X-aws-ec2-metadata-token"))
+    #expect(bench.stub.exchanges.map { $0.fields[name] } == [nil, "SENTINEL-bearer", "SENTINEL-bearer"])
+    let ttl = try #require(HTTPField.Name("X-aws-ec2-metadata-token-ttl-seconds"))
+    #expect(bench.stub.exchanges.first?.fields[ttl] == "21600")
+  }
+
+  @Test("Without a token nothing else is asked", arguments: [403, 404, 405, 500])
+  func noToken(status: Int) async {
+    let bench = ProviderBench()
+    bench.stub.onAny(reply: .status(status))
+    #expect(await bench.reason() == "the metadata service gives no token, status \(status)")
+    #expect(bench.stub.exchanges.map(\.method) == [.put])
+  }
+
+  @Test("A metadata service that does not answer is given up after a second")
+  func unreachable() async throws {
+    let bench = ProviderBench()
+    bench.stub.onAny(reply: .stalled)
+    let chain = bench.chain
+    let call = Task { try await chain.credentials() }
+    try await bench.stub.waitForExchanges(1)
+    bench.clock.advance(by: .seconds(1))
+    let error = await #expect(throws: AWSCredentialsError.self) { try await call.value }
+    #expect(error?.failures.last?.isConfigured == false)
+    #expect(error?.description.contains("more than a hop away: the request failed (timeout)") == true)
+  }
+
+  @Test("An instance without a role, another address, and the address of IPv6")
+  func instanceAddresses() async {
+    let none = ProviderBench()
+    none.on(.put, "http://169.254.169.254/latest/api/token", .text("t"))
+    none.on("http://169.254.169.254/latest/meta-data/iam/security-credentials/", .status(404))
+    #expect(await none.failures().last?.reason == "the instance has no role")
+    for (variables, host) in [
+      (["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE": "IPv6"], "[fd00:ec2::254]"),
+      (["AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:99"], "127.0.0.1:99"),
+    ] {
+      let bench = ProviderBench(variables)
+      bench.stub.onAny(reply: .status(500))
+      _ = await bench.failures()
+      #expect(bench.stub.exchanges.first?.request.head.authority == host)
+    }
+  }
+
+  // MARK: Web identity
+
+  @Test("The token of an identity provider is read from its file and sent without a signature")
+  func webIdentity() async throws {
+    let bench = ProviderBench(
+      [
+        "AWS_WEB_IDENTITY_TOKEN_FILE": "/run/id", "AWS_ROLE_ARN": "arn:aws:iam::1:role/r",
+        "AWS_REGION": "eu-central-1", "AWS_ROLE_SESSION_NAME": "me",
+      ], files: ["/run/id": "SENTINEL-bearer\n"])
+    bench.on(
+      .post, "https://sts.eu-central-1.amazonaws.com/",
+      .status(200, content: ProviderBench.xml("AssumeRoleWithWebIdentity")))
+    let credentials = try await bench.chain.credentials()
+    #expect(credentials.accessKeyID == "ASIAROLE")
+    #expect(credentials.expiration == ProviderBench.date.addingTimeInterval(3600))
+    let sent = try #require(bench.stub.exchanges.first)
+    #expect(sent.fields[.authorization] == nil)
+    #expect(
+      sent.text
+        == "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fr"
+        + "&RoleSessionName=me&WebIdentityToken=SENTINEL-bearer")
+  }
+
+  @Test("A rejection by the token service names its code and nothing else")
+  func rejected() async {
+    let bench = ProviderBench(
+      ["AWS_WEB_IDENTITY_TOKEN_FILE": "/run/id", "AWS_ROLE_ARN": "r"], files: ["/run/id": "SENTINEL-bearer"])
+    bench.stub.onAny(
+      reply: .status(
+        400,
+        content:
+          "<ErrorResponse><Error><Code>ExpiredTokenException</Code><Message>SENTINEL-bearer</Message></Error></ErrorResponse>"
+      ))
+    #expect(
+      await bench.reason()
+        == "AssumeRoleWithWebIdentity was rejected with the status 400, code ExpiredTokenException")
+    #expect(bench.stub.exchanges.first?.request.head.authority == "sts.amazonaws.com")
+  }
+
+  @Test("A region that would change the host is refused, and so is a token service without TLS")
+  func hosts() async {
+    var bench = ProviderBench(
+      ["AWS_WEB_IDENTITY_TOKEN_FILE": "/run/id", "AWS_ROLE_ARN": "r", "AWS_REGION": "x.evil.example/"],
+      files: ["/run/id": "t"])
+    #expect(await bench.reason() == "the name of the region is invalid")
+    bench.environment.variables["AWS_ENDPOINT_URL_STS"] = "http://sts.example"
+    #expect(await bench.reason().hasPrefix("the address of the token service is neither https"))
+    #expect(bench.stub.exchanges.isEmpty)
+  }
+
+  // MARK: Secrets
+
+  @Test("No secret is in an error, a trace or a dump of a chain and of calls that it signs")
+  func secrets() async throws {
+    let bench = ProviderBench([
+      "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SENTINEL-secret", "AWS_SESSION_TOKEN": "SENTINEL-token",
+    ])
+    let chain = bench.chain
+    bench.stub.onAny(reply: .status(403, content: "<Error><Code>AccessDenied</Code></Error>"))
+    var pipeline = Pipeline()
+    pipeline.insert(
+      SigningMiddleware(SignatureV4(region: "r", service: "s"), credentials: chain), .after(.authentication))
+    let client = Client(
+      environment: Environment(baseURL: "https://example.com"), pipeline: pipeline, transport: bench.stub)
+    let error = try #require(await failure { try await client.send(Request<Void>.get("/")) })
+    #expect(error.status == 403)
+    let curl = try await client.message(for: Request<Void>.get("/"))
+    for text in [texts(of: error), texts(of: error.trace), texts(of: chain), "\(curl.curl())"] {
+      for secret in ProviderBench.secrets { #expect(!text.contains(secret)) }
+    }
+  }
+}
