@@ -90,8 +90,13 @@ let package = Package(
     .target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], swiftSettings: settings),
     .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
     .target(
-      name: "ApusCredentials", dependencies: ["ApusCore", "ApusMiddleware", httpTypes, crypto],
+      name: "ApusCredentials",
+      dependencies: [
+        "ApusCore", "ApusMiddleware", httpTypes, crypto,
+        .target(name: "CApusKeyring", condition: .when(platforms: [.linux], traits: ["Credentials"])),
+      ],
       swiftSettings: settings),
+    .systemLibrary(name: "CApusKeyring"),
     .target(
       name: "ApusTransfers",
       dependencies: [

@@ -15,6 +15,7 @@ let package = Package(
   dependencies: [
     .package(name: "apus", path: ".."),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.33.0"),
   ],
@@ -74,6 +75,14 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "Signing",
+      dependencies: [
+        "Measuring", .product(name: "ApusAWS", package: "apus"), .product(name: "ApusCore", package: "apus"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .executableTarget(

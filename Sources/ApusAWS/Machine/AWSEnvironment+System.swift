@@ -81,8 +81,9 @@ enum SystemProgram {
   ///
   /// - Returns: its standard output. Its standard error is discarded, because it may contain secrets.
   static func run(_ program: AWSProgram) async throws -> Data {
+    guard let path = path(of: program) else { throw AWSProgramError.notStarted }
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: program.path)
+    process.executableURL = URL(fileURLWithPath: path)
     process.arguments = program.arguments
     process.environment = program.variables
     // Not the working directory of this process, which may be somebody else's project.
@@ -96,6 +97,13 @@ enum SystemProgram {
     } onCancel: {
       running.end(with: .failure(CancellationError()))
     }
+  }
+
+  /// The absolute path of a program. Relative entries of `PATH` would lead to the working directory.
+  private static func path(of program: AWSProgram) -> String? {
+    if program.path.contains("/") { return program.path.hasPrefix("/") ? program.path : nil }
+    let folders = (program.variables["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
+    return folders.lazy.map { "\($0)/\(program.path)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 }
 

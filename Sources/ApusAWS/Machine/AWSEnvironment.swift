@@ -51,7 +51,8 @@ public struct AWSEnvironment: Sendable, SelfRedacting {
 
 /// A program that prints credentials (`credential_process`).
 public struct AWSProgram: Sendable, Hashable, SelfRedacting {
-  /// The absolute path of the program.
+  /// The absolute path of the program, or a name without slashes, which is searched in the absolute entries of its
+  /// variable `PATH`.
   public var path: String
   /// The arguments, without the path.
   public var arguments: [String]

@@ -59,13 +59,11 @@ struct ProcessSource: Sendable {
         printed.id, printed.secret, token: printed.token, expiration: expiration))
   }
 
-  /// The absolute path of a program. A path relative to the working directory is refused, and so is such an entry of
-  /// `PATH`: the directory may be that of somebody else's project.
+  /// The absolute path of a program, or its name, which is searched in `PATH`. A path relative to the working directory,
+  /// which may be that of somebody else's project, is refused.
   private func path(of name: String) -> String? {
     if let path = environment.absolute(name) { return path }
-    guard !name.isEmpty, !name.contains("/") else { return nil }
-    let folders = (environment["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
-    return folders.lazy.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    return name.isEmpty || name.contains("/") ? nil : name
   }
 }
 #endif

@@ -51,6 +51,21 @@ struct SystemEnvironmentTests {
     }
   }
 
+  @Test(
+    "A program without a path is searched in the absolute folders of its own PATH, and one with a relative path is not run"
+  )
+  func search() async throws {
+    for (path, name, isFound) in [
+      ("/nowhere:/bin", "sh", true), ("bin:/bin", "sh", true), ("bin:.", "sh", false), ("/bin", "./sh", false),
+      ("/bin", "bin/sh", false), ("", "sh", false),
+    ] {
+      var program = program(name, ["-c", "echo yes"])
+      program.variables["PATH"] = path
+      let output = try? await SystemProgram.run(program)
+      #expect((output == Data("yes\n".utf8)) == isFound, "\(path) \(name)")
+    }
+  }
+
   @Test("A cancelled task does not wait for its program")
   func cancelled() async {
     let task = Task { try await SystemProgram.run(program("/bin/sh", ["-c", "exec sleep 1000"])) }

@@ -110,6 +110,22 @@ struct SigningMiddlewareTests {
     #expect(authorization(2)?.contains("/us-east-1/s3/") == true)
   }
 
+  @Test("A stream of known length is sent to S3 in signed chunks over http")
+  func chunks() async throws {
+    stub.onAny(reply: .status(204))
+    let origin = Origin(scheme: "http", host: "s3.example", port: 80)
+    let stream = ContentStream(length: 3, isReplayable: true) {
+      let piece = Mutex<Data?>(Data("abc".utf8))
+      return { piece.withLock { $0.take() } }
+    }
+    try await client(service: "s3", origins: [origin]).send(
+      Request<Void>.put(.url("http://s3.example/k"), content: .stream(stream)))
+    let sent = try #require(stub.exchanges.first)
+    let name = try #require(HTTPField.Name("X-Amz-Content-SHA256"))
+    #expect(sent.fields[name] == "STREAMING-AWS4-HMAC-SHA256-PAYLOAD")
+    #expect(sent.text.hasPrefix("3;chunk-signature=") && sent.text.contains("\r\nabc\r\n0;chunk-signature="))
+  }
+
   @Test("A request that cannot be signed fails with the reason before it is sent")
   func unsignable() async throws {
     let stream = ContentStream(isReplayable: true) { { nil } }

@@ -3,12 +3,14 @@ import ApusMiddleware
 import ApusTesting
 import Foundation
 import HTTPTypes
+import Logging
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import ApusAWS
 
-@Suite("Credentials chain")
+@Suite("Credentials chain", .timeLimit(.minutes(1)))
 struct AWSCredentialsChainTests {
   private typealias Source = AWSCredentialsError.Source
 
@@ -215,25 +217,108 @@ struct AWSCredentialsChainTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
+  // MARK: Calls
+
+  private func client(_ bench: ProviderBench, _ middleware: (any Middleware)? = nil) -> Client {
+    var pipeline = Pipeline()
+    if let middleware { pipeline.insert(middleware, .after(.attemptTimeout)) }
+    let signing = SigningMiddleware(
+      SignatureV4(region: "r", service: "s"), credentials: bench.chain, now: { ProviderBench.date })
+    pipeline.insert(signing, .after(.authentication))
+    var settings = ClientSettings()
+    settings.runtime.clock = bench.clock
+    return Client(
+      environment: Environment(baseURL: "https://example.com"), pipeline: pipeline, transport: bench.stub,
+      settings: settings)
+  }
+
+  @Test("A call with expired credentials is sent once more with credentials that are fetched anew")
+  func expired() async throws {
+    let bench = ProviderBench(["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"])
+    let ids = Mutex(["ASIAONE", "ASIATWO"])
+    bench.stub.on { request, _ in
+      request.origin?.host == "169.254.170.2"
+    } reply: { _ in
+      .json(ProviderBench.json(id: ids.withLock { $0.removeFirst() }))
+    }
+    bench.stub.on { request, _ in
+      request.origin?.host == "example.com"
+    } reply: { exchange in
+      exchange.fields[.authorization]?.contains("ASIATWO") == true
+        ? .status(204) : .status(403, content: "<Error><Code>ExpiredToken</Code></Error>")
+    }
+    let client = client(bench)
+    try await client.send(Request<Void>.get("/"))
+    try await client.send(Request<Void>.get("/"))
+    #expect(ids.withLock { $0.isEmpty } && bench.stub.exchanges.count == 5)
+  }
+
+  @Test("A call waits for credentials no longer than its attempt's limit, and the fetch goes on")
+  func attemptLimit() async throws {
+    struct Limit: Middleware {
+      func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+        var context = context
+        context.limitAttempt(to: context.now.advanced(by: .milliseconds(500)))
+        return try await next(request, context: context)
+      }
+    }
+    let bench = ProviderBench(["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"])
+    let gate = Gate()
+    bench.stub.onAny(reply: .json(ProviderBench.json()).waiting(for: gate))
+    let client = client(bench, Limit())
+    let call = Task { await failure { try await client.send(Request<Void>.get("/")) } }
+    try await bench.stub.waitForExchanges(1)
+    try await waitWhile(client.calls.all.allSatisfy { !$0.isWaitingForCredentials })
+    bench.clock.advance(by: .milliseconds(500))
+    let error = await call.value
+    #expect(error?.code == .timeout && error?.requestState == .notSent)
+    gate.open()
+    #expect(try await bench.stub.waitUntilIdle().first?.outcome == .replied)
+  }
+
   // MARK: Secrets
 
-  @Test("No secret is in an error, a trace or a dump of a chain and of calls that it signs")
+  @Test("No secret is in an error, a trace, a log or a dump of a chain and of calls that it signs")
   func secrets() async throws {
-    let bench = ProviderBench([
+    var bench = ProviderBench([
       "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SENTINEL-secret", "AWS_SESSION_TOKEN": "SENTINEL-token",
     ])
-    let chain = bench.chain
-    bench.stub.onAny(reply: .status(403, content: "<Error><Code>AccessDenied</Code></Error>"))
-    var pipeline = Pipeline()
-    pipeline.insert(
-      SigningMiddleware(SignatureV4(region: "r", service: "s"), credentials: chain), .after(.authentication))
-    let client = Client(
-      environment: Environment(baseURL: "https://example.com"), pipeline: pipeline, transport: bench.stub)
-    let error = try #require(await failure { try await client.send(Request<Void>.get("/")) })
-    #expect(error.status == 403)
-    let curl = try await client.message(for: Request<Void>.get("/"))
-    for text in [texts(of: error), texts(of: error.trace), texts(of: chain), "\(curl.curl())"] {
-      for secret in ProviderBench.secrets { #expect(!text.contains(secret)) }
+    let log = LogRecorder()
+    for variables in [bench.environment.variables, ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"]] {
+      bench.environment.variables = variables
+      bench.environment.variables["AWS_CONTAINER_AUTHORIZATION_TOKEN"] = "SENTINEL-bearer"
+      let stub = bench.stub
+      stub.onAny(reply: .status(403, content: "<Error><Code>AccessDenied</Code></Error>"))
+      bench.on("http://169.254.170.2/x", .json(ProviderBench.json()))
+      let chain = bench.chain
+      var pipeline: Pipeline = [
+        .authentication: SigningMiddleware(SignatureV4(region: "r", service: "s"), credentials: chain),
+        .transport: ContentLoggingMiddleware(log.logger()),
+      ]
+      pipeline.insert(PrincipalBinding(), .after(.principal))
+      var settings = ClientSettings()
+      settings.observers = [RequestLogging(log.logger(), showsPaths: true)]
+      let client = Client(
+        environment: Environment(baseURL: "https://example.com"), pipeline: pipeline, transport: stub,
+        settings: settings)
+      let error = try #require(await failure { try await client.send(Request<Void>.get("/")) })
+      #expect(error.status == 403)
+      let message = try await client.message(for: Request<Void>.get("/"))
+      #expect(message.head.headerFields[.authorization] != nil)
+      let texts = [texts(of: error), texts(of: error.trace), texts(of: chain), texts(of: bench.environment)]
+      for text in texts + [message.curl()] + log.lines.all.map(\.text) {
+        for secret in ProviderBench.secrets { #expect(!text.contains(secret)) }
+      }
+    }
+    #expect(!log.lines.all.isEmpty)
+  }
+}
+
+extension CallEntry {
+  fileprivate var isWaitingForCredentials: Bool {
+    trace.events.contains { event in
+      if case .awaitingCredentials = event.kind { return true }
+      return false
     }
   }
 }

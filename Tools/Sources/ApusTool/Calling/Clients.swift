@@ -1,4 +1,5 @@
 import Apus
+import ApusAWS
 import Synchronization
 
 /// The clients of a command: one for each server and user, all with the same transport.
@@ -46,7 +47,11 @@ final class Clients: Sendable {
     // Every call of a batch gets the requested number of retries.
     if plan.furtherAttempts > 0 { configuration.retryBudget = .unlimited }
     (configuration.attemptTimeout, configuration.scheduler, configuration.breaker) = (nil, nil, nil)
-    configuration.customizePipeline = { $0.insert(AsWritten(), .after(.validation)) }
+    let signing = plan.signing.map { SigningMiddleware($0.signer, credentials: $0.provider(transport)) }
+    configuration.customizePipeline = { pipeline in
+      pipeline.insert(AsWritten(), .after(.validation))
+      if let signing { pipeline.insert(signing, .after(.authentication)) }
+    }
     return Client(configuration: configuration, transport: transport)
   }
 }

@@ -18,6 +18,7 @@ public struct ApusCommand: AsyncParsableCommand {
     subcommands: [
       SendCommand.self, DownloadCommand.self, UploadCommand.self, EventsCommand.self, PagesCommand.self,
       BatchCommand.self, ListCommand.self, LoginCommand.self, LogoutCommand.self, WhoamiCommand.self, SignCommand.self,
+      PresignCommand.self,
     ])
 
   /// Called by the argument parser.
@@ -30,13 +31,18 @@ enum Meaning {
   ///
   /// - Parameters:
   ///   - options: the options of connections and credentials.
+  ///   - signing: the signatures of requests. Default: none.
   ///   - plan: interprets the rest, with the origin of URLs that are only a path; `nil` for none.
   /// - Throws: as ``of(_:)``
   static func of<Plan>(
-    _ options: ConnectionOptions, _ plan: (Origin?) throws(PlanError) -> Plan
+    _ options: ConnectionOptions, signing: AWSPlan? = nil, _ plan: (Origin?) throws(PlanError) -> Plan
   ) async throws -> (Plan, ConnectionPlan) {
     try await of {
-      let connection = try await options.planWithProfile()
+      var connection = try await options.planWithProfile()
+      guard signing == nil || connection.credentials == nil else {
+        throw PlanError("--aws-sigv4 and other credentials are mutually exclusive.")
+      }
+      connection.signing = signing
       return (try plan(connection.credentials?.origin), connection)
     }
   }

@@ -41,11 +41,15 @@ struct SendCommand: AsyncParsableCommand {
   @Flag(help: "Show secrets and content in the output of --curl.")
   var showSecrets = false
 
+  @OptionGroup(title: "AWS signature")
+  var aws: AWSSigningOptions
+
   @OptionGroup(title: "Connection")
   var connection: ConnectionOptions
 
   func run() async throws {
-    let (plan, connection) = try await Meaning.of(connection) { origin throws(PlanError) in
+    let signing = try await Meaning.of { try aws.plan() }
+    let (plan, connection) = try await Meaning.of(connection, signing: signing) { origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
     let sending = Sending(

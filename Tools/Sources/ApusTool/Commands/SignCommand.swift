@@ -29,15 +29,7 @@ struct SignCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The time of the signature, in UTC. Default: now.", valueName: "2015-08-30T12:36:00Z"))
   var at: String?
 
-  @Option(name: .customLong("access-key"), help: "The access key ID.")
-  var accessKey: String?
-
-  @Option(name: .customLong("secret-key"), parsing: .unconditional, help: "The secret access key.")
-  var secretKey: String?
-
-  @Option(
-    name: .customLong("session-token"), parsing: .unconditional, help: "The session token of temporary credentials.")
-  var sessionToken: String?
+  @OptionGroup var keys: AWSKeyOptions
 
   @Flag(name: .customLong("omit-session-token"), help: "Add the session token after signing.")
   var omitSessionToken = false
@@ -64,38 +56,24 @@ struct SignCommand: AsyncParsableCommand {
   /// - Throws: ``PlanError``, ``InputError``
   func signing(in environment: [String: String]) throws -> Signing {
     guard !region.isEmpty, !service.isEmpty else { throw PlanError("--region and --service take a name.") }
-    var date = Date()
-    if let at {
-      guard let time = try? Date(at, strategy: .iso8601) else {
-        throw PlanError("--at takes a time in UTC, for example 2015-08-30T12:36:00Z.")
-      }
-      date = time
-    }
-    let token = try Self.value(sessionToken, environment["AWS_SESSION_TOKEN"])
-    let credentials = AWSCredentials(
-      accessKeyID: try Self.required(accessKey, environment["AWS_ACCESS_KEY_ID"], "--access-key", "AWS_ACCESS_KEY_ID"),
-      secretAccessKey: try Self.required(
-        secretKey, environment["AWS_SECRET_ACCESS_KEY"], "--secret-key", "AWS_SECRET_ACCESS_KEY"),
-      sessionToken: token)
+    let credentials = try keys.credentials(in: environment)
     var signer = SignatureV4(region: region, service: service)
     if noNormalizePath, signer.pathRules != .decoded { signer.pathRules = .asSent(isNormalized: false) }
     if signContent { signer.sendsPayload = true }
     signer.signsSessionToken = !omitSessionToken
     return Signing(
-      signer: signer, credentials: credentials, date: date, seconds: presign,
+      signer: signer, credentials: credentials, date: try Self.date(at), seconds: presign,
       input: .standardInput(), output: .standardOutput(), error: .standardError())
   }
 
-  private static func required(
-    _ option: String?, _ variable: String?, _ name: String, _ variableName: String
-  ) throws -> String {
-    guard let value = try value(option, variable) else { throw PlanError("\(name) or \(variableName) is required.") }
-    return value
-  }
-
-  /// Returns the value of an option, or else of a variable; `nil` if neither is set.
-  private static func value(_ option: String?, _ variable: String?) throws(InputError) -> String? {
-    let value = try option.map { value throws(InputError) in try CredentialPlan.secretText(value) } ?? variable
-    return value?.isEmpty == false ? value : nil
+  /// Returns the time of an option, or the present.
+  ///
+  /// - Throws: ``PlanError``
+  static func date(_ text: String?) throws(PlanError) -> Date {
+    guard let text else { return Date() }
+    guard let date = try? Date(text, strategy: .iso8601) else {
+      throw PlanError("--at takes a time in UTC, for example 2015-08-30T12:36:00Z.")
+    }
+    return date
   }
 }

@@ -14,12 +14,20 @@ struct Ending: Sendable, Hashable {
   /// Creates the ending for an error.
   init(_ error: any Error) {
     switch error {
-    case let error as CallError: self.init(ExitStatus(error), Complaint(error))
+    case let error as CallError:
+      if let cause = error.underlying as? AWSCredentialsError {
+        self.init(cause)
+      } else {
+        self.init(ExitStatus(error), Complaint(error))
+      }
     case let error as InputError: self.init(.input, Complaint(sentence: error.description))
     case let error as OutputError:
       self.init(.output, error.isBrokenPipe ? nil : Complaint(sentence: error.description))
     case let error as ProfileError: self.init(error.status, Complaint(sentence: error.description))
     case let error as SigningError: self.init(.invalidRequest, Complaint(sentence: error.description))
+    case let error as AWSCredentialsError:
+      let text = error.description
+      self.init(.invalidRequest, Complaint(sentence: text.prefix(1).uppercased() + text.dropFirst() + "."))
     case let error as PlanError: self.init(.usage, Complaint(sentence: error.description))
     case is CancellationError: self.init(.interrupted, Complaint(sentence: "Interrupted."))
     case let error as TargetURL.Malformed:

@@ -36,6 +36,8 @@ struct ConnectionPlan: Sendable {
   /// The maximum number of retries after temporary failures.
   var furtherAttempts = 0
   var credentials: CredentialPlan?
+  /// The signatures of requests; `nil` for none.
+  var signing: AWSPlan?
   /// The maximum number of connections to one origin; `nil` for the transport's default.
   var connections: Int?
   /// The process's limit of open files; `nil` for no limit. The number of connections stays below it, so that
