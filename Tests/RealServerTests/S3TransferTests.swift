@@ -109,7 +109,9 @@ struct S3TransferTests {
     #expect(uploads.count == count)
   }
 
-  @Test("A process that is killed ten times uploads each part of 100 MB about once", arguments: S3Server.allCases)
+  @Test(
+    "An upload whose process is killed ten times is continued, and 100 MB arrive unchanged",
+    arguments: S3Server.allCases)
   func killed(server: S3Server) async throws {
     let url = try await server.started().url()
     try await withFile(100_000_000) { path, hash, folder in
