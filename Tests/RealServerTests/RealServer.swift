@@ -22,12 +22,13 @@ final class RealServer: Sendable {
     case datasette
     case litestarTus = "litestar-tus"
     case aiohttpTus = "aiohttp-tus"
+    case oauth
 
     /// Whether its programs are installed.
     var isInstalled: Bool {
       let places = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":").map(String.init)
       switch self {
-      case .httpbin, .datasette, .litestarTus, .aiohttpTus:
+      case .httpbin, .datasette, .litestarTus, .aiohttpTus, .oauth:
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi").path)
       case .nginx, .squid, .registry:
         let program = self == .registry ? "docker-registry" : rawValue
@@ -49,6 +50,7 @@ final class RealServer: Sendable {
   static let datasette = Task { try await started(.datasette) }
   static let litestarTus = Task { try await started(.litestarTus) }
   static let aiohttpTus = Task { try await started(.aiohttpTus) }
+  static let oauth = Task { try await started(.oauth) }
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
