@@ -19,6 +19,10 @@ let transfersCrypto = Target.Dependency.product(
   name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Transfers"]))
 let awsCrypto = Target.Dependency.product(
   name: "Crypto", package: "swift-crypto", condition: .when(traits: ["AWS"]))
+/// A product of swift-crypto, compiled only with the trait `OAuth`.
+func oauthCrypto(_ product: String) -> Target.Dependency {
+  .product(name: product, package: "swift-crypto", condition: .when(traits: ["OAuth"]))
+}
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// A product of SwiftNIO, compiled only with the trait `NIO`.
@@ -33,9 +37,9 @@ func syntax(_ product: String) -> Target.Dependency {
 
 /// The default traits. On a Linux host `URLSession` is off by default.
 #if os(Linux)
-let defaultTraits: Set<String> = ["NIO", "Credentials", "Transfers", "AWS"]
+let defaultTraits: Set<String> = ["NIO", "Credentials", "Transfers", "AWS", "OAuth"]
 #else
-let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials", "Transfers", "AWS"]
+let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials", "Transfers", "AWS", "OAuth"]
 #endif
 
 let package = Package(
@@ -50,6 +54,7 @@ let package = Package(
     .library(name: "ApusCredentials", targets: ["ApusCredentials"]),
     .library(name: "ApusTransfers", targets: ["ApusTransfers"]),
     .library(name: "ApusAWS", targets: ["ApusAWS"]),
+    .library(name: "ApusOAuth", targets: ["ApusOAuth"]),
     .library(name: "ApusURLSession", targets: ["ApusURLSession"]),
     .library(name: "ApusNIO", targets: ["ApusNIO"]),
     .library(name: "ApusTesting", targets: ["ApusTesting"]),
@@ -61,6 +66,7 @@ let package = Package(
     .trait(name: "Credentials", description: "`ApusCredentials`: digest authentication, persistent credentials."),
     .trait(name: "Transfers", description: "`ApusTransfers`: downloads and uploads that can be resumed."),
     .trait(name: "AWS", description: "`ApusAWS`: signatures of AWS and, with `Transfers`, S3."),
+    .trait(name: "OAuth", description: "`ApusOAuth`: sign-in with OAuth 2 and OpenID Connect."),
     .trait(name: "ServiceLifecycle", description: "The SwiftNIO transport as a service of swift-service-lifecycle."),
     .trait(name: "Macros", description: "`ApusMacros`: the macro `@JSONCodable`."),
     .default(enabledTraits: defaultTraits),
@@ -106,6 +112,12 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "ApusAWS", dependencies: ["ApusCore", "ApusMiddleware", "ApusTransfers", httpTypes, awsCrypto],
+      swiftSettings: settings),
+    .target(
+      name: "ApusOAuth",
+      dependencies: [
+        "ApusCore", "ApusJSON", "ApusMiddleware", httpTypes, oauthCrypto("Crypto"), oauthCrypto("CryptoExtras"),
+      ],
       swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
     .systemLibrary(name: "CApusZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -188,6 +200,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
+      name: "ApusOAuthTests",
+      dependencies: [
+        "ApusOAuth", "ApusMiddleware", "ApusCore", "ApusJSON", "Apus", "ApusNIO", "ApusTesting", "ApusTestServer",
+        "TestSupport", httpTypes, oauthCrypto("Crypto"), oauthCrypto("CryptoExtras"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "ApusURLSessionTests",
       dependencies: [
         "ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport", httpTypes,
@@ -216,7 +235,7 @@ let package = Package(
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTransfers", "ApusURLSession",
+        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusOAuth", "ApusTesting", "ApusTransfers", "ApusURLSession",
         "LoopbackConformance", "TestSupport", "TransfersWorker",
         .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes, transfersCrypto,
       ],
@@ -224,8 +243,8 @@ let package = Package(
     .testTarget(
       name: "DocumentationTests",
       dependencies: [
-        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusTesting", "ApusTestServer", "ApusTransfers",
-        "ApusWaiting", httpTypes,
+        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusOAuth", "ApusTesting", "ApusTestServer",
+        "ApusTransfers", "ApusWaiting", httpTypes,
       ],
       swiftSettings: settings),
   ],

@@ -30,6 +30,8 @@ ALLOWED = {
     "ApusTransfers": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization", "Dispatch"}
                      | FOUNDATION | LIBC,
     "ApusAWS": {"ApusCore", "ApusMiddleware", "ApusTransfers", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION | LIBC,
+    "ApusOAuth": {"ApusCore", "ApusJSON", "ApusMiddleware", "HTTPTypes", "Crypto", "CryptoExtras", "Synchronization",
+                  "Dispatch", "AuthenticationServices"} | FOUNDATION | LIBC,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",
                        "CryptoKit", "Network"} | FOUNDATION,
     "ApusNIO": {"ApusCore", "HTTPTypes", "Synchronization", "CApusZlib", "ServiceLifecycle", "NIOTLS"} | FOUNDATION | NIO
@@ -44,7 +46,7 @@ ALLOWED = {
 REEXPORTED = {"Apus": {"ApusCore", "ApusMiddleware", "HTTPTypes"}, "ApusCore": {"ApusJSON"},
               "ApusMacros": {"ApusJSON"}, "ApusTesting": {"ApusWaiting"}, "ApusTestServer": {"ApusWaiting"}}
 # Modules that not every platform has: their imports must be inside `#if canImport`.
-GUARDED = {"FoundationEssentials", "FoundationNetworking", "Security", "Network"} | LIBC
+GUARDED = {"FoundationEssentials", "FoundationNetworking", "Security", "Network", "AuthenticationServices"} | LIBC
 # Targets that must stay small: the full Foundation only where FoundationEssentials does not exist.
 ESSENTIALS_ONLY = {"ApusJSON", "ApusCore", "ApusMiddleware"}
 # Targets whose core does without Foundation: only files with these names import it.

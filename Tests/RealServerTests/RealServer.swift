@@ -24,12 +24,13 @@ final class RealServer: Sendable {
     case aiohttpTus = "aiohttp-tus"
     case seaweedfs
     case swift
+    case oauth
 
     /// Whether its programs are installed.
     var isInstalled: Bool {
       let places = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":").map(String.init)
       switch self {
-      case .httpbin, .datasette, .litestarTus, .aiohttpTus:
+      case .httpbin, .datasette, .litestarTus, .aiohttpTus, .oauth:
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi").path)
       case .seaweedfs, .swift:
         let package = self == .swift ? "swift" : "bin/weed"
@@ -56,6 +57,7 @@ final class RealServer: Sendable {
   static let aiohttpTus = Task { try await started(.aiohttpTus) }
   static let seaweedfs = Task { try await started(.seaweedfs) }
   static let swift = Task { try await started(.swift) }
+  static let oauth = Task { try await started(.oauth) }
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one third-party server for the tests, on loopback, until its standard input is closed.
 
-    serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus|seaweedfs|swift
+    serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus|seaweedfs|swift|oauth
 
 Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
 and writes only in its own temporary folder, which is removed at the end. It ends when its standard input is closed, and
@@ -227,6 +227,13 @@ def aiohttp_tus(folder):
     return *application("aiohttp-tus", folder, "tus_app.py", ["aiohttp"], [folder]), {}
 
 
+# MARK: OAuth
+
+def oauth(folder):
+    """An authorization server and an API."""
+    return *application("oauth", folder, "oauth_app.py"), {}
+
+
 # MARK: docker-registry
 
 def registry(folder):
@@ -378,7 +385,7 @@ def main():
     name = sys.argv[1] if len(sys.argv) == 2 else ""
     start = {"nginx": nginx, "squid": squid, "httpbin": httpbin, "registry": registry,
              "datasette": datasette, "litestar-tus": litestar_tus, "aiohttp-tus": aiohttp_tus,
-             "seaweedfs": seaweedfs, "swift": swift}.get(name)
+             "seaweedfs": seaweedfs, "swift": swift, "oauth": oauth}.get(name)
     if start is None:
         sys.exit(__doc__)
     folder = os.path.realpath(tempfile.mkdtemp(prefix=f"apus-{name}-"))

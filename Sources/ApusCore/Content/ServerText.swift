@@ -1,5 +1,5 @@
 /// Texts from a server that are shown to people or read by programs: sentences and codes.
-enum ServerText {
+package enum ServerText {
   /// The maximum length of a sentence in Unicode scalars.
   static let limit = 300
 
@@ -15,10 +15,10 @@ enum ServerText {
 
   /// Returns a text as one line without control, direction and other format characters, cut to 300 Unicode scalars.
   /// `nil` if nothing is left.
-  static func message(_ text: String) -> String? { cleaned(text, limit: limit) }
+  package static func message(_ text: String) -> String? { cleaned(text, limit: limit) }
 
   /// Returns a text cleaned like a message, cut to 100 Unicode scalars.
-  static func code(_ text: String) -> String? { cleaned(text, limit: 100) }
+  package static func code(_ text: String) -> String? { cleaned(text, limit: 100) }
 
   /// Whether a text is a code for programs rather than a sentence for people.
   ///

@@ -98,6 +98,10 @@ extension CredentialRecord {
     /// The lifetime in seconds, and the attoseconds beside them.
     var seconds: Int64?
     var attoseconds: Int64?
+    // Records of earlier versions do not have these.
+    var scopes: [String]?
+    var idToken: String?
+    var proofKey: String?
   }
 
   /// The record as JSON, with the secrets in plain text.
@@ -118,6 +122,9 @@ extension CredentialRecord {
       written.refresh = tokens.refresh?.value
       written.seconds = tokens.lifetime?.clamped.components.seconds
       written.attoseconds = tokens.lifetime?.clamped.components.attoseconds
+      written.scopes = tokens.scopes
+      written.idToken = tokens.idToken?.value
+      written.proofKey = tokens.proofKey?.value
     case nil: break
     }
     return try JSONEncoder().encode(written)
@@ -141,7 +148,11 @@ extension CredentialRecord {
       if let seconds = written.seconds {
         lifetime = Duration(secondsComponent: seconds, attosecondsComponent: written.attoseconds ?? 0).clamped
       }
-      credential = .tokens(Tokens(access: secret, refresh: written.refresh.map { Secret($0) }, lifetime: lifetime))
+      var tokens = Tokens(access: secret, refresh: written.refresh.map { Secret($0) }, lifetime: lifetime)
+      tokens.scopes = written.scopes
+      tokens.idToken = written.idToken.map { Secret($0) }
+      tokens.proofKey = written.proofKey.map { Secret($0) }
+      credential = .tokens(tokens)
     default: return nil
     }
   }

@@ -25,7 +25,7 @@ extension Credential {
 
   /// The token to send, which must consist of visible ASCII characters. RFC 6750 §2.1 allows fewer, but servers issue
   /// tokens with `|` and `:`.
-  func checkedToken() throws -> String {
+  package func checkedToken() throws -> String {
     guard let token else { throw TransportError.unusable("a name and a password need basic authentication") }
     guard !token.value.isEmpty else { throw TransportError.unusable("the token is empty") }
     guard token.value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {

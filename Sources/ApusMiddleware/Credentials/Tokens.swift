@@ -14,6 +14,13 @@ public struct Tokens: Sendable, Hashable {
   public var refresh: Secret?
   /// The lifetime of the access token from when it was issued; `nil`: unknown.
   public var lifetime: Duration?
+  /// The scopes that the server granted (RFC 6749 §3.3); `nil`: unknown.
+  public var scopes: [String]?
+  /// The ID token of the sign-in as the server sent it (OpenID Connect Core §2); `nil`: none. Nothing checks it here.
+  public var idToken: Secret?
+  /// The private key to which the server has bound the tokens (RFC 9449), which `ApusOAuth` writes and reads; `nil`:
+  /// whoever has the tokens may use them.
+  public var proofKey: Secret?
 
   /// Creates tokens from their parts.
   public init(access: Secret, refresh: Secret? = nil, lifetime: Duration? = nil) {
@@ -32,11 +39,15 @@ extension Tokens: Decodable {
     case camelCaseRefresh = "refreshToken"
     case lifetime = "expires_in"
     case camelCaseLifetime = "expiresIn"
+    case scope
+    case idToken = "id_token"
+    case camelCaseIDToken = "idToken"
   }
 
-  /// Reads `access_token`, `refresh_token` and `expires_in`, in seconds (RFC 6749 §5.1).
+  /// Reads `access_token`, `refresh_token`, `expires_in` in seconds, `scope` and `id_token` (RFC 6749 §5.1).
   ///
-  /// - Throws: `DecodingError` if there is no access token. A lifetime that is not a number is ignored.
+  /// - Throws: `DecodingError` if there is no access token. A lifetime that is not a number, and a scope or an ID
+  ///   token that is not a string, are ignored.
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Member.self)
     func name(_ standard: Member, _ camelCase: Member) -> Member { members.contains(camelCase) ? camelCase : standard }
@@ -48,6 +59,26 @@ extension Tokens: Decodable {
     let text = try? members.decode(String.self, forKey: key)
     let seconds = (try? members.decode(Double.self, forKey: key)) ?? text.flatMap { Double($0) }
     lifetime = seconds.flatMap { $0 > 0 && $0 < 1e10 ? Duration(clampingSeconds: $0) : nil }
+    scopes = (try? members.decode(String.self, forKey: .scope)).map { Self.scopes(in: $0) }
+    idToken = (try? members.decode(String.self, forKey: name(.idToken, .camelCaseIDToken))).map { Secret($0) }
+  }
+}
+
+extension Tokens {
+  /// The scopes of a list that is separated by spaces (RFC 6749 §3.3), at most 1,000.
+  package static func scopes(in text: String) -> [String] {
+    text.split(separator: " ", maxSplits: 1000).prefix(1000).map { String($0) }
+  }
+
+  /// The tokens of a refresh, with what the server did not send again: the refresh token stays valid and the scopes stay
+  /// the same (RFC 6749 §6).
+  package func keeping(_ old: Tokens) -> Tokens {
+    var tokens = self
+    tokens.refresh = refresh ?? old.refresh
+    tokens.scopes = scopes ?? old.scopes
+    tokens.idToken = idToken ?? old.idToken
+    tokens.proofKey = proofKey ?? old.proofKey
+    return tokens
   }
 }
 

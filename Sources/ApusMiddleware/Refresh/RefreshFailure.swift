@@ -72,6 +72,7 @@ public struct RefreshRejection: Error, Sendable, Hashable {
   /// since any other 400 may concern the request itself.
   static func isLasting(_ error: any Error) -> Bool {
     if error is RefreshRejection { return true }
+    if let error = error as? any RefreshError { return error.isLasting }
     guard let error = error as? CallError else { return false }
     if error.underlying is RefreshRejection { return true }
     guard error.code == .rejected else { return false }
@@ -85,6 +86,12 @@ public struct RefreshRejection: Error, Sendable, Hashable {
   private struct Refused: Decodable {
     let error: String
   }
+}
+
+/// An error of a refresh that knows whether only a new sign-in helps.
+package protocol RefreshError: Error {
+  /// Whether the credentials can never be refreshed again.
+  var isLasting: Bool { get }
 }
 
 extension Error {

@@ -145,8 +145,7 @@ extension Refresher {
     var tokens = try await DetachedWork.value(in: running.subject.context) {
       try await RefreshWork.mark(self) { try await self.work(running.refresh) }
     }
-    // Without a new refresh token the old one stays valid (RFC 6749 §6).
-    if tokens.refresh == nil, case .tokens(let old) = running.refresh.credential { tokens.refresh = old.refresh }
+    if case .tokens(let old) = running.refresh.credential { tokens = tokens.keeping(old) }
     // A token that cannot be sent must not replace a token that can be refreshed again.
     guard (try? Credential.tokens(tokens).checkedToken()) != nil else {
       throw TransportError(

@@ -1,0 +1,75 @@
+#if OAuth
+import ApusCore
+public import ApusMiddleware
+
+extension OAuthClient {
+  /// Gets tokens for the client itself, without a user (RFC 6749 §4.4). The client must have an
+  /// ``OAuthClient/authentication``.
+  ///
+  /// - Parameter scopes: the scopes to ask for. Default: none, the server's choice.
+  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/clientCredentials``.
+  public func clientCredentials(scopes: [String] = []) async throws(OAuthError) -> OAuthGrant {
+    var form: Form = [("grant_type", "client_credentials")]
+    if !scopes.isEmpty { form.append(("scope", scopes.joined(separator: " "))) }
+    let key = bindsTokens ? ProofKey() : nil
+    return OAuthGrant(try await tokens(form, for: .clientCredentials, boundTo: key), asked: scopes)
+  }
+
+  /// Refreshes tokens (RFC 6749 §6). The refresh token may be used up: store the result before anything else.
+  ///
+  /// `Authentication.oauth` does this for all calls, once for any number of calls
+  /// and processes. An ID token in the response is not read: the one of the sign-in stays.
+  ///
+  /// - Parameter tokens: the tokens.
+  /// - Returns: the new tokens, with the refresh token, the scopes, the ID token and the key of the old ones where the
+  ///   server has sent no others.
+  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/refresh``: ``OAuthError/Code/invalidGrant`` if only a new
+  ///   sign-in helps.
+  public func refreshed(_ tokens: Tokens) async throws(OAuthError) -> Tokens {
+    guard let refresh = tokens.refresh else {
+      throw OAuthError(.refresh, .invalidGrant, "there is no refresh token")
+    }
+    let key = try proofKey(of: tokens, .refresh)
+    var new = try await self.tokens(
+      [("grant_type", "refresh_token"), ("refresh_token", refresh.value)], for: .refresh, boundTo: key)
+    new.idToken = tokens.idToken
+    return new.keeping(tokens)
+  }
+
+  /// Revokes tokens at the server (RFC 7009): the refresh token, which ends the sign-in, then the access token.
+  ///
+  /// - Parameter tokens: the tokens. They are useless afterward, also on other devices that share them.
+  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/revocation``. A server that cannot revoke access tokens is no
+  ///   error if the refresh token was revoked.
+  public func revoke(_ tokens: Tokens) async throws(OAuthError) {
+    let url = try server.url(\.revocationEndpoint, for: .revocation)
+    if let refresh = tokens.refresh {
+      _ = try await post(
+        url, [("token", refresh.value), ("token_type_hint", "refresh_token")], for: .revocation)
+    }
+    do throws(OAuthError) {
+      _ = try await post(
+        url, [("token", tokens.access.value), ("token_type_hint", "access_token")], for: .revocation)
+    } catch {
+      guard error.code == .unsupportedTokenType, tokens.refresh != nil else { throw error }
+    }
+  }
+
+  /// Signs out: removes the tokens from a store, then revokes them at the server if it can.
+  ///
+  /// - Parameter store: the store.
+  /// - Throws: the error of the store, or ``OAuthError`` of the revocation. The store is empty in the second case.
+  public func signOut(of store: any CredentialsStore) async throws {
+    let stored = try await store.current()
+    try await store.clear()
+    guard case .tokens(let tokens)? = stored.credential, server.revocationEndpoint != nil else { return }
+    try await revoke(tokens)
+  }
+
+  func proofKey(of tokens: Tokens, _ step: OAuthError.Step) throws(OAuthError) -> ProofKey? {
+    guard let stored = tokens.proofKey else { return nil }
+    guard let key = ProofKey(stored) else { throw OAuthError(step, .invalidKey, "the stored key is malformed") }
+    return key
+  }
+}
+#endif

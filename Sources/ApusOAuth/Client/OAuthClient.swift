@@ -1,0 +1,150 @@
+#if OAuth
+public import ApusCore
+import ApusJSON
+import ApusMiddleware
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A client of an authorization server: signs users in, refreshes their tokens and signs them out.
+///
+/// ```swift
+/// let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
+/// let oauth = OAuthClient(id: "app", server: server, using: client)
+/// let grant = try await oauth.signIn(scopes: ["openid", "films:read"], redirect: .loopback(), browser: .printed)
+/// store.set(grant.tokens)
+/// environment.authentication = .oauth(oauth, store)
+/// ```
+///
+/// Copies share the server's keys and nonces.
+public struct OAuthClient: Sendable, SelfRedacting {
+  /// The state that copies share.
+  final class Shared: Sendable {
+    let keys: KeySets
+    let nonces = ProofNonces()
+
+    init(clock: any MonotonicClock) {
+      keys = KeySets(clock: clock)
+    }
+  }
+
+  /// The id under which the server knows the client. Not secret.
+  public let id: String
+  /// The server.
+  public let server: AuthorizationServer
+  /// The way in which the client proves its identity. Default: ``ClientAuthentication/none``.
+  public var authentication = ClientAuthentication.none
+  /// Whether tokens are bound to a new private key of each sign-in (RFC 9449), so that a stolen token is useless without
+  /// the key. The server must support it. Default: `false`.
+  public var bindsTokens = false
+  /// The maximum difference between this machine's clock and the server's when an ID token is checked. Default: 1
+  /// minute.
+  public var clockTolerance = Duration.seconds(60)
+  let calls: OAuthCalls
+  let now: @Sendable () -> Date
+  let shared: Shared
+
+  /// Creates a client.
+  ///
+  /// - Parameters:
+  ///   - id: the id under which the server knows the client.
+  ///   - server: the server.
+  ///   - client: sends the requests, without its credentials: its timeouts, retries and observers apply.
+  ///   - now: the time of day, to check ID tokens and to date proofs. Default: the system's.
+  public init(
+    id: String, server: AuthorizationServer, using client: Client, now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    (self.id, self.server, self.now) = (id, server, now)
+    calls = OAuthCalls(client: client)
+    shared = Shared(clock: client.runtime.clock)
+  }
+
+  /// The id and the issuer.
+  public var description: String { "\(id) at \(server.issuer)" }
+}
+
+extension OAuthClient {
+  typealias Form = [(name: String, value: String)]
+
+  var runtime: Runtime { calls.client.runtime }
+
+  /// Posts a form with the client's identity, and a proof of possession of a key.
+  ///
+  /// A server that asks for a nonce in the proof gets it once; it has not acted on the first request (RFC 9449 §8).
+  func post(
+    _ url: ServerURL, _ form: Form, for step: OAuthError.Step, proving key: ProofKey? = nil
+  ) async throws(OAuthError) -> JSONValue {
+    var isRepeated = false
+    while true {
+      let (form, fields) = try identified(url, form, step, key)
+      let answer = try await calls.post(url, form, fields: fields, for: step)
+      let hasNonce = shared.nonces.note(answer.fields, from: url.origin)
+      switch answer.json {
+      case .success(let json): return json
+      case .failure(let error):
+        guard key != nil, error.code == .useDPoPNonce, hasNonce, !isRepeated else { throw error }
+        isRepeated = true
+      }
+    }
+  }
+
+  private func identified(
+    _ url: ServerURL, _ form: Form, _ step: OAuthError.Step, _ key: ProofKey?
+  ) throws(OAuthError) -> (Form, [RawField]) {
+    var form = form
+    do {
+      let occasion = ClientAuthentication.Occasion(date: now(), id: SecretText.make(runtime.random))
+      var fields = try authentication.identify(&form, as: id, to: server.tokenEndpoint, occasion)
+      if let key {
+        let use = ProofKey.Use(
+          method: "POST", url: String(url.text.prefix { $0 != "?" }), date: now(),
+          id: SecretText.make(runtime.random), nonce: shared.nonces[url.origin])
+        fields.append(RawField("DPoP", try key.proof(for: use), isSensitive: true))
+      }
+      return (form, fields)
+    } catch {
+      throw OAuthError(step, .invalidKey, underlying: error)
+    }
+  }
+
+  /// Asks the token endpoint for tokens.
+  func tokens(_ form: Form, for step: OAuthError.Step, boundTo key: ProofKey?) async throws(OAuthError) -> Tokens {
+    let url = try ServerURL(server.tokenEndpoint, for: step, "token endpoint")
+    let asked = runtime.clock.now
+    let json = try await post(url, form, for: step, proving: key)
+    var tokens = try TokenResponse.tokens(json, boundTo: key, step)
+    // The lifetime counts from when the server issued the tokens. A refresh counts it itself.
+    if step != .refresh {
+      tokens.lifetime = tokens.lifetime.map { max(.zero, $0 - asked.duration(to: runtime.clock.now)) }
+    }
+    return tokens
+  }
+
+  /// Checks the ID token of a sign-in.
+  ///
+  /// - Parameter nonce: the nonce of the sign-in; `nil`: it had none.
+  /// - Returns: `nil` if the sign-in did not ask for one.
+  func identity(of tokens: Tokens, asked scopes: [String], nonce: String?) async throws(OAuthError) -> IDToken? {
+    guard scopes.contains("openid") else { return nil }
+    guard let token = tokens.idToken else {
+      throw OAuthError(.idToken, .malformedResponse, "the response has no ID token")
+    }
+    let rules = IDTokenRules(
+      issuer: server.issuer, client: id, algorithms: server.idTokenAlgorithms, nonce: nonce,
+      accessToken: tokens.access.value, leeway: clockTolerance)
+    let url = try server.url(\.keysURL, for: .keys)
+    let calls = calls
+    return try await shared.keys.check(
+      token.value, by: rules, at: now()
+    ) { () async throws(OAuthError) in
+      guard let keys = JSONWebKey.all(in: try await calls.get(url, for: .keys)) else {
+        throw OAuthError(.keys, .malformedResponse, "the response is no set of keys")
+      }
+      return keys
+    }
+  }
+}
+#endif

@@ -1,0 +1,103 @@
+#if OAuth
+import ApusCore
+import ApusJSON
+import ApusMiddleware
+
+extension OAuthClient {
+  /// Signs a user in on another device (RFC 8628): for devices without a browser, and remote terminals.
+  ///
+  /// ```swift
+  /// let grant = try await oauth.signInOnAnotherDevice(scopes: ["films:read"]) { prompt in
+  ///   print("Open \(prompt.page) and enter \(prompt.userCode)")
+  /// }
+  /// ```
+  ///
+  /// The server is asked in its own interval until the user has finished; less often when it asks for that, and when it
+  /// cannot be reached.
+  ///
+  /// - Parameters:
+  ///   - scopes: the scopes to ask for.
+  ///   - show: shows the code to the user. Called once.
+  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/deviceAuthorization`` or ``OAuthError/Step/deviceToken``:
+  ///   ``OAuthError/Code/accessDenied`` if the user declined, ``OAuthError/Code/expiredToken`` if the code has expired,
+  ///   ``OAuthError/Code/cancelled`` when the task is cancelled.
+  public func signInOnAnotherDevice(
+    scopes: [String], show: @Sendable (DevicePrompt) async -> Void
+  ) async throws(OAuthError) -> OAuthGrant {
+    let url = try server.url(\.deviceAuthorizationEndpoint, for: .deviceAuthorization)
+    let form: Form = scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]
+    let asked = runtime.clock.now
+    let json = try await post(url, form, for: .deviceAuthorization)
+    guard let code = json["device_code"]?.string, !code.isEmpty else {
+      throw OAuthError(.deviceAuthorization, .malformedResponse, "the response has no device code")
+    }
+    let prompt = try DevicePrompt(json)
+    let interval = json["interval"]?.number.map { Duration(clampingSeconds: $0.double) }
+    let polling = DevicePolling(interval: interval, lifetime: prompt.lifetime, now: asked)
+    await show(prompt)
+    let tokens = try await tokens(for: code, polling, boundTo: bindsTokens ? ProofKey() : nil)
+    return OAuthGrant(tokens, asked: scopes, identity: try await identity(of: tokens, asked: scopes, nonce: nil))
+  }
+
+  private func tokens(
+    for code: String, _ polling: DevicePolling, boundTo key: ProofKey?
+  ) async throws(OAuthError) -> Tokens {
+    var polling = polling
+    let form: Form = [("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("device_code", code)]
+    while true {
+      do {
+        try await runtime.clock.sleep(until: polling.wake)
+      } catch {
+        throw OAuthError(.deviceToken, .cancelled)
+      }
+      guard polling.mayAsk else {
+        throw OAuthError(.deviceToken, .expiredToken, "the user did not finish in time")
+      }
+      do throws(OAuthError) {
+        return try await tokens(form, for: .deviceToken, boundTo: key)
+      } catch {
+        guard let answer = DevicePolling.Answer(error) else { throw error }
+        polling.note(answer, now: runtime.clock.now)
+      }
+    }
+  }
+}
+
+extension DevicePolling.Answer {
+  /// - Returns: `nil` if the error ends the sign-in.
+  init?(_ error: OAuthError) {
+    switch error.code {
+    case .authorizationPending: self = .pending
+    case .slowDown: self = .slowDown
+    case .temporarilyUnavailable, .serverError: self = .unreachable
+    case .callFailed where error.status.map({ $0 >= 500 || $0 == 429 }) ?? true: self = .unreachable
+    default: return nil
+    }
+  }
+}
+
+extension DevicePrompt {
+  /// The code's lifetime if the server names none, which it must (RFC 8628 §3.2).
+  private static let defaultLifetime = Duration.seconds(600)
+
+  fileprivate init(_ json: JSONValue) throws(OAuthError) {
+    // The first name of the member is that of an early draft, which some servers still send.
+    guard let userCode = json["user_code"]?.string,
+      let page = (json["verification_uri"] ?? json["verification_url"])?.string
+    else {
+      throw OAuthError(.deviceAuthorization, .malformedResponse, "the response has no page and code for the user")
+    }
+    // Both are shown in terminals: no control characters.
+    guard userCode.utf8.count <= 100, userCode.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+    else {
+      throw OAuthError(.deviceAuthorization, .malformedResponse, "the code for the user cannot be shown")
+    }
+    self.userCode = userCode
+    self.page = try ServerURL(page, for: .deviceAuthorization, "page for the user").text
+    completePage = json["verification_uri_complete"]?.string.flatMap {
+      try? ServerURL($0, for: .deviceAuthorization, "page for the user").text
+    }
+    lifetime = TokenResponse.lifetime(json["expires_in"]) ?? Self.defaultLifetime
+  }
+}
+#endif

@@ -1,0 +1,55 @@
+#if OAuth
+import ApusCore
+
+/// The parameters of forms and of queries (WHATWG URL §5), as OAuth uses them.
+enum FormText {
+  /// The maximum number of parameters that are read.
+  static let maximumCount = 100
+
+  /// Encodes a name or a value: all but unreserved characters as escapes, a space as `+`.
+  static func encoded(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if ByteSet.unreserved.contains(byte) {
+        bytes.append(byte)
+      } else if byte == UInt8(ascii: " ") {
+        bytes.append(UInt8(ascii: "+"))
+      } else {
+        bytes += [UInt8(ascii: "%"), PercentEncoding.hexDigit(byte >> 4), PercentEncoding.hexDigit(byte & 15)]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Encodes parameters in order.
+  static func encoded(_ parameters: [(name: String, value: String)]) -> String {
+    parameters.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
+  }
+
+  /// Adds parameters to a URL, which may have a query.
+  static func url(_ url: String, adding parameters: [(name: String, value: String)]) -> String {
+    let separator = !url.utf8.contains(UInt8(ascii: "?")) ? "?" : url.utf8.last == UInt8(ascii: "?") ? "" : "&"
+    return url + separator + encoded(parameters)
+  }
+
+  /// Reads parameters; `nil`: there are more than `maximumCount`, or one of them stands twice, which RFC 6749 §3.1
+  /// forbids and different readers would read differently.
+  static func decoded(_ text: some StringProtocol) -> [String: String]? {
+    var values: [String: String] = [:]
+    let items = text.utf8.split(separator: UInt8(ascii: "&"), maxSplits: maximumCount)
+    guard items.count <= maximumCount else { return nil }
+    for item in items {
+      let sign = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+      let name = decodedPart(item[..<sign])
+      guard values[name] == nil else { return nil }
+      values[name] = sign < item.endIndex ? decodedPart(item[item.index(after: sign)...]) : ""
+    }
+    return values
+  }
+
+  private static func decodedPart(_ bytes: some Sequence<UInt8>) -> String {
+    let spaced = bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    return String(decoding: PercentEncoding.decode(bytes: spaced), as: UTF8.self)
+  }
+}
+#endif

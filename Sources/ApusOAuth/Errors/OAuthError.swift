@@ -1,0 +1,99 @@
+#if OAuth
+public import ApusCore
+import ApusMiddleware
+
+/// The error of a sign-in, a refresh or a revocation: the step that failed, and why.
+///
+/// ``description`` is for logs: it contains no token, code or secret, and no text of the server.
+public struct OAuthError: LoggableError, SelfRedacting {
+  /// The step that failed.
+  public let step: Step
+  /// The kind of failure: a stable label.
+  public let code: Code
+  /// The details, as a clause without secrets and without text of a server. Empty if there are none.
+  public let detail: String
+  /// The status of the server's response; `nil`: there was none.
+  public let status: Int?
+  /// The server's own error code, at most 100 characters; `nil`: the failure was found on this side.
+  public let serverCode: String?
+  /// The server's explanation for developers, at most 300 characters on one line; `nil`: none. Do not log it: a server
+  /// may quote secrets.
+  public let serverMessage: String?
+  /// The error of the call that failed, or of the browser; `nil`: none. Do not log it: it may contain secrets.
+  public let underlying: (any Error)?
+
+  init(_ step: Step, _ code: Code, _ detail: String = "", underlying: (any Error)? = nil) {
+    (self.step, self.code, self.detail, self.underlying) = (step, code, detail, underlying)
+    (status, serverCode, serverMessage) = ((underlying as? CallError)?.status, nil, nil)
+  }
+
+  /// The error of a server's error response (RFC 6749 §5.2, §4.1.2.1).
+  init(
+    _ step: Step, server code: String, message: String?, in response: (status: Int?, cause: CallError?) = (nil, nil)
+  ) {
+    self.step = step
+    self.code = Code(registered: code)
+    status = response.status
+    serverCode = ServerText.code(code)
+    serverMessage = message.flatMap { ServerText.message($0) }
+    detail = self.code == .unregistered ? "the server gave an error code that is not registered" : ""
+    underlying = response.cause
+  }
+
+  /// The error of a call.
+  init(_ step: Step, _ error: any Error) {
+    switch error {
+    case let error as OAuthError: self = error
+    case is CancellationError: self.init(step, .cancelled)
+    case let error as CallError where error.isCancellation: self.init(step, .cancelled, underlying: error)
+    case let error as CallError:
+      self.init(step, .callFailed, "the call failed with \(error.code.rawValue)", underlying: error)
+    default: self.init(step, .callFailed, underlying: error)
+    }
+  }
+
+  /// Whether the user declined, or the app cancelled the sign-in. Apps usually show no such error.
+  public var isCancellation: Bool { code == .cancelled || code == .accessDenied }
+
+  /// The step, the code and the details.
+  public var description: String {
+    let status = status.map { " (status \($0))" } ?? ""
+    return "\(step.rawValue): \(code.rawValue)\(status)\(detail.isEmpty ? "" : ": \(detail)")"
+  }
+}
+
+extension OAuthError {
+  /// A step of a sign-in and of what follows it.
+  public enum Step: String, Sendable, Hashable, CaseIterable {
+    /// Reading the server's metadata.
+    case discovery
+    /// Pushing the authorization request (RFC 9126).
+    case pushedAuthorization = "pushed authorization"
+    /// The user's authorization in the browser.
+    case authorization
+    /// Receiving the redirect.
+    case redirect
+    /// Exchanging the code for tokens.
+    case token
+    /// Checking the ID token.
+    case idToken = "ID token"
+    /// Reading the server's keys.
+    case keys
+    /// Asking for a device code (RFC 8628).
+    case deviceAuthorization = "device authorization"
+    /// Waiting for the authorization on another device.
+    case deviceToken = "device token"
+    /// Getting tokens for the client itself.
+    case clientCredentials = "client credentials"
+    /// Refreshing tokens.
+    case refresh
+    /// Revoking tokens (RFC 7009).
+    case revocation
+  }
+}
+
+extension OAuthError: RefreshError {
+  /// Whether only a new sign-in helps.
+  package var isLasting: Bool { code == .invalidGrant || status == 401 || status == 403 }
+}
+#endif

@@ -1,0 +1,39 @@
+#if OAuth
+public import ApusCore
+public import ApusJSON
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The verified claims of an ID token (OpenID Connect Core §2): who signed in.
+public struct IDToken: Sendable, SelfRedacting {
+  /// The server that issued the token.
+  public let issuer: String
+  /// The user's id, unique and never reassigned within the issuer. Use it, not ``email``, to identify an account.
+  public let subject: String
+  /// The clients for which the token was issued.
+  public let audience: [String]
+  /// The time of expiry of the token itself. The sign-in may last longer.
+  public let expires: Date
+  /// The time when the token was issued.
+  public let issued: Date
+  /// All claims, as the server wrote them.
+  public let claims: [String: JSONValue]
+
+  /// A claim that is a string; `nil`: there is none.
+  public subscript(_ claim: String) -> String? { claims[claim]?.string }
+
+  /// The user's address; `nil`: unknown. The server may have not verified it, and it may change.
+  public var email: String? { self["email"] }
+  /// The user's name; `nil`: unknown.
+  public var name: String? { self["name"] }
+  /// The time when the user authenticated; `nil`: unknown.
+  public var authenticated: Date? { claims["auth_time"]?.number.map { Date(timeIntervalSince1970: $0.double) } }
+
+  /// Claims are personal data, so only their number.
+  public var description: String { "ID token with \(claims.count) claims" }
+}
+#endif

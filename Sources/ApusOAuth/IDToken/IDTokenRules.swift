@@ -1,0 +1,104 @@
+#if OAuth
+import ApusJSON
+import Crypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The checks of an ID token (OpenID Connect Core §3.1.3.7). Pure: keys and time come in.
+struct IDTokenRules {
+  /// The server.
+  let issuer: String
+  /// The client's id.
+  let client: String
+  /// The algorithms that the server announces; `nil`: unknown.
+  let algorithms: [String]?
+  /// The nonce of the sign-in; `nil`: it had none.
+  let nonce: String?
+  /// The access token that came with the ID token.
+  let accessToken: String
+  /// The maximum difference of the clocks.
+  let leeway: Duration
+
+  /// The result of a look at the keys.
+  enum Outcome {
+    case verified(IDToken)
+    /// No key has the token's name.
+    case unknownKey
+  }
+
+  /// Checks a token.
+  func check(_ text: String, with keys: [JSONWebKey], at now: Date) throws(OAuthError) -> Outcome {
+    guard let token = SignedToken(text) else { throw invalid("it is malformed") }
+    guard let algorithm = token.algorithm, algorithms?.contains(algorithm.rawValue) ?? true else {
+      throw invalid("its algorithm is not allowed")
+    }
+    let suited = keys.filter { $0.fits(algorithm) && (token.keyID == nil || $0.id == token.keyID) }
+    // Without a name the key must be the only one.
+    guard !suited.isEmpty, token.keyID != nil || suited.count == 1 else { return .unknownKey }
+    guard suited.contains(where: { $0.verifies(token.signature, of: token.message, algorithm) }) else {
+      throw invalid("its signature is wrong")
+    }
+    return .verified(try claims(token.claims, algorithm, at: now))
+  }
+
+  private func claims(
+    _ claims: JSONValue, _ algorithm: SignatureAlgorithm, at now: Date
+  ) throws(OAuthError) -> IDToken {
+    guard claims["iss"]?.string == issuer else { throw OAuthError(.idToken, .issuerMismatch) }
+    guard let subject = claims["sub"]?.string, !subject.isEmpty else { throw invalid("it has no subject") }
+    let audience = claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.array?.compactMap(\.string) ?? []
+    guard audience.contains(client) else { throw invalid("it is for another client") }
+    if let party = claims["azp"] {
+      guard party.string == client else { throw invalid("it is for another client") }
+    } else if audience.count > 1 {
+      throw invalid("it is for several clients and does not name the one that asked")
+    }
+    let (expires, issued) = try times(claims, at: now)
+    if let nonce {
+      guard let named = claims["nonce"]?.string, SecretText.areEqual(named, nonce) else {
+        throw OAuthError(.idToken, .nonceMismatch)
+      }
+    }
+    if let hash = claims["at_hash"] {
+      guard hash.string == Self.hash(of: accessToken, algorithm) else {
+        throw invalid("it belongs to another access token")
+      }
+    }
+    return IDToken(
+      issuer: issuer, subject: subject, audience: audience, expires: expires, issued: issued,
+      claims: claims.object ?? [:])
+  }
+
+  private func times(_ claims: JSONValue, at now: Date) throws(OAuthError) -> (expires: Date, issued: Date) {
+    guard let expires = Self.date(claims["exp"]), let issued = Self.date(claims["iat"]) else {
+      throw invalid("it has no times")
+    }
+    let leeway = Double(leeway.components.seconds)
+    guard now.timeIntervalSince(expires) < leeway else { throw invalid("it has expired") }
+    guard issued.timeIntervalSince(now) <= leeway else { throw invalid("it is from the future") }
+    if let start = claims["nbf"] {
+      guard let start = Self.date(start), start.timeIntervalSince(now) <= leeway else {
+        throw invalid("it is not valid yet")
+      }
+    }
+    return (expires, issued)
+  }
+
+  private static func date(_ json: JSONValue?) -> Date? {
+    json?.number.flatMap { $0.double.isFinite && abs($0.double) < 1e12 ? Date(timeIntervalSince1970: $0.double) : nil }
+  }
+
+  /// The hash of an access token (OpenID Connect Core §3.1.3.6).
+  static func hash(of token: String, _ algorithm: SignatureAlgorithm) -> String {
+    let bytes = Data(token.utf8)
+    if algorithm == .edDSA { return Base64URL.encode(Array(SHA512.hash(data: bytes)).prefix(32)) }
+    return Base64URL.encode(Array(SHA256.hash(data: bytes)).prefix(16))
+  }
+
+  private func invalid(_ reason: String) -> OAuthError { OAuthError(.idToken, .invalidIDToken, reason) }
+}
+#endif

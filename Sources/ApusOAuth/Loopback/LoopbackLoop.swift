@@ -1,0 +1,91 @@
+#if OAuth
+import Dispatch
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The sockets of a listener, and the loop that serves them on a queue of its own until it is stopped.
+final class LoopbackLoop: Sendable {
+  typealias Handler = @Sendable (Result<String, OAuthError>) -> Void
+
+  /// The maximum number of connections. A new one ends the oldest, so that idle ones keep no browser out.
+  static let maximumConnections = 16
+
+  private struct Connection {
+    let socket: LoopbackSocket
+    var request: RedirectRequest
+  }
+
+  private let listener: LoopbackSocket
+  /// A pair of sockets: a byte in the second wakes the loop.
+  private let wake: (LoopbackSocket, LoopbackSocket)
+  private let path: String
+  let port: UInt16
+  private let isStopped = Atomic(false)
+
+  init(port: UInt16, path: String) throws(OAuthError) {
+    listener = try LoopbackSocket(listeningOn: port)
+    self.port = try listener.localPort()
+    wake = try LoopbackSocket.pair()
+    self.path = path
+  }
+
+  /// Starts the loop.
+  ///
+  /// - Parameter handler: called once, with the target of the redirect, unless the loop is stopped before.
+  func start(_ handler: @escaping Handler) {
+    DispatchQueue(label: "apus.oauth.loopback").async { [self] in
+      do throws(OAuthError) {
+        if let target = try run() { handler(.success(target)) }
+      } catch {
+        handler(.failure(error))
+      }
+    }
+  }
+
+  /// Ends the loop.
+  func stop() {
+    isStopped.store(true, ordering: .relaxed)
+    wake.1.send([0])
+  }
+
+  /// Serves connections. Returns the target of the redirect; `nil`: the loop was stopped.
+  private func run() throws(OAuthError) -> String? {
+    var connections: [Connection] = []
+    while !isStopped.load(ordering: .relaxed) {
+      let ready = try LoopbackSocket.poll([wake.0, listener] + connections.map(\.socket))
+      if ready.first == true { return nil }
+      // From the last to the first, because connections are removed.
+      for index in connections.indices.reversed() where ready[index + 2] {
+        switch serve(&connections[index]) {
+        case .wait: break
+        case .arrive(let target): return target
+        case .refuse: connections.remove(at: index)
+        }
+      }
+      if ready[1], let socket = listener.accepted() {
+        if connections.count == Self.maximumConnections { connections.removeFirst() }
+        connections.append(Connection(socket: socket, request: RedirectRequest(path: path, port: port)))
+      }
+    }
+    return nil
+  }
+
+  private func serve(_ connection: inout Connection) -> RedirectRequest.Step {
+    switch connection.socket.read() {
+    case .nothing: return .wait
+    case .end: return .refuse(status: 400)
+    case .bytes(let bytes):
+      let step = connection.request.read(bytes)
+      if step != .wait { connection.socket.send(RedirectPage.response(to: step)) }
+      return step
+    }
+  }
+}
+#endif

@@ -1,0 +1,76 @@
+#if OAuth
+/// A request to the listener: the head of an HTTP/1.1 message, read byte by byte. Pure, total and bounded.
+struct RedirectRequest {
+  /// The maximum length of a head in bytes.
+  static let limit = 32 << 10
+
+  /// What the listener does with a connection.
+  enum Step: Hashable {
+    /// Waits for more bytes.
+    case wait
+    /// The redirect: a page, and the end of the wait.
+    case arrive(target: String)
+    /// Not the redirect: a response with this status, and the wait goes on.
+    case refuse(status: Int)
+  }
+
+  /// The path of the redirect.
+  let path: String
+  /// The port of the listener, which a request must name, so that no page with a name of its own can send requests here
+  /// and read the answers.
+  let port: UInt16
+  private var bytes: [UInt8] = []
+
+  init(path: String, port: UInt16) {
+    (self.path, self.port) = (path, port)
+  }
+
+  /// Reads bytes.
+  mutating func read(_ new: some Sequence<UInt8>) -> Step {
+    // The last bytes may have begun the end of the head.
+    let start = max(0, bytes.count - 3)
+    bytes += new
+    guard let end = Self.end(of: bytes[start...]) else {
+      return bytes.count > Self.limit ? .refuse(status: 431) : .wait
+    }
+    guard end <= Self.limit else { return .refuse(status: 431) }
+    return judge(String(decoding: bytes[..<end], as: UTF8.self))
+  }
+
+  /// The index of the empty line.
+  private static func end(of bytes: ArraySlice<UInt8>) -> Int? {
+    let mark = Array("\r\n\r\n".utf8)
+    guard bytes.count >= mark.count else { return nil }
+    return (bytes.startIndex...(bytes.endIndex - mark.count)).first {
+      bytes[$0..<($0 + mark.count)].elementsEqual(mark)
+    }
+  }
+
+  private func judge(_ head: String) -> Step {
+    let lines = head.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+      Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+    }
+    let words = lines[0].split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 3, words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0", isPlain(words[1]) else {
+      return .refuse(status: 400)
+    }
+    let hosts = lines.dropFirst().filter { $0.lowercased().hasPrefix("host:") }.map { line in
+      line.dropFirst(5).filter { $0 != " " && $0 != "\t" }.lowercased()
+    }
+    guard hosts.count == 1, let host = hosts.first, ["127.0.0.1:\(port)", "localhost:\(port)"].contains(host) else {
+      return .refuse(status: 421)
+    }
+    let target = String(words[1])
+    guard target.prefix(while: { $0 != "?" }) == path else { return .refuse(status: 404) }
+    guard words[0] == "GET" else { return .refuse(status: 405) }
+    // A request without the parameters of a redirect comes from something else, such as a browser that looks ahead.
+    let parameters = FormText.decoded(target.drop { $0 != "?" }.dropFirst())
+    if let parameters, parameters["state"] == nil { return .refuse(status: 404) }
+    return .arrive(target: target)
+  }
+
+  private func isPlain(_ target: Substring) -> Bool {
+    target.utf8.first == UInt8(ascii: "/") && target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+}
+#endif

@@ -1,0 +1,75 @@
+#if OAuth
+import ApusJSON
+import ApusMiddleware
+import Crypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The private key to which tokens are bound, and its proofs of possession (RFC 9449).
+struct ProofKey: Sendable {
+  /// What a proof is for.
+  struct Use {
+    let method: String
+    /// The URL without query and fragment.
+    let url: String
+    /// The time of the proof.
+    let date: Date
+    /// A text that no other proof has.
+    let id: String
+    /// The server's latest nonce; `nil`: none.
+    let nonce: String?
+    /// The access token that the message carries; `nil`: none.
+    var accessToken: String?
+  }
+
+  private let key: P256.Signing.PrivateKey
+
+  /// Creates a key.
+  init() {
+    key = P256.Signing.PrivateKey()
+  }
+
+  /// Reads a stored key; `nil`: the text is none.
+  init?(_ stored: Secret) {
+    guard let bytes = Base64URL.decode(stored.value),
+      let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes)
+    else { return nil }
+    self.key = key
+  }
+
+  /// The stored form.
+  var secret: Secret { Secret(Base64URL.encode(key.rawRepresentation)) }
+
+  /// The thumbprint of the public key (RFC 7638), which `dpop_jkt` announces.
+  var thumbprint: String {
+    let (x, y) = coordinates
+    return Base64URL.encode(SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)))
+  }
+
+  private var coordinates: (x: String, y: String) {
+    let bytes = key.publicKey.rawRepresentation
+    return (Base64URL.encode(bytes.prefix(32)), Base64URL.encode(bytes.suffix(32)))
+  }
+
+  /// Returns a proof (RFC 9449 §4.2).
+  func proof(for use: Use) throws -> String {
+    let (x, y) = coordinates
+    var claims: [String: JSONValue] = [
+      "jti": .string(use.id), "htm": .string(use.method), "htu": .string(use.url),
+      "iat": .number(JSONNumber(Int64(use.date.timeIntervalSince1970))),
+    ]
+    if let nonce = use.nonce { claims["nonce"] = .string(nonce) }
+    if let token = use.accessToken {
+      claims["ath"] = .string(Base64URL.encode(SHA256.hash(data: Data(token.utf8))))
+    }
+    let header: JSONValue = [
+      "typ": "dpop+jwt", "alg": "ES256", "jwk": ["kty": "EC", "crv": "P-256", "x": .string(x), "y": .string(y)],
+    ]
+    return try SignedToken.signed(header: header, claims: .object(claims), by: key)
+  }
+}
+#endif

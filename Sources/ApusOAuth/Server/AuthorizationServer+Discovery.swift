@@ -1,0 +1,97 @@
+#if OAuth
+public import ApusCore
+import ApusJSON
+
+extension AuthorizationServer {
+  /// Reads the metadata of a server (RFC 8414 §3, OpenID Connect Discovery §4).
+  ///
+  /// The document of RFC 8414 is asked for first; if there is none, that of OpenID.
+  ///
+  /// ```swift
+  /// let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - issuer: the identity of the server: an https URL without query, exactly as the server spells it.
+  ///   - client: sends the requests, without its credentials.
+  /// - Returns: the server. All its URLs are https, or http on this machine.
+  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/discovery``: ``OAuthError/Code/issuerMismatch`` if the
+  ///   document belongs to another issuer; ``OAuthError/Code/cancelled`` when the task is cancelled.
+  public static func discover(_ issuer: String, using client: Client) async throws(OAuthError) -> AuthorizationServer {
+    let calls = OAuthCalls(client: client)
+    let places = try metadataPlaces(of: issuer)
+    do throws(OAuthError) {
+      return try read(try await calls.get(places.oauth, for: .discovery), issuer)
+    } catch {
+      // Servers without this document answer in many ways.
+      guard let status = error.status, (400..<500).contains(status) || (300..<400).contains(status) else { throw error }
+    }
+    return try read(try await calls.get(places.openID, for: .discovery), issuer)
+  }
+
+  /// The URLs of the two documents.
+  static func metadataPlaces(of issuer: String) throws(OAuthError) -> (oauth: ServerURL, openID: ServerURL) {
+    let url = try ServerURL(issuer, for: .discovery, "issuer")
+    guard !issuer.utf8.contains(UInt8(ascii: "?")) else {
+      throw OAuthError(.discovery, .invalidMetadata, "the issuer has a query")
+    }
+    let start = "\(url.origin)"
+    let path = String(
+      Substring(
+        issuer.utf8.drop(while: { $0 != UInt8(ascii: ":") }).dropFirst(3)
+          .drop(while: { $0 != UInt8(ascii: "/") })))
+    let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
+    return (
+      try ServerURL(start + "/.well-known/oauth-authorization-server" + trimmed, for: .discovery, "issuer"),
+      try ServerURL(start + trimmed + "/.well-known/openid-configuration", for: .discovery, "issuer")
+    )
+  }
+
+  /// Reads a document.
+  static func read(_ document: JSONValue, _ issuer: String) throws(OAuthError) -> AuthorizationServer {
+    guard let named = document["issuer"]?.string else {
+      throw OAuthError(.discovery, .invalidMetadata, "the document has no issuer")
+    }
+    guard named == issuer else {
+      let hint = named == issuer + "/" || named + "/" == issuer ? ": only the slash at the end differs" : ""
+      throw OAuthError(.discovery, .issuerMismatch, "the document is that of another issuer\(hint)")
+    }
+    guard let tokenEndpoint = document["token_endpoint"]?.string else {
+      throw OAuthError(.discovery, .invalidMetadata, "the document has no token endpoint")
+    }
+    var server = AuthorizationServer(issuer: issuer, tokenEndpoint: tokenEndpoint)
+    server.authorizationEndpoint = document["authorization_endpoint"]?.string
+    server.pushedAuthorizationEndpoint = document["pushed_authorization_request_endpoint"]?.string
+    server.requiresPushedAuthorization = document["require_pushed_authorization_requests"]?.bool ?? false
+    server.deviceAuthorizationEndpoint = document["device_authorization_endpoint"]?.string
+    server.revocationEndpoint = document["revocation_endpoint"]?.string
+    server.keysURL = document["jwks_uri"]?.string
+    server.namesIssuer = document["authorization_response_iss_parameter_supported"]?.bool ?? false
+    server.scopes = document.strings("scopes_supported")
+    server.codeChallengeMethods = document.strings("code_challenge_methods_supported")
+    server.idTokenAlgorithms = document.strings("id_token_signing_alg_values_supported")
+    server.proofAlgorithms = document.strings("dpop_signing_alg_values_supported")
+    try server.checkURLs()
+    return server
+  }
+
+  private func checkURLs() throws(OAuthError) {
+    let urls = [
+      ("authorization endpoint", authorizationEndpoint), ("token endpoint", tokenEndpoint),
+      ("endpoint of pushed requests", pushedAuthorizationEndpoint),
+      ("device endpoint", deviceAuthorizationEndpoint), ("revocation endpoint", revocationEndpoint),
+      ("URL of the keys", keysURL),
+    ]
+    for (name, url) in urls {
+      if let url { _ = try ServerURL(url, for: .discovery, name) }
+    }
+  }
+}
+
+extension JSONValue {
+  /// The strings of a list; `nil`: there is no such list.
+  func strings(_ name: String) -> [String]? {
+    self[name]?.array.map { $0.prefix(1000).compactMap(\.string) }
+  }
+}
+#endif

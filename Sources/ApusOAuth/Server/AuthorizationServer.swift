@@ -1,0 +1,65 @@
+#if OAuth
+/// An authorization server: its issuer and its endpoints (RFC 8414, OpenID Connect Discovery).
+///
+/// ``discover(_:using:)`` reads them from the server. A server without metadata is described by hand:
+///
+/// ```swift
+/// var server = AuthorizationServer(issuer: "https://id.example.com", tokenEndpoint: "https://id.example.com/token")
+/// server.authorizationEndpoint = "https://id.example.com/authorize"
+/// ```
+///
+/// Every URL must be https, or http on this machine; the step that uses another URL throws
+/// ``OAuthError/Code/insecureURL``.
+public struct AuthorizationServer: Sendable, Hashable {
+  /// The identity of the server, a URL. Compared exactly.
+  public let issuer: String
+  /// The page where users authorize the client; `nil`: the server has none.
+  public var authorizationEndpoint: String?
+  /// The endpoint that issues tokens.
+  public var tokenEndpoint: String
+  /// The endpoint to which authorization requests are pushed (RFC 9126); `nil`: the server has none.
+  public var pushedAuthorizationEndpoint: String?
+  /// Whether the server accepts only pushed authorization requests. Default: `false`.
+  public var requiresPushedAuthorization = false
+  /// The endpoint that issues device codes (RFC 8628); `nil`: the server has none.
+  public var deviceAuthorizationEndpoint: String?
+  /// The endpoint that revokes tokens (RFC 7009); `nil`: the server has none.
+  public var revocationEndpoint: String?
+  /// The URL of the keys that sign ID tokens; `nil`: the server has none.
+  public var keysURL: String?
+  /// Whether redirects name the issuer, so that one without it is refused (RFC 9207 §2.4). Default: `false`.
+  public var namesIssuer = false
+  /// The scopes that the server supports; `nil`: unknown.
+  public var scopes: [String]?
+  /// The methods of code challenges that the server supports; `nil`: unknown.
+  public var codeChallengeMethods: [String]?
+  /// The algorithms of signatures of ID tokens; `nil`: unknown.
+  public var idTokenAlgorithms: [String]?
+  /// The algorithms of proofs of possession (RFC 9449 §5.1); `nil`: unknown.
+  public var proofAlgorithms: [String]?
+
+  /// Creates a server without metadata of its own.
+  ///
+  /// - Parameters:
+  ///   - issuer: the identity of the server, as its ID tokens and redirects have it.
+  ///   - tokenEndpoint: the endpoint that issues tokens.
+  public init(issuer: String, tokenEndpoint: String) {
+    self.issuer = issuer
+    self.tokenEndpoint = tokenEndpoint
+  }
+
+  /// An endpoint, checked for use.
+  ///
+  /// - Parameters:
+  ///   - endpoint: the endpoint.
+  ///   - step: the step that needs it.
+  func url(
+    _ endpoint: any KeyPath<AuthorizationServer, String?> & Sendable, for step: OAuthError.Step
+  ) throws(OAuthError) -> ServerURL {
+    guard let text = self[keyPath: endpoint] else {
+      throw OAuthError(step, .missingEndpoint, "the server has no endpoint for it")
+    }
+    return try ServerURL(text, for: step, "endpoint")
+  }
+}
+#endif

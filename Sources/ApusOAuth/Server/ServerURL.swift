@@ -1,0 +1,34 @@
+#if OAuth
+import ApusCore
+
+/// A URL of an authorization server that may be used: https, or http on this machine.
+struct ServerURL: Hashable, Sendable {
+  let text: String
+  let origin: Origin
+
+  /// - Parameters:
+  ///   - text: the URL.
+  ///   - step: the step that needs it.
+  ///   - name: what it is, for the error.
+  init(_ text: String, for step: OAuthError.Step, _ name: String) throws(OAuthError) {
+    let url: URLReference
+    do {
+      url = try URLReference(text.utf8, relativeTo: nil)
+    } catch {
+      throw OAuthError(step, .invalidMetadata, "the \(name) \(error.reason)")
+    }
+    guard url.origin.scheme == "https" || Self.isLoopback(url.origin.host) else {
+      throw OAuthError(step, .insecureURL, "the \(name) must be https")
+    }
+    guard !text.utf8.contains(UInt8(ascii: "#")) else {
+      throw OAuthError(step, .invalidMetadata, "the \(name) has a fragment")
+    }
+    (self.text, origin) = (text, url.origin)
+  }
+
+  /// Whether a host is this machine (RFC 8252 §8.3). Names other than `localhost` could resolve to any address.
+  static func isLoopback(_ host: String) -> Bool {
+    host == "127.0.0.1" || host == "[::1]" || host == "localhost"
+  }
+}
+#endif

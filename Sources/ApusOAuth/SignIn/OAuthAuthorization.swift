@@ -1,0 +1,58 @@
+#if OAuth
+public import ApusCore
+import ApusMiddleware
+import Crypto
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// An authorization under way: the page to open, and the secrets with which its redirect is checked. It can be finished
+/// once, with ``OAuthClient/finish(_:with:)``.
+public final class OAuthAuthorization: Sendable, SelfRedacting {
+  /// The secrets of one authorization, each used once.
+  struct Secrets: Sendable {
+    let state: String
+    /// `nil`: no ID token was asked for.
+    let nonce: String?
+    /// The verifier of the code (RFC 7636 §4.1).
+    let verifier: String
+    /// The key to which the tokens are bound; `nil`: none.
+    let key: ProofKey?
+
+    init(openID: Bool, bindsTokens: Bool, random: () -> UInt64) {
+      state = SecretText.make(random)
+      nonce = openID ? SecretText.make(random) : nil
+      verifier = SecretText.make(random)
+      key = bindsTokens ? ProofKey() : nil
+    }
+
+    /// The challenge of the verifier with S256 (RFC 7636 §4.2).
+    var challenge: String { Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) }
+  }
+
+  /// The URL of the page to open in a browser.
+  public let page: String
+  /// The URL to which the server redirects the browser.
+  public let redirect: String
+  /// The scopes that were asked for.
+  public let scopes: [String]
+  let secrets: Secrets
+  private let isUsed = Atomic(false)
+
+  init(page: String, redirect: String, scopes: [String], _ secrets: Secrets) {
+    (self.page, self.redirect, self.scopes, self.secrets) = (page, redirect, scopes, secrets)
+  }
+
+  /// Marks it as used.
+  func use() throws(OAuthError) {
+    if isUsed.exchange(true, ordering: .relaxed) { throw OAuthError(.redirect, .alreadyUsed) }
+  }
+
+  /// The number of scopes.
+  public var description: String { "authorization of \(scopes.count) scopes" }
+}
+#endif

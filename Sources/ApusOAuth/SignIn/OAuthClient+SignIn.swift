@@ -1,0 +1,93 @@
+#if OAuth
+import ApusCore
+
+extension OAuthClient {
+  /// Options of a sign-in.
+  public struct SignInOptions: Sendable {
+    /// The maximum time that the user may take. Default: 5 minutes.
+    public var limit = Duration.seconds(300)
+    /// Further parameters of the authorization request, such as `prompt` or `login_hint`. Default: none.
+    public var parameters: [String: String] = [:]
+
+    /// Creates the default options.
+    public init() {}
+  }
+
+  /// Signs a user in with a browser: authorization with a code and PKCE (RFC 6749 §4.1, RFC 7636, RFC 8252).
+  ///
+  /// - Parameters:
+  ///   - scopes: the scopes to ask for. With `openid` the server identifies the user by an ID token.
+  ///   - redirect: the redirect, see ``OAuthRedirect``.
+  ///   - browser: opens the page.
+  ///   - options: the time limit and further parameters.
+  /// - Returns: the tokens, and the user's identity with the scope `openid`. Store the tokens.
+  /// - Throws: ``OAuthError``: those of ``finish(_:with:)``; ``OAuthError/Code/timedOut``;
+  ///   ``OAuthError/Code/cancelled`` when the task is cancelled or the user closed the browser.
+  public func signIn(
+    scopes: [String], redirect: OAuthRedirect, browser: any AuthorizationBrowser,
+    options: SignInOptions = SignInOptions()
+  ) async throws(OAuthError) -> OAuthGrant {
+    switch redirect.kind {
+    case .uri(let uri):
+      return try await signIn(scopes, uri, options) { try await browser.open($0.page, redirect: uri) }
+    case .loopback(let port, let path):
+      let listener = try LoopbackListener(port: port, path: path)
+      defer { listener.close() }
+      return try await signIn(scopes, listener.redirect, options) {
+        try await Self.redirect(of: $0, in: browser, to: listener)
+      }
+    }
+  }
+
+  private func signIn(
+    _ scopes: [String], _ redirect: String, _ options: SignInOptions,
+    arrival: @escaping @Sendable (OAuthAuthorization) async throws -> String?
+  ) async throws(OAuthError) -> OAuthGrant {
+    let authorization = try await authorization(scopes: scopes, redirect: redirect, parameters: options.parameters)
+    let clock = runtime.clock
+    let url: String?
+    do {
+      url = try await Self.first(within: options.limit, on: clock) { try await arrival(authorization) }
+    } catch let error as OAuthError {
+      throw error
+    } catch is CancellationError {
+      throw OAuthError(.authorization, .cancelled)
+    } catch {
+      throw OAuthError(.authorization, .browserFailed, underlying: error)
+    }
+    guard let url else { throw OAuthError(.redirect, .browserFailed, "the browser has returned no redirect") }
+    return try await finish(authorization, with: url)
+  }
+
+  /// The redirect that arrives first, at the listener or in the browser.
+  private static func redirect(
+    of authorization: OAuthAuthorization, in browser: any AuthorizationBrowser, to listener: LoopbackListener
+  ) async throws -> String? {
+    try await withThrowingTaskGroup(of: String?.self) { group in
+      group.addTask { try await listener.arrival() }
+      group.addTask { try await browser.open(authorization.page, redirect: authorization.redirect) }
+      defer { group.cancelAll() }
+      while let url = try await group.next() {
+        if let url { return url }
+      }
+      return nil
+    }
+  }
+
+  private static func first<Output: Sendable>(
+    within limit: Duration, on clock: any MonotonicClock, _ work: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    let deadline = clock.now.advanced(by: limit)
+    return try await withThrowingTaskGroup(of: Output.self) { group in
+      group.addTask { try await work() }
+      group.addTask {
+        try await clock.sleep(until: deadline)
+        throw OAuthError(.authorization, .timedOut, "the user did not finish in time")
+      }
+      defer { group.cancelAll() }
+      guard let output = try await group.next() else { throw CancellationError() }
+      return output
+    }
+  }
+}
+#endif

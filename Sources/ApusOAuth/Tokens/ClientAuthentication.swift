@@ -1,0 +1,111 @@
+#if OAuth
+public import ApusCore
+import ApusJSON
+public import ApusMiddleware
+import Crypto
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The way in which a client proves its identity to the authorization server.
+public struct ClientAuthentication: Sendable, SelfRedacting {
+  enum Kind: Sendable {
+    case none
+    case basic(Secret)
+    case post(Secret)
+    case key(P256.Signing.PrivateKey, id: String?)
+  }
+
+  let kind: Kind
+
+  /// No proof: apps on a user's device and in a browser, which can keep no secret. PKCE and the redirect protect their
+  /// sign-ins.
+  public static let none = ClientAuthentication(kind: .none)
+
+  /// A secret in `Authorization: Basic` (RFC 6749 §2.3.1).
+  public static func basic(_ secret: Secret) -> ClientAuthentication {
+    ClientAuthentication(kind: .basic(secret))
+  }
+
+  /// A secret in the form, for servers that do not support ``basic(_:)``.
+  public static func post(_ secret: Secret) -> ClientAuthentication {
+    ClientAuthentication(kind: .post(secret))
+  }
+
+  /// A signature with a private key for P-256 (`private_key_jwt` with ES256, RFC 7523), so that no secret is sent.
+  ///
+  /// - Parameters:
+  ///   - pem: the private key as PEM.
+  ///   - keyID: the name under which the server knows the public key. Default: `nil`, none.
+  /// - Throws: ``OAuthError`` with the code ``OAuthError/Code/invalidKey``.
+  public static func privateKey(pem: Secret, keyID: String? = nil) throws(OAuthError) -> ClientAuthentication {
+    guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem.value) else {
+      throw OAuthError(.token, .invalidKey, "the client's key is no private key for P-256 as PEM")
+    }
+    return ClientAuthentication(kind: .key(key, id: keyID))
+  }
+
+  /// The kind only.
+  public var description: String {
+    switch kind {
+    case .none: "none"
+    case .basic: "client_secret_basic"
+    case .post: "client_secret_post"
+    case .key: "private_key_jwt"
+    }
+  }
+}
+
+extension ClientAuthentication {
+  /// The values that a signature needs.
+  struct Occasion {
+    let date: Date
+    /// A text that no other signature has.
+    let id: String
+  }
+
+  /// Adds the client's identity and its proof to a request.
+  ///
+  /// - Parameters:
+  ///   - form: the request's form.
+  ///   - client: the client's id.
+  ///   - audience: the URL of the token endpoint.
+  /// - Returns: the fields to add.
+  func identify(
+    _ form: inout [(name: String, value: String)], as client: String, to audience: String, _ occasion: Occasion
+  ) throws -> [RawField] {
+    switch kind {
+    case .none:
+      form.append(("client_id", client))
+    case .basic(let secret):
+      let pair = "\(FormText.encoded(client)):\(FormText.encoded(secret.value))"
+      return [RawField("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())", isSensitive: true)]
+    case .post(let secret):
+      form += [("client_id", client), ("client_secret", secret.value)]
+    case .key(let key, let id):
+      form += [
+        ("client_id", client),
+        ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+        ("client_assertion", try Self.assertion(of: client, to: audience, occasion, (key, id))),
+      ]
+    }
+    return []
+  }
+
+  private static func assertion(
+    of client: String, to audience: String, _ occasion: Occasion, _ key: (P256.Signing.PrivateKey, id: String?)
+  ) throws -> String {
+    let seconds = Int64(occasion.date.timeIntervalSince1970)
+    var header: [String: JSONValue] = ["alg": "ES256", "typ": "JWT"]
+    if let id = key.id { header["kid"] = .string(id) }
+    let claims: JSONValue = [
+      "iss": .string(client), "sub": .string(client), "aud": .string(audience), "jti": .string(occasion.id),
+      "iat": .number(JSONNumber(seconds)), "exp": .number(JSONNumber(seconds + 60)),
+    ]
+    return try SignedToken.signed(header: .object(header), claims: claims, by: key.0)
+  }
+}
+#endif

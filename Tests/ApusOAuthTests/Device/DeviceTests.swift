@@ -1,0 +1,104 @@
+#if OAuth
+import Apus
+import ApusTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ApusOAuth
+
+@Suite("Sign-in on another device", .timeLimit(.minutes(5)))
+struct DeviceTests {
+  private let issuer = FakeIssuer()
+
+  private func at(_ seconds: Int64) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+  @Test("The interval is the server's, grows by 5 seconds when asked, and doubles while the server is out of reach")
+  func polling() {
+    var polling = DevicePolling(interval: .seconds(5), lifetime: .seconds(600), now: at(0))
+    #expect(polling.next == at(5) && polling.mayAsk)
+    polling.note(.pending, now: at(5))
+    #expect(polling.next == at(10))
+    polling.note(.slowDown, now: at(10))
+    #expect(polling.next == at(20))
+    polling.note(.pending, now: at(20))
+    #expect(polling.next == at(30))
+    for (now, next) in [(30, 50), (50, 90), (90, 150), (150, 210)] as [(Int64, Int64)] {
+      polling.note(.unreachable, now: at(now))
+      #expect(polling.next == at(next))
+    }
+    polling.note(.pending, now: at(599))
+    #expect(!polling.mayAsk && polling.wake == at(600))
+    #expect(DevicePolling(interval: nil, lifetime: .seconds(9), now: at(0)).next == at(5))
+    #expect(DevicePolling(interval: .zero, lifetime: .seconds(9), now: at(0)).next == at(1))
+  }
+
+  private func signIn(_ prompts: Log<DevicePrompt> = Log()) async throws(OAuthError) -> OAuthGrant {
+    try await issuer.oauth().signInOnAnotherDevice(scopes: ["a"]) { prompts.add($0) }
+  }
+
+  @Test("The client waits for the user, at the pace of the server")
+  func flow() async throws {
+    issuer.state.withLock {
+      $0.answers = [
+        (400, #"{"error":"authorization_pending"}"#), (400, #"{"error":"slow_down"}"#), (503, "busy"),
+        (400, #"{"error":"authorization_pending"}"#),
+      ]
+    }
+    let prompts = Log<DevicePrompt>()
+    let grant = Task { try await signIn(prompts) }
+    for seconds in [5, 5, 10, 20, 20] as [Int64] {
+      try await issuer.clock.waitForSleepers(1)
+      #expect(issuer.clock.nextWake == issuer.clock.now.advanced(by: .seconds(seconds)))
+      issuer.clock.advance(by: .seconds(seconds))
+      if seconds == 20, issuer.forms("/token").count == 5 { break }
+    }
+    #expect(try await grant.value.scopes == ["a"])
+    #expect(prompts.all.map(\.userCode) == ["WDJB-MJHT"])
+    #expect(prompts.all.first?.page == "https://id.example.com/enter")
+    #expect(issuer.forms("/token").allSatisfy { $0["device_code"] == "device" })
+  }
+
+  @Test(
+    "A refusal, an expired code and any other error end the wait",
+    arguments: [("access_denied", .accessDenied), ("expired_token", .expiredToken), ("invalid_client", .invalidClient)]
+      as [(String, OAuthError.Code)])
+  func refused(code: String, expected: OAuthError.Code) async throws {
+    issuer.state.withLock { $0.answers = [(400, "{\"error\":\"\(code)\"}")] }
+    let error = Task { await oauthFailure { () async throws(OAuthError) in try await signIn() } }
+    try await issuer.clock.waitForSleepers(1)
+    issuer.clock.advance(by: .seconds(5))
+    #expect(await error.value?.code == expected)
+    #expect(await error.value?.step == .deviceToken)
+  }
+
+  @Test("The wait ends with the code's lifetime, and with its task")
+  func ends() async throws {
+    let task = Task { await oauthFailure { () async throws(OAuthError) in try await signIn() } }
+    try await issuer.clock.waitForSleepers(1)
+    task.cancel()
+    #expect(await task.value?.code == .cancelled)
+    issuer.stub.on(
+      .post, "/device",
+      reply: .json(#"{"device_code":"d","user_code":"u","verification_uri":"https://a.example","expires_in":3}"#))
+    let short = Task { await oauthFailure { () async throws(OAuthError) in try await signIn() } }
+    try await issuer.clock.waitForSleepers(1)
+    issuer.clock.advance(by: .seconds(3))
+    #expect(await short.value?.code == .expiredToken)
+    #expect(issuer.forms("/token").isEmpty)
+  }
+
+  @Test(
+    "A response without what the user needs is malformed",
+    arguments: [
+      "{}", #"{"device_code":"d"}"#, #"{"device_code":"d","user_code":"u"}"#,
+      #"{"device_code":"d","user_code":"u","verification_uri":"http://a.example"}"#,
+      #"{"device_code":"d","user_code":"u\u001b[2J","verification_uri":"https://a.example"}"#,
+    ])
+  func malformed(json: String) async {
+    issuer.stub.on(.post, "/device", reply: .json(json))
+    let error = await oauthFailure { () async throws(OAuthError) in try await signIn() }
+    #expect(error?.step == .deviceAuthorization)
+  }
+}
+#endif

@@ -1,0 +1,81 @@
+#if OAuth && NIO
+import Apus
+import ApusNIO
+import ApusTesting
+import TestSupport
+import Testing
+
+@testable import ApusOAuth
+
+@Suite("The listener on this machine")
+struct LoopbackListenerTests {
+  private func get(_ url: String) async throws -> Response<Content> {
+    let transport = NIOTransport()
+    let client = Client(environment: Environment(baseURL: "http://127.0.0.1"), transport: transport)
+    do {
+      let response = try await client.response(
+        to: Request<Content>(method: .get, path: .url(url), mapping: .content).accepting(.any))
+      await transport.shutDown()
+      return response
+    } catch {
+      await transport.shutDown()
+      throw error
+    }
+  }
+
+  @Test("A redirect is answered with a page and ends the wait; other requests do not")
+  func arrival() async throws {
+    let listener = try LoopbackListener(port: 0, path: "/callback")
+    #expect(listener.redirect.hasPrefix("http://127.0.0.1:"))
+    let origin = String(listener.redirect.dropLast("/callback".count))
+    #expect(try await get(origin + "/favicon.ico").status == 404)
+    #expect(try await get(listener.redirect).status == 404)
+    async let arrived = listener.arrival()
+    let page = try await get(listener.redirect + "?code=c&state=s")
+    #expect(page.status == 200)
+    #expect(page.field("Referrer-Policy") == "no-referrer" && page.field("Cache-Control") == "no-store")
+    #expect(String(decoding: page.value.data, as: UTF8.self).contains("close this window"))
+    #expect(try await arrived == listener.redirect + "?code=c&state=s")
+  }
+
+  @Test("A redirect that arrives before the wait is kept")
+  func early() async throws {
+    let listener = try LoopbackListener(port: 0, path: "/callback")
+    #expect(try await get(listener.redirect + "?state=s").status == 200)
+    #expect(try await listener.arrival() == listener.redirect + "?state=s")
+  }
+
+  @Test("A wait ends when its task is cancelled, and the port is free again")
+  func cancelled() async throws {
+    let listener = try LoopbackListener(port: 0, path: "/")
+    let wait = Task { try await listener.arrival() }
+    wait.cancel()
+    await #expect(throws: CancellationError.self) { try await wait.value }
+    listener.close()
+    let url = listener.redirect
+    try await waitWhile { () async throws in (try? await get(url)) != nil }
+  }
+
+  @Test("Idle connections keep no browser out")
+  func idle() async throws {
+    let listener = try LoopbackListener(port: 0, path: "/callback")
+    let port = try #require(UInt16(listener.redirect.split(separator: ":").last?.prefix { $0 != "/" } ?? ""))
+    let idle = try (0..<40).map { _ in try RawConnection(to: port) }
+    async let arrived = listener.arrival()
+    #expect(try await get(listener.redirect + "?state=s").status == 200)
+    #expect(try await arrived.hasSuffix("?state=s"))
+    withExtendedLifetime(idle) {}
+  }
+
+  @Test("A path that is none, and a port in use, are errors")
+  func unusable() throws {
+    for path in ["callback", "", "/a b", "/a?b"] {
+      #expect(throws: OAuthError.self) { try LoopbackListener(port: 0, path: path) }
+    }
+    let listener = try LoopbackListener(port: 0, path: "/")
+    let port = try #require(UInt16(listener.redirect.split(separator: ":").last?.prefix { $0 != "/" } ?? ""))
+    #expect(throws: OAuthError.self) { try LoopbackListener(port: port, path: "/") }
+    listener.close()
+  }
+}
+#endif

@@ -1,0 +1,113 @@
+#if OAuth
+import Apus
+import ApusTesting
+import Testing
+
+@testable import ApusOAuth
+
+@Suite("Discovery of authorization servers")
+struct DiscoveryTests {
+  private let stub = StubTransport()
+  private var client: Client {
+    Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
+  }
+
+  private func document(_ changes: [String: JSONValue?] = [:]) -> String {
+    var members: [String: JSONValue] = [
+      "issuer": "https://id.example.com", "token_endpoint": "https://id.example.com/token",
+      "authorization_endpoint": "https://id.example.com/authorize", "jwks_uri": "https://keys.example.com/keys",
+      "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": true,
+    ]
+    for (name, value) in changes { members[name] = value }
+    return "\(JSONValue.object(members))"
+  }
+
+  @Test(
+    "The documents are at the places of the standards",
+    arguments: [
+      ("https://id.example.com", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
+      ("https://id.example.com/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
+      (
+        "https://id.example.com/t/1", "/.well-known/oauth-authorization-server/t/1",
+        "/t/1/.well-known/openid-configuration"
+      ),
+      ("https://id.example.com/t/", "/.well-known/oauth-authorization-server/t", "/t/.well-known/openid-configuration"),
+    ])
+  func places(issuer: String, oauth: String, openID: String) throws {
+    let places = try AuthorizationServer.metadataPlaces(of: issuer)
+    #expect(places.oauth.text == "https://id.example.com" + oauth)
+    #expect(places.openID.text == "https://id.example.com" + openID)
+  }
+
+  @Test("The document of RFC 8414 is read")
+  func oauth() async throws {
+    stub.on(.get, "/.well-known/oauth-authorization-server", reply: .json(document()))
+    let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
+    #expect(server.tokenEndpoint == "https://id.example.com/token")
+    #expect(server.keysURL == "https://keys.example.com/keys")
+    #expect(server.namesIssuer && server.codeChallengeMethods == ["S256"])
+    #expect(stub.exchanges.allSatisfy { $0.fields[.authorization] == nil })
+  }
+
+  @Test("A server without it is asked for the document of OpenID", arguments: [404, 400, 403, 302])
+  func openID(status: Int) async throws {
+    stub.on(.get, "/.well-known/oauth-authorization-server", reply: .status(status))
+    stub.on(.get, "/.well-known/openid-configuration", reply: .json(document()))
+    let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
+    #expect(server.authorizationEndpoint == "https://id.example.com/authorize")
+  }
+
+  @Test(
+    "A document that cannot be trusted is refused",
+    arguments: [
+      (["issuer": "https://id.example.com/"], .issuerMismatch), (["issuer": "https://evil.example"], .issuerMismatch),
+      (["issuer": nil], .invalidMetadata), (["token_endpoint": nil], .invalidMetadata),
+      (["token_endpoint": "http://id.example.com/token"], .insecureURL),
+      (["token_endpoint": "http://localhost.evil.example/token"], .insecureURL),
+      (["authorization_endpoint": "javascript:alert(1)"], .invalidMetadata),
+      (["jwks_uri": "https://a@b.example/keys"], .invalidMetadata),
+      (["revocation_endpoint": "https://id.example.com/r#x"], .invalidMetadata),
+      (["device_authorization_endpoint": "/device"], .invalidMetadata),
+    ] as [([String: JSONValue?], OAuthError.Code)])
+  func refused(changes: [String: JSONValue?], code: OAuthError.Code) async {
+    stub.onAny(reply: .json(document(changes)))
+    let error = await oauthFailure { () async throws(OAuthError) in
+      try await AuthorizationServer.discover("https://id.example.com", using: client)
+    }
+    #expect(error?.code == code && error?.step == .discovery)
+    #expect(error.map { "\($0)".contains("evil") } == false)
+  }
+
+  @Test(
+    "An issuer must be https, or http on this machine",
+    arguments: [
+      ("http://id.example.com", false), ("http://127.0.0.1:8080", true), ("http://[::1]:8080", true),
+      ("http://localhost", true), ("ftp://id.example.com", false), ("https://id.example.com?x", false), ("id", false),
+    ])
+  func issuers(issuer: String, isAllowed: Bool) {
+    #expect(((try? AuthorizationServer.metadataPlaces(of: issuer)) != nil) == isAllowed)
+  }
+
+  @Test(
+    "A document that is too long, or no JSON object, is a malformed response",
+    arguments: [
+      StubReply.text("hello"), .json("[]"), .json(String(repeating: "[", count: 100_000)),
+    ])
+  func malformed(reply: StubReply) async {
+    stub.onAny(reply: reply)
+    let error = await oauthFailure { () async throws(OAuthError) in
+      try await AuthorizationServer.discover("https://id.example.com", using: client)
+    }
+    #expect(error?.code == .malformedResponse)
+  }
+
+  @Test("A response beyond the limit is not read")
+  func tooLong() async {
+    stub.onAny(reply: .json("{\"issuer\":\"" + String(repeating: "x", count: 600_000) + "\"}"))
+    let error = await oauthFailure { () async throws(OAuthError) in
+      try await AuthorizationServer.discover("https://id.example.com", using: client)
+    }
+    #expect((error?.underlying as? CallError)?.code == .contentTooLarge)
+  }
+}
+#endif

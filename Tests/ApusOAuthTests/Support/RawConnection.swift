@@ -1,0 +1,30 @@
+#if OAuth && NIO
+import Foundation
+
+/// A connection to this machine that sends nothing.
+final class RawConnection: Sendable {
+  struct Refused: Error {}
+
+  private let number: Int32
+
+  init(to port: UInt16) throws {
+    #if canImport(Glibc)
+    number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+    number = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else { throw Refused() }
+  }
+
+  deinit { close(number) }
+}
+#endif

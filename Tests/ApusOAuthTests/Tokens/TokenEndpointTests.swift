@@ -1,0 +1,115 @@
+#if OAuth
+import Apus
+import ApusTesting
+import Crypto
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ApusOAuth
+
+@Suite("The token endpoint")
+struct TokenEndpointTests {
+  private let issuer = FakeIssuer()
+
+  @Test("A secret in Basic is form-encoded before Base64, and not in the form")
+  func basic() async throws {
+    var oauth = OAuthClient(id: "a:pp é", server: issuer.server, using: issuer.client)
+    oauth.authentication = .basic("p:w %")
+    _ = try await oauth.clientCredentials(scopes: ["x", "y"])
+    let exchange = try #require(issuer.stub.exchanges.last)
+    #expect(exchange.fields[.authorization] == "Basic " + base64("a%3App+%C3%A9:p%3Aw+%25"))
+    #expect(exchange.text == "grant_type=client_credentials&scope=x+y")
+  }
+
+  @Test("A secret in the form, and no secret, name the client in the form")
+  func forms() async throws {
+    var oauth = issuer.oauth()
+    _ = try await oauth.clientCredentials()
+    oauth.authentication = .post("s")
+    _ = try await oauth.clientCredentials()
+    let texts = issuer.stub.exchanges.map(\.text)
+    #expect(
+      texts == [
+        "grant_type=client_credentials&client_id=app", "grant_type=client_credentials&client_id=app&client_secret=s",
+      ])
+    #expect(issuer.stub.exchanges.allSatisfy { $0.fields[.authorization] == nil })
+  }
+
+  @Test("A private key signs an assertion for the token endpoint, a new one each time")
+  func assertion() async throws {
+    let key = P256.Signing.PrivateKey()
+    var oauth = issuer.oauth()
+    oauth.authentication = try .privateKey(pem: Secret(key.pemRepresentation), keyID: "k")
+    _ = try await oauth.clientCredentials()
+    _ = try await oauth.clientCredentials()
+    let tokens = issuer.forms("/token").compactMap { $0["client_assertion"] }.compactMap { SignedToken($0) }
+    let token = try #require(tokens.first)
+    #expect(token.keyID == "k" && token.claims["iss"] == "app" && token.claims["sub"] == "app")
+    #expect(token.claims["aud"]?.string == FakeIssuer.issuer + "/token" && token.claims["exp"] == 1_800_000_060)
+    #expect(Set(tokens.compactMap { $0.claims["jti"]?.string }).count == 2)
+    let signature = try P256.Signing.ECDSASignature(rawRepresentation: token.signature)
+    #expect(key.publicKey.isValidSignature(signature, for: token.message))
+    #expect(throws: OAuthError.self) { try ClientAuthentication.privateKey(pem: "no key") }
+  }
+
+  @Test("Each error of a server has its code and its step, in either way of sending it", arguments: [200, 400, 401])
+  func errors(status: Int) async throws {
+    for code in OAuthError.Code.allCases {
+      issuer.state.withLock {
+        $0.answers = [(status, "{\"error\":\"\(code.rawValue)\",\"error_description\":\"why\"}")]
+      }
+      let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
+      #expect(error?.step == .clientCredentials && error?.status == status)
+      #expect(error?.code == OAuthError.Code(registered: code.rawValue))
+      #expect(error?.serverCode == code.rawValue && error?.serverMessage == "why")
+      #expect(error.map { "\($0)".contains("why") } == false)
+    }
+  }
+
+  @Test(
+    "A response that is no token response is malformed",
+    arguments: [
+      "{}", "[]", "x", #"{"access_token":"a"}"#, #"{"access_token":"","token_type":"Bearer"}"#,
+      #"{"access_token":"a b","token_type":"Bearer"}"#, #"{"access_token":7,"token_type":"Bearer"}"#,
+      #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a","token_type":"DPoP"}"#,
+    ])
+  func malformed(json: String) async {
+    issuer.state.withLock { $0.answers = [(200, json)] }
+    let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
+    #expect(error?.code == .malformedResponse)
+  }
+
+  @Test("A call that fails is an error with its cause")
+  func unreachable() async {
+    issuer.stub.onAny(reply: .failure(TransportError(.offline, requestState: .notSent)))
+    let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
+    #expect(error?.code == .callFailed && (error?.underlying as? CallError)?.code == .offline)
+    issuer.state.withLock { $0.answers = [(503, "busy")] }
+  }
+
+  @Test("The refresh token is revoked first, then the access token")
+  func revocation() async throws {
+    let tokens = Tokens(access: "a", refresh: "r")
+    try await issuer.oauth().revoke(tokens)
+    #expect(issuer.state.withLock { $0.revoked } == ["r", "a"])
+    let error = await oauthFailure { () async throws(OAuthError) in
+      try await issuer.oauth { $0.revocationEndpoint = nil }.revoke(tokens)
+    }
+    #expect(error?.code == .missingEndpoint && error?.step == .revocation)
+    let store = MemoryCredentialsStore(.tokens(tokens))
+    try await issuer.oauth().signOut(of: store)
+    #expect(store.current().credential == nil)
+    #expect(issuer.state.withLock { $0.revoked.count } == 4)
+  }
+
+  @Test("A redirect of the token endpoint is not followed, since the form is secret")
+  func redirect() async {
+    issuer.stub.onAny(reply: .status(307, fields: [.location: "https://evil.example/"]))
+    let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
+    #expect(error?.code == .callFailed && error?.status == 307)
+    #expect(issuer.stub.exchanges.count == 1)
+  }
+}
+#endif
