@@ -21,6 +21,12 @@ static inline long apus_keyring_add(const char *description, const void *content
   return result < 0 ? -(long)errno : result;
 }
 
+/// Links the keys of a keyring to the calling thread, which then possesses them. Returns 0, or a negative error number.
+static inline long apus_keyring_possess(int keyring) {
+  long result = syscall(__NR_keyctl, 8L, (long)keyring, -1L, 0L, 0L);
+  return result < 0 ? -(long)errno : result;
+}
+
 /// Searches for a key of the type `user`. Returns the key's number, or a negative error number.
 static inline long apus_keyring_search(int keyring, const char *description) {
   long result = syscall(__NR_keyctl, 10L, (long)keyring, "user", description, 0L);

@@ -25,7 +25,10 @@ struct SystemKeys: KernelKeys {
   }
 
   func add(_ description: String, _ content: [UInt8], to keyring: Int32) -> Int {
-    apus_keyring_add(description, content, content.count, keyring)
+    // Only a process that possesses a new key may protect it. The keys of the user are not linked to every session: they
+    // are missing in one that a service manager or `keyctl session` has started.
+    _ = apus_keyring_possess(keyring)
+    return apus_keyring_add(description, content, content.count, keyring)
   }
 
   func setPermissions(of key: Int32, _ permissions: UInt32) -> Int { apus_keyring_set_permissions(key, permissions) }
