@@ -47,10 +47,15 @@ final class BucketServer: Sendable {
     throw NotStarted(reason: "it has ended")
   }
 
-  /// Ends the server.
-  func stop() async {
+  /// Tells the server to end, which takes it several seconds.
+  func end() {
     // It fails if it was closed before.
     try? holding.close()
+  }
+
+  /// Ends the server. Returns when it has ended.
+  func stop() async {
+    end()
     await run.value
   }
 

@@ -1,5 +1,6 @@
 import AccountsService
 import Apus
+import ApusCredentials
 import ApusOAuth
 import Backend
 import Testing

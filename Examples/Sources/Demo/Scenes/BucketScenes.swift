@@ -12,6 +12,8 @@ struct BucketScene: Scene {
     guard let server = world.bucketServer else {
       throw MissingServer("SeaweedFS is not installed; scripts/servers/install-from-pypi installs it.")
     }
+    // While the next scenes are played.
+    defer { server.end() }
     let address = try await server.address()
     let api = Client(baseURL: address) { $0.apply(.app) }
     let bucket = S3(api, region: "us-east-1", credentials: BucketServer.credentials).bucket("avatars")
