@@ -12,7 +12,9 @@ let settings: [SwiftSetting] = [
 ]
 
 let apus = Target.Dependency.product(name: "Apus", package: "apus")
+let apusAWS = Target.Dependency.product(name: "ApusAWS", package: "apus")
 let apusCredentials = Target.Dependency.product(name: "ApusCredentials", package: "apus")
+let apusOAuth = Target.Dependency.product(name: "ApusOAuth", package: "apus")
 let apusTransfers = Target.Dependency.product(name: "ApusTransfers", package: "apus")
 let apusTesting = Target.Dependency.product(name: "ApusTesting", package: "apus")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -84,8 +86,8 @@ let package = Package(
     .target(
       name: "Demo",
       dependencies: [
-        apus, apusCredentials, apusTransfers, logging, "Backend", "FriendsService", "MoviesService", "AccountsService",
-        "NewsService", "AnalyticsService", "FriendsScreen", "MoviesScreen",
+        apus, apusAWS, apusCredentials, apusOAuth, apusTransfers, logging, "Backend", "FriendsService",
+        "MoviesService", "AccountsService", "NewsService", "AnalyticsService", "FriendsScreen", "MoviesScreen",
       ],
       swiftSettings: settings),
     .executableTarget(name: "DemoCommand", dependencies: [apus, "Demo", argumentParser], swiftSettings: settings),
@@ -108,7 +110,9 @@ let package = Package(
     .testTarget(
       name: "ExtensionsTests", dependencies: [apus, apusTesting, "CallTracing", "InProcess"], swiftSettings: settings),
     .testTarget(
-      name: "DemoTests", dependencies: ["Demo", "DemoCommand", "Backend", apus, apusTesting], swiftSettings: settings),
+      name: "DemoTests",
+      dependencies: ["Demo", "DemoCommand", "Backend", "AccountsService", apus, apusCredentials, apusOAuth, apusTesting],
+      swiftSettings: settings),
     // In this package, because the library's own tests build without the trait ServiceLifecycle.
     .testTarget(
       name: "LifecycleTests",

@@ -2,7 +2,7 @@ public import Foundation
 import Hummingbird
 import Logging
 
-/// An HTTP server with accounts, friends, films, news and analytics, for examples and demos.
+/// An HTTP server with accounts, an authorization server, friends, films, news and analytics, for examples and demos.
 ///
 /// It listens on 127.0.0.1 only, stores its data in SQLite and logs every exchange. It runs in the process that
 /// starts it; `swift run backend` runs it in a separate process.
@@ -115,6 +115,9 @@ extension Backend {
     public var sessionLifetime: Duration = .seconds(30 * 24 * 3600)
     /// The API key of films and analytics.
     public var apiKey = "demo-key"
+    /// The id of the app that is registered with the authorization server; its redirect is
+    /// `http://127.0.0.1:PORT/callback` with any port.
+    public var clientID = "demo-app"
     /// The number of friends of a new account.
     public var friendsPerAccount = 40
     /// The delay of every response, except those of the log.

@@ -17,7 +17,11 @@ public enum Demo {
     for chapter in chapters {
       stage.chapter(chapter.title)
       for scene in chapter.scenes {
-        for check in await play(scene, in: world) { expectations.add(check) }
+        guard let checks = await play(scene, in: world) else {
+          expectations.skip()
+          continue
+        }
+        for check in checks { expectations.add(check) }
       }
     }
     show(expectations, on: stage)
@@ -37,6 +41,9 @@ public enum Demo {
       title: "Accounts", summary: "sign-up, sign-in, and a session that survives a restart of the app",
       scenes: [SignUpScene(), SignInScene(), StoredSessionScene()]),
     Chapter(
+      title: "OAuth", summary: "sign-in with a browser, a restart that stays signed in",
+      scenes: [BrowserSignInScene(), BrowserRestartScene()]),
+    Chapter(
       title: "Friends", summary: "pages, a double tap, changes, a lost response, no internet",
       scenes: [
         AllFriendsScene(), DoubleTapScene(), ChangeFriendsScene(), InvalidFormScene(), MissingFriendScene(),
@@ -55,8 +62,8 @@ public enum Demo {
       title: "Tokens", summary: "refresh, a late response, idempotency, an expired session",
       scenes: [RefreshScene(), LateResponseScene(), LostResponseScene(), ExpiredSessionScene()]),
     Chapter(
-      title: "Transfers", summary: "an avatar, a resumed download, a live feed, a stored position",
-      scenes: [AvatarScene(), DownloadScene(), ActivityScene(), StoredPositionScene()]),
+      title: "Transfers", summary: "an avatar, a bucket, a resumed download, a live feed, a stored position",
+      scenes: [AvatarScene(), BucketScene(), DownloadScene(), ActivityScene(), StoredPositionScene()]),
     Chapter(
       title: "Failures", summary: "timeouts, deadlines, retries, a circuit breaker, malformed responses",
       scenes: [
@@ -83,7 +90,9 @@ public enum Demo {
   }
 
   /// Plays a scene and checks its claims against the rows that the servers logged during the scene.
-  private static func play(_ scene: any Scene, in world: World) async -> [Check] {
+  ///
+  /// - Returns: the checks; `nil` if the scene was skipped.
+  private static func play(_ scene: any Scene, in world: World) async -> [Check]? {
     world.stage.title(scene.title)
     do {
       var positions: [String: Int] = [:]
@@ -96,6 +105,9 @@ public enum Demo {
       }
       try await world.stage.pause()
       return checks
+    } catch let missing as MissingServer where !world.requiresServers {
+      world.stage.say("Skipped: \(missing)")
+      return nil
     } catch {
       world.stage.say("✗ \(error)")
       return [Check(name: "scene", subject: scene.title, expected: "played to the end", actual: "\(error)")]
@@ -122,6 +134,10 @@ public struct DemoOptions: Sendable {
   public var latency: Duration = .milliseconds(150)
   /// scrypt's N of the backends in this process.
   public var passwordHashRounds = 16_384
+  /// The folder of this repository, in which third-party servers are installed; `nil` starts none of them.
+  public var checkout: String?
+  /// Whether a third-party server that is not installed is a failure; otherwise its scene is skipped.
+  public var requiresServers = false
   /// The name of an expectation to break.
   public var broken: String?
   /// Whether the output is a terminal, where lines are redrawn and scenes pause to be read.

@@ -2,6 +2,8 @@
 struct Expectations: Sendable, Equatable {
   /// The rows, in order.
   private(set) var rows: [Check] = []
+  /// The number of scenes that were skipped.
+  private(set) var skipped = 0
   /// The name of the expectation to break, to show a failure; `nil` for none.
   let broken: String?
 
@@ -16,6 +18,9 @@ struct Expectations: Sendable, Equatable {
     if row.name == broken { row.expected += " and one more" }
     rows.append(row)
   }
+
+  /// Counts a scene that was skipped, which is no failure.
+  mutating func skip() { skipped += 1 }
 
   /// Whether there are rows and all of them are met.
   var areMet: Bool { !rows.isEmpty && rows.allSatisfy(\.isMet) && isBreakKnown }
@@ -39,7 +44,8 @@ struct Expectations: Sendable, Equatable {
     let failed = rows.count { !$0.isMet }
     if let broken, !isBreakKnown { return "There is no expectation named \(broken)." }
     if rows.isEmpty { return "There are no expectations." }
-    return failed == 0
-      ? "All \(rows.count) expectations are met." : "\(failed) of \(rows.count) expectations are not met."
+    let result =
+      failed == 0 ? "All \(rows.count) expectations are met." : "\(failed) of \(rows.count) expectations are not met."
+    return skipped == 0 ? result : "\(result) \(skipped) \(skipped == 1 ? "scene was" : "scenes were") skipped."
   }
 }

@@ -28,6 +28,16 @@ struct NothingFound: Error, CustomStringConvertible {
   let description = "The list of movies is empty"
 }
 
+/// A third-party server that is not installed. The scene is skipped unless such servers are required.
+struct MissingServer: Error, CustomStringConvertible {
+  /// What is missing, and how to get it.
+  let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
+
 /// A condition that did not become true in time.
 struct NotReached: Error, CustomStringConvertible {
   let condition: String

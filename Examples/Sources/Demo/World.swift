@@ -21,6 +21,16 @@ struct World: Sendable {
   let cdn: Server
   /// A server with access tokens that expire after three seconds, and with faults and outages.
   let unstable: Server
+  /// A server with an authorization server: users sign in with a browser.
+  let identity: Server
+  /// The clock of the identity server.
+  let identityClock: AdvancingClock
+  /// The files of the app that is signed in at the identity server.
+  let browserAppFolder: TemporaryFolder
+  /// A third-party server with the API of S3; `nil` if it is not installed.
+  let bucketServer: BucketServer?
+  /// Whether third-party servers must be installed.
+  let requiresServers: Bool
   /// The controls of the unstable server's misbehavior.
   let faults: FaultControls
   /// The client of the friends app; it is switched between servers.
@@ -43,14 +53,14 @@ struct World: Sendable {
   /// The lifetime of the unstable server's access tokens.
   static let tokenLifetime = Duration.seconds(3)
 
-  var servers: [Server] { [qa, staging, production, analytics, cdn, unstable] }
+  var servers: [Server] { [qa, staging, production, analytics, cdn, identity, unstable] }
 
   init(_ options: DemoOptions, stage: Stage) async throws {
     let faults = FaultControls()
     var backends: [Backend] = []
     var servers: [String: Server] = [:]
     let running = ["staging": options.stagingURL, "production": options.productionURL].compactMapValues(\.self)
-    for name in ["qa", "staging", "production", "analytics", "cdn", "unstable"] {
+    for name in ["qa", "staging", "production", "analytics", "cdn", "identity", "unstable"] {
       if let address = running[name] {
         servers[name] = try await Server.running(name, at: address, apiKey: options.apiKey)
       } else {
@@ -70,8 +80,10 @@ struct World: Sendable {
     self.faults = faults
     self.backends = backends
     runAgain = options.runAgain
+    requiresServers = options.requiresServers
     (qa, staging, production) = (try server("qa"), try server("staging"), try server("production"))
     (analytics, cdn, unstable) = (try server("analytics"), try server("cdn"), try server("unstable"))
+    (identity, identityClock) = (try server("identity"), faults.identityClock)
     app = try Client(baseURL: staging.url()) { $0.apply(.app) }
     app.use(staging.client.environment)
     accounts = LiveAccountsService(client: staging.client, credentials: staging.tokens)
@@ -83,6 +95,9 @@ struct World: Sendable {
         $0.authentication = .apiKey(key, queryParameter: "api_key")
       })
     user = User(email: "ada.\(UInt32.random(in: 0 ... .max))@example.com")
+    browserAppFolder = try TemporaryFolder()
+    // It starts while other scenes are played.
+    bucketServer = options.checkout.flatMap { BucketServer(of: $0) }
   }
 
   private struct UnknownServer: Error {
@@ -97,6 +112,7 @@ struct World: Sendable {
     settings.latency = options.latency
     settings.passwordHashRounds = options.passwordHashRounds
     if name == "cdn" || name == "unstable" { settings.avatars = faults.avatars }
+    if name == "identity" { settings.now = { faults.identityClock.now } }
     if name == "unstable" {
       settings.tokenLifetime = tokenLifetime
       settings.now = { faults.clock.now }
@@ -112,14 +128,18 @@ struct World: Sendable {
     await backends.last?.stop()
   }
 
-  /// Stops all servers of this process.
+  /// Stops all servers and removes all files.
   func stop() async {
     for backend in backends { await backend.stop() }
+    await bucketServer?.stop()
+    browserAppFolder.remove()
   }
 }
 
-/// The controls of the unstable server: its clock, its held, lost and cut responses, and its avatars.
+/// The controls of the unstable server: its clock, its held, lost and cut responses, and its avatars; and the clock of
+/// the identity server.
 struct FaultControls: Sendable {
+  let identityClock = AdvancingClock()
   let clock = AdvancingClock()
   let held = HeldResponses()
   let lost = LostResponses()

@@ -32,9 +32,20 @@ struct DemoCommand: AsyncParsableCommand {
   @Option(help: .hidden)
   var restoreSession: String?
 
+  @Option(help: .hidden)
+  var restoreSignIn: String?
+
+  @Option(help: .hidden)
+  var checkout = Self.ownCheckout
+
   func run() async throws {
     if let restoreSession {
       let app = RestartableApp(folder: restoreSession, server: try BaseURL(baseURL ?? ""))
+      print(try await app.accountName())
+      return
+    }
+    if let restoreSignIn {
+      let app = try await BrowserApp.started(in: restoreSignIn, server: try BaseURL(baseURL ?? ""))
       print(try await app.accountName())
       return
     }
@@ -48,15 +59,22 @@ struct DemoCommand: AsyncParsableCommand {
     options.productionURL = productionURL
     options.apiKey = apiKey
     options.broken = broken
+    options.checkout = checkout
+    let environment = ProcessInfo.processInfo.environment
+    options.requiresServers = environment["APUS_SERVERS"] == "required" || environment["CI"] == "true"
     options.latency = .milliseconds(latency)
     options.passwordHashRounds = passwordHashRounds
     options.isTerminal = isatty(STDOUT_FILENO) == 1
-    options.hasColor = options.isTerminal && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
+    options.hasColor = options.isTerminal && environment["NO_COLOR", default: ""].isEmpty
     if let program = Bundle.main.executableURL {
       options.runAgain = { try await Self.run(program, $0) }
     }
     return options
   }
+
+  /// The folder of the repository from which the program was built.
+  private static let ownCheckout = String(
+    "\(#filePath)".dropLast("/Examples/Sources/DemoCommand/DemoCommand.swift".count))
 
   /// Runs a program. Returns its standard output without the last newline.
   private static func run(_ program: URL, _ arguments: [String]) async throws -> String {

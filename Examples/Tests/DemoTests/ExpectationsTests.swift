@@ -40,6 +40,16 @@ import Testing
     #expect(table.summary == "There is no expectation named c.")
   }
 
+  @Test("A skipped scene is counted, and is no failure")
+  func skipped() {
+    var table = table(row("a", "200", "200"))
+    table.skip()
+    #expect(table.areMet)
+    #expect(table.summary == "All 1 expectations are met. 1 scene was skipped.")
+    table.skip()
+    #expect(table.summary == "All 1 expectations are met. 2 scenes were skipped.")
+  }
+
   @Test("Rows are aligned in columns, and an unmet row shows both results")
   func lines() {
     let table = table(row("a", "200", "200"), row("longer", "200", "left"))

@@ -44,7 +44,7 @@ struct AccountRoutes {
       throw Challenge.refused(realm: gatekeeper.realm, "The e-mail address or the password is wrong.")
     }
     context.exchange?.identified(as: account.id)
-    return uncached(.json(try await gatekeeper.sessions.start(for: account), status: .created))
+    return uncached(.json(try await gatekeeper.sessions.start(for: account).tokens, status: .created))
   }
 
   @Sendable

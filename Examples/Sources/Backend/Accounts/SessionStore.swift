@@ -9,6 +9,8 @@ import GRDB
 /// A client may crash before it has stored a new pair. A refresh token is therefore accepted again until a token of a
 /// later pair is used: the refresh issues another pair and revokes the lost one. After that, the token may be stolen,
 /// so its use ends the session (RFC 9700 §4.14.2).
+///
+/// A session belongs to the OAuth client that started it, or to none; only the same client can refresh or end it.
 struct SessionStore: Sendable {
   let database: Database
   let now: @Sendable () -> Date
@@ -28,11 +30,19 @@ struct SessionStore: Sendable {
     let tokens: Tokens
   }
 
+  /// A new session and its first tokens.
+  struct Opening: Sendable {
+    let session: Int64
+    let tokens: Tokens
+  }
+
   /// Starts a session.
-  func start(for account: Account) async throws -> Tokens {
+  func start(for account: Account, client: String? = nil) async throws -> Opening {
     try await database.pool.write { db in
-      try db.execute(sql: "INSERT INTO sessions (account_id) VALUES (?)", arguments: [account.id])
-      return try issue(session: db.lastInsertedRowID, in: db)
+      try db.execute(
+        sql: "INSERT INTO sessions (account_id, client) VALUES (?, ?)", arguments: [account.id, client])
+      let session = db.lastInsertedRowID
+      return Opening(session: session, tokens: try issue(session: session, in: db))
     }
   }
 
@@ -46,10 +56,10 @@ struct SessionStore: Sendable {
   }
 
   /// Exchanges a refresh token for a new pair.
-  func refresh(_ token: OpaqueToken) async throws -> Judgment<Renewal> {
+  func refresh(_ token: OpaqueToken, client: String? = nil) async throws -> Judgment<Renewal> {
     let time = now().timeIntervalSince1970
     return try await database.pool.write { db in
-      guard let found = try RefreshRow.find(token, in: db) else { return .unknown }
+      guard let found = try RefreshRow.find(token, in: db), found.client == client else { return .unknown }
       guard found.shown <= found.pair else {
         try db.execute(sql: "DELETE FROM sessions WHERE id = ?", arguments: [found.session])
         return .reused
@@ -72,10 +82,16 @@ struct SessionStore: Sendable {
     }
   }
 
-  /// Ends the session of a refresh token, even a superseded one (RFC 7009 §2.1).
-  func end(sessionOf token: OpaqueToken) async throws {
-    let sql = "DELETE FROM sessions WHERE id = (SELECT session_id FROM refresh_tokens WHERE hash = ?)"
-    try await database.pool.write { db in try db.execute(sql: sql, arguments: [token.hash]) }
+  /// Ends the session of a refresh token, even a superseded one, or of an access token (RFC 7009 §2.1).
+  func end(sessionOf token: OpaqueToken, client: String? = nil) async throws {
+    let sql = """
+      DELETE FROM sessions WHERE client IS ? AND id IN (
+        SELECT session_id FROM refresh_tokens WHERE hash = ?
+        UNION SELECT session_id FROM access_tokens WHERE hash = ?)
+      """
+    try await database.pool.write { db in
+      try db.execute(sql: sql, arguments: [client, token.hash, token.hash])
+    }
   }
 
   // MARK: In a transaction
@@ -139,6 +155,8 @@ struct AccessRow: Sendable {
 struct RefreshRow: Sendable {
   let session: Int64
   let account: Int64
+  /// The OAuth client of the session; `nil` for none.
+  let client: String?
   /// The number of the pair within the session.
   let pair: Int64
   /// The newest pair with a used token.
@@ -147,16 +165,16 @@ struct RefreshRow: Sendable {
 
   static func find(_ token: OpaqueToken, in db: GRDB.Database) throws -> RefreshRow? {
     let sql = """
-      SELECT sessions.id AS session, sessions.account_id AS account, sessions.shown AS shown,
-        refresh_tokens.pair AS pair, refresh_tokens.expires_at AS expires_at
+      SELECT sessions.id AS session, sessions.account_id AS account, sessions.client AS client,
+        sessions.shown AS shown, refresh_tokens.pair AS pair, refresh_tokens.expires_at AS expires_at
       FROM refresh_tokens
       JOIN sessions ON sessions.id = refresh_tokens.session_id
       WHERE refresh_tokens.hash = ?
       """
     return try Row.fetchOne(db, sql: sql, arguments: [token.hash]).map { row in
       RefreshRow(
-        session: row["session"], account: row["account"], pair: row["pair"], shown: row["shown"],
-        expiry: row["expires_at"])
+        session: row["session"], account: row["account"], client: row["client"], pair: row["pair"],
+        shown: row["shown"], expiry: row["expires_at"])
     }
   }
 }

@@ -27,15 +27,17 @@ struct Principal: Sendable {
 struct OpaqueToken: Sendable {
   let text: String
 
-  static func random() -> OpaqueToken {
-    let text = Data(SecureRandom.bytes(32)).base64EncodedString()
-    // Base64url without padding (RFC 4648 §5).
-    return OpaqueToken(
-      text: text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""))
-  }
+  static func random() -> OpaqueToken { OpaqueToken(text: Base64URL.text(SecureRandom.bytes(32))) }
 
   /// The hash to store. Random tokens need no salt.
   var hash: Data { Data(SHA256.hash(data: Data(text.utf8))) }
+}
+
+/// Base64url without padding (RFC 4648 §5).
+enum Base64URL {
+  static func text(_ bytes: some Sequence<UInt8>) -> String {
+    Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
 }
 
 /// Random bytes for salts and tokens, from the system's secure generator.

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A reader of requests' JSON content.
+/// A reader of requests' content: JSON and forms.
 enum Content {
   /// The maximum number of bytes.
   static let limit = 64 * 1024
@@ -18,6 +18,16 @@ enum Content {
         .unsupportedMediaType, "The content must be application/json.", fields: [.accept: "application/json"])
     }
     return try decode(type, from: try await bytes(of: request))
+  }
+
+  /// Reads a form (`application/x-www-form-urlencoded`).
+  ///
+  /// - Throws: `Problem`: 415 for another media type, 413 above ``limit``, 400 for a malformed percent-escape.
+  static func form(of request: Request) async throws -> Query {
+    guard mediaType(request.headers[.contentType]) == "application/x-www-form-urlencoded" else {
+      throw Problem(.unsupportedMediaType, "The content must be application/x-www-form-urlencoded.")
+    }
+    return try Query(String(decoding: try await bytes(of: request), as: UTF8.self))
   }
 
   /// Decodes the content.
@@ -35,8 +45,13 @@ enum Content {
 
   /// Whether a `Content-Type` names JSON, with or without parameters.
   static func isJSON(_ field: String?) -> Bool {
-    let type = field?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    let type = mediaType(field)
     return type == "application/json" || type?.hasSuffix("+json") == true
+  }
+
+  /// Returns the media type of a `Content-Type` without parameters, in lower case.
+  private static func mediaType(_ field: String?) -> String? {
+    field?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
   }
 
   private static func bytes(of request: Request) async throws -> Data {

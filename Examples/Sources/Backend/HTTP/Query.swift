@@ -3,6 +3,8 @@ import Foundation
 /// The parameters of a request's query. Unlike Hummingbird's parser, this one rejects malformed percent-escapes.
 struct Query: Equatable, Sendable {
   private var values: [String: String] = [:]
+  /// The names of parameters that are repeated, which OAuth forbids (RFC 6749 §3.1).
+  private(set) var repeated: Set<String> = []
 
   /// - Parameter text: the query without its question mark.
   /// - Throws: `Problem` with status 400 for a malformed percent-escape.
@@ -14,12 +16,15 @@ struct Query: Equatable, Sendable {
         throw .badRequest("The query has a malformed percent-escape.")
       }
       // The first of repeated parameters counts, as in most frameworks.
-      if values[name] == nil { values[name] = value }
+      if values[name] == nil { values[name] = value } else { repeated.insert(name) }
     }
   }
 
   /// Returns the value of a parameter; `nil` when it is missing.
   subscript(name: String) -> String? { values[name] }
+
+  /// Returns the value of a parameter, or another value when it is missing.
+  subscript(name: String, default standard: String) -> String { values[name] ?? standard }
 
   /// Returns the value of a parameter as an integer.
   ///

@@ -4,7 +4,9 @@ import HTTPTypes
 
 /// Removes secrets from the log.
 enum Redaction {
-  private static let secretParameters: Set = ["api_key", "access_token", "refresh_token", "token", "password"]
+  private static let secretParameters: Set = [
+    "api_key", "access_token", "refresh_token", "token", "password", "code", "code_verifier", "state",
+  ]
 
   /// Returns the start of a secret's hash, which identifies the secret without revealing it.
   static func fingerprint(of secret: String) -> String {

@@ -25,6 +25,8 @@ struct ErrorMiddleware: RouterMiddleware {
     } catch let error as HTTPParserError {
       // The server responds to malformed HTTP itself and closes the connection.
       throw error
+    } catch let error as OAuthProblem {
+      return error.response()
     } catch let error as MovieProblem {
       return error.response()
     } catch {

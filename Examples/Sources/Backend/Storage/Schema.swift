@@ -11,6 +11,7 @@ enum Schema {
     migrator.registerMigration("additions", migrate: createAdditions)
     migrator.registerMigration("videos", migrate: createVideos)
     migrator.registerMigration("events", migrate: createEvents)
+    migrator.registerMigration("clients", migrate: addClients)
     return migrator
   }
 
@@ -56,6 +57,12 @@ enum Schema {
       table.add(column: "pair", .integer).notNull().defaults(to: 0)
       table.add(column: "expires_at", .double).notNull().defaults(to: 0)
     }
+  }
+
+  /// Adds the OAuth client that started a session.
+  @Sendable
+  private static func addClients(_ db: GRDB.Database) throws {
+    try db.alter(table: "sessions") { table in table.add(column: "client", .text) }
   }
 
   @Sendable

@@ -110,10 +110,7 @@ public struct RestartableApp: Sendable {
 
   /// Opens the app in a new temporary folder.
   static func temporary(server: BaseURL) throws -> RestartableApp {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apus-demo-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    return RestartableApp(folder: folder, server: server)
+    RestartableApp(folder: try TemporaryFolder().path, server: server)
   }
 
   /// The arguments with which the demo's program prints ``accountName()`` and exits.

@@ -168,19 +168,3 @@ struct StoredPositionScene: Scene {
 
   private func size(_ file: URL) throws -> Int { try Data(contentsOf: file).count }
 }
-
-/// A new folder for the files of a scene.
-private struct TemporaryFolder {
-  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("apus-demo-\(UUID().uuidString)")
-
-  init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
-
-  func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
-
-  func remove() {
-    // A temporary folder: the system removes what is left.
-    try? FileManager.default.removeItem(at: folder)
-  }
-}

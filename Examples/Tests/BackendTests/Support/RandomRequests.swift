@@ -18,18 +18,24 @@ struct RandomRequests {
     "/friends/1/category", "/friends/categories", "/3/movie/popular", "/3/movie/32710", "/3/search/movie", "/__log",
     "/faults/flaky", "/faults/redirect", "/t/p/w185/32710.svg", "/news", "/news/1", "/events", "/", "/avatars",
     "/avatars/1", "/films/32710.mp4",
-    "/friends/of-friends",
+    "/friends/of-friends", "/authorize", "/token", "/revoke", "/.well-known/oauth-authorization-server",
   ]
-  private static let names = ["page", "per_page", "category", "query", "api_key", "after", "count", "key", "", "%zz"]
+  private static let names =
+    ["page", "per_page", "category", "query", "api_key", "after", "count", "key", "", "%zz"]
+    + ["client_id", "redirect_uri", "response_type", "code_challenge", "state"]
   private static let values = [
-    "1", "0", "-1", "demo-key", "x", "%", "%00", "%FF", "a+b", "9223372036854775808", "''\"--",
+    "1", "0", "-1", "demo-key", "demo-app", "http://127.0.0.1:1/callback", "code", "x", "%", "%00", "%FF",
+    "a+b", "9223372036854775808", "''\"--",
   ]
   private static let contents = [
     "", "{}", "[]", "null", "{", "\"", "1e999", #"{"name": "Ann"}"#, #"{"name": null, "email": 1}"#,
     #"{"category": null}"#, #"{"category": "x"}"#, #"{"name": "\u0000", "email": "a@b.cc", "password": "12345678"}"#,
     #"{"name": "A", "email": "a@b.cc", "password": "12345678"}"#, #"{"refresh_token": "x"}"#, #"{"name": "\ud800"}"#,
+    "client_id=demo-app&grant_type=refresh_token&refresh_token=x", "client_id=demo-app&token=x", "a=%&a=1",
   ]
-  private static let types = ["application/json", "application/json; charset=utf-8", "text/plain", "", ";", "a/b+json"]
+  private static let types =
+    ["application/json", "application/json; charset=utf-8", "text/plain", "", ";", "a/b+json"]
+    + ["application/x-www-form-urlencoded"]
 
   private var generator: SeededGenerator
   private let token: String
