@@ -53,6 +53,7 @@ struct OAuthSecretsTests {
   func accepted(bindsTokens: Bool) async throws {
     var oauth = oauth
     oauth.bindsTokens = bindsTokens
+    if bindsTokens { issuer.state.withLock { $0.changes["token_type"] = "DPoP" } }
     let authorization = try await oauth.authorization(scopes: ["openid"], redirect: "app:/done")
     let grant = try await oauth.finish(authorization, with: issuer.authorized(authorization.page))
     let refreshed = try await oauth.refreshed(grant.tokens)
