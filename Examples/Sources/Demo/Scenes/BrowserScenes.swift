@@ -48,8 +48,13 @@ struct BrowserSignInScene: Scene {
   /// The code challenges of authorization requests, and the host of their redirects.
   @Sendable
   private static func requests(_ rows: [LoggedExchange]) -> String {
-    let queries = rows.map { URLComponents(string: "?\($0.query ?? "")")?.queryItems ?? [] }
-    func values(_ name: String) -> [String] { queries.compactMap { query in query.first { $0.name == name }?.value } }
+    // Not by URLComponents, which would encode the query again because of the brackets of masked values.
+    let queries = rows.map { row in
+      (row.query ?? "").split(separator: "&").map { parameter in
+        parameter.split(separator: "=", maxSplits: 1).map { $0.removingPercentEncoding ?? "" }
+      }
+    }
+    func values(_ name: String) -> [String] { queries.compactMap { query in query.first { $0.first == name }?.last } }
     let hosts = Set(values("redirect_uri").map { URL(string: $0)?.host ?? "none" }).sorted().joined(separator: ", ")
     let methods = values("code_challenge_method")
     return "\(Set(methods).sorted().joined(separator: ", ")) ×\(methods.count), redirect to \(hosts)"
