@@ -58,7 +58,7 @@ public final class SigningMiddleware: Middleware {
   /// Signs the request and passes it on; signs and sends it once more if the clock or the credentials were the reason of
   /// a rejection.
   ///
-  /// - Throws: ``TransportError`` whose cause is a ``SigningError``, with the code `invalidRequest`, if the request cannot
+  /// - Throws: `TransportError` whose cause is a ``SigningError``, with the code `invalidRequest`, if the request cannot
   ///   be signed; with the code `refused` if there are no credentials, with the provider's error as its cause.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let origin = signedOrigin(of: request, context) else { return try await next(request, context: context) }

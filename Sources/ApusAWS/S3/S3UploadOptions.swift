@@ -11,7 +11,7 @@ public struct S3UploadOptions: Sendable {
   /// The store of the records from which another process continues. Default: `nil`, only this call continues after an
   /// interruption.
   public var store: (any TransferStore)?
-  /// A name of the account that uploads, see ``ApusTransfers/UploadOptions/account``. Default: `nil`.
+  /// A name of the account that uploads, see `UploadOptions.account`. Default: `nil`.
   public var account: String?
   /// Whether the parts on the server are removed if the upload fails or is cancelled. Default: `nil`, only without a
   /// ``store``, because nothing could continue from them.
