@@ -111,7 +111,9 @@ let package = Package(
       name: "ExtensionsTests", dependencies: [apus, apusTesting, "CallTracing", "InProcess"], swiftSettings: settings),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["Demo", "DemoCommand", "Backend", "AccountsService", apus, apusCredentials, apusOAuth, apusTesting],
+      dependencies: [
+        "Demo", "DemoCommand", "Backend", "AccountsService", apus, apusCredentials, apusOAuth, apusTesting,
+      ],
       swiftSettings: settings),
     // In this package, because the library's own tests build without the trait ServiceLifecycle.
     .testTarget(
