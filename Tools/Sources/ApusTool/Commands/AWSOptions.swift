@@ -10,14 +10,17 @@ import Foundation
 
 /// The keys of AWS on the command line.
 struct AWSKeyOptions: ParsableArguments {
-  @Option(name: .customLong("access-key"), help: "The access key ID.")
+  @Option(name: .customLong("access-key"), help: "The access key ID. Default: AWS_ACCESS_KEY_ID.")
   var accessKey: String?
 
-  @Option(name: .customLong("secret-key"), parsing: .unconditional, help: "The secret access key.")
+  @Option(
+    name: .customLong("secret-key"), parsing: .unconditional,
+    help: "The secret access key; @FILE reads it from a file. Default: AWS_SECRET_ACCESS_KEY.")
   var secretKey: String?
 
   @Option(
-    name: .customLong("session-token"), parsing: .unconditional, help: "The session token of temporary credentials.")
+    name: .customLong("session-token"), parsing: .unconditional,
+    help: "The session token of temporary credentials; @FILE reads it from a file. Default: AWS_SESSION_TOKEN.")
   var sessionToken: String?
 
   /// Whether an option is given.
