@@ -1,5 +1,5 @@
 #if os(Linux) || os(macOS)
-import Foundation
+public import Foundation
 import Testing
 
 /// The program `TransfersWorker` in a process of its own.
@@ -20,7 +20,7 @@ public final class TransferProcess {
   }
 
   private init(_ program: URL, _ arguments: [String]) throws {
-    lines = Self.lines(of: output)
+    lines = output.lines()
     process.executableURL = program
     process.arguments = arguments
     // Killed while it writes its profile, the program would leave one that cannot be merged.
@@ -59,12 +59,20 @@ public final class TransferProcess {
     for await line in lines { last = line }
     return last
   }
+}
 
-  /// Reads in a thread of its own, which waits where tests must not.
-  private static func lines(of pipe: Pipe) -> AsyncStream<String> {
+extension Process {
+  fileprivate func kill() {
+    _ = Foundation.kill(processIdentifier, SIGKILL)
+  }
+}
+
+extension Pipe {
+  /// Returns the lines that arrive. They are read in a thread of its own, which waits where tests must not.
+  public func lines() -> AsyncStream<String> {
     let (lines, arrived) = AsyncStream<String>.makeStream()
     // The thread's own: it may read on when the rest of the pipe is closed.
-    let descriptor = fcntl(pipe.fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
+    let descriptor = fcntl(fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
     Thread.detachNewThread {
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       var rest: [UInt8] = []
@@ -80,12 +88,6 @@ public final class TransferProcess {
       arrived.finish()
     }
     return lines
-  }
-}
-
-extension Process {
-  fileprivate func kill() {
-    _ = Foundation.kill(processIdentifier, SIGKILL)
   }
 }
 #endif

@@ -1,5 +1,6 @@
 #if NIO && (os(Linux) || os(macOS))
 import Foundation
+import TestSupport
 import Testing
 
 /// The program `CredentialsWorker` in a process of its own.
@@ -14,7 +15,7 @@ final class Worker {
   /// Starts the program that was built beside this test's own.
   init(_ verb: String, _ place: Position, _ baseURL: String = "") throws {
     let output = Pipe()
-    lines = Worker.lines(of: output)
+    lines = output.lines()
     let (ends, ended) = AsyncStream<Void>.makeStream()
     self.ends = ends
     // A bundle on Apple platforms, the running program itself elsewhere.
@@ -60,28 +61,6 @@ final class Worker {
 
   func hasEnded() async {
     for await _ in ends {}
-  }
-
-  /// Reads in a thread of its own, which waits where tests must not.
-  private static func lines(of pipe: Pipe) -> AsyncStream<String> {
-    let (lines, told) = AsyncStream<String>.makeStream()
-    // The thread's own: it may read on when the rest of the pipe is closed.
-    let descriptor = fcntl(pipe.fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
-    Thread.detachNewThread {
-      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-      var rest: [UInt8] = []
-      while true {
-        let piece = handle.availableData
-        if piece.isEmpty { break }
-        rest += piece
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-          told.yield(String(decoding: rest[..<end], as: UTF8.self))
-          rest.removeFirst(end + 1)
-        }
-      }
-      told.finish()
-    }
-    return lines
   }
 }
 #endif
