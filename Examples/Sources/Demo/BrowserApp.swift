@@ -52,6 +52,6 @@ public struct BrowserApp: Sendable {
 
   /// There are no tokens.
   struct NotSignedIn: Error, CustomStringConvertible {
-    let description = "Nobody is signed in"
+    let description = "No user is signed in"
   }
 }

@@ -86,7 +86,7 @@ enum SystemProgram {
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = program.arguments
     process.environment = program.variables
-    // Not the working directory of this process, which may be somebody else's project.
+    // Not the working directory of this process, which may be a project with programs of its author.
     process.currentDirectoryURL = URL(fileURLWithPath: "/")
     let output = Pipe()
     (process.standardOutput, process.standardInput, process.standardError) =

@@ -58,7 +58,7 @@ struct ConfigProfiles: Sendable {
 
 extension AWSEnvironment {
   /// An absolute path, with `~` as the user's home; `nil` for a path relative to the working directory, which may be
-  /// that of somebody else's project.
+  /// a project with files of its author.
   func absolute(_ path: String) -> String? {
     if path.hasPrefix("/") { return path }
     guard path.hasPrefix("~/"), let home, home.hasPrefix("/") else { return nil }

@@ -64,7 +64,7 @@ public final class SigningMiddleware: Middleware {
     guard let origin = signedOrigin(of: request, context) else { return try await next(request, context: context) }
     let attempt = try sign(request, to: origin, with: try await credentials(context), context)
     let response = try await next(attempt.message, context: context)
-    guard Self.isRejection(response.head.status.code), context.delivery != .described else { return response }
+    guard Self.isRejection(response.statusCode), context.delivery != .described else { return response }
     return try await resend(attempt, after: response, context, next)
   }
 
@@ -141,7 +141,7 @@ public final class SigningMiddleware: Middleware {
   ) async throws -> ResponseMessage {
     var (attempt, response) = (rejected, rejection)
     var tried: Set<Remedy> = []
-    while Self.isRejection(response.head.status.code), attempt.request.content.isReplayable {
+    while Self.isRejection(response.statusCode), attempt.request.content.isReplayable {
       response = try await Self.readable(response, context)
       guard let remedy = remedy(for: attempt, after: response, context), tried.insert(remedy).inserted else { break }
       var credentials = attempt.credentials
@@ -164,7 +164,7 @@ public final class SigningMiddleware: Middleware {
   private func remedy(for attempt: Attempt, after response: ResponseMessage, _ context: CallContext) -> Remedy? {
     let code = AWSErrorCode(of: response)
     if code == .expiredCredentials {
-      context.record(.note("the server rejected expired credentials, status", Int64(response.head.status.code)))
+      context.record(.note("the server rejected expired credentials, status", Int64(response.statusCode)))
       provider.invalidate(attempt.credentials)
       return .credentials
     }

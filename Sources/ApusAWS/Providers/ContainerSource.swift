@@ -34,7 +34,7 @@ struct ContainerSource: Sendable {
     }
     let url = try URLReference.ofService(full)
     // Anybody on the way could read credentials that are sent without TLS.
-    guard url.origin.scheme == "https" || url.isLoopback || Self.allowedHosts.contains(url.origin.host) else {
+    guard url.origin.scheme == "https" || url.origin.isThisMachine || Self.allowedHosts.contains(url.origin.host) else {
       throw SourceFailure(
         reason: "the host of AWS_CONTAINER_CREDENTIALS_FULL_URI is not allowed without TLS: it is neither a loopback "
           + "address nor that of a container service")

@@ -194,7 +194,7 @@ final class CredentialsCache: Sendable {
   // MARK: Waiting
 
   private func outcome(of waiter: RefreshState.Waiter, _ context: CallContext?) async throws -> Outcome {
-    let alarm = context?.alarm(for: CredentialsPatience(of: waiter, with: self))
+    let alarm = context?.alarm(for: WaitLimit { self.giveUp(waiter) })
     defer { alarm?.cancel() }
     return try await withWaiter { continuation in
       shared.withLock { $0.waiters.suspend(waiter, continuation) }
@@ -216,20 +216,6 @@ final class CredentialsCache: Sendable {
         waiter, with: .failed(TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)))
     }
     resumption?.resume()
-  }
-}
-
-/// A deadline target that ends a call's wait for credentials when its attempt's limit passes.
-private final class CredentialsPatience: DeadlineTarget {
-  private let waiter: RefreshState.Waiter
-  private let cache: CredentialsCache
-
-  init(of waiter: RefreshState.Waiter, with cache: CredentialsCache) {
-    (self.waiter, self.cache) = (waiter, cache)
-  }
-
-  func deadlinePassed() {
-    cache.giveUp(waiter)
   }
 }
 #endif

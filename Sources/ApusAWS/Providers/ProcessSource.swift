@@ -60,7 +60,7 @@ struct ProcessSource: Sendable {
   }
 
   /// The absolute path of a program, or its name, which is searched in `PATH`. A path relative to the working directory,
-  /// which may be that of somebody else's project, is refused.
+  /// which may be a project with programs of its author, is refused.
   private func path(of name: String) -> String? {
     if let path = environment.absolute(name) { return path }
     return name.isEmpty || name.contains("/") ? nil : name

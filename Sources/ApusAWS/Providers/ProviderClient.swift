@@ -82,14 +82,6 @@ extension URLReference {
 
   /// The URL as a path of a request.
   var path: RequestPath { .url("\(origin)\(target)") }
-
-  /// Whether the host is a loopback address.
-  var isLoopback: Bool {
-    let host = origin.host
-    if host == "localhost" || host == "[::1]" { return true }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-  }
 }
 
 /// Credentials as the metadata services write them.

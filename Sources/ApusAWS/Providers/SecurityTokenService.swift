@@ -74,7 +74,7 @@ struct SecurityTokenService: Sendable {
   private func url() throws(SourceFailure) -> URLReference {
     if let own = context.environment["AWS_ENDPOINT_URL_STS"] ?? context.environment["AWS_ENDPOINT_URL"] {
       let url = try URLReference.ofService(own)
-      guard url.origin.scheme == "https" || url.isLoopback else {
+      guard url.origin.scheme == "https" || url.origin.isThisMachine else {
         throw SourceFailure(reason: "the address of the token service is neither https nor a loopback address")
       }
       return url

@@ -70,7 +70,7 @@ struct S3Middleware: Middleware {
   private static let maximumMoves = 2
 
   private func finished(_ response: ResponseMessage, _ route: S3Route) throws -> ResponseMessage {
-    if route.mayFailLate, response.head.status.kind == .successful, let bytes = response.content.bytes,
+    if route.mayFailLate, (200..<300).contains(response.statusCode), let bytes = response.content.bytes,
       let error = S3Error(bytes)
     {
       var response = response
@@ -86,7 +86,7 @@ struct S3Middleware: Middleware {
   private func describeContent(
     of request: inout RequestMessage, _ route: S3Route, _ context: CallContext
   ) async throws -> SignatureV4.Payload {
-    guard !request.content.isEmpty, context.delivery != .described else { return .digest(Self.emptyDigest) }
+    guard !request.content.isEmpty, context.delivery != .described else { return .digest(SignatureV4.emptyDigest) }
     let isSecure = request.head.scheme == "https"
     let digests = context.values[S3DigestsKey.self] ?? S3ContentDigests()
     let values: S3ContentDigests.Values
@@ -107,7 +107,7 @@ struct S3Middleware: Middleware {
 
   private func presign(_ request: RequestMessage, _ region: String, _ seconds: Int) async throws -> RequestMessage {
     var request = request
-    // Whoever uses the URL does not send them.
+    // A request with the URL is sent without them.
     request.head.headerFields = [:]
     do {
       guard let identity = try await credentials?.credentials() else { throw SigningError.invalidCredentials }
@@ -117,15 +117,12 @@ struct S3Middleware: Middleware {
       throw TransportError(.invalidRequest, requestState: .notSent, detail: error.description, underlying: error)
     }
   }
-
-  /// The SHA-256 digest of no bytes.
-  private static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 }
 
 extension ResponseMessage {
   /// Reads the content of a response that may be an error of S3 into memory.
   fileprivate mutating func collectIfRejected(mayFailLate: Bool) async throws {
-    let isRejected = head.status.code >= 300 && head.status.code != 304
+    let isRejected = statusCode >= 300 && statusCode != 304
     guard content.bytes == nil, isRejected || mayFailLate else { return }
     content = ResponseContent(try await content.collect(upTo: S3Error.limit), trailers: content.trailers)
   }

@@ -61,3 +61,14 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   /// The origin as text, for example `https://api.example.com`.
   public var description: String { "\(scheme)://\(authority)" }
 }
+
+extension Origin {
+  /// Whether messages to the host stay on this machine: `localhost`, or a loopback address in its usual form
+  /// (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). Other names might resolve to any address.
+  package var isThisMachine: Bool {
+    if host == "localhost" || host == "[::1]" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127"
+      && parts.allSatisfy { $0.utf8.allSatisfy(\.isDigit) && UInt8($0) != nil }
+  }
+}

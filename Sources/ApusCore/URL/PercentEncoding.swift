@@ -1,7 +1,7 @@
 /// Percent-encoding of URL components (RFC 3986 §2) without Foundation.
 package enum PercentEncoding {
   /// The component, which determines the bytes that are not encoded.
-  enum Component {
+  package enum Component {
     /// A value in a path segment or query. Only unreserved characters are kept.
     case value
     /// Path text from source code. All characters that RFC 3986 allows in a path are kept, including `%`.
@@ -18,7 +18,7 @@ package enum PercentEncoding {
     }
   }
 
-  static func append(_ text: some StringProtocol, as component: Component, to result: inout String) {
+  package static func append(_ text: some StringProtocol, as component: Component, to result: inout String) {
     let kept = component.kept
     guard text.utf8.contains(where: { !kept.contains($0) }) else {
       result.append(contentsOf: text)

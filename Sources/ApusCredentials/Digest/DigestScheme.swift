@@ -177,11 +177,7 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
 
 extension Origin {
   /// Whether messages to the origin can neither be read nor replaced on the way.
-  fileprivate var isPrivate: Bool {
-    if scheme == "https" || host == "localhost" || host == "[::1]" { return true }
-    return host.utf8.starts(with: "127.".utf8)
-      && host.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".") }
-  }
+  fileprivate var isPrivate: Bool { scheme == "https" || isThisMachine }
 }
 
 extension DigestChallenge {

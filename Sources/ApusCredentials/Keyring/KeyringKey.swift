@@ -93,7 +93,7 @@ extension KeyringCredentialsStore.Keyring {
     }
   }
 
-  /// The permissions of a key; `nil`: those that the kernel gives it, which let only processes that possess the key
+  /// The permissions of a key; `nil`: the kernel's default, which lets only processes that possess the key
   /// read it. A process need not possess the keyrings of its user.
   fileprivate var permissions: UInt32? { self == .session ? nil : 0x3F3F_0000 }
 

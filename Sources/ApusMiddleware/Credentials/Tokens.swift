@@ -19,7 +19,7 @@ public struct Tokens: Sendable, Hashable {
   /// The ID token of the sign-in as the server sent it (OpenID Connect Core §2); `nil`: none. Nothing checks it here.
   public var idToken: Secret?
   /// The private key to which the server has bound the tokens (RFC 9449), which `ApusOAuth` writes and reads; `nil`:
-  /// whoever has the tokens may use them.
+  /// the tokens are not bound to a key.
   public var proofKey: Secret?
 
   /// Creates tokens from their parts.

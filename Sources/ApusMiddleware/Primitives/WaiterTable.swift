@@ -1,3 +1,5 @@
+import ApusCore
+
 /// The tasks that wait for an outcome, by key. A pure value: its owner keeps it under a lock together with the state
 /// machine that decides, and resumes continuations after it has released the lock.
 ///
@@ -108,5 +110,20 @@ package func withWaiter<Outcome: Sendable>(
     }
   } onCancel: {
     onCancel()
+  }
+}
+
+/// A deadline target that ends a call's wait when its attempt's limit passes.
+package final class WaitLimit: DeadlineTarget {
+  private let giveUp: @Sendable () -> Void
+
+  /// - Parameter giveUp: ends the wait.
+  package init(_ giveUp: @escaping @Sendable () -> Void) {
+    self.giveUp = giveUp
+  }
+
+  /// Ends the wait.
+  package func deadlinePassed() {
+    giveUp()
   }
 }

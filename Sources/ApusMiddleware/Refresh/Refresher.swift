@@ -256,7 +256,7 @@ final class Refresher: Sendable {
   }
 
   private func outcome(of waiter: Waiter, _ context: CallContext) async throws -> Outcome {
-    let alarm = context.alarm(for: RefreshPatience(of: waiter, with: self))
+    let alarm = context.alarm(for: WaitLimit { self.giveUp(waiter) })
     defer { alarm?.cancel() }
     return try await withWaiter { continuation in
       shared.withLock { $0.waiters.suspend(waiter, continuation) }
@@ -287,19 +287,5 @@ final class Refresher: Sendable {
       return waiters.sorted().compactMap { shared.waiters.resolve($0, with: outcome) }
     }
     for resumption in resumptions { resumption.resume() }
-  }
-}
-
-/// A deadline target that ends a call's wait for a refresh when its attempt's limit passes.
-private final class RefreshPatience: DeadlineTarget {
-  private let waiter: Refresher.Waiter
-  private let refresher: Refresher
-
-  init(of waiter: Refresher.Waiter, with refresher: Refresher) {
-    (self.waiter, self.refresher) = (waiter, refresher)
-  }
-
-  func deadlinePassed() {
-    refresher.giveUp(waiter)
   }
 }

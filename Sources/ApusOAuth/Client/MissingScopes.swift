@@ -78,7 +78,7 @@ public final class ScopeMiddleware: Middleware {
       }
     }
     let response = try await next(request, context: context)
-    guard response.head.status == .forbidden else { return response }
+    guard response.statusCode == 403 else { return response }
     let challenge = Challenge.all(in: response.head.headerFields).first { $0["error"] == "insufficient_scope" }
     if let challenge, let stored = try? await store.current() {
       report(

@@ -42,7 +42,7 @@ struct OAuthScheme: AuthenticationScheme {
   ) throws -> ResponseReview {
     guard case .tokens(let tokens) = credential, tokens.proofKey != nil, let origin = request.origin,
       client.shared.nonces.note(response.head.headerFields, from: origin),
-      response.head.status == .unauthorized
+      response.statusCode == 401
     else { return .proceed }
     let isAsked = Challenge.all(in: response.head.headerFields).contains {
       $0.matches(scheme: "DPoP") && $0["error"] == "use_dpop_nonce"

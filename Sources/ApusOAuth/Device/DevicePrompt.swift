@@ -12,7 +12,7 @@ public struct DevicePrompt: Sendable, SelfRedacting {
   /// The time for which the code is valid.
   public let lifetime: Duration
 
-  /// Whoever has the code may use it, so only the page's kind.
+  /// The lifetime only: a reader of the code could use it.
   public var description: String { "device prompt, valid for \(lifetime.components.seconds) s" }
 }
 #endif

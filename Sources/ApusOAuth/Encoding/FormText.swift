@@ -8,17 +8,12 @@ enum FormText {
 
   /// Encodes a name or a value: all but unreserved characters as escapes, a space as `+`.
   static func encoded(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if ByteSet.unreserved.contains(byte) {
-        bytes.append(byte)
-      } else if byte == UInt8(ascii: " ") {
-        bytes.append(UInt8(ascii: "+"))
-      } else {
-        bytes += [UInt8(ascii: "%"), PercentEncoding.hexDigit(byte >> 4), PercentEncoding.hexDigit(byte & 15)]
-      }
+    var encoded = ""
+    for (index, part) in text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).enumerated() {
+      if index > 0 { encoded += "+" }
+      PercentEncoding.append(Substring(part), as: .value, to: &encoded)
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return encoded
   }
 
   /// Encodes parameters in order.

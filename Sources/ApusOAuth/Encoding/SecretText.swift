@@ -1,5 +1,5 @@
 #if OAuth
-/// Texts that nobody can guess, and their comparison.
+/// Texts that cannot be guessed, and their comparison.
 enum SecretText {
   /// Returns 256 random bits as 43 characters: a state, a nonce, or a code verifier (RFC 7636 §4.1).
   ///

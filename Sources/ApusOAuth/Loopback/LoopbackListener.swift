@@ -9,7 +9,7 @@ final class LoopbackListener: Sendable {
   private typealias Waiter = CheckedContinuation<String, any Error>
 
   private enum State {
-    /// Nobody waits yet. The redirect may have arrived.
+    /// The sign-in does not wait yet. The redirect may have arrived.
     case idle(Result<String, OAuthError>?)
     case waiting(Waiter)
     case over

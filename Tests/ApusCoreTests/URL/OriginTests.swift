@@ -38,4 +38,15 @@ import Testing
     #expect(Origin(scheme: "ftp", host: "a", port: 21).authority == "a:21")
     #expect(Origin(scheme: "http", host: "a", port: 80) != Origin(scheme: "https", host: "a", port: 80))
   }
+
+  @Test(
+    "Only localhost and loopback addresses are this machine",
+    arguments: [
+      ("localhost", true), ("127.0.0.1", true), ("127.255.255.254", true), ("[::1]", true),
+      ("127.0.0.1.example.com", false), ("127.example.com", false), ("127.0.0.256", false), ("127.0.0.+1", false),
+      ("127.1", false), ("a.localhost", false), ("128.0.0.1", false), ("example.com", false),
+    ])
+  func thisMachine(host: String, isThisMachine: Bool) {
+    #expect(Origin(scheme: "http", host: host, port: 80).isThisMachine == isThisMachine)
+  }
 }

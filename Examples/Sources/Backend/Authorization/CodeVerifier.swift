@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 
-/// Proof Key for Code Exchange with S256 (RFC 7636): whoever exchanges a code must know the verifier behind the
-/// challenge of the sign-in.
+/// Proof Key for Code Exchange with S256 (RFC 7636): the client that exchanges a code must know the verifier
+/// behind the challenge of the sign-in.
 enum CodeVerifier {
   /// Whether a text is the form of a challenge: 32 bytes in base64url without padding.
   static func isChallenge(_ text: String) -> Bool { text.utf8.count == 43 && text.utf8.allSatisfy(isUnreserved) }
