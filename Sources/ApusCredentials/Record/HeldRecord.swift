@@ -29,8 +29,10 @@ struct HeldRecord: Sendable {
     if let remaining, let byWall = record.remaining(at: clocks.wall) {
       left = min(byWall, remaining - arrival.duration(to: clocks.clock.now))
     }
-    return StoredCredential(
+    var stored = StoredCredential(
       record.credential, generation: record.generation, principal: record.principal, remaining: left)
+    stored.account = record.account
+    return stored
   }
 }
 

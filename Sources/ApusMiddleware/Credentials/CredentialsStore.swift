@@ -67,6 +67,8 @@ public struct StoredCredential: Sendable, Hashable {
   public let principal: UInt64
   /// The time for which the credentials remain valid; `nil`: unknown.
   public let remaining: Duration?
+  /// The name of the account, as set with the credentials. Default: `nil`, none.
+  public var account: String?
 
   /// Creates a stored credential, for custom stores.
   ///

@@ -56,8 +56,10 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
       if case .tokens(let tokens)? = state.credential, let lifetime = tokens.lifetime {
         remaining = lifetime - state.since.duration(to: clock.now)
       }
-      return StoredCredential(
+      var stored = StoredCredential(
         state.credential, generation: state.generation, principal: state.principal, remaining: remaining)
+      stored.account = state.account
+      return stored
     }
   }
 

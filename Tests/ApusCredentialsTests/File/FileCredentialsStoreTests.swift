@@ -81,9 +81,10 @@ struct FileCredentialsStoreTests {
       try await place.store().set(.token("2"), account: "ada")
       let second = try await store.current()
       #expect(second.credential == .token("2") && second.generation == first.generation + 1)
-      #expect(second.principal == first.principal)
+      #expect(second.principal == first.principal && second.account == "ada")
       // A refresh keeps the account as well.
       #expect(try await store.refresh(second.generation, to: .token("3")))
+      #expect(try await place.store().current().account == "ada")
       try await store.set(.token("4"), account: "ada")
       #expect(try await store.current().principal == first.principal)
       try await store.set(.token("5"), account: "bob")
@@ -91,8 +92,10 @@ struct FileCredentialsStoreTests {
       #expect(other.principal == first.principal + 1)
       // A session of the same account that comes after a sign-out, or that the app does not name, is a new one.
       try await store.clear()
+      #expect(try await store.current().account == nil)
       try await store.set(.token("6"), account: "bob")
       try await store.set(.token("7"))
+      #expect(try await store.current().account == nil)
       try await store.set(.token("8"), account: "bob")
       #expect(try await store.current().principal == other.principal + 4)
     }

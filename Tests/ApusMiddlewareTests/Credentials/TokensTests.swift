@@ -53,4 +53,16 @@ struct TokensTests {
     credentials.set(token: "plain")
     #expect(credentials.current().remaining == nil)
   }
+
+  @Test("A store in memory returns the account that was named, until other credentials are set")
+  func account() {
+    let store = MemoryCredentialsStore()
+    #expect(store.current().account == nil)
+    store.set(.token("1"), account: "ada")
+    #expect(store.current().account == "ada")
+    #expect(store.refresh(store.current().generation, to: .token("2")))
+    #expect(store.current().account == "ada")
+    store.set(.token("3"))
+    #expect(store.current().account == nil)
+  }
 }
