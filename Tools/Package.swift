@@ -15,10 +15,12 @@ let apus = Target.Dependency.product(name: "Apus", package: "apus")
 let apusCredentials = Target.Dependency.product(name: "ApusCredentials", package: "apus")
 let apusAWS = Target.Dependency.product(name: "ApusAWS", package: "apus")
 let apusNIO = Target.Dependency.product(name: "ApusNIO", package: "apus")
+let apusOAuth = Target.Dependency.product(name: "ApusOAuth", package: "apus")
 let apusTransfers = Target.Dependency.product(name: "ApusTransfers", package: "apus")
 let apusURLSession = Target.Dependency.product(name: "ApusURLSession", package: "apus")
 let apusTestServer = Target.Dependency.product(name: "ApusTestServer", package: "apus")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 
 let package = Package(
@@ -31,24 +33,26 @@ let package = Package(
   dependencies: [
     .package(name: "apus", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
   ],
   targets: [
     .target(
       name: "ApusTool",
       dependencies: [
-        apus, apusAWS, apusCredentials, apusNIO, apusTransfers, apusURLSession, argumentParser, httpTypes,
+        apus, apusAWS, apusCredentials, apusNIO, apusOAuth, apusTransfers, apusURLSession, argumentParser, httpTypes,
       ],
       swiftSettings: settings),
     .executableTarget(name: "ApusCommand", dependencies: ["ApusTool", argumentParser], swiftSettings: settings),
     .testTarget(
       name: "ApusToolTests",
       dependencies: [
-        "ApusTool", apus, apusAWS, apusCredentials, apusNIO, apusTransfers, apusURLSession, argumentParser, httpTypes,
+        "ApusTool", apus, apusAWS, apusCredentials, apusNIO, apusOAuth, apusTransfers, apusURLSession, argumentParser,
+        httpTypes,
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "ApusCommandTests", dependencies: ["ApusCommand", "ApusTool", apusTestServer, httpTypes],
+      name: "ApusCommandTests", dependencies: ["ApusCommand", "ApusTool", apusTestServer, crypto, httpTypes],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

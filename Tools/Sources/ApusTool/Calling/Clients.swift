@@ -38,8 +38,14 @@ final class Clients: Sendable {
   private func make(for url: TargetURL) throws -> Client {
     try plan.credentials?.check(url.origin)
     var configuration = Configuration(baseURL: try BaseURL(url.origin.description))
-    configuration.authentication =
-      (plan.credentials ?? url.userInformation.map { CredentialPlan($0) })?.authentication
+    let credentials = plan.credentials ?? url.userInformation.map { CredentialPlan($0) }
+    configuration.authentication = try credentials?.authentication(over: transport)
+    if case .profile(let signedIn)? = credentials, case .oauth = signedIn.means {
+      configuration.onSessionEnd = { _ in
+        let error = ProfileError.signedOut(signedIn.profile.name, signedIn.profile.origin)
+        DescriptorWriter.standardError().say("apus: \(error)\n")
+      }
+    }
     configuration.settings.observers = observers
     configuration.timeout = plan.timeout ?? configuration.timeout
     // The user decides the requests, their retries and their concurrency.
@@ -47,7 +53,7 @@ final class Clients: Sendable {
     // Every call of a batch gets the requested number of retries.
     if plan.furtherAttempts > 0 { configuration.retryBudget = .unlimited }
     (configuration.attemptTimeout, configuration.scheduler, configuration.breaker) = (nil, nil, nil)
-    let signing = plan.signing.map { SigningMiddleware($0.signer, credentials: $0.provider(transport)) }
+    let signing = plan.signing.map { SigningMiddleware($0.signer, credentials: $0.credentials.provider(transport)) }
     configuration.customizePipeline = { pipeline in
       pipeline.insert(AsWritten(), .after(.validation))
       if let signing { pipeline.insert(signing, .after(.authentication)) }
@@ -64,10 +70,16 @@ extension ConnectionPlan {
   ///   - observers: the observers of all calls.
   /// - Throws: ``PlanError``, ``InputError``, ``ProfileError``, `BaseURL.ParseError`
   func client(for url: TargetURL, observers: [any CallObserver] = []) async throws -> Client {
+    try Clients(transport: try await transport(to: url.origin), plan: self, observers: observers).client(for: url)
+  }
+
+  /// Returns the transport of a command that calls one server.
+  ///
+  /// - Throws: ``PlanError``, ``InputError``; `CancellationError`
+  func transport(to origin: Origin) async throws -> any Apus.Transport {
     // Reading certificates from a pipe may block.
-    let transport = try await Blocking("read").runUnlessCancelled { [self] in
-      Result { try makeTransport(host: url.origin.host, limitsEachWait: timeout == nil) }
+    try await Blocking("read").runUnlessCancelled { [self] in
+      Result { try makeTransport(host: origin.host, limitsEachWait: timeout == nil) }
     }.get()
-    return try Clients(transport: transport, plan: self, observers: observers).client(for: url)
   }
 }

@@ -40,7 +40,7 @@ struct CurlLine: Sendable {
   /// The options for digest authentication, whose response curl computes from the server's challenge.
   private var digestWords: [String] {
     guard case .profile(let signedIn)? = connection.credentials, case .digest = signedIn.profile.account,
-      case .password(let user, let password) = signedIn.credential
+      case .credential(.password(let user, let password)) = signedIn.means
     else { return [] }
     return ["--digest", "--user", showsSecrets ? "\(user):\(password.value)" : Redaction.mask]
   }

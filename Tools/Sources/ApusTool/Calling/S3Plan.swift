@@ -13,14 +13,15 @@ struct S3Plan: Sendable {
   var url: TargetURL
   var region: String
   /// `nil`: requests are not signed.
-  var credentials: AWSCredentials?
+  var credentials: AWSCredentialsPlan?
 
   /// Returns a bucket.
   ///
   /// - Throws: ``PlanError``, ``InputError``, `BaseURL.ParseError`
   func bucket(_ name: String, _ connection: ConnectionPlan, _ observers: [any CallObserver]) async throws -> S3Bucket {
-    let client = try await connection.client(for: url, observers: observers)
-    var bucket = S3(client, region: region, credentials: credentials).bucket(name)
+    let transport = try await connection.transport(to: url.origin)
+    let client = try Clients(transport: transport, plan: connection, observers: observers).client(for: url)
+    var bucket = S3(client, region: region, credentials: credentials?.provider(transport)).bucket(name)
     bucket.options.timeout = connection.timeout
     return bucket
   }
@@ -51,7 +52,7 @@ struct S3Work: Sendable {
     await withBucket { bucket in
       let place = place.completed(by: file)
       var options = S3UploadOptions(store: try await UserFolder.transferStore(in: environment))
-      options.account = plan.credentials?.accessKeyID
+      options.account = plan.credentials?.account(in: environment)
       options.mediaType = mediaType
       do throws(CallError) {
         if restarts { try await bucket.discardUpload(of: file, to: place.key, options: options) }

@@ -51,39 +51,54 @@ struct AWSKeyOptions: ParsableArguments {
   }
 }
 
+/// The options for AWS credentials of commands that send requests.
+struct AWSCredentialsOptions: ParsableArguments {
+  @Option(
+    name: .customLong("aws-profile"),
+    help: ArgumentHelp(
+      "Sign with the credentials of this profile of ~/.aws. Without it and without keys, the credentials are those that "
+        + "AWS's own tools would use: environment variables, ~/.aws, a container or an instance.", valueName: "name"))
+  var profile: String?
+
+  @OptionGroup var keys: AWSKeyOptions
+
+  /// Whether an option is given.
+  var isGiven: Bool { profile != nil || keys.isGiven }
+
+  /// Returns the origin of the credentials.
+  ///
+  /// - Throws: ``PlanError``, ``InputError``
+  func plan(in environment: [String: String]) throws -> AWSCredentialsPlan {
+    guard keys.isGiven else { return .search(profile: profile) }
+    guard profile == nil else { throw PlanError("--aws-profile and --access-key are mutually exclusive.") }
+    return .keys(try keys.credentials(in: environment))
+  }
+}
+
 /// The options of commands that sign requests with the credentials of the user.
 struct AWSSigningOptions: ParsableArguments {
   @Option(
     name: .customLong("aws-sigv4"),
     help: ArgumentHelp(
-      "Sign with an AWS signature (version 4), with the credentials of the following options, or else those that AWS's "
-        + "own tools would use: environment variables, ~/.aws, a container or an instance.",
+      "Sign with an AWS signature (version 4), with the credentials of the following options.",
       valueName: "region/service"))
   var target: String?
 
-  @Option(
-    name: .customLong("aws-profile"),
-    help: ArgumentHelp("Sign with the credentials of this profile of ~/.aws.", valueName: "name"))
-  var awsProfile: String?
-
-  @OptionGroup var keys: AWSKeyOptions
+  @OptionGroup var credentials: AWSCredentialsOptions
 
   /// Returns the plan of signatures; `nil` if nothing is to be signed.
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func plan() throws -> AWSPlan? {
     guard let target else {
-      guard awsProfile == nil, !keys.isGiven else { throw PlanError("The keys of AWS need --aws-sigv4.") }
+      guard !credentials.isGiven else { throw PlanError("The credentials of AWS need --aws-sigv4.") }
       return nil
     }
     guard let (region, service) = target.splitAtFirst("/"), !region.isEmpty, !service.isEmpty else {
       throw PlanError("--aws-sigv4 takes REGION/SERVICE, for example eu-central-1/s3.")
     }
-    guard awsProfile == nil || !keys.isGiven else {
-      throw PlanError("--aws-profile and --access-key are mutually exclusive.")
-    }
     return AWSPlan(
-      signer: SignatureV4(region: region, service: service), profile: awsProfile,
-      credentials: keys.isGiven ? try keys.credentials(in: ProcessInfo.processInfo.environment) : nil)
+      signer: SignatureV4(region: region, service: service),
+      credentials: try credentials.plan(in: ProcessInfo.processInfo.environment))
   }
 }

@@ -1,8 +1,7 @@
 import Apus
-import ApusNIO
 import ArgumentParser
 
-/// The options of the commands that send requests.
+/// The options of the commands that send requests, with their credentials.
 struct ConnectionOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -30,31 +29,7 @@ struct ConnectionOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: "Follow redirects.")
   var follow = true
 
-  @Option(
-    help: ArgumentHelp(
-      "Trust the authorities in this PEM file in addition to the system's; repeatable.", valueName: "file"))
-  var ca: [String] = []
-
-  @Option(help: ArgumentHelp("The client certificate, in PEM, for servers that request one.", valueName: "file"))
-  var cert: String?
-
-  @Option(help: ArgumentHelp("The private key of --cert, in PEM. Default: the same file.", valueName: "file"))
-  var key: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Require this public key in the host's certificate chain: Base64 of the SHA-256 of its subject public key info. "
-        + "One match for a host is enough; repeatable. Default of HOST: the URL's host.", valueName: "[HOST=]hash"))
-  var pin: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Use this HTTP proxy; `environment` uses http_proxy, https_proxy, all_proxy and no_proxy. "
-        + "Default: no proxy.", valueName: "url"))
-  var proxy: String?
-
-  @Option(help: "The transport.")
-  var transport = ConnectionPlan.Transport.nio
+  @OptionGroup var connections: TransportOptions
 
   @Flag(name: .customLong("no-retry"), help: "Do not resend a request when a reused connection turns out to be closed.")
   var noRetry = false
@@ -87,17 +62,12 @@ struct ConnectionOptions: ParsableArguments {
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func plan() throws -> ConnectionPlan {
-    var plan = ConnectionPlan()
-    plan.transport = transport
+    var plan = try connections.plan()
     if let timeout {
       guard timeout > 0, timeout <= 1e9 else { throw PlanError("--timeout takes a number of seconds above 0.") }
       plan.timeout = .seconds(timeout)
     }
     plan.followsRedirects = follow
-    plan.authorities = ca
-    if let cert { plan.identity = (cert, key ?? cert) } else if key != nil { throw PlanError("--key needs --cert.") }
-    plan.pins = pin.map { Pin($0) }
-    plan.proxy = try proxyPlan()
     plan.retries = !noRetry
     plan.furtherAttempts = try furtherAttempts()
     plan.credentials = try credentials()
@@ -111,15 +81,6 @@ struct ConnectionOptions: ParsableArguments {
     return retry
   }
 
-  private func proxyPlan() throws(PlanError) -> ConnectionPlan.ProxyPlan {
-    guard let proxy else { return .none }
-    if proxy == "environment" { return .environment }
-    guard let server = NIOTransport.Proxy(url: proxy) else {
-      throw PlanError("--proxy takes http://[USER:PASSWORD@]HOST:PORT or environment.")
-    }
-    return .server(server)
-  }
-
   private func credentials() throws -> CredentialPlan? {
     switch (bearer, basic, profile) {
     case (nil, nil, _): nil
@@ -129,5 +90,3 @@ struct ConnectionOptions: ParsableArguments {
     }
   }
 }
-
-extension ConnectionPlan.Transport: ExpressibleByArgument {}

@@ -86,7 +86,7 @@ struct DownloadCommand: AsyncParsableCommand {
       place: place, plan: try s3.plan(in: environment), connection: try connection.plan(), outputs: .current(),
       showsTrace: connection.trace)
     var options = DownloadOptions(replacesExisting: force, resumes: continues, digest: try digest.map(Self.digest))
-    options.account = work.plan.credentials?.accessKeyID
+    options.account = work.plan.credentials?.account(in: environment)
     return (work, path, options)
   }
 

@@ -6,7 +6,9 @@ struct LogoutCommand: AsyncParsableCommand {
     commandName: "logout",
     abstract: "Removes credentials stored by `apus login`.",
     discussion: """
-      Removes the credentials from this machine. The server is not notified.
+      Removes the credentials from this machine, then revokes tokens that an authorization server has issued (RFC 7009). \
+      If that fails, the credentials are removed nevertheless, and the status is that of the failure. Servers of tokens \
+      and passwords that were given to `apus login` are not notified.
 
       \(ExitStatus.table)
       """)
@@ -17,10 +19,14 @@ struct LogoutCommand: AsyncParsableCommand {
   @Flag(help: "Remove all profiles.")
   var all = false
 
+  @OptionGroup(title: "Connection to the authorization server")
+  var connections: TransportOptions
+
   func run() async throws {
     let logout = try await Meaning.of {
       Logout(
-        name: try profile(), store: try ProfileStore.current(), output: .standardOutput(), error: .standardError())
+        name: try profile(), store: try ProfileStore.current(), connection: try connections.plan(),
+        output: .standardOutput(), error: .standardError())
     }
     let status = await Interruption.during { await logout.run() }
     throw ExitCode(status.rawValue)

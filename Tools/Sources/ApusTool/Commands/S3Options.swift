@@ -15,11 +15,11 @@ struct S3Options: ParsableArguments {
   @Flag(name: .customLong("no-sign-request"), help: "Send requests without a signature, for public buckets.")
   var anonymous = false
 
-  @OptionGroup var keys: AWSKeyOptions
+  @OptionGroup var credentials: AWSCredentialsOptions
 
   /// Whether any of the options is set.
   var isUsed: Bool {
-    anonymous || endpoint != nil || region != nil || keys.isGiven
+    anonymous || endpoint != nil || region != nil || credentials.isGiven
   }
 
   /// Returns the access to a server.
@@ -30,7 +30,10 @@ struct S3Options: ParsableArguments {
     guard !region.isEmpty else { throw PlanError("--region takes a name.") }
     let endpoint = endpoint ?? environment["AWS_ENDPOINT_URL_S3"] ?? environment["AWS_ENDPOINT_URL"]
     let url = try TargetURL.named(endpoint ?? "https://s3.\(region).amazonaws.com", relativeTo: nil)
-    guard !anonymous else { return S3Plan(url: url, region: region, credentials: nil) }
-    return S3Plan(url: url, region: region, credentials: try keys.credentials(in: environment))
+    guard !anonymous else {
+      guard !credentials.isGiven else { throw PlanError("--no-sign-request and credentials are mutually exclusive.") }
+      return S3Plan(url: url, region: region, credentials: nil)
+    }
+    return S3Plan(url: url, region: region, credentials: try credentials.plan(in: environment))
   }
 }

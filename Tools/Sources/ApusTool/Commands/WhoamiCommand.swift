@@ -6,8 +6,9 @@ struct WhoamiCommand: AsyncParsableCommand {
     commandName: "whoami",
     abstract: "Lists the profiles stored by `apus login`.",
     discussion: """
-      Prints name, scheme, server, user and date of each profile. Tokens and passwords are neither shown nor read. \
-      Without profiles it prints a message and exits with 0. A damaged profile is reported with status 26, and the \
+      Prints name, scheme, server, user and date of each profile, and the time when the tokens of a login with --oauth \
+      expire or are refreshed. Tokens and passwords are not shown; those that were given to `apus login` are not even \
+      read. Without profiles it prints a message and exits with 0. A damaged profile is reported with status 26, and the \
       others are still listed.
 
       \(ExitStatus.table)

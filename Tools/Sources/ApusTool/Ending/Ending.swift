@@ -1,5 +1,6 @@
 import Apus
 import ApusAWS
+import ApusOAuth
 
 /// The tool's exit status and its error message.
 struct Ending: Sendable, Hashable {
@@ -24,6 +25,7 @@ struct Ending: Sendable, Hashable {
     case let error as OutputError:
       self.init(.output, error.isBrokenPipe ? nil : Complaint(sentence: error.description))
     case let error as ProfileError: self.init(error.status, Complaint(sentence: error.description))
+    case let error as OAuthError: self.init(error)
     case let error as SigningError: self.init(.invalidRequest, Complaint(sentence: error.description))
     case let error as AWSCredentialsError:
       let text = error.description

@@ -4,18 +4,35 @@ import ApusAWS
 /// The signatures of a command: for which service, and with which credentials.
 struct AWSPlan: Sendable {
   var signer: SignatureV4
-  /// The profile of the user's files; `nil` for the usual search.
-  var profile: String?
-  /// The keys of the command line; `nil` for none.
-  var credentials: AWSCredentials?
+  var credentials: AWSCredentialsPlan
+}
+
+/// The origin of AWS credentials.
+enum AWSCredentialsPlan: Sendable, Hashable {
+  /// The keys of the command line.
+  case keys(AWSCredentials)
+  /// The places that AWS's own tools search, with a profile of the user's files; `nil` for the usual one.
+  case search(profile: String?)
 
   /// Returns the provider of credentials.
   ///
   /// - Parameter transport: the transport to services that issue credentials.
   func provider(_ transport: any Transport) -> any AWSCredentialsProvider {
-    if let credentials { return credentials }
-    var environment = AWSEnvironment.system
-    environment.profile = profile
-    return AWSCredentialsChain(transport: transport, environment: environment)
+    switch self {
+    case .keys(let credentials): return credentials
+    case .search(let profile):
+      var environment = AWSEnvironment.system
+      environment.profile = profile
+      return AWSCredentialsChain(transport: transport, environment: environment)
+    }
+  }
+
+  /// Returns the name of the account for records of interrupted transfers, which is the same for each new set of
+  /// temporary credentials; `nil` if it is unknown.
+  func account(in environment: [String: String]) -> String? {
+    switch self {
+    case .keys(let credentials): credentials.accessKeyID
+    case .search(let profile): profile ?? environment["AWS_PROFILE"] ?? environment["AWS_ACCESS_KEY_ID"]
+    }
   }
 }

@@ -41,12 +41,15 @@ enum CredentialPlan: Sendable, Hashable {
     throw ProfileError.otherOrigin(signedIn.profile.name, own: signedIn.profile.origin, asked: origin)
   }
 
-  /// The authentication of a client. Credentials are sent only to the client's origin.
-  var authentication: Authentication {
+  /// Returns the authentication of a client. Credentials are sent only to the client's origin.
+  ///
+  /// - Parameter transport: the transport to an authorization server.
+  /// - Throws: `BaseURL.ParseError`
+  func authentication(over transport: any Transport) throws -> Authentication {
     switch self {
     case .bearer(let token): .bearer(MemoryCredentialsStore(.token(token)))
     case .basic(let user, let password): .basic(MemoryCredentialsStore(.password(user: user, password)))
-    case .profile(let signedIn): signedIn.authentication
+    case .profile(let signedIn): try signedIn.authentication(over: transport)
     }
   }
 }

@@ -8,10 +8,7 @@ struct LoginPlan: Sendable, Hashable {
 
   /// The prompt for the secret.
   var prompt: String {
-    switch account {
-    case .bearer: "Token for \(origin): "
-    case .basic(let user), .digest(let user): "Password of \(user) for \(origin): "
-    }
+    account.user.map { "Password of \($0) for \(origin): " } ?? "Token for \(origin): "
   }
 
   /// Returns the origin of a server's URL.
@@ -40,6 +37,8 @@ struct LoginPlan: Sendable, Hashable {
     return url.origin
   }
 
+  static let ambiguous = PlanError("Choose one of --bearer, --basic USER, --digest USER and --oauth ISSUER.")
+
   /// Returns the account that the options describe.
   ///
   /// - Throws: ``PlanError`` unless there is exactly one account, with a valid user name.
@@ -49,7 +48,7 @@ struct LoginPlan: Sendable, Hashable {
     case (true, nil, nil): account = .bearer
     case (false, let user?, nil): account = .basic(user: user)
     case (false, nil, let user?): account = .digest(user: user)
-    default: throw PlanError("Choose one of --bearer, --basic USER and --digest USER.")
+    default: throw ambiguous
     }
     if let user = account.user, !Account.isUser(user) {
       throw PlanError(

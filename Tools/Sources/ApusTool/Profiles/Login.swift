@@ -34,14 +34,18 @@ struct Login: Sendable {
 
   /// Reports that previous credentials could not be removed. The login is valid; the next login tries to remove them.
   private func report(_ trouble: any Error) async {
-    let reason = Ending(trouble).complaint.map { " \($0.sentence)" } ?? ""
-    let note = "apus: The previous credentials of “\(plan.name)” were not removed.\(reason)\n"
+    let note = "apus: \(Ending(trouble).remaining(of: plan.name))\n"
     // An error here cannot be reported anywhere.
     try? await error.writeToTheEnd(Data(TerminalText.harmless(note).utf8))
   }
 }
 
 extension Ending {
+  /// The message after a login whose previous credentials could not be removed.
+  func remaining(of name: ProfileName) -> String {
+    "The previous credentials of “\(name)” were not removed." + (complaint.map { " \($0.sentence)" } ?? "")
+  }
+
   /// Writes the message, if there is one.
   ///
   /// - Returns: the status.

@@ -1,3 +1,6 @@
+import Apus
+import ApusOAuth
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -9,10 +12,12 @@ struct Logout: Sendable {
   /// The profile; `nil` for all.
   let name: ProfileName?
   let store: ProfileStore
+  /// The connections to authorization servers.
+  let connection: ConnectionPlan
   let output: DescriptorWriter
   let error: DescriptorWriter
 
-  /// Removes profiles and their credentials.
+  /// Removes profiles and their credentials, and revokes tokens that were issued to the tool.
   func run() async -> ExitStatus {
     do {
       if let name {
@@ -25,9 +30,37 @@ struct Logout: Sendable {
     }
   }
 
+  /// The credentials are removed first: an authorization server that cannot be reached does not prevent a logout.
   private func signOut(_ name: ProfileName) async throws {
+    // Unreadable credentials are removed as well.
+    let issued = try? await issuedTokens(of: name)
+    try Task.checkCancellation()
     try await store.signOut(name)
-    try await output.writeToTheEnd(Data("\(name): signed out\n".utf8))
+    guard let (session, tokens) = issued else { return try await say("\(name): signed out") }
+    guard session.revocationEndpoint != nil else {
+      return try await say("\(name): signed out on this machine; the server cannot revoke tokens")
+    }
+    do {
+      let sender = try Client.toAuthorizationServer(
+        session.tokenEndpoint, over: try connection.makeTransport(host: nil, limitsEachWait: true))
+      try await session.client(using: sender).revoke(tokens)
+    } catch {
+      try await say("\(name): signed out on this machine; the tokens were not revoked")
+      throw error
+    }
+    try await say("\(name): signed out, tokens revoked")
+  }
+
+  /// The tokens that an authorization server issued for a profile; `nil` for other profiles.
+  private func issuedTokens(of name: ProfileName) async throws -> (OAuthSession, Tokens)? {
+    guard case .oauth(let session, let file) = try await store.signedIn(name).means,
+      case .tokens(let tokens)? = try await file.currentTokens().credential
+    else { return nil }
+    return (session, tokens)
+  }
+
+  private func say(_ text: String) async throws {
+    try await output.writeToTheEnd(Data("\(text)\n".utf8))
   }
 
   /// Continues after a profile that cannot be removed.

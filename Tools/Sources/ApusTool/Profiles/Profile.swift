@@ -142,6 +142,8 @@ enum Account: Sendable, Hashable {
   case bearer
   case basic(user: String)
   case digest(user: String)
+  /// Tokens of an authorization server (OAuth 2). The user is a name for people, if the server has identified the user.
+  case oauth(user: String?)
 
   /// Creates the account of a stored profile; `nil` if scheme and user do not match.
   init?(scheme: String, user: String?) {
@@ -149,6 +151,7 @@ enum Account: Sendable, Hashable {
     case ("bearer", nil): self = .bearer
     case ("basic", let user?) where Self.isUser(user): self = .basic(user: user)
     case ("digest", let user?) where Self.isUser(user): self = .digest(user: user)
+    case ("oauth", let user) where user.map({ Self.isName($0) }) ?? true: self = .oauth(user: user)
     default: return nil
     }
   }
@@ -159,6 +162,7 @@ enum Account: Sendable, Hashable {
     case .bearer: "bearer"
     case .basic: "basic"
     case .digest: "digest"
+    case .oauth: "oauth"
     }
   }
 
@@ -167,18 +171,17 @@ enum Account: Sendable, Hashable {
     switch self {
     case .bearer: nil
     case .basic(let user), .digest(let user): user
+    case .oauth(let user): user
     }
   }
 
   /// The kind of the secret.
   var secretName: String { user == nil ? "token" : "password" }
 
-  /// Returns the credentials with a secret.
-  func credential(_ secret: Secret) -> Credential {
-    switch self {
-    case .bearer: .token(secret)
-    case .basic(let user), .digest(let user): .password(user: user, secret)
-    }
+  /// Whether a text is the name of an account at an authorization server: at most 256 bytes, without control characters.
+  static func isName(_ text: String) -> Bool {
+    (1...256).contains(text.utf8.count)
+      && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
   }
 
   /// Whether a text is a valid user name: not empty, without colons, which end it (RFC 7617 §2), and without control

@@ -3,7 +3,8 @@
 ///     key                      encrypts all credentials
 ///     lock                     locked during login and logout
 ///     profiles/NAME.json       the readable part of a profile
-///     credentials/NAME.LOGIN/  the encrypted credentials of one login: the file `secret`, and locks
+///     credentials/NAME.LOGIN/  the encrypted credentials of one login: the file `secret`, with OAuth the file `tokens`,
+///                              and locks
 struct ProfileFolder: Sendable, Hashable {
   let path: String
 
@@ -30,6 +31,8 @@ struct ProfileFolder: Sendable, Hashable {
   func credentials(of name: ProfileName, login: String) -> String { "\(credentials)/\(name).\(login)" }
 
   func secret(of name: ProfileName, login: String) -> String { "\(credentials(of: name, login: login))/secret" }
+
+  func tokens(of name: ProfileName, login: String) -> String { "\(credentials(of: name, login: login))/tokens" }
 
   /// Returns the profile of a file; `nil` for other files.
   static func name(ofProfile file: String) -> ProfileName? {

@@ -49,7 +49,7 @@ struct ProfileStore: Sendable {
     var known = try profile(name)
     while true {
       do {
-        return SignedIn(profile: known, credential: try await credential(of: known))
+        return SignedIn(profile: known, means: try await means(of: known))
       } catch {
         // A concurrent login removes the previous credentials.
         let latest = try profile(name)
@@ -59,12 +59,12 @@ struct ProfileStore: Sendable {
     }
   }
 
-  private func credential(of profile: Profile) async throws -> Credential {
+  private func means(of profile: Profile) async throws -> SignedIn.Means {
     guard hasCredentials(of: profile) else { throw ProfileError.signedOut(profile.name, profile.origin) }
-    guard let credential = try await SecretFile(profile: profile, folder: folder).read() else {
+    guard let means = try await SecretFile(profile: profile, folder: folder).read() else {
       throw ProfileError.signedOut(profile.name, profile.origin)
     }
-    return credential
+    return means
   }
 
   /// The message when there are no profiles.
@@ -77,18 +77,24 @@ extension ProfileStore {
   /// Stores credentials. The readable part is replaced last and atomically, so an existing profile stays valid until
   /// then. Previous credentials are removed after the new profile is on disk. Concurrent logins and logouts wait.
   ///
+  /// - Parameters:
+  ///   - profile: the profile.
+  ///   - secret: the token or the password; with OAuth the session.
+  ///   - tokens: tokens that are refreshed. Default: `nil`, none.
   /// - Returns: the error that prevented the removal of previous credentials, with which the login is still valid;
   ///   otherwise `nil`.
   /// - Throws: ``OutputError``, ``ProfileError``; `CancellationError`
   @discardableResult
-  func signIn(_ profile: Profile, with secret: Secret) async throws -> (any Error)? {
+  func signIn(
+    _ profile: Profile, with secret: Secret, _ tokens: Tokens? = nil
+  ) async throws -> (any Error)? {
     try PrivateFile.makeFolder(folder.path)
     let lock = try await FolderLock.taken(folder.lock)
     defer { lock.release() }
     let place = folder.credentials(of: profile.name, login: profile.login)
     do {
       for path in [folder.profiles, folder.credentials, place] { try PrivateFile.makeFolder(path) }
-      try await SecretFile(profile: profile, folder: folder).write(secret)
+      try await SecretFile(profile: profile, folder: folder).write(secret, tokens)
       // New folders must be on disk before the profile that refers to them.
       for path in [folder.credentials, folder.path] { try settle(path) }
       try PrivateFile.write(try profile.json(), to: folder.profile(profile.name))
@@ -135,10 +141,4 @@ extension ProfileStore {
       try PrivateFile.removeFolder("\(folder.credentials)/\(entry)")
     }
   }
-}
-
-/// A profile with its credentials.
-struct SignedIn: Sendable, Hashable {
-  let profile: Profile
-  let credential: Credential
 }

@@ -15,7 +15,7 @@ struct Presigning: Sendable {
 
   func run() async -> ExitStatus {
     do {
-      let credentials = try await plan.provider(transport).credentials()
+      let credentials = try await plan.credentials.provider(transport).credentials()
       let signed = try plan.signer.presign(message, with: credentials, at: date, seconds: seconds)
       try await output.writeToTheEnd(Data("\(signed.message.url)\n".utf8))
       return .accepted

@@ -50,7 +50,7 @@ struct AsWrittenTests {
       try ProfileName("work"), origin: Origin(scheme: "http", host: "h", port: 80), account: .bearer,
       since: Date(timeIntervalSince1970: 0))
     var connection = ConnectionPlan()
-    connection.credentials = .profile(SignedIn(profile: profile, credential: .token("t0ken")))
+    connection.credentials = .profile(SignedIn(profile: profile, means: .credential(.token("t0ken"))))
     let message = try await message(plan("http://h/"), connection)
     #expect(message.head.headerFields[.authorization] == "Bearer t0ken")
     for url in ["http://h:81/", "https://h/", "http://i/"] {

@@ -1,4 +1,5 @@
 import Apus
+import ApusAWS
 import ApusTransfers
 import ArgumentParser
 import Foundation
@@ -46,7 +47,21 @@ struct S3PlaceTests {
     let own = try S3Options.parse(["--endpoint-url", "http://localhost:9000", "--region", "r", "--no-sign-request"])
     let plan = try own.plan(in: [:])
     #expect(plan.url.origin.description == "http://localhost:9000" && plan.region == "r" && plan.credentials == nil)
-    #expect(throws: PlanError.self) { try options.plan(in: [:]) }
+    #expect(throws: PlanError.self) { try S3Options.parse(["--no-sign-request", "--aws-profile", "a"]).plan(in: [:]) }
+  }
+
+  @Test("Credentials come from options, or from the places that AWS's own tools search")
+  func credentials() throws {
+    let keys = ["--access-key", "id", "--secret-key", "secret"]
+    let own = try S3Options.parse(keys).plan(in: [:]).credentials
+    #expect(own == .keys(AWSCredentials(accessKeyID: "id", secretAccessKey: "secret")))
+    #expect(own?.account(in: [:]) == "id")
+    #expect(try S3Options.parse([]).plan(in: environment).credentials == .search(profile: nil))
+    let named = try S3Options.parse(["--aws-profile", "work"]).plan(in: environment).credentials
+    #expect(named == .search(profile: "work") && named?.account(in: environment) == "work")
+    #expect(AWSCredentialsPlan.search(profile: nil).account(in: ["AWS_PROFILE": "home"]) == "home")
+    #expect(throws: PlanError.self) { try S3Options.parse(keys + ["--aws-profile", "work"]).plan(in: environment) }
+    #expect(throws: PlanError.self) { try S3Options.parse(["--access-key", "id"]).plan(in: [:]) }
   }
 
   @Test(

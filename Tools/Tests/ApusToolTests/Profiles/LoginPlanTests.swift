@@ -76,4 +76,25 @@ struct LoginPlanTests {
     #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--bearer=t0ken"]) }
     #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--password", "x"]) }
   }
+
+  @Test("With --oauth a command line gives server, client and scopes")
+  func oauth() throws {
+    let words = ["work", "h.example", "--oauth", "https://id.example/realm", "--client-id", "app"]
+    let plan = try #require(try LoginCommand.parse(words).oauthPlan())
+    #expect(plan.name.description == "work" && plan.origin.description == "https://h.example")
+    #expect(plan.issuer == "https://id.example/realm" && plan.clientID == "app" && plan.scopes == [])
+    #expect(plan.port == 0 && !plan.isOnAnotherDevice && !plan.bindsTokens)
+    let more = ["--scope", "openid a", "--scope", "b", "--port", "8400", "--dpop"]
+    let full = try #require(try LoginCommand.parse(words + more).oauthPlan())
+    #expect(full.scopes == ["openid", "a", "b"] && full.port == 8400 && full.bindsTokens)
+    #expect(try LoginCommand.parse(words + ["--device"]).oauthPlan()?.isOnAnotherDevice == true)
+    #expect(try LoginCommand.parse(["work", "h.example", "--bearer"]).oauthPlan() == nil)
+  }
+
+  @Test("Tokens are sent to another machine without TLS only if allowed, as other secrets")
+  func plainOAuth() throws {
+    let words = ["work", "http://h.example", "--oauth", "https://id.example", "--client-id", "app"]
+    #expect(throws: PlanError.self) { try LoginCommand.parse(words).oauthPlan() }
+    #expect(try LoginCommand.parse(words + ["--allow-plain-http"]).oauthPlan() != nil)
+  }
 }

@@ -15,7 +15,9 @@ struct ProfileFormTests {
 
   @Test(
     "A stored profile is decoded unchanged",
-    arguments: [.bearer, .basic(user: "ada"), .digest(user: "Ada \"L.\" ü")] as [Account])
+    arguments: [
+      .bearer, .basic(user: "ada"), .digest(user: "Ada \"L.\" ü"), .oauth(user: nil), .oauth(user: "auth0|7:ü"),
+    ] as [Account])
   func round(account: Account) throws {
     let profile = try profile(account)
     #expect(try Profile(profile.name, json: profile.json()) == profile)
@@ -85,8 +87,8 @@ struct ProfileFormTests {
   func list() throws {
     var list = ProfileList()
     #expect(list.isEmpty && list.text == "")
-    list.append(try profile(.bearer), isSignedIn: false)
-    list.append(try profile(.digest(user: "ada")), isSignedIn: true)
+    list.append(try profile(.bearer), .signedOut)
+    list.append(try profile(.digest(user: "ada")), .signedIn)
     #expect(
       list.text == """
         work  bearer  https://h.example:8443  -    signed out

@@ -63,11 +63,11 @@ final class ProfileStepsTests {
     }
     if place == "credentials" {
       await #expect(throws: failure) { try await watched.signIn(second, with: "two") }
-      #expect(try await looking.signedIn(first.name) == SignedIn(profile: first, credential: .token("one")))
+      #expect(try await looking.signedIn(first.name) == SignedIn(profile: first, means: .credential(.token("one"))))
     } else {
       let trouble = try await watched.signIn(second, with: "two") as? OutputError
       #expect(trouble == failure)
-      #expect(try await looking.signedIn(first.name) == SignedIn(profile: second, credential: .token("two")))
+      #expect(try await looking.signedIn(first.name) == SignedIn(profile: second, means: .credential(.token("two"))))
     }
     #expect(looking.hasCredentials(of: first))
   }
@@ -82,7 +82,7 @@ final class ProfileStepsTests {
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
     let trouble = try await store.signIn(second, with: "two") as? OutputError
     #expect(trouble?.place == obstacle)
-    #expect(try await store.signedIn(first.name) == SignedIn(profile: second, credential: .token("two")))
+    #expect(try await store.signedIn(first.name) == SignedIn(profile: second, means: .credential(.token("two"))))
   }
 
   @Test("Encrypted credentials are valid only for their own profile")

@@ -30,8 +30,8 @@ final class ProfileStoreTests {
     #expect(try store.names() == [home.name, work.name])
     let other = ProfileStore(folder: ProfileFolder(path: folder))
     let credential = Credential.password(user: "ada", "secret")
-    #expect(try await other.signedIn(work.name) == SignedIn(profile: work, credential: credential))
-    #expect(try await other.signedIn(home.name) == SignedIn(profile: home, credential: .token("t0ken")))
+    #expect(try await other.signedIn(work.name) == SignedIn(profile: work, means: .credential(credential)))
+    #expect(try await other.signedIn(home.name) == SignedIn(profile: home, means: .credential(.token("t0ken"))))
   }
 
   @Test("A new login replaces credentials, including leftovers")
@@ -40,7 +40,7 @@ final class ProfileStoreTests {
     let (first, second) = (try profile("work"), try profile("work"))
     try await store.signIn(first, with: "one")
     try await store.signIn(second, with: "two")
-    #expect(try await store.signedIn(first.name) == SignedIn(profile: second, credential: .token("two")))
+    #expect(try await store.signedIn(first.name) == SignedIn(profile: second, means: .credential(.token("two"))))
     #expect(!store.hasCredentials(of: first) && store.hasCredentials(of: second))
   }
 
@@ -56,7 +56,7 @@ final class ProfileStoreTests {
     await #expect(throws: unknown) { try await store.signOut(work.name) }
     #expect(!store.hasCredentials(of: work))
     #expect(try store.names() == [home.name])
-    #expect(try await store.signedIn(home.name).credential == .token("two"))
+    #expect(try await store.signedIn(home.name).means == .credential(.token("two")))
   }
 
   @Test("Reading an empty store creates no files")
@@ -116,7 +116,7 @@ final class ProfileStoreTests {
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
     await #expect(throws: OutputError.self) { try await store.signIn(second, with: "two") }
     #expect(!store.hasCredentials(of: second))
-    #expect(try await store.signedIn(first.name) == SignedIn(profile: first, credential: .token("one")))
+    #expect(try await store.signedIn(first.name) == SignedIn(profile: first, means: .credential(.token("one"))))
   }
 
   @Test("Concurrent logins and logouts leave only the result of the last", arguments: 0..<3)
@@ -129,7 +129,7 @@ final class ProfileStoreTests {
       }
     }
     let kept = try await store.signedIn(profiles[0].name)
-    #expect(kept.credential == .token(Secret(kept.profile.login)))
+    #expect(kept.means == .credential(.token(Secret(kept.profile.login))))
     #expect(profiles.filter { store.hasCredentials(of: $0) } == [kept.profile])
   }
 
@@ -144,7 +144,7 @@ final class ProfileStoreTests {
     }()
     for _ in 0..<50 {
       let kept = try await store.signedIn(first.name)
-      #expect(kept.credential == .token(Secret(kept.profile.login)))
+      #expect(kept.means == .credential(.token(Secret(kept.profile.login))))
     }
     try await signingIn
   }

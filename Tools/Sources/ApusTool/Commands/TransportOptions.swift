@@ -1,0 +1,56 @@
+import Apus
+import ApusNIO
+import ArgumentParser
+
+/// The options of connections, of all commands that send requests.
+struct TransportOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Trust the authorities in this PEM file in addition to the system's; repeatable.", valueName: "file"))
+  var ca: [String] = []
+
+  @Option(help: ArgumentHelp("The client certificate, in PEM, for servers that request one.", valueName: "file"))
+  var cert: String?
+
+  @Option(help: ArgumentHelp("The private key of --cert, in PEM. Default: the same file.", valueName: "file"))
+  var key: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Require this public key in the host's certificate chain: Base64 of the SHA-256 of its subject public key info. "
+        + "One match for a host is enough; repeatable. Default of HOST: the URL's host.", valueName: "[HOST=]hash"))
+  var pin: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Use this HTTP proxy; `environment` uses http_proxy, https_proxy, all_proxy and no_proxy. "
+        + "Default: no proxy.", valueName: "url"))
+  var proxy: String?
+
+  @Option(help: "The transport.")
+  var transport = ConnectionPlan.Transport.nio
+
+  /// Returns the plan of connections.
+  ///
+  /// - Throws: ``PlanError``
+  func plan() throws(PlanError) -> ConnectionPlan {
+    var plan = ConnectionPlan()
+    plan.transport = transport
+    plan.authorities = ca
+    if let cert { plan.identity = (cert, key ?? cert) } else if key != nil { throw PlanError("--key needs --cert.") }
+    plan.pins = pin.map { Pin($0) }
+    plan.proxy = try proxyPlan()
+    return plan
+  }
+
+  private func proxyPlan() throws(PlanError) -> ConnectionPlan.ProxyPlan {
+    guard let proxy else { return .none }
+    if proxy == "environment" { return .environment }
+    guard let server = NIOTransport.Proxy(url: proxy) else {
+      throw PlanError("--proxy takes http://[USER:PASSWORD@]HOST:PORT or environment.")
+    }
+    return .server(server)
+  }
+}
+
+extension ConnectionPlan.Transport: ExpressibleByArgument {}

@@ -1,0 +1,66 @@
+import Apus
+import ApusOAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What is needed to refresh and to revoke the tokens of a login: the authorization server and the client. Encrypted,
+/// so that nobody without the key can direct the tokens to another server.
+struct OAuthSession: Sendable, Hashable, Codable {
+  var issuer: String
+  var tokenEndpoint: String
+  var revocationEndpoint: String?
+  var clientID: String
+  /// `nil` for a client without a secret.
+  var clientSecret: String?
+  /// Whether the tokens are bound to a key (RFC 9449).
+  var bindsTokens: Bool
+
+  /// Creates the session of a client after its login.
+  init(_ client: OAuthClient, secret: Secret?) {
+    issuer = client.server.issuer
+    tokenEndpoint = client.server.tokenEndpoint
+    revocationEndpoint = client.server.revocationEndpoint
+    clientID = client.id
+    clientSecret = secret?.value
+    bindsTokens = client.bindsTokens
+  }
+
+  /// Decodes the result of ``encoded()``; `nil` for anything else.
+  init?(_ secret: Secret) {
+    guard let session = try? JSONDecoder().decode(Self.self, from: Data(secret.value.utf8)) else { return nil }
+    self = session
+  }
+
+  /// Encodes the session as JSON, with the client's secret in plain text.
+  func encoded() throws -> Secret {
+    Secret(String(decoding: try JSONEncoder().encode(self), as: UTF8.self))
+  }
+
+  /// Returns the client that refreshes and revokes the tokens.
+  ///
+  /// - Parameter sender: sends its requests.
+  func client(using sender: Client) -> OAuthClient {
+    var server = AuthorizationServer(issuer: issuer, tokenEndpoint: tokenEndpoint)
+    server.revocationEndpoint = revocationEndpoint
+    var client = OAuthClient(id: clientID, server: server, using: sender)
+    client.bindsTokens = bindsTokens
+    client.authentication = clientSecret.map { .basic(Secret($0)) } ?? .none
+    return client
+  }
+}
+
+extension Client {
+  /// Creates the client for requests to an authorization server, which are not part of a command's trace.
+  ///
+  /// - Parameters:
+  ///   - server: any URL of the server.
+  ///   - transport: the transport.
+  /// - Throws: `BaseURL.ParseError`
+  static func toAuthorizationServer(_ server: String, over transport: any Transport) throws -> Client {
+    Client(configuration: Configuration(baseURL: try BaseURL(server)), transport: transport)
+  }
+}
