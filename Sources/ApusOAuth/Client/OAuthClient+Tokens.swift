@@ -11,7 +11,7 @@ extension OAuthClient {
   public func clientCredentials(scopes: [String] = []) async throws(OAuthError) -> OAuthGrant {
     var form: Form = [("grant_type", "client_credentials")]
     if !scopes.isEmpty { form.append(("scope", scopes.joined(separator: " "))) }
-    let key = bindsTokens ? ProofKey() : nil
+    let key = try newProofKey(for: .clientCredentials)
     return OAuthGrant(try await tokens(form, for: .clientCredentials, boundTo: key), asked: scopes)
   }
 
@@ -64,6 +64,18 @@ extension OAuthClient {
     try await store.clear()
     guard case .tokens(let tokens)? = stored.credential, server.revocationEndpoint != nil else { return }
     try await revoke(tokens)
+  }
+
+  /// Creates the key to which new tokens are bound; `nil`: they are bound to none.
+  ///
+  /// - Throws: if the server names the algorithms of its proofs of possession, and that of the key is not among them.
+  func newProofKey(for step: OAuthError.Step) throws(OAuthError) -> ProofKey? {
+    guard bindsTokens else { return nil }
+    if let algorithms = server.proofAlgorithms, !algorithms.contains(ProofKey.algorithm.rawValue) {
+      throw OAuthError(
+        step, .invalidMetadata, "the server supports no proof of possession with \(ProofKey.algorithm.rawValue)")
+    }
+    return ProofKey()
   }
 
   func proofKey(of tokens: Tokens, _ step: OAuthError.Step) throws(OAuthError) -> ProofKey? {

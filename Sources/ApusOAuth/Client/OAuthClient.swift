@@ -38,7 +38,10 @@ public struct OAuthClient: Sendable, SelfRedacting {
   /// The way in which the client proves its identity. Default: ``ClientAuthentication/none``.
   public var authentication = ClientAuthentication.none
   /// Whether tokens are bound to a new private key of each sign-in (RFC 9449), so that a stolen token is useless without
-  /// the key. The server must support it. Default: `false`.
+  /// the key. Default: `false`.
+  ///
+  /// The server must support proofs with ES256: one that names others only (``AuthorizationServer/proofAlgorithms``) is
+  /// sent nothing, and the step throws ``OAuthError/Code/invalidMetadata``.
   public var bindsTokens = false
   /// The maximum difference between this machine's clock and the server's when an ID token is checked. Default: 1
   /// minute.

@@ -25,6 +25,7 @@ extension OAuthClient {
     scopes: [String], show: @Sendable (DevicePrompt) async -> Void
   ) async throws(OAuthError) -> OAuthGrant {
     let url = try server.url(\.deviceAuthorizationEndpoint, for: .deviceAuthorization)
+    let key = try newProofKey(for: .deviceAuthorization)
     let form: Form = scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]
     let asked = runtime.clock.now
     let json = try await post(url, form, for: .deviceAuthorization)
@@ -35,7 +36,7 @@ extension OAuthClient {
     let interval = json["interval"]?.number.map { Duration(clampingSeconds: $0.double) }
     let polling = DevicePolling(interval: interval, lifetime: prompt.lifetime, now: asked)
     await show(prompt)
-    let tokens = try await tokens(for: code, polling, boundTo: bindsTokens ? ProofKey() : nil)
+    let tokens = try await tokens(for: code, polling, boundTo: key)
     return OAuthGrant(tokens, asked: scopes, identity: try await identity(of: tokens, asked: scopes, nonce: nil))
   }
 

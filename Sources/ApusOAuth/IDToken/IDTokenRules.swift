@@ -1,6 +1,5 @@
 #if OAuth
 import ApusJSON
-import Crypto
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -92,11 +91,11 @@ struct IDTokenRules {
     json?.number.flatMap { $0.double.isFinite && abs($0.double) < 1e12 ? Date(timeIntervalSince1970: $0.double) : nil }
   }
 
-  /// The hash of an access token (OpenID Connect Core §3.1.3.6).
+  /// The hash of an access token: the left half of the hash with the algorithm's function (OpenID Connect Core
+  /// §3.1.3.6).
   static func hash(of token: String, _ algorithm: SignatureAlgorithm) -> String {
-    let bytes = Data(token.utf8)
-    if algorithm == .edDSA { return Base64URL.encode(Array(SHA512.hash(data: bytes)).prefix(32)) }
-    return Base64URL.encode(Array(SHA256.hash(data: bytes)).prefix(16))
+    let hash = Array(algorithm.hash(of: Data(token.utf8)))
+    return Base64URL.encode(hash.prefix(hash.count / 2))
   }
 
   private func invalid(_ reason: String) -> OAuthError { OAuthError(.idToken, .invalidIDToken, reason) }

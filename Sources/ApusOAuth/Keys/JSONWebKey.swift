@@ -11,16 +11,10 @@ import Foundation
 
 /// A public key of a server that verifies signatures (RFC 7517).
 struct JSONWebKey: Sendable {
-  private enum Kind: Sendable {
-    case rsa(_RSA.Signing.PublicKey)
-    case p256(P256.Signing.PublicKey)
-    case ed25519(Curve25519.Signing.PublicKey)
-  }
-
   /// The maximum length of an RSA modulus in bytes: longer ones cost seconds.
   private static let longestModulus = 1024
 
-  private let kind: Kind
+  private let key: any VerifyingKey
   /// The name of the key; `nil`: it has none.
   let id: String?
   /// The only algorithm for which the key may be used; `nil`: any that fits.
@@ -30,26 +24,29 @@ struct JSONWebKey: Sendable {
   init?(_ json: JSONValue) {
     if let use = json["use"]?.string, use != "sig" { return nil }
     if let uses = json["key_ops"]?.array, !uses.contains("verify") { return nil }
-    guard let kind = Self.kind(json) else { return nil }
-    self.kind = kind
+    guard let key = Self.key(json) else { return nil }
+    self.key = key
     id = json["kid"]?.string
     algorithm = json["alg"]?.string
   }
 
-  private static func kind(_ json: JSONValue) -> Kind? {
+  private static func key(_ json: JSONValue) -> (any VerifyingKey)? {
     func bytes(_ name: String) -> Data? { json[name]?.string.flatMap { Base64URL.decode($0) } }
+    func point<Key: CurveKey>(_ type: Key.Type) -> Key? {
+      let length = type.coordinateLength
+      guard let x = bytes("x"), let y = bytes("y"), x.count == length, y.count == length else { return nil }
+      return try? Key(rawRepresentation: x + y)
+    }
     switch (json["kty"]?.string, json["crv"]?.string) {
     case ("RSA", _):
       guard let modulus = bytes("n"), let exponent = bytes("e"), modulus.count <= longestModulus, exponent.count <= 8,
         let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent), key.keySizeInBits >= 2048
       else { return nil }
-      return .rsa(key)
-    case ("EC", "P-256"):
-      guard let x = bytes("x"), let y = bytes("y"), x.count == 32, y.count == 32 else { return nil }
-      return (try? P256.Signing.PublicKey(rawRepresentation: x + y)).map { .p256($0) }
-    case ("OKP", "Ed25519"):
-      guard let x = bytes("x") else { return nil }
-      return (try? Curve25519.Signing.PublicKey(rawRepresentation: x)).map { .ed25519($0) }
+      return key
+    case ("EC", "P-256"): return point(P256.Signing.PublicKey.self)
+    case ("EC", "P-384"): return point(P384.Signing.PublicKey.self)
+    case ("EC", "P-521"): return point(P521.Signing.PublicKey.self)
+    case ("OKP", "Ed25519"): return bytes("x").flatMap { try? Curve25519.Signing.PublicKey(rawRepresentation: $0) }
     default: return nil
     }
   }
@@ -57,25 +54,12 @@ struct JSONWebKey: Sendable {
   /// Whether the key may verify signatures of an algorithm.
   func fits(_ algorithm: SignatureAlgorithm) -> Bool {
     if let only = self.algorithm, only != algorithm.rawValue { return false }
-    return switch (kind, algorithm) {
-    case (.rsa, .rs256), (.rsa, .ps256), (.p256, .es256), (.ed25519, .edDSA): true
-    default: false
-    }
+    return key.type == algorithm.keyType
   }
 
   /// Whether a signature of an algorithm that fits is valid.
   func verifies(_ signature: Data, of message: Data, _ algorithm: SignatureAlgorithm) -> Bool {
-    guard fits(algorithm) else { return false }
-    switch kind {
-    case .rsa(let key):
-      let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
-      let padding: _RSA.Signing.Padding = algorithm == .ps256 ? .PSS : .insecurePKCS1v1_5
-      return key.isValidSignature(signature, for: message, padding: padding)
-    case .p256(let key):
-      guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
-      return key.isValidSignature(signature, for: message)
-    case .ed25519(let key): return key.isValidSignature(signature, for: message)
-    }
+    fits(algorithm) && key.verifies(signature, of: message, algorithm)
   }
 }
 

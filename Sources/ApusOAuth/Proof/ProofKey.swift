@@ -26,6 +26,9 @@ struct ProofKey: Sendable {
     var accessToken: String?
   }
 
+  /// The algorithm of the proofs.
+  static let algorithm = SignatureAlgorithm.es256
+
   private let key: P256.Signing.PrivateKey
 
   /// Creates a key.
@@ -67,7 +70,8 @@ struct ProofKey: Sendable {
       claims["ath"] = .string(Base64URL.encode(SHA256.hash(data: Data(token.utf8))))
     }
     let header: JSONValue = [
-      "typ": "dpop+jwt", "alg": "ES256", "jwk": ["kty": "EC", "crv": "P-256", "x": .string(x), "y": .string(y)],
+      "typ": "dpop+jwt", "alg": .string(Self.algorithm.rawValue),
+      "jwk": ["kty": "EC", "crv": "P-256", "x": .string(x), "y": .string(y)],
     ]
     return try SignedToken.signed(header: header, claims: .object(claims), by: key)
   }

@@ -35,7 +35,7 @@ public struct AuthorizationServer: Sendable, Hashable {
   public var codeChallengeMethods: [String]?
   /// The algorithms of signatures of ID tokens; `nil`: unknown.
   public var idTokenAlgorithms: [String]?
-  /// The algorithms of proofs of possession (RFC 9449 §5.1); `nil`: unknown.
+  /// The algorithms of proofs of possession (RFC 9449 §5.1); `nil`: unknown. Proofs have ES256.
   public var proofAlgorithms: [String]?
 
   /// Creates a server without metadata of its own.

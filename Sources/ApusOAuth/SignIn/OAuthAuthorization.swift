@@ -23,11 +23,11 @@ public final class OAuthAuthorization: Sendable, SelfRedacting {
     /// The key to which the tokens are bound; `nil`: none.
     let key: ProofKey?
 
-    init(openID: Bool, bindsTokens: Bool, random: () -> UInt64) {
+    init(openID: Bool, key: ProofKey?, random: () -> UInt64) {
       state = SecretText.make(random)
       nonce = openID ? SecretText.make(random) : nil
       verifier = SecretText.make(random)
-      key = bindsTokens ? ProofKey() : nil
+      self.key = key
     }
 
     /// The challenge of the verifier with S256 (RFC 7636 §4.2).

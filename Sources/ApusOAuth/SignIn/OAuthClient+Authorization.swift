@@ -26,7 +26,7 @@ extension OAuthClient {
       throw OAuthError(.authorization, .redirectMismatch, "the redirect has a fragment")
     }
     let secrets = OAuthAuthorization.Secrets(
-      openID: scopes.contains("openid"), bindsTokens: bindsTokens, random: runtime.random)
+      openID: scopes.contains("openid"), key: try newProofKey(for: .authorization), random: runtime.random)
     var form = form(scopes, redirect, secrets)
     let names = Set(form.map(\.name)).union(["client_id", "client_secret", "request", "request_uri"])
     form += parameters.sorted { $0.key < $1.key }.filter { !names.contains($0.key) }.map { ($0.key, $0.value) }

@@ -34,6 +34,7 @@ struct IDTokenTests {
 
   @Test("A token of each algorithm is verified, and not with another key or after a change")
   func algorithms() throws {
+    #expect(Set(try TestKey.all().map(\.0)) == Set(SignatureAlgorithm.allCases))
     for (algorithm, key) in try TestKey.all() {
       let token = key.idToken(access: "access", nonce: "nonce")
       #expect(failure(token, [key.json]) == nil, "\(algorithm)")
@@ -51,11 +52,39 @@ struct IDTokenTests {
     #expect(failure(one.idToken(access: "access", nonce: "nonce"), [other.json, one.json]) == nil)
   }
 
+  @Test("A signature counts for its own algorithm only, also if another has the same key")
+  func otherAlgorithm() throws {
+    let keys = try TestKey.all()
+    for (algorithm, key) in keys {
+      for other in SignatureAlgorithm.allCases where other != algorithm {
+        let token = try key.token(header: ["alg": .string(other.rawValue), "kid": "k"], claims: TestKey.claims())
+        let error = failure(token, [key.json])
+        let isShared = keys.contains { $0.0 == other && $0.1.json == key.json }
+        #expect(isShared ? error?.detail == "its signature is wrong" : error?.step == .keys, "\(algorithm) \(other)")
+      }
+    }
+  }
+
+  @Test(
+    "The hash of an access token is half of the hash that the algorithm has",
+    arguments: [
+      // The access token of OpenID Connect Core, appendix A.3, whose hash stands in its ID token; the others were
+      // computed with Python's hashlib.
+      (.rs256, "77QmUPtjPfzWtF2AnpK9RQ"), (.es256, "77QmUPtjPfzWtF2AnpK9RQ"), (.ps256, "77QmUPtjPfzWtF2AnpK9RQ"),
+      (.rs384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"), (.es384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"),
+      (.ps384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"), (.rs512, "q7nS86GgvvFaZkzALLWqJYaJIKw2wCDAVfCAsm5CrBM"),
+      (.es512, "q7nS86GgvvFaZkzALLWqJYaJIKw2wCDAVfCAsm5CrBM"),
+      (.ps512, "q7nS86GgvvFaZkzALLWqJYaJIKw2wCDAVfCAsm5CrBM"), (.edDSA, "q7nS86GgvvFaZkzALLWqJYaJIKw2wCDAVfCAsm5CrBM"),
+    ] as [(SignatureAlgorithm, String)])
+  func hash(algorithm: SignatureAlgorithm, expected: String) {
+    #expect(IDTokenRules.hash(of: "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y", algorithm) == expected)
+  }
+
   @Test("A token without a signature, or with a shared secret, is refused, whatever the key")
   func confusion() throws {
-    let rsa = TestKey(.rsa(try TestKey.rsaKey.get(), isPSS: false), id: "k")
+    let rsa = TestKey(.rsa(try TestKey.rsaKey.get(), .rs256), id: "k")
     let claims = Base64URL.encode(JSONValue.object(TestKey.claims()).utf8())
-    for name in ["none", "None", "NONE", "", "HS256", "HS512", "ES384", "RS1"] {
+    for name in ["none", "None", "NONE", "", "HS256", "HS384", "HS512", "ES256K", "RS1", "rs256"] {
       let header = Base64URL.encode(Data("{\"alg\":\"\(name)\",\"kid\":\"k\"}".utf8))
       let message = "\(header).\(claims)"
       // The public key as a shared secret.
@@ -139,9 +168,14 @@ struct IDTokenTests {
   @Test("Keys that cannot be used are left out, and sets are bounded")
   func keys() throws {
     let good = TestKey(id: "k").json
+    // A point of one curve under the name of another.
+    var mislabelled = good.object ?? [:]
+    mislabelled["crv"] = "P-384"
     let bad: [JSONValue] = [
       [:], "x", ["kty": "oct", "k": "c2VjcmV0"], ["kty": "RSA", "n": "AQAB", "e": "AQAB"],
-      ["kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"], ["kty": "OKP", "crv": "Ed25519", "x": "AA"],
+      ["kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"], ["kty": "EC", "crv": "P-384", "x": "AA", "y": "AA"],
+      ["kty": "EC", "crv": "P-521", "x": "AA", "y": "AA"], ["kty": "EC", "crv": "secp256k1", "x": "AA", "y": "AA"],
+      .object(mislabelled), ["kty": "OKP", "crv": "Ed25519", "x": "AA"],
       ["kty": "RSA", "n": .string(String(repeating: "A", count: 20_000)), "e": "AQAB"],
     ]
     #expect(JSONWebKey.all(in: ["keys": .array(bad + [good])])?.map(\.id) == ["k"])

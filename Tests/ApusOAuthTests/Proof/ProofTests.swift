@@ -91,6 +91,42 @@ struct ProofTests {
     #expect(error?.code == .useDPoPNonce && issuer.forms("/token").count == 2)
   }
 
+  @Test("A server whose proofs have other algorithms only is sent nothing")
+  func unsupported() async {
+    for algorithms in [["RS256", "EdDSA"], ["es256"], []] {
+      var oauth = issuer.oauth {
+        $0.proofAlgorithms = algorithms
+        $0.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par"
+      }
+      oauth.bindsTokens = true
+      let client = oauth
+      let works: [(OAuthError.Step, () async throws(OAuthError) -> Void)] = [
+        (.authorization, { () async throws(OAuthError) in _ = try await signIn(client) }),
+        (.clientCredentials, { () async throws(OAuthError) in _ = try await client.clientCredentials() }),
+        (
+          .deviceAuthorization,
+          { () async throws(OAuthError) in _ = try await client.signInOnAnotherDevice(scopes: []) { _ in } }
+        ),
+      ]
+      for (step, work) in works {
+        let error = await oauthFailure(work)
+        #expect(error?.code == .invalidMetadata && error?.step == step)
+        #expect(error?.detail == "the server supports no proof of possession with ES256")
+      }
+    }
+    #expect(issuer.stub.exchanges.isEmpty)
+  }
+
+  @Test("A server that names ES256, or no algorithms, gets proofs; without proofs the list does not matter")
+  func supported() async throws {
+    for algorithms in [["EdDSA", "ES256"], nil] {
+      var oauth = issuer.oauth { $0.proofAlgorithms = algorithms }
+      oauth.bindsTokens = true
+      #expect(try await signIn(oauth).tokens.proofKey != nil)
+    }
+    #expect(try await issuer.oauth { $0.proofAlgorithms = ["EdDSA"] }.clientCredentials().tokens.proofKey == nil)
+  }
+
   @Test("A server that ignores the proof is refused")
   func ignored() async {
     let error = await oauthFailure { () async throws(OAuthError) in

@@ -10,7 +10,9 @@ import Foundation
 struct TestKey: Sendable {
   enum Kind: Sendable {
     case p256(P256.Signing.PrivateKey)
-    case rsa(_RSA.Signing.PrivateKey, isPSS: Bool)
+    case p384(P384.Signing.PrivateKey)
+    case p521(P521.Signing.PrivateKey)
+    case rsa(_RSA.Signing.PrivateKey, SignatureAlgorithm)
     case ed25519(Curve25519.Signing.PrivateKey)
   }
 
@@ -28,53 +30,77 @@ struct TestKey: Sendable {
   /// Making one takes long.
   static let rsaKey = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
 
+  /// A new key for each algorithm; those of RSA share theirs.
   static func all() throws -> [(SignatureAlgorithm, TestKey)] {
-    [
-      (.es256, TestKey(id: "k")), (.rs256, TestKey(.rsa(try rsaKey.get(), isPSS: false), id: "k")),
-      (.ps256, TestKey(.rsa(try rsaKey.get(), isPSS: true), id: "k")),
-      (.edDSA, TestKey(.ed25519(Curve25519.Signing.PrivateKey()), id: "k")),
-    ]
+    let rsa = try rsaKey.get()
+    let kinds: [Kind] =
+      [
+        .p256(P256.Signing.PrivateKey()), .p384(P384.Signing.PrivateKey()), .p521(P521.Signing.PrivateKey()),
+        .ed25519(Curve25519.Signing.PrivateKey()),
+      ] + [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512].map { .rsa(rsa, $0) }
+    return kinds.map { TestKey($0, id: "k") }.map { ($0.algorithm, $0) }
   }
 
   var algorithm: SignatureAlgorithm {
     switch kind {
     case .p256: .es256
-    case .rsa(_, let isPSS): isPSS ? .ps256 : .rs256
+    case .p384: .es384
+    case .p521: .es512
+    case .rsa(_, let algorithm): algorithm
     case .ed25519: .edDSA
     }
   }
 
   /// The public key.
   var json: JSONValue {
-    var members: [String: JSONValue] = ["use": "sig"]
-    if let id { members["kid"] = .string(id) }
-    switch kind {
-    case .p256(let key):
-      let bytes = key.publicKey.rawRepresentation
-      members["kty"] = "EC"
-      members["crv"] = "P-256"
-      members["x"] = .string(Base64URL.encode(bytes.prefix(32)))
-      members["y"] = .string(Base64URL.encode(bytes.suffix(32)))
-    case .rsa(let key, _):
-      members["kty"] = "RSA"
-      if let primitives = try? key.publicKey.getKeyPrimitives() {
-        members["n"] = .string(Base64URL.encode(primitives.modulus))
-        members["e"] = .string(Base64URL.encode(primitives.publicExponent))
+    var members: [String: JSONValue] =
+      switch kind {
+      case .p256(let key): Self.point("P-256", key.publicKey.rawRepresentation)
+      case .p384(let key): Self.point("P-384", key.publicKey.rawRepresentation)
+      case .p521(let key): Self.point("P-521", key.publicKey.rawRepresentation)
+      case .rsa(let key, _): Self.modulus(key.publicKey)
+      case .ed25519(let key):
+        ["kty": "OKP", "crv": "Ed25519", "x": .string(Base64URL.encode(key.publicKey.rawRepresentation))]
       }
-    case .ed25519(let key):
-      members["kty"] = "OKP"
-      members["crv"] = "Ed25519"
-      members["x"] = .string(Base64URL.encode(key.publicKey.rawRepresentation))
-    }
+    members["use"] = "sig"
+    if let id { members["kid"] = .string(id) }
     return .object(members)
+  }
+
+  private static func point(_ curve: String, _ bytes: Data) -> [String: JSONValue] {
+    let length = bytes.count / 2
+    return [
+      "kty": "EC", "crv": .string(curve), "x": .string(Base64URL.encode(bytes.prefix(length))),
+      "y": .string(Base64URL.encode(bytes.suffix(length))),
+    ]
+  }
+
+  private static func modulus(_ key: _RSA.Signing.PublicKey) -> [String: JSONValue] {
+    guard let primitives = try? key.getKeyPrimitives() else { return [:] }
+    return [
+      "kty": "RSA", "n": .string(Base64URL.encode(primitives.modulus)),
+      "e": .string(Base64URL.encode(primitives.publicExponent)),
+    ]
   }
 
   func signature(of message: Data) throws -> Data {
     switch kind {
     case .p256(let key): try key.signature(for: message).rawRepresentation
-    case .rsa(let key, let isPSS):
-      try key.signature(for: message, padding: isPSS ? .PSS : .insecurePKCS1v1_5).rawRepresentation
+    case .p384(let key): try key.signature(for: message).rawRepresentation
+    case .p521(let key): try key.signature(for: message).rawRepresentation
+    case .rsa(let key, let algorithm): try Self.signature(of: message, key, algorithm)
     case .ed25519(let key): try key.signature(for: message)
+    }
+  }
+
+  private static func signature(
+    of message: Data, _ key: _RSA.Signing.PrivateKey, _ algorithm: SignatureAlgorithm
+  ) throws -> Data {
+    let padding: _RSA.Signing.Padding = algorithm.rawValue.hasPrefix("PS") ? .PSS : .insecurePKCS1v1_5
+    return switch algorithm.rawValue.suffix(3) {
+    case "384": try key.signature(for: SHA384.hash(data: message), padding: padding).rawRepresentation
+    case "512": try key.signature(for: SHA512.hash(data: message), padding: padding).rawRepresentation
+    default: try key.signature(for: SHA256.hash(data: message), padding: padding).rawRepresentation
     }
   }
 
