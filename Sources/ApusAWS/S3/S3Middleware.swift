@@ -12,7 +12,8 @@ import Foundation
 /// The middleware that makes a request of S3 complete: address, checksums and signature.
 ///
 /// It is the last one before the transport, so each attempt has a new signature. If the server names another region
-/// for the bucket, the request is sent again there.
+/// for the bucket, the request is sent again there, with a signature for that region. Content that cannot be sent again
+/// is not: the call fails with the server's rejection, and the next one goes to that region.
 struct S3Middleware: Middleware {
   let region: String
   let endpoint: S3Endpoint
@@ -44,11 +45,18 @@ struct S3Middleware: Middleware {
       var response = try await send(request, (route, region), context, next)
       guard context.delivery != .described else { return response }
       try await response.collectIfRejected(mayFailLate: route.mayFailLate)
-      guard rounds < Self.maximumMoves, request.content.isReplayable,
-        let other = S3Regions.region(in: response.head, response.content.bytes), other != region
-      else { return try finished(response, route) }
+      guard let other = S3Regions.region(in: response.head, response.content.bytes), other != region else {
+        return try finished(response, route)
+      }
+      regions[route.bucket] = other
+      guard rounds < Self.maximumMoves, request.content.isReplayable else {
+        context.record(
+          .note("the bucket is in another region; the request is not sent again, status", Int64(response.statusCode)))
+        return try finished(response, route)
+      }
+      context.record(.note("sends the request again in the bucket's region, status", Int64(response.statusCode)))
       response.discard()
-      (regions[route.bucket], region) = (other, other)
+      region = other
       rounds += 1
     }
   }

@@ -61,42 +61,6 @@ struct S3RequestTests {
       ])
   }
 
-  @Test("A bucket in another region is found once, and later requests go there at once")
-  func region() async throws {
-    let region = try #require(HTTPField.Name("x-amz-bucket-region"))
-    stub.on(
-      where: { request, _ in request.head.authority == "films.s3.eu-central-1.amazonaws.com" },
-      reply: { _ in .status(301, fields: [region: "us-west-2"]) })
-    stub.on(
-      where: { request, _ in request.head.authority == "films.s3.us-west-2.amazonaws.com" },
-      reply: { _ in .text("film") })
-    let bucket = bucket()
-    #expect(try await bucket.get("a").data == Data("film".utf8))
-    try await bucket.put("b", .text("c"))
-    #expect(
-      stub.exchanges.map { $0.request.head.authority?.dropFirst(9) } == [
-        "eu-central-1.amazonaws.com", "us-west-2.amazonaws.com", "us-west-2.amazonaws.com",
-      ])
-    #expect(stub.exchanges[1].fields[.authorization]?.contains("/us-west-2/s3/") == true)
-  }
-
-  @Test("A server that signs for another region is asked again with its region, at the same host")
-  func malformedRegion() async throws {
-    let malformed = error("AuthorizationHeaderMalformed", "<Region>us-west-1</Region>", status: 400)
-    stub.on(.get, "/films/a", replies: [malformed, .status(200)])
-    _ = try await bucket("https://s3.example.com").get("a")
-    #expect(stub.exchanges.map { $0.request.head.authority } == ["s3.example.com", "s3.example.com"])
-    #expect(stub.exchanges[1].fields[.authorization]?.contains("/us-west-1/s3/") == true)
-  }
-
-  @Test("Servers that name regions forever are not followed forever")
-  func endlessRegions() async throws {
-    let regions = ["us-west-1", "us-west-2", "us-west-3", "us-west-4"]
-    stub.on(.put, "/films/a", replies: regions.map { error("x", "<Region>\($0)</Region>", status: 400) })
-    #expect(await failure { try await bucket("https://s3.example.com").put("a", .text("b")) }?.status == 400)
-    #expect(stub.exchanges.count == 3)
-  }
-
   @Test("A copy that fails in a response with status 200 is an error, and retried as one of the server")
   func lateFailure() async throws {
     let late = error("InternalError", status: 200)
