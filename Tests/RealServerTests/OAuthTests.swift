@@ -9,78 +9,47 @@ import Testing
 /// sign-in whose refresh token is used twice. The browser is a script.
 @Suite("OAuth with an independent authorization server", .needs(.oauth), .timeLimit(.minutes(5)))
 struct OAuthTests {
-  /// A browser in which the user decides, and which follows the redirect.
-  private struct Browser: AuthorizationBrowser {
-    let client: Client
-    var decision = "allow"
-
-    func open(_ page: String, redirect: String) async throws -> String? {
-      _ = try await client.send(Self.get(page))
-      let decided = try await client.response(to: Self.get("\(page)&decision=\(decision)").redirects(.none))
-      guard let location = decided.field("Location") else { return nil }
-      _ = try await client.send(Self.get(location))
-      return nil
-    }
-
-    private static func get(_ url: String) -> Request<Content> {
-      Request(method: .get, path: .url(url), mapping: .content).accepting(.any)
-    }
-  }
-
-  private struct API: Decodable, Sendable {
-    let client: String
-    let scope: String
-  }
-
-  private typealias Bench = (client: Client, oauth: OAuthClient, transport: any Transport, url: String)
-
-  private func withBench<Result>(
-    id: String = "app", _ body: (Bench) async throws -> Result
-  ) async throws -> Result {
-    let url = try await RealServer.oauth.value.url()
-    return try await withTransport(.nio) { transport in
-      let client = Client(environment: Environment(baseURL: try BaseURL(url)), transport: transport)
-      let server = try await AuthorizationServer.discover(url, using: client)
-      var oauth = OAuthClient(id: id, server: server, using: client)
-      oauth.bindsTokens = id == "bound"
-      return try await body((client, oauth, transport, url))
-    }
-  }
-
-  private func signIn(_ bench: Bench, scopes: [String] = ["openid", "films:read"]) async throws -> OAuthGrant {
-    try await bench.oauth.signIn(scopes: scopes, redirect: .loopback(), browser: Browser(client: bench.client))
-  }
-
-  private func api(_ bench: Bench, _ store: MemoryCredentialsStore) throws -> Client {
-    var configuration = Configuration(baseURL: try BaseURL(bench.url))
-    configuration.timeout = .seconds(200)
-    configuration.attemptTimeout = nil
-    configuration.authentication = .oauth(bench.oauth, store)
-    return Client(configuration: configuration, transport: bench.transport)
-  }
-
-  private func refreshes(_ bench: Bench) async throws -> Int {
+  private func refreshes(_ bench: OAuthBench) async throws -> Int {
     let log: [[JSONValue]] = try await bench.client.send(Request.get("/log"))
     return log.count { $0.first == "refresh_token" && $0.last?.string == bench.oauth.id }
   }
 
   @Test("A user signs in with PKCE through the listener, and the ID token's RS256 signature is verified")
   func code() async throws {
-    try await withBench { bench in
-      let grant = try await signIn(bench, scopes: ["openid", "films:read", "films:write"])
+    try await withOAuth { bench in
+      let grant = try await bench.signIn(scopes: ["openid", "films:read", "films:write"])
       #expect(grant.scopes == ["openid", "films:read"] && grant.missingScopes == ["films:write"])
       #expect(grant.identity?.subject == "user-1" && grant.identity?.name == "Ada")
-      let found: API = try await api(bench, MemoryCredentialsStore(.tokens(grant.tokens))).send(Request.get("/api"))
+      let found: OAuthBench.Films = try await bench.api(MemoryCredentialsStore(.tokens(grant.tokens))).send(
+        Request.get("/api"))
       #expect(found.client == "app" && found.scope == "openid films:read")
     }
   }
 
+  @Test(
+    "The signature of an ID token is verified with each algorithm, also the hash of the access token in it",
+    arguments: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"])
+  func algorithms(name: String) async throws {
+    try await withOAuth(id: "app-\(name)") { bench in
+      #expect(bench.oauth.server.idTokenAlgorithms?.contains(name) == true)
+      let grant = try await bench.signIn()
+      #expect(grant.identity?.subject == "user-1" && grant.identity?["at_hash"] != nil)
+      let header = try #require(grant.tokens.idToken?.value.split(separator: ".").first)
+      #expect(try JSONValue(parsing: base64URL(header))["alg"]?.string == name)
+    }
+  }
+
+  private func base64URL(_ text: Substring) throws -> Data {
+    let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+    return try #require(Data(base64Encoded: base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)))
+  }
+
   @Test("A user who declines ends the sign-in with access_denied")
   func denied() async throws {
-    try await withBench { bench in
+    try await withOAuth { bench in
       let error = await #expect(throws: OAuthError.self) {
         try await bench.oauth.signIn(
-          scopes: ["films:read"], redirect: .loopback(), browser: Browser(client: bench.client, decision: "deny"))
+          scopes: ["films:read"], redirect: .loopback(), browser: ScriptedUser(client: bench.client, decision: "deny"))
       }
       #expect(error?.code == .accessDenied && error?.step == .authorization)
     }
@@ -88,7 +57,7 @@ struct OAuthTests {
 
   @Test("The server refuses a code without its verifier, a second use of a code, and an unknown client")
   func refused() async throws {
-    try await withBench { bench in
+    try await withOAuth { bench in
       let first = try await bench.oauth.authorization(scopes: ["films:read"], redirect: "http://127.0.0.1:9/callback")
       let decided = try await bench.client.response(
         to: Request<Content>(method: .get, path: .url(first.page + "&decision=allow"), mapping: .content)
@@ -109,15 +78,15 @@ struct OAuthTests {
 
   @Test("200 parallel calls with an expired token refresh once, and the server's reuse detection is never met")
   func parallel() async throws {
-    try await withBench(id: "parallel") { bench in
-      let store = MemoryCredentialsStore(.tokens(try await signIn(bench).tokens))
-      let client = try api(bench, store)
+    try await withOAuth(id: "parallel") { bench in
+      let store = MemoryCredentialsStore(.tokens(try await bench.signIn().tokens))
+      let client = try bench.api(store)
       for round in 1...3 {
         var tokens = try #require(store.current().credential?.tokens)
         tokens.lifetime = .zero
         store.set(.tokens(tokens), account: "user-1")
         try await withThrowingTaskGroup(of: Void.self) { group in
-          for _ in 0..<200 { group.addTask { let _: API = try await client.send(Request.get("/api")) } }
+          for _ in 0..<200 { group.addTask { let _: OAuthBench.Films = try await client.send(Request.get("/api")) } }
           try await group.waitForAll()
         }
         let count = try await refreshes(bench)
@@ -128,23 +97,23 @@ struct OAuthTests {
 
   @Test("A refresh token that is used twice is refused, and with it every token of the sign-in")
   func reuse() async throws {
-    try await withBench { bench in
-      let tokens = try await signIn(bench).tokens
+    try await withOAuth { bench in
+      let tokens = try await bench.signIn().tokens
       let next = try await bench.oauth.refreshed(tokens)
       for used in [tokens, next] {
         let error = await #expect(throws: OAuthError.self) { try await bench.oauth.refreshed(used) }
         #expect(error?.code == .invalidGrant && error?.step == .refresh)
       }
       let store = MemoryCredentialsStore(.tokens(next))
-      let error = await failure { try await api(bench, store).send(Request<Void>.get("/api")) }
+      let error = await failure { try await bench.api(store).send(Request<Void>.get("/api")) }
       #expect(error?.sessionEnd == .expired && store.current().credential == nil)
     }
   }
 
   @Test("A sign-out revokes the tokens")
   func revocation() async throws {
-    try await withBench { bench in
-      let tokens = try await signIn(bench).tokens
+    try await withOAuth { bench in
+      let tokens = try await bench.signIn().tokens
       let store = MemoryCredentialsStore(.tokens(tokens))
       try await bench.oauth.signOut(of: store)
       #expect(store.current().credential == nil)
@@ -159,7 +128,7 @@ struct OAuthTests {
 
   @Test("A user signs in on another device, also after the server asks to slow down", arguments: ["allow", "deny"])
   func device(decision: String) async throws {
-    try await withBench { bench in
+    try await withOAuth { bench in
       let client = bench.client
       let result = await Result { () async throws(OAuthError) in
         try await bench.oauth.signInOnAnotherDevice(scopes: ["films:read"]) { prompt in
@@ -177,7 +146,7 @@ struct OAuthTests {
 
   @Test("A client with a secret gets tokens of its own; a wrong secret is refused")
   func clientCredentials() async throws {
-    try await withBench(id: "service") { bench in
+    try await withOAuth(id: "service") { bench in
       var oauth = bench.oauth
       for authentication in [ClientAuthentication.basic("service-secret"), .post("service-secret")] {
         oauth.authentication = authentication
@@ -193,15 +162,15 @@ struct OAuthTests {
 
   @Test("Bound tokens work with the proofs and nonces that the server demands, and only with their key")
   func proofs() async throws {
-    try await withBench(id: "bound") { bench in
-      let tokens = try await signIn(bench).tokens
+    try await withOAuth(id: "bound") { bench in
+      let tokens = try await bench.signIn().tokens
       #expect(tokens.proofKey != nil)
       let store = MemoryCredentialsStore(.tokens(tokens))
-      let client = try api(bench, store)
-      for _ in 0..<3 { let _: API = try await client.send(Request.get("/api?x=1")) }
+      let client = try bench.api(store)
+      for _ in 0..<3 { let _: OAuthBench.Films = try await client.send(Request.get("/api?x=1")) }
       let next = try await bench.oauth.refreshed(tokens)
       #expect(next.proofKey == tokens.proofKey)
-      let other = try await signIn(bench).tokens
+      let other = try await bench.signIn().tokens
       var stolen = next
       stolen.proofKey = other.proofKey
       let thief = stolen

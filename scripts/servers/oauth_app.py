@@ -2,11 +2,14 @@
 
 The port's number is written to the given file descriptor. The server requires PKCE with S256, names itself in redirects
 (RFC 9207), rotates refresh tokens, and revokes all tokens of a sign-in when a refresh token is used twice. Proofs of
-possession (RFC 9449) are checked wherever they come, with a nonce. Clients: `app` and `parallel` (public),
-`bound` (public, with proofs), `service` with the secret `service-secret`.
+possession (RFC 9449) are checked wherever they come, with a nonce. Authorization requests may be pushed (RFC 9126). Clients: `app`
+and `parallel` (public), `bound` (public, with proofs), `pushed` (public, must push its requests), `signed` (must push
+its requests, and authenticates with the key at /client-key, private_key_jwt), `service` with the secret
+`service-secret`, and one for each algorithm of ID tokens, such as `app-ES384`.
 
     GET  /authorize?...                a page; the same URL with &decision=allow or deny redirects
     GET  /enter?user_code=C&decision=D decides on a device
+    GET  /client-key                   the private key of the client `signed` as PEM
     GET  /api                          needs a token with the scope films:read
     GET  /log                          the requests to the token endpoint: a list of [grant type, status, client]
     GET  /expire                       ends all access tokens
@@ -24,25 +27,35 @@ import time
 import waitress
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin, grants
-from authlib.oauth2.rfc6749.errors import OAuth2Error
+from authlib.oauth2.rfc6749.errors import InvalidRequestError, OAuth2Error
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7523 import JWTBearerClientAssertion
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant, DeviceCredentialMixin
 from authlib.oauth2.rfc9207 import IssuerParameter
 from authlib.oidc.core import UserInfo
 from authlib.oidc.core.grants import OpenIDCode
-from flask import Flask, Response, jsonify, redirect, request
+from flask import Flask, Response, jsonify, request
 from joserfc import jwt
-from joserfc.jwk import ECKey, RSAKey
+from joserfc.jwk import ECKey, OKPKey, RSAKey
 from joserfc.util import to_bytes, urlsafe_b64encode
 
 logging.disable(logging.WARNING)
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"  # on loopback
 
 LOCK = threading.RLock()
-KEY = RSAKey.generate_key(2048, {"kid": "key-1", "use": "sig"})
+RSA = RSAKey.generate_key(2048, {"kid": "rsa", "use": "sig"})
+# The keys that sign ID tokens, by algorithm.
+KEYS = {it: RSA for it in ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")} | {
+    "ES256": ECKey.generate_key("P-256", {"kid": "p-256", "use": "sig"}),
+    "ES384": ECKey.generate_key("P-384", {"kid": "p-384", "use": "sig"}),
+    "ES512": ECKey.generate_key("P-521", {"kid": "p-521", "use": "sig"}),
+    "EdDSA": OKPKey.generate_key("Ed25519", {"kid": "ed25519", "use": "sig"})}
+CLIENT_KEY = ECKey.generate_key("P-256", {"kid": "client-key"})
 NONCE = secrets.token_urlsafe(12)
 CODES, TOKENS, DEVICES, DECISIONS, PUSHED, POLLED, PROOFS, LOG = {}, [], {}, {}, {}, {}, set(), []
+ASSERTIONS = set()
 app = Flask(__name__)
 app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
 
@@ -55,8 +68,10 @@ class User:
 
 
 class Client(ClientMixin):
-    def __init__(self, name, secret=None, allowed="openid films:read films:write"):
-        self.client_id, self.secret, self.allowed = name, secret, allowed.split()
+    allowed = ("openid", "films:read", "films:write")
+
+    def __init__(self, name, secret=None, key=None, pushes=False, algorithm="RS256"):
+        self.client_id, self.secret, self.key, self.pushes, self.algorithm = name, secret, key, pushes, algorithm
 
     def get_client_id(self):
         return self.client_id
@@ -76,6 +91,8 @@ class Client(ClientMixin):
         return self.secret is not None and secrets.compare_digest(self.secret, client_secret)
 
     def check_endpoint_auth_method(self, method, endpoint):
+        if self.key is not None:
+            return method == "private_key_jwt"
         return method in (("none",) if self.secret is None else ("client_secret_basic", "client_secret_post"))
 
     def check_response_type(self, response_type):
@@ -84,10 +101,13 @@ class Client(ClientMixin):
     def check_grant_type(self, grant_type):
         if self.secret is not None:
             return grant_type == "client_credentials"
-        return grant_type != "client_credentials"
+        return grant_type != "client_credentials" or self.key is not None
 
 
-CLIENTS = {it.client_id: it for it in (Client("app"), Client("bound"), Client("parallel"), Client("service", "service-secret"))}
+CLIENTS = {it.client_id: it for it in (
+    Client("app"), Client("bound"), Client("parallel"), Client("pushed", pushes=True),
+    Client("signed", key=CLIENT_KEY, pushes=True), Client("service", "service-secret"),
+    *(Client("app-" + it, algorithm=it) for it in KEYS))}
 
 
 class Code(AuthorizationCodeMixin):
@@ -154,7 +174,48 @@ def save_token(token, it):
     TOKENS.append(Token(dict(token), it.client.client_id, family, jkt))
 
 
-server = AuthorizationServer(app, query_client=CLIENTS.get, save_token=save_token)
+class Server(AuthorizationServer):
+    def create_oauth2_request(self, it):
+        made = super().create_oauth2_request(it)
+        if request.path == "/authorize":
+            parameters = pushed_parameters()
+            if parameters is not None:
+                made.payload = BasicOAuth2Payload(parameters)
+        return made
+
+
+def pushed_parameters():
+    """The parameters that the client has pushed before (RFC 9126 §4); `None`: it has pushed none, and need not."""
+    name, client_id = request.args.get("request_uri"), request.args.get("client_id")
+    if name is None:
+        if client_id in CLIENTS and CLIENTS[client_id].pushes:
+            raise InvalidRequestError("The client must push its requests.")
+        return None
+    parameters, end = PUSHED.get(name, ({}, 0))
+    if time.time() > end or parameters["client_id"] != client_id:
+        raise InvalidRequestError("There is no such pushed request of the client.")
+    return parameters
+
+
+server = Server(app, query_client=CLIENTS.get, save_token=save_token)
+
+
+class Assertion(JWTBearerClientAssertion):
+    CLIENT_AUTH_METHOD = "private_key_jwt"
+
+    def get_audiences(self):
+        return [issuer(), issuer() + "/token"]
+
+    def validate_jti(self, claims, jti):
+        is_new = jti not in ASSERTIONS
+        ASSERTIONS.add(jti)
+        return is_new
+
+    def resolve_client_public_key(self, client):
+        return client.key
+
+
+server.register_client_auth_method("private_key_jwt", Assertion())
 
 
 class Issuer(IssuerParameter):
@@ -167,7 +228,7 @@ def issuer():
 
 
 class CodeGrant(grants.AuthorizationCodeGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+    TOKEN_ENDPOINT_AUTH_METHODS = ["none", "private_key_jwt"]
 
     def save_authorization_code(self, code, it):
         data = it.payload.data
@@ -195,7 +256,6 @@ class OnlyS256(CodeChallenge):
 
     def validate_code_challenge(self, grant, redirect_uri):
         if not grant.request.payload.data.get("code_challenge"):
-            from authlib.oauth2.rfc6749 import InvalidRequestError
             raise InvalidRequestError("Missing 'code_challenge'", redirect_uri=redirect_uri)
         super().validate_code_challenge(grant, redirect_uri)
 
@@ -205,13 +265,13 @@ class OpenID(OpenIDCode):
         return any(code.nonce == nonce for code in CODES.values())
 
     def resolve_client_private_key(self, client):
-        return KEY
+        return KEYS[client.algorithm]
 
     def get_client_algorithm(self, client):
-        return "RS256"
+        return client.algorithm
 
     def get_encode_header(self, client):
-        return {"alg": "RS256", "kid": KEY.kid}
+        return {"alg": client.algorithm, "kid": KEYS[client.algorithm].kid}
 
     def get_client_claims(self, client):
         return {"iss": issuer()}
@@ -225,7 +285,7 @@ class OpenID(OpenIDCode):
 
 
 class RefreshGrant(grants.RefreshTokenGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+    TOKEN_ENDPOINT_AUTH_METHODS = ["none", "private_key_jwt"]
     INCLUDE_NEW_REFRESH_TOKEN = True
 
     def authenticate_refresh_token(self, refresh_token):
@@ -246,11 +306,11 @@ class RefreshGrant(grants.RefreshTokenGrant):
 
 
 class ClientGrant(grants.ClientCredentialsGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post"]
+    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
 
 
 class Revocation(RevocationEndpoint):
-    CLIENT_AUTH_METHODS = ["none"]
+    CLIENT_AUTH_METHODS = ["none", "private_key_jwt"]
 
     def query_token(self, token_string, token_type_hint):
         return found("access_token", token_string) or found("refresh_token", token_string)
@@ -296,7 +356,7 @@ class DeviceEndpoint(DeviceAuthorizationEndpoint):
 
 
 class DeviceGrant(DeviceCodeGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+    TOKEN_ENDPOINT_AUTH_METHODS = ["none", "private_key_jwt"]
 
     def query_device_credential(self, device_code):
         return DEVICES.get(device_code)
@@ -361,6 +421,10 @@ def checked_proof(token=None):
     return ECKey.import_key(proof.header["jwk"]).thumbprint()
 
 
+def bad_proof(error):
+    return Response(json.dumps({"error": str(error)}), 400, {"DPoP-Nonce": NONCE}, mimetype="application/json")
+
+
 # MARK: Endpoints
 
 @app.before_request
@@ -379,13 +443,41 @@ def metadata():
     return jsonify(
         issuer=base, authorization_endpoint=base + "/authorize", token_endpoint=base + "/token",
         revocation_endpoint=base + "/revoke", device_authorization_endpoint=base + "/device", jwks_uri=base + "/keys",
+        pushed_authorization_request_endpoint=base + "/par",
+        token_endpoint_auth_methods_supported=["none", "client_secret_basic", "client_secret_post", "private_key_jwt"],
         code_challenge_methods_supported=["S256"], authorization_response_iss_parameter_supported=True,
-        id_token_signing_alg_values_supported=["RS256"], dpop_signing_alg_values_supported=["ES256"])
+        id_token_signing_alg_values_supported=list(KEYS), dpop_signing_alg_values_supported=["ES256"])
 
 
 @app.get("/keys")
 def keys():
-    return jsonify(keys=[KEY.as_dict(private=False)])
+    return jsonify(keys=[it.as_dict(private=False) for it in {it.kid: it for it in KEYS.values()}.values()])
+
+
+@app.get("/client-key")
+def client_key():
+    return Response(CLIENT_KEY.as_pem(private=True), mimetype="text/plain")
+
+
+@app.post("/par")
+def par():
+    """Keeps an authorization request, once the client and the request are checked (RFC 9126 §2)."""
+    try:
+        key = checked_proof() if "DPoP" in request.headers else None
+        client = server.authenticate_client(server.create_oauth2_request(None), ["none", "private_key_jwt"], "par")
+        if client.client_id != request.form.get("client_id") or "request_uri" in request.form:
+            raise InvalidRequestError()
+        if key is not None and key != request.form.get("dpop_jkt"):
+            raise BadProof("invalid_dpop_proof")
+        server.get_consent_grant(end_user=User())
+    except OAuth2Error as error:
+        error.redirect_uri = None  # the client hears of it, not its page
+        return server.handle_error_response(request, error)
+    except BadProof as error:
+        return bad_proof(error)
+    name = "urn:ietf:params:oauth:request_uri:" + secrets.token_urlsafe(24)
+    PUSHED[name] = (request.form.to_dict(), time.time() + 60)
+    return jsonify(request_uri=name, expires_in=60), 201
 
 
 @app.get("/authorize")
@@ -397,7 +489,9 @@ def authorize():
         return server.handle_error_response(request, error)
     if decision is None:
         return "<a>allow</a>"
-    return server.create_authorization_response(grant_user=User() if decision == "allow" else None, grant=grant)
+    response = server.create_authorization_response(grant_user=User() if decision == "allow" else None, grant=grant)
+    PUSHED.pop(request.args.get("request_uri"), None)  # for one use
+    return response
 
 
 @app.post("/token")
@@ -406,7 +500,7 @@ def token():
         try:
             checked_proof()
         except BadProof as error:
-            return Response(json.dumps({"error": str(error)}), 400, {"DPoP-Nonce": NONCE}, mimetype="application/json")
+            return bad_proof(error)
     response = server.create_token_response()
     LOG.append([request.form.get("grant_type"), response.status_code, request.form.get("client_id")])
     return response
