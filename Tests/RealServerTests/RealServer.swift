@@ -24,6 +24,7 @@ final class RealServer: Sendable {
     case aiohttpTus = "aiohttp-tus"
     case seaweedfs
     case swift
+    case moto
     case oauth
 
     /// Whether its programs are installed.
@@ -32,8 +33,8 @@ final class RealServer: Sendable {
       switch self {
       case .httpbin, .datasette, .litestarTus, .aiohttpTus, .oauth:
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi").path)
-      case .seaweedfs, .swift:
-        let package = self == .swift ? "swift" : "bin/weed"
+      case .seaweedfs, .swift, .moto:
+        let package = self == .seaweedfs ? "bin/weed" : rawValue
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi/\(package)").path)
       case .nginx, .squid, .registry:
         let program = self == .registry ? "docker-registry" : rawValue
@@ -57,6 +58,7 @@ final class RealServer: Sendable {
   static let aiohttpTus = Task { try await started(.aiohttpTus) }
   static let seaweedfs = Task { try await started(.seaweedfs) }
   static let swift = Task { try await started(.swift) }
+  static let moto = Task { try await started(.moto) }
   static let oauth = Task { try await started(.oauth) }
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusAWS
 
-@Suite("S3 servers: refusals", .needs(.seaweedfs), .needs(.swift))
+@Suite("S3 servers: refusals", .needs(.seaweedfs), .needs(.swift), .needs(.moto))
 struct S3RefusalTests {
   @Test("A wrong secret and an unknown access key are refused with the server's code", arguments: S3Server.allCases)
   func wrongKey(server: S3Server) async throws {
@@ -23,7 +23,7 @@ struct S3RefusalTests {
     }
   }
 
-  @Test("A clock that is wrong by an hour is refused, and corrected by the server's time", arguments: S3Server.allCases)
+  @Test("A clock that is wrong by an hour is refused, and corrected by the server's time", arguments: S3Server.strict)
   func skewedClock(server: S3Server) async throws {
     let late: @Sendable () -> Date = { Date().addingTimeInterval(-3600) }
     let timeless: S3Server.Wrap = { TimelessTransport(inner: $0) }
@@ -37,7 +37,7 @@ struct S3RefusalTests {
     }
   }
 
-  @Test("A request that is changed after it was signed is refused", arguments: S3Server.allCases)
+  @Test("A request that is changed after it was signed is refused", arguments: S3Server.strict)
   func tampered(server: S3Server) async throws {
     let changes: [@Sendable (inout RequestMessage) -> Void] = [
       { $0.target += "2" },
@@ -56,7 +56,7 @@ struct S3RefusalTests {
   }
 
   @Test(
-    "Content that does not have its checksum is not stored", arguments: S3Server.allCases, ChecksumAlgorithm.allCases)
+    "Content that does not have its checksum is not stored", arguments: S3Server.strict, ChecksumAlgorithm.allCases)
   func wrongChecksum(server: S3Server, checksum: ChecksumAlgorithm) async throws {
     try await server.withBucket { bucket in
       try await bucket.put("right", .text("content"), options: S3PutOptions(checksum: checksum))

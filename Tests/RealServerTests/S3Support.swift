@@ -10,18 +10,24 @@ import Synchronization
 enum S3Server: String, CaseIterable, Sendable {
   case seaweedfs
   case swift
+  case moto
+
+  /// The servers that check content and time as well. moto takes any content and any time, and without the library of
+  /// AWS it computes CRC-32 in place of the default checksum of parts.
+  static let strict: [S3Server] = [.seaweedfs, .swift]
 
   func started() async throws -> RealServer {
     switch self {
     case .seaweedfs: try await RealServer.seaweedfs.value
     case .swift: try await RealServer.swift.value
+    case .moto: try await RealServer.moto.value
     }
   }
 
   /// Makes the transport of a test from the usual one.
   typealias Wrap = @Sendable (any Transport) -> any Transport
 
-  /// The account that both servers have.
+  /// The account that all servers have.
   static let credentials = AWSCredentials(accessKeyID: "test:tester", secretAccessKey: "testing")
 
   /// Runs `body` with a new bucket.

@@ -6,8 +6,8 @@ import Testing
 
 @testable import ApusAWS
 
-/// Objects on two independent servers that verify signatures.
-@Suite("S3 servers: objects", .needs(.seaweedfs), .needs(.swift))
+/// Objects on independent servers that verify signatures.
+@Suite("S3 servers: objects", .needs(.seaweedfs), .needs(.swift), .needs(.moto))
 struct S3Tests {
   @Test("An object that is stored is read, described, copied and deleted", arguments: S3Server.allCases)
   func object(server: S3Server) async throws {

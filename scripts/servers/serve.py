@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs one third-party server for the tests, on loopback, until its standard input is closed.
 
-    serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus|seaweedfs|swift|oauth
+    serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus|seaweedfs|swift|moto|oauth
 
 Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
 and writes only in its own temporary folder, which is removed at the end. It ends when its standard input is closed, and
@@ -309,6 +309,11 @@ def swift(folder):
     return *application("swift", folder, "swift_app.py", [], [folder]), {}
 
 
+def moto(folder):
+    """moto with S3 and STS, whose signatures botocore verifies."""
+    return *application("moto", folder, "moto_app.py"), {}
+
+
 def responds(port):
     """Whether a server responds to a request with another status than that of a server that starts."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
@@ -385,7 +390,7 @@ def main():
     name = sys.argv[1] if len(sys.argv) == 2 else ""
     start = {"nginx": nginx, "squid": squid, "httpbin": httpbin, "registry": registry,
              "datasette": datasette, "litestar-tus": litestar_tus, "aiohttp-tus": aiohttp_tus,
-             "seaweedfs": seaweedfs, "swift": swift, "oauth": oauth}.get(name)
+             "seaweedfs": seaweedfs, "swift": swift, "moto": moto, "oauth": oauth}.get(name)
     if start is None:
         sys.exit(__doc__)
     folder = os.path.realpath(tempfile.mkdtemp(prefix=f"apus-{name}-"))
