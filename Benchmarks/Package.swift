@@ -65,10 +65,22 @@ let package = Package(
         .product(name: "ApusTestServer", package: "apus"), .product(name: "ApusURLSession", package: "apus"),
       ],
       swiftSettings: settings),
+    .target(
+      name: "Uploading", dependencies: [.product(name: "NIOCore", package: "swift-nio")], swiftSettings: settings),
+    .executableTarget(
+      name: "S3Upload",
+      dependencies: [
+        "Measuring", "Uploading",
+        .product(name: "Apus", package: "apus"), .product(name: "ApusAWS", package: "apus"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "Wire",
       dependencies: [
-        "Measuring", "Samples",
+        "Measuring", "Samples", "Uploading",
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
         .product(name: "ApusTransfers", package: "apus"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),

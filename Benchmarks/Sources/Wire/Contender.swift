@@ -8,6 +8,7 @@ import NIOFoundationCompat
 import NIOHTTP1
 import NIOPosix
 import Samples
+import Uploading
 
 /// A contender: an HTTP client that makes the same calls.
 protocol Contender: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Measuring
+import Uploading
 
 /// Uploads of a large file to a server that discards it, each in a separate process.
 enum Uploads {

@@ -1,4 +1,5 @@
 import Foundation
+import Uploading
 
 /// Compares Apus over SwiftNIO with plain async-http-client and JSONDecoder, against nginx on loopback. For Linux.
 ///
@@ -35,7 +36,7 @@ struct Wire {
     case "uploads": try await Uploads.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
     case "downloads":
       try await Downloads.compare(mebibytes: numbers.first ?? 256, runs: numbers.dropFirst().first ?? 11)
-    case "sink": try Sink.serve()
+    case "sink": try Sink.serve { _ in "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" }
     case "cold": try await ColdStart.compare(runs: numbers.first ?? 21)
     case "waiting": try Waiting.compare(calls: numbers.first ?? 10_000)
     case "kept": try await Waiting.run(Array(arguments.dropFirst()))

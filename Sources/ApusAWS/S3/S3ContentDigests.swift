@@ -46,17 +46,39 @@ final class S3ContentDigests: Sendable {
 
   private static func compute(_ content: MessageContent, _ wanted: Wanted) async throws -> Values {
     guard wanted != Wanted() else { return Values() }
-    var checksum = wanted.checksum.map { Checksum($0) }
-    var (sha256, md5) = (SHA256(), Insecure.MD5())
-    // The checksum is the digest of the signature, in another notation.
-    let isShared = wanted.checksum == .sha256
-    let pieces = try await content.makePieces()
-    while let piece = try await pieces() {
-      checksum?.update(piece)
-      if wanted.isSigned, !isShared { sha256.update(data: piece) }
-      if wanted.md5 { md5.update(data: piece) }
+    if case .stream(let stream) = content, let slice = stream.slice {
+      return try await slice.reduced(into: Digests(wanted)) { $0.update($1) }.values
     }
-    var values = Values(checksum: checksum?.text)
+    var digests = Digests(wanted)
+    let pieces = try await content.makePieces()
+    while let piece = try await pieces() { digests.update(piece) }
+    return digests.values
+  }
+}
+
+/// Digests of consecutive bytes.
+private struct Digests: Sendable {
+  private let wanted: S3ContentDigests.Wanted
+  private var checksum: Checksum?
+  private var sha256 = SHA256()
+  private var md5 = Insecure.MD5()
+
+  init(_ wanted: S3ContentDigests.Wanted) {
+    self.wanted = wanted
+    checksum = wanted.checksum.map { Checksum($0) }
+  }
+
+  /// Whether the checksum is the digest of the signature, in another notation.
+  private var isShared: Bool { wanted.checksum == .sha256 }
+
+  mutating func update(_ piece: Data) {
+    checksum?.update(piece)
+    if wanted.isSigned, !isShared { sha256.update(data: piece) }
+    if wanted.md5 { md5.update(data: piece) }
+  }
+
+  var values: S3ContentDigests.Values {
+    var values = S3ContentDigests.Values(checksum: checksum?.text)
     if wanted.isSigned {
       let digest = isShared ? Data(base64Encoded: values.checksum ?? "") ?? Data() : Data(sha256.finalize())
       var text = CanonicalText(capacity: 64)

@@ -116,6 +116,8 @@ public struct ContentStream: Sendable {
   public let isReplayable: Bool
   /// Starts to produce the content from its beginning.
   public let makePieces: @Sendable () throws -> Pieces
+  /// The same bytes as a range of a file. Default: `nil`.
+  package var slice: FileSlice?
 
   /// Creates content from a function that starts to produce pieces.
   ///

@@ -19,6 +19,8 @@ protocol ConnectionOwner: AnyObject, Sendable {
   func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
   /// Resumes a caller on an event loop, where its call may continue.
   func resume(on loop: any EventLoop, _ resume: () -> Void)
+  /// Returns an executor on an event loop for work during an exchange; `nil` if the loop may end before the work.
+  func executor(on loop: any EventLoop) -> (any TaskExecutor)?
   /// Fails an exchange in any state.
   func fail(_ exchange: Exchange, _ error: TransportError)
   /// Cancels an exchange in any state.

@@ -64,7 +64,15 @@ extension ConnectionHandler {
   }
 
   private func start(_ upload: Upload) {
-    outgoing.upload = upload.exchange.context.spawn { await upload.sendPieces() }
+    let context = upload.exchange.context
+    guard upload.runsNoForeignCode, let loop = self.context?.eventLoop, let executor = owner.executor(on: loop) else {
+      outgoing.upload = context.spawn { await upload.sendPieces() }
+      return
+    }
+    // On the loop, so that no piece has to wake another thread before it is written.
+    outgoing.upload = context.spawn {
+      await withTaskExecutorPreference(executor) { await upload.sendPieces() }
+    }
   }
 
   /// Waits until the server asks for the content. A server that does not know `Expect` never asks, so the wait is

@@ -16,6 +16,8 @@ struct Upload: Sendable {
   let exchange: Exchange
   let connection: Connection
   let length: Int64?
+  /// Whether no code of the app, which may compute or block, produces the content.
+  let runsNoForeignCode: Bool
   /// Starts a pass over the content.
   let makePieces: @Sendable () async throws -> Pieces
 
@@ -51,7 +53,18 @@ extension MessageContent {
     switch self {
     case .empty: return nil
     case .bytes(let data) where data.count <= Self.singleWriteLimit: return nil
-    default: return Upload(exchange: exchange, connection: connection, length: length, makePieces: makePieces)
+    default:
+      return Upload(
+        exchange: exchange, connection: connection, length: length, runsNoForeignCode: runsNoForeignCode,
+        makePieces: makePieces)
+    }
+  }
+
+  private var runsNoForeignCode: Bool {
+    switch self {
+    case .empty, .bytes, .file: true
+    case .stream(let stream): stream.slice != nil
+    case .joined(let contents): contents.allSatisfy(\.runsNoForeignCode)
     }
   }
 
@@ -59,12 +72,9 @@ extension MessageContent {
     switch self {
     case .empty: return { { nil } }
     case .bytes(let data): return { data.pieces(of: 256 << 10) }
-    case .file(let file):
-      return {
-        let reader = try await FileReader.open(file)
-        return { try await reader.next().map { .buffer($0) } }
-      }
+    case .file(let file): return Self.pieces(of: FileSlice(file))
     case .stream(let stream):
+      if let slice = stream.slice { return Self.pieces(of: slice) }
       return {
         let pieces = try stream.makePieces()
         return { try await pieces().map { .data($0) } }
@@ -74,6 +84,13 @@ extension MessageContent {
         let pieces = JoinedPieces(contents.map(\.makePieces))
         return { try await pieces.next() }
       }
+    }
+  }
+
+  private static func pieces(of slice: FileSlice) -> @Sendable () async throws -> Upload.Pieces {
+    {
+      let reader = try await FileReader.open(slice)
+      return { try await reader.next().map { .buffer($0) } }
     }
   }
 }

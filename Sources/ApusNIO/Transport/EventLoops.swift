@@ -47,6 +47,9 @@ final class EventLoopSource: Sendable {
     }
   }
 
+  /// Whether the loops live as long as the process.
+  var neverEnd: Bool { if case .shared = choice { true } else { false } }
+
   /// Shuts the dedicated loops down, and waits for their end.
   func shutDown() async {
     try? await end()?.shutdownGracefully()

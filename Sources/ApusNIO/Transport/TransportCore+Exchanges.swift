@@ -30,6 +30,10 @@ extension TransportCore: ConnectionOwner {
     continuations.resume(on: loop, resume)
   }
 
+  func executor(on loop: any EventLoop) -> (any TaskExecutor)? {
+    loops.neverEnd ? EventLoopExecutor(loop) : nil
+  }
+
   private func findConnection(for exchange: Exchange, again: Bool) {
     acquireConnection(for: exchange, again: again)
     guard let limit = exchange.timeouts.connection else { return }

@@ -22,7 +22,8 @@ final class LoopbackLoop: Sendable {
     var request: RedirectRequest
   }
 
-  private let listener: LoopbackSocket
+  /// The socket that listens, until the loop has it: it is closed when the loop ends, whoever still has the listener.
+  private let listener: Mutex<LoopbackSocket?>
   /// A pair of sockets: a byte in the second wakes the loop.
   private let wake: (LoopbackSocket, LoopbackSocket)
   private let path: String
@@ -30,19 +31,25 @@ final class LoopbackLoop: Sendable {
   private let isStopped = Atomic(false)
 
   init(port: UInt16, path: String) throws(OAuthError) {
-    listener = try LoopbackSocket(listeningOn: port)
+    let listener = try LoopbackSocket(listeningOn: port)
+    self.listener = Mutex(listener)
     self.port = try listener.localPort()
     wake = try LoopbackSocket.pair()
     self.path = path
   }
 
-  /// Starts the loop.
+  /// Starts the loop. Does nothing if it has started before.
   ///
   /// - Parameter handler: called once, with the target of the redirect, unless the loop is stopped before.
   func start(_ handler: @escaping Handler) {
+    let taken = listener.withLock { listener in
+      defer { listener = nil }
+      return listener
+    }
+    guard let taken else { return }
     DispatchQueue(label: "apus.oauth.loopback").async { [self] in
       do throws(OAuthError) {
-        if let target = try run() { handler(.success(target)) }
+        if let target = try run(taken) { handler(.success(target)) }
       } catch {
         handler(.failure(error))
       }
@@ -56,7 +63,7 @@ final class LoopbackLoop: Sendable {
   }
 
   /// Serves connections. Returns the target of the redirect; `nil`: the loop was stopped.
-  private func run() throws(OAuthError) -> String? {
+  private func run(_ listener: LoopbackSocket) throws(OAuthError) -> String? {
     var connections: [Connection] = []
     while !isStopped.load(ordering: .relaxed) {
       let ready = try LoopbackSocket.poll([wake.0, listener] + connections.map(\.socket))

@@ -35,11 +35,12 @@ extension MessageContent {
       let start = data.startIndex + Int(range.lowerBound)
       return .bytes(data[start..<start + Int(length)])
     case .file(let file):
-      return .stream(
-        ContentStream(length: length, isReplayable: true) {
-          let opening = FilePieces.Opening(file.path, range, version)
-          return { try await opening.next() }
-        })
+      var stream = ContentStream(length: length, isReplayable: true) {
+        let opening = FilePieces.Opening(file.path, range, version)
+        return { try await opening.next() }
+      }
+      stream.slice = FileSlice(range: range) { try FilePieces.openSlice(file.path, range, version) }
+      return .stream(stream)
     default:
       let makePieces = makePieces
       return .stream(
@@ -109,12 +110,27 @@ private final class FilePieces: Sendable {
   /// - Throws: ``TransferError`` if the file can no longer be read; ``ContentChanged`` if it has changed.
   static func open(_ path: String, _ range: Range<Int64>, _ version: FileVersion? = nil) async throws -> FilePieces {
     let queue = FileQueue("content")
-    let (file, present) = try await queue.run { () throws(TransferError) in
-      let file = try Descriptor.reading(path)
-      return (file, try FileVersion(of: file))
-    }
-    guard version == nil ? present.size == range.upperBound : present == version else { throw ContentChanged() }
+    let (file, present) = try await queue.run { () throws(TransferError) in try opened(path) }
+    try check(present, range, version)
     return FilePieces(queue, file, present, range)
+  }
+
+  /// Opens a file for a transport that reads it by itself, with the same checks.
+  static func openSlice(_ path: String, _ range: Range<Int64>, _ version: FileVersion?) throws -> OpenSlice {
+    let (file, present) = try opened(path)
+    try check(present, range, version)
+    return OpenSlice(descriptor: file.number, owner: file) {
+      guard try FileVersion(of: file) == present else { throw ContentChanged() }
+    }
+  }
+
+  private static func opened(_ path: String) throws(TransferError) -> (Descriptor, FileVersion) {
+    let file = try Descriptor.reading(path)
+    return (file, try FileVersion(of: file))
+  }
+
+  private static func check(_ present: FileVersion, _ range: Range<Int64>, _ version: FileVersion?) throws {
+    guard version == nil ? present.size == range.upperBound : present == version else { throw ContentChanged() }
   }
 
   /// Returns the next piece, or `nil` after the range.

@@ -23,6 +23,10 @@ struct LoopbackListenerTests {
     }
   }
 
+  private func port(of listener: LoopbackListener) throws -> UInt16 {
+    try #require(UInt16(listener.redirect.split(separator: ":").last?.prefix { $0 != "/" } ?? ""))
+  }
+
   @Test("A redirect is answered with a page and ends the wait; other requests do not")
   func arrival() async throws {
     let listener = try LoopbackListener(port: 0, path: "/callback")
@@ -52,14 +56,27 @@ struct LoopbackListenerTests {
     wait.cancel()
     await #expect(throws: CancellationError.self) { try await wait.value }
     listener.close()
-    let url = listener.redirect
-    try await waitWhile { () async throws in (try? await get(url)) != nil }
+    let port = try port(of: listener)
+    try await waitWhile { (try? RawConnection(to: port)) != nil }
+    // Whoever still has the listener does not keep the port.
+    withExtendedLifetime(listener) {}
+  }
+
+  @Test("After the redirect the port is free, while the listener is still there")
+  func finished() async throws {
+    let listener = try LoopbackListener(port: 0, path: "/callback")
+    let port = try port(of: listener)
+    async let arrived = listener.arrival()
+    #expect(try await get(listener.redirect + "?state=s").status == 200)
+    #expect(try await arrived.hasSuffix("?state=s"))
+    try await waitWhile { (try? RawConnection(to: port)) != nil }
+    withExtendedLifetime(listener) {}
   }
 
   @Test("Idle connections keep no browser out")
   func idle() async throws {
     let listener = try LoopbackListener(port: 0, path: "/callback")
-    let port = try #require(UInt16(listener.redirect.split(separator: ":").last?.prefix { $0 != "/" } ?? ""))
+    let port = try port(of: listener)
     let idle = try (0..<40).map { _ in try RawConnection(to: port) }
     async let arrived = listener.arrival()
     #expect(try await get(listener.redirect + "?state=s").status == 200)
@@ -73,7 +90,7 @@ struct LoopbackListenerTests {
       #expect(throws: OAuthError.self) { try LoopbackListener(port: 0, path: path) }
     }
     let listener = try LoopbackListener(port: 0, path: "/")
-    let port = try #require(UInt16(listener.redirect.split(separator: ":").last?.prefix { $0 != "/" } ?? ""))
+    let port = try port(of: listener)
     #expect(throws: OAuthError.self) { try LoopbackListener(port: port, path: "/") }
     listener.close()
   }

@@ -2,13 +2,15 @@ import Foundation
 
 /// A server in a process of its own that discards the content (body) of every request without copying it, so that an
 /// upload takes the time of its client.
-final class Sink {
-  let port: Int
+public final class Sink {
+  /// The port on loopback.
+  public let port: Int
   private let process = Process()
   /// The process ends when this closes.
   private let input = Pipe()
 
-  init() throws {
+  /// Runs this program with the argument `sink`, with which it must call ``serve(_:)``.
+  public init() throws {
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
     process.arguments = ["sink"]
@@ -16,42 +18,51 @@ final class Sink {
     process.standardOutput = output
     try process.run()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw Unexpected() }
+    guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw NotServing() }
     self.port = port
   }
 
-  func stop() {
+  /// Ends the process.
+  public func stop() {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
   }
 
   /// Serves until standard input closes. Prints the port first.
-  static func serve() throws {
+  ///
+  /// - Parameter respond: returns the response, as it is sent, to the head of a request.
+  public static func serve(_ respond: @escaping @Sendable (_ head: String) -> String) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     let port = try Loopback.bind(listener)
-    guard listen(listener, 16) == 0 else { throw Unexpected() }
+    guard listen(listener, 16) == 0 else { throw NotServing() }
     Thread.detachNewThread {
       while case let connection = accept(listener, nil, nil), connection >= 0 {
-        Thread.detachNewThread { serve(connection) }
+        Thread.detachNewThread { serve(connection, respond) }
       }
     }
     FileHandle.standardOutput.write(Data("\(port)\n".utf8))
     _ = try FileHandle.standardInput.readToEnd()
   }
 
-  private static func serve(_ connection: Int32) {
+  private static func serve(_ connection: Int32, _ respond: (String) -> String) {
     defer { close(connection) }
-    while let length = contentLength(readHead(connection)) {
-      var rest = length
+    while case let head = readHead(connection), !head.isEmpty {
+      if value(of: "expect", in: head) != nil { write("HTTP/1.1 100 Continue\r\n\r\n", to: connection) }
+      var rest = value(of: "content-length", in: head).flatMap { Int($0) } ?? 0
       while rest > 0 {
         // The kernel discards the bytes.
         let count = recv(connection, nil, min(rest, 4 << 20), Int32(MSG_TRUNC))
         guard count > 0 else { return }
         rest -= count
       }
-      let response = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)
-      guard send(connection, response, response.count, Int32(MSG_NOSIGNAL)) == response.count else { return }
+      write(respond(head), to: connection)
     }
+  }
+
+  /// Writes a short text. The next read fails if the connection has ended.
+  private static func write(_ text: String, to connection: Int32) {
+    let bytes = Array(text.utf8)
+    _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
   /// Reads up to the content. Returns an empty text at the end of the connection.
@@ -68,9 +79,11 @@ final class Sink {
     }
   }
 
-  private static func contentLength(_ head: String) -> Int? {
-    let name = "content-length:"
-    let line = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix(name) }
-    return line.flatMap { Int($0.dropFirst(name.count).trimmingCharacters(in: .whitespaces)) }
+  private static func value(of name: String, in head: String) -> String? {
+    let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("\(name):") }
+    return line.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
   }
 }
+
+/// A server could not be started.
+public struct NotServing: Error {}

@@ -1,25 +1,32 @@
 import Foundation
-import NIOCore
+public import NIOCore
 
 /// A file in pieces, read on demand: the fastest way to upload a file with async-http-client.
-struct FilePieces: AsyncSequence, Sendable {
+public struct FilePieces: AsyncSequence, Sendable {
   let path: String
   let pieceSize: Int
   /// The bytes before and after the file.
   let head: String
   let tail: String
   /// The number of bytes, those before and after the file included.
-  let length: Int64
+  public let length: Int64
 
-  init(path: String, of pieceSize: Int, head: String = "", tail: String = "") throws {
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - pieceSize: the number of bytes of a piece of the file.
+  ///   - head: the text before the file. Default: none.
+  ///   - tail: the text after it. Default: none.
+  public init(path: String, of pieceSize: Int, head: String = "", tail: String = "") throws {
     (self.path, self.pieceSize, self.head, self.tail) = (path, pieceSize, head, tail)
     let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64 ?? 0
     length = size + Int64(head.utf8.count + tail.utf8.count)
   }
 
-  func makeAsyncIterator() -> Iterator { Iterator(self) }
+  /// Opens the file.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  final class Iterator: AsyncIteratorProtocol {
+  /// The pieces of an open file.
+  public final class Iterator: AsyncIteratorProtocol {
     private let descriptor: Int32
     private let pieceSize: Int
     private var head: String?
@@ -31,7 +38,8 @@ struct FilePieces: AsyncSequence, Sendable {
     }
     deinit { close(descriptor) }
 
-    func next() async throws -> ByteBuffer? {
+    /// Returns the next piece.
+    public func next() async throws -> ByteBuffer? {
       if let text = Self.taken(&head) { return ByteBuffer(string: text) }
       var piece = ByteBuffer()
       piece.writeWithUnsafeMutableBytes(minimumWritableBytes: pieceSize) {

@@ -1,0 +1,68 @@
+#if NIO
+import ApusCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension FileSlice {
+  /// All bytes of a file, which must still have the same length.
+  init(_ file: ContentFile) {
+    self.init(range: 0..<file.length) {
+      let descriptor = systemOpen(file.path)
+      guard descriptor >= 0 else { throw FileFault.unreadable }
+      let owner = DescriptorOwner(descriptor)
+      guard let version = FileVersion(descriptor) else { throw FileFault.unreadable }
+      guard version.length == file.length else { throw FileFault.changed }
+      return OpenSlice(descriptor: descriptor, owner: owner) {
+        guard FileVersion(descriptor) == version else { throw FileFault.changed }
+      }
+    }
+  }
+}
+
+/// Closes a file when it is released.
+private final class DescriptorOwner: Sendable {
+  private let descriptor: CInt
+
+  init(_ descriptor: CInt) {
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    close(descriptor)
+  }
+}
+
+/// A file that could be sent when the request was made, and cannot be sent now.
+enum FileFault: Error {
+  case unreadable
+  case changed
+}
+
+/// The length of an open file and the time of its last change.
+private struct FileVersion: Equatable {
+  let length: Int64
+  /// The bytes of the system's `timespec`, which is only compared.
+  private let time: [UInt8]
+
+  init?(_ descriptor: CInt) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    length = Int64(status.st_size)
+    #if canImport(Darwin)
+    time = withUnsafeBytes(of: status.st_mtimespec) { Array($0) }
+    #else
+    time = withUnsafeBytes(of: status.st_mtim) { Array($0) }
+    #endif
+  }
+}
+
+private func systemOpen(_ path: String) -> CInt {
+  open(path, O_RDONLY | O_CLOEXEC)
+}
+#endif
