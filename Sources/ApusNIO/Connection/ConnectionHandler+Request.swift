@@ -64,13 +64,9 @@ extension ConnectionHandler {
   }
 
   private func start(_ upload: Upload) {
-    let context = upload.exchange.context
-    guard upload.runsNoForeignCode, let loop = self.context?.eventLoop, let executor = owner.executor(on: loop) else {
-      outgoing.upload = context.spawn { await upload.sendPieces() }
-      return
-    }
-    // On the loop, so that no piece has to wake another thread before it is written.
-    outgoing.upload = context.spawn {
+    // On the loop, so that no piece has to wake another thread before it is written; other code may compute or block.
+    let executor = upload.runsNoForeignCode ? context.flatMap { owner.executor(on: $0.eventLoop) } : nil
+    outgoing.upload = upload.exchange.context.spawn {
       await withTaskExecutorPreference(executor) { await upload.sendPieces() }
     }
   }
