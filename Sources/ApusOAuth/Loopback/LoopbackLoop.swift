@@ -22,7 +22,8 @@ final class LoopbackLoop: Sendable {
     var request: RedirectRequest
   }
 
-  /// The socket that listens, until the loop has it: it is closed when the loop ends, whoever still has the listener.
+  /// The socket that listens, until the loop has it: it is closed when the loop ends, even while a sign-in holds the
+  /// listener.
   private let listener: Mutex<LoopbackSocket?>
   /// A pair of sockets: a byte in the second wakes the loop.
   private let wake: (LoopbackSocket, LoopbackSocket)

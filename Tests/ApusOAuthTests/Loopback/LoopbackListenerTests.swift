@@ -58,7 +58,7 @@ struct LoopbackListenerTests {
     listener.close()
     let port = try port(of: listener)
     try await waitWhile { (try? RawConnection(to: port)) != nil }
-    // Whoever still has the listener does not keep the port.
+    // An object that holds the listener does not keep the port.
     withExtendedLifetime(listener) {}
   }
 
