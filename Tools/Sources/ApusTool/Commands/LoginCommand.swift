@@ -1,3 +1,4 @@
+import Apus
 import ArgumentParser
 
 /// `apus login`
@@ -102,17 +103,22 @@ struct LoginCommand: AsyncParsableCommand {
     return { await login.run() }
   }
 
+  /// Returns the profile's name and its server.
+  private func target() throws(PlanError) -> (ProfileName, Origin) {
+    guard from != "" else { throw PlanError("--from takes the name of a file.") }
+    return (try ProfileName(name), try LoginPlan.origin(of: url, allowsPlainHTTP: allowPlainHTTP))
+  }
+
   /// Returns the plan of a login with a secret.
   ///
   /// - Throws: ``PlanError``
   func plan() throws(PlanError) -> LoginPlan {
-    guard from != "" else { throw PlanError("--from takes the name of a file.") }
     guard clientID == nil, scope.isEmpty, !device, port == nil, !dpop else {
       throw PlanError("--client-id, --scope, --device, --port and --dpop need --oauth.")
     }
+    let (name, origin) = try target()
     return LoginPlan(
-      name: try ProfileName(name), origin: try LoginPlan.origin(of: url, allowsPlainHTTP: allowPlainHTTP),
-      account: try LoginPlan.account(bearer: bearer, basic: basic, digest: digest))
+      name: name, origin: origin, account: try LoginPlan.account(bearer: bearer, basic: basic, digest: digest))
   }
 
   /// Returns the plan of a login at an authorization server; `nil` for other logins.
@@ -121,7 +127,6 @@ struct LoginCommand: AsyncParsableCommand {
   func oauthPlan() throws(PlanError) -> OAuthLoginPlan? {
     guard let oauth else { return nil }
     guard !bearer, basic == nil, digest == nil else { throw LoginPlan.ambiguous }
-    guard from != "" else { throw PlanError("--from takes the name of a file.") }
     guard let clientID, !clientID.isEmpty else { throw PlanError("--oauth needs --client-id ID.") }
     guard !device || port == nil else { throw PlanError("--device and --port are mutually exclusive.") }
     do {
@@ -129,9 +134,10 @@ struct LoginCommand: AsyncParsableCommand {
     } catch {
       throw PlanError("--oauth takes the URL of an authorization server: \(error.description).")
     }
+    let (name, origin) = try target()
     return OAuthLoginPlan(
-      name: try ProfileName(name), origin: try LoginPlan.origin(of: url, allowsPlainHTTP: allowPlainHTTP),
-      issuer: oauth, clientID: clientID, scopes: scope.flatMap { $0.split(separator: " ").map(String.init) },
+      name: name, origin: origin, issuer: oauth, clientID: clientID,
+      scopes: scope.flatMap { $0.split(separator: " ").map(String.init) },
       port: port ?? 0, isOnAnotherDevice: device, bindsTokens: dpop)
   }
 }

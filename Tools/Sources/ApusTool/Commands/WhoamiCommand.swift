@@ -7,7 +7,7 @@ struct WhoamiCommand: AsyncParsableCommand {
     abstract: "Lists the profiles stored by `apus login`.",
     discussion: """
       Prints name, scheme, server, user and date of each profile, and the time when the tokens of a login with --oauth \
-      expire or are refreshed. Tokens and passwords are not shown; those that were given to `apus login` are not even \
+      expire or are refreshed. Tokens and passwords are not shown, and only the tokens of a login with --oauth are \
       read. Without profiles it prints a message and exits with 0. A damaged profile is reported with status 26, and the \
       others are still listed.
 

@@ -25,33 +25,19 @@ struct Login: Sendable {
       let trouble = try await store.signIn(profile, with: secret)
       let user = plan.account.user.map { " as \($0)" } ?? ""
       try await output.writeToTheEnd(Data("\(plan.name): signed in to \(plan.origin)\(user)\n".utf8))
-      if let trouble { await report(trouble) }
+      if let trouble { await error.mention(Ending(trouble).remaining(of: plan.name)) }
       return .accepted
     } catch {
-      return await Ending(error).reported(to: self.error)
+      return await Ending(error).reported(on: self.error)
     }
-  }
-
-  /// Reports that previous credentials could not be removed. The login is valid; the next login tries to remove them.
-  private func report(_ trouble: any Error) async {
-    let note = "apus: \(Ending(trouble).remaining(of: plan.name))\n"
-    // An error here cannot be reported anywhere.
-    try? await error.writeToTheEnd(Data(TerminalText.harmless(note).utf8))
   }
 }
 
 extension Ending {
-  /// The message after a login whose previous credentials could not be removed.
+  /// The message after a login whose previous credentials could not be removed. The login is valid; the next login tries
+  /// to remove them.
   func remaining(of name: ProfileName) -> String {
-    "The previous credentials of “\(name)” were not removed." + (complaint.map { " \($0.sentence)" } ?? "")
-  }
-
-  /// Writes the message, if there is one.
-  ///
-  /// - Returns: the status.
-  func reported(to error: DescriptorWriter) async -> ExitStatus {
-    // An error here cannot be reported anywhere.
-    if let complaint { try? await error.writeToTheEnd(Data(complaint.text.utf8)) }
-    return status
+    let reason = complaint.map { " \($0.sentence)" } ?? ""
+    return TerminalText.harmless("apus: The previous credentials of “\(name)” were not removed.\(reason)\n")
   }
 }

@@ -26,7 +26,7 @@ struct Logout: Sendable {
       }
       return try await signOutOfAll()
     } catch {
-      return await Ending(error).reported(to: self.error)
+      return await Ending(error).reported(on: self.error)
     }
   }
 
@@ -41,8 +41,7 @@ struct Logout: Sendable {
       return try await say("\(name): signed out on this machine; the server cannot revoke tokens")
     }
     do {
-      let sender = try Client.toAuthorizationServer(
-        session.tokenEndpoint, over: try connection.makeTransport(host: nil, limitsEachWait: true))
+      let sender = try await connection.client(ofAuthorizationServer: session.tokenEndpoint)
       try await session.client(using: sender).revoke(tokens)
     } catch {
       try await say("\(name): signed out on this machine; the tokens were not revoked")
@@ -75,7 +74,7 @@ struct Logout: Sendable {
         // Credentials without a profile, or removed meanwhile by another process.
         continue
       } catch {
-        status = await Ending(error).reported(to: self.error)
+        status = await Ending(error).reported(on: self.error)
         if Task.isCancelled { break }
       }
     }

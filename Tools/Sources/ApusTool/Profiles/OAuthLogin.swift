@@ -40,8 +40,7 @@ struct OAuthLogin: Sendable {
   func run() async -> ExitStatus {
     do {
       let secret = try await secret?.read(prompt: "Secret of the client \(plan.clientID): ", messages: error)
-      let sender = try Client.toAuthorizationServer(
-        plan.issuer, over: try await connection.transport(to: plan.origin))
+      let sender = try await connection.client(ofAuthorizationServer: plan.issuer)
       var client = OAuthClient(
         id: plan.clientID, server: try await .discover(plan.issuer, using: sender), using: sender)
       client.bindsTokens = plan.bindsTokens
@@ -55,12 +54,13 @@ struct OAuthLogin: Sendable {
       let text = TerminalText.harmless("\(plan.name): signed in to \(plan.origin)\(user)", keepsLines: false)
       try await output.writeToTheEnd(Data("\(text)\n".utf8))
       if !grant.missingScopes.isEmpty {
-        await note("The server has not granted all scopes: \(grant.missingScopes.joined(separator: " ")) is missing.")
+        let scopes = grant.missingScopes.joined(separator: " ")
+        await error.mention(TerminalText.harmless("apus: The server has not granted these scopes: \(scopes)\n"))
       }
-      if let trouble { await note(Ending(trouble).remaining(of: plan.name)) }
+      if let trouble { await error.mention(Ending(trouble).remaining(of: plan.name)) }
       return .accepted
     } catch {
-      return await Ending(error).reported(to: self.error)
+      return await Ending(error).reported(on: self.error)
     }
   }
 
@@ -72,13 +72,8 @@ struct OAuthLogin: Sendable {
     return try await client.signInOnAnotherDevice(scopes: plan.scopes) { prompt in
       var text = "Open \(prompt.page) on any device and enter the code \(prompt.userCode)"
       if let page = prompt.completePage { text += ", or open \(page)" }
-      await note(text + ".", prefix: "")
+      await error.mention(TerminalText.harmless(text + ".\n"))
     }
-  }
-
-  private func note(_ text: String, prefix: String = "apus: ") async {
-    // An error here cannot be reported anywhere.
-    try? await error.writeToTheEnd(Data(TerminalText.harmless("\(prefix)\(text)\n").utf8))
   }
 }
 

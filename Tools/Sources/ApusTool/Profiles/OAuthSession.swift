@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// What is needed to refresh and to revoke the tokens of a login: the authorization server and the client. Encrypted,
-/// so that nobody without the key can direct the tokens to another server.
+/// so that a program without the key cannot direct the tokens to another server.
 struct OAuthSession: Sendable, Hashable, Codable {
   var issuer: String
   var tokenEndpoint: String
@@ -62,5 +62,15 @@ extension Client {
   /// - Throws: `BaseURL.ParseError`
   static func toAuthorizationServer(_ server: String, over transport: any Transport) throws -> Client {
     Client(configuration: Configuration(baseURL: try BaseURL(server)), transport: transport)
+  }
+}
+
+extension ConnectionPlan {
+  /// Creates the client of a command for requests to an authorization server. Pins that name no host are for this server.
+  ///
+  /// - Parameter url: any URL of the server.
+  /// - Throws: ``PlanError``, ``InputError``, `TargetURL.Malformed`, `BaseURL.ParseError`; `CancellationError`
+  func client(ofAuthorizationServer url: String) async throws -> Client {
+    try .toAuthorizationServer(url, over: try await transport(to: TargetURL(url).origin))
   }
 }

@@ -42,7 +42,7 @@ struct Whoami: Sendable {
           let profile = try store.profile(name)
           list.append(profile, try await state(of: profile))
         } catch {
-          status = await Ending(error).reported(to: self.error)
+          status = await Ending(error).reported(on: self.error)
         }
       }
       try await output.writeToTheEnd(isJSON ? list.json() : Data(list.text.utf8))
@@ -51,7 +51,7 @@ struct Whoami: Sendable {
       }
       return status
     } catch {
-      return await Ending(error).reported(to: self.error)
+      return await Ending(error).reported(on: self.error)
     }
   }
 }

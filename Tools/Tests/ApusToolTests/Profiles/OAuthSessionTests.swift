@@ -99,6 +99,16 @@ final class OAuthSessionTests {
     await #expect(throws: ProfileError.signedOut(work.name, work.origin)) { try await store.signedIn(work.name) }
   }
 
+  @Test("A pin that names no host is for the authorization server")
+  func pins() async throws {
+    var connection = ConnectionPlan()
+    connection.pins = [Pin("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")]
+    _ = try await connection.client(ofAuthorizationServer: "https://id.example/token")
+    await #expect(throws: TargetURL.Malformed.self) {
+      try await connection.client(ofAuthorizationServer: "id.example")
+    }
+  }
+
   @Test("The name of an account is the most readable claim that a terminal can show")
   func names() {
     #expect(Account.isName("ada@example.com") && Account.isName("auth0|7") && !Account.isName(""))
