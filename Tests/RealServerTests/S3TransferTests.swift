@@ -116,15 +116,14 @@ struct S3TransferTests {
     let url = try await server.started().url()
     try await withFile(100_000_000) { path, hash, folder in
       try await server.withBucket { bucket in
-        let arguments = ["s3", "\(url) \(bucket.name) film.mp4", path, "\(folder)/store"]
+        let (place, store) = ("\(url) \(bucket.name) film.mp4", "\(folder)/store")
         for round in 1...10 {
-          let process = try TransferProcess(arguments[0], arguments[1], arguments[2], arguments[3])
           let limit = Int64(round) * 8_000_000
-          let line = await process.line { Self.count($0).map { $0 >= limit } ?? true }
-          try #require(line.hasPrefix("bytes "), "\(line)")
-          await process.kill()
+          let process = try TransferProcess("s3", place, path, store, "\(limit)")
+          let line = await process.line { _ in false }
+          try #require(Self.count(line).map { $0 >= limit } ?? false, "\(line)")
         }
-        let last = try TransferProcess(arguments[0], arguments[1], arguments[2], arguments[3])
+        let last = try TransferProcess("s3", place, path, store)
         let resumed = await last.line { $0.hasPrefix("resumed ") || $0.hasPrefix("error") }
         #expect(Int64(resumed.dropFirst(8)) ?? 0 > 0, "\(resumed)")
         #expect(await last.line { $0.hasPrefix("done") } == "done 100000000")

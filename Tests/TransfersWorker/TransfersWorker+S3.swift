@@ -3,12 +3,15 @@ import ApusAWS
 import ApusCore
 import ApusNIO
 import ApusTransfers
+import Foundation
 
 extension TransfersWorker {
   /// Uploads a file to an object.
   ///
-  /// - Parameter place: the URL of the server, the bucket and the key, separated by spaces.
-  static func uploadParts(_ path: String, to place: String, _ folder: String) async {
+  /// - Parameters:
+  ///   - place: the URL of the server, the bucket and the key, separated by spaces.
+  ///   - limit: the number of bytes after which the process kills itself: another one may be too late to do it.
+  static func uploadParts(_ path: String, to place: String, _ folder: String, killedAt limit: Int64) async {
     let words = place.split(separator: " ").map(String.init)
     let credentials = AWSCredentials(accessKeyID: "test:tester", secretAccessKey: "testing")
     guard words.count == 3, let url = try? BaseURL(words[0]) else { return say("error which URL, bucket and key?") }
@@ -16,13 +19,14 @@ extension TransfersWorker {
     var bucket = S3(client, region: "us-east-1", credentials: credentials).bucket(words[1])
     let progress = ProgressReporter()
     bucket.options.uploadProgress = progress
-    async let said: Void = {
-      for await step in progress { say("bytes \(step.completed)") }
-    }()
+    progress.observe { step in
+      guard step.completed >= limit else { return }
+      say("bytes \(step.completed)")
+      kill(getpid(), SIGKILL)
+    }
     do {
       let options = S3UploadOptions(store: FileTransferStore(folder))
       let result = try await bucket.upload(path, to: words[2], options: options)
-      await said
       say("resumed \(result.resumedBytes)")
       say("done \(result.size)")
     } catch {

@@ -19,9 +19,10 @@ import Synchronization
 ///                                                    again
 ///     TransfersWorker tus URL FILE FOLDER            uploads the file by tus, with its record in the folder
 ///     TransfersWorker ietf URL FILE FOLDER           the same, by the IETF's draft
-///     TransfersWorker s3 "URL BUCKET KEY" FILE FOLDER
+///     TransfersWorker s3 "URL BUCKET KEY" FILE FOLDER [LIMIT]
 ///                                                    uploads the file in parts to a server of S3 with the account
-///                                                    `test:tester`, with its record in the folder
+///                                                    `test:tester`, with its record in the folder, and kills itself
+///                                                    when LIMIT bytes were sent
 ///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY is
 ///                                                    `download` or `upload`. A file FILE.add is the request to add the
 ///                                                    transfer; without it only a stored one is continued. When the
@@ -62,7 +63,9 @@ struct TransfersWorker {
     case "tus": await upload(arguments[3], to: arguments[2], .tus, extra)
     case "ietf": await upload(arguments[3], to: arguments[2], .ietf, extra)
     #if AWS
-    case "s3": await uploadParts(arguments[3], to: arguments[2], extra)
+    case "s3":
+      let limit = arguments.count > 5 ? Int64(arguments[5]) : nil
+      await uploadParts(arguments[3], to: arguments[2], extra, killedAt: limit ?? .max)
     #endif
     default:
       await download(arguments[2], to: arguments[3], options(ranges: extra))
