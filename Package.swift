@@ -111,8 +111,13 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "ApusAWS", dependencies: ["ApusCore", "ApusMiddleware", "ApusTransfers", httpTypes, awsCrypto],
+      name: "ApusAWS",
+      dependencies: [
+        "ApusCore", "ApusMiddleware", "ApusTransfers", httpTypes, awsCrypto,
+        .target(name: "CApusCRC", condition: .when(traits: ["AWS"])),
+      ],
       swiftSettings: settings),
+    .target(name: "CApusCRC"),
     .target(
       name: "ApusOAuth",
       dependencies: [

@@ -17,6 +17,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.33.0"),
   ],
   targets: [
@@ -66,15 +67,21 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "Uploading", dependencies: [.product(name: "NIOCore", package: "swift-nio")], swiftSettings: settings),
+      name: "Uploading",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "S3Upload",
       dependencies: [
         "Measuring", "Uploading",
         .product(name: "Apus", package: "apus"), .product(name: "ApusAWS", package: "apus"),
+        .product(name: "ApusNIO", package: "apus"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .executableTarget(

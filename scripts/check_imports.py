@@ -29,7 +29,8 @@ ALLOWED = {
                         "Synchronization"} | FOUNDATION | LIBC,
     "ApusTransfers": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization", "Dispatch"}
                      | FOUNDATION | LIBC,
-    "ApusAWS": {"ApusCore", "ApusMiddleware", "ApusTransfers", "HTTPTypes", "Crypto", "Synchronization"} | FOUNDATION | LIBC,
+    "ApusAWS": {"ApusCore", "ApusMiddleware", "ApusTransfers", "HTTPTypes", "CApusCRC", "Crypto", "Synchronization"}
+               | FOUNDATION | LIBC,
     "ApusOAuth": {"ApusCore", "ApusJSON", "ApusMiddleware", "HTTPTypes", "Crypto", "CryptoExtras", "Synchronization",
                   "Dispatch", "AuthenticationServices"} | FOUNDATION | LIBC,
     "ApusURLSession": {"ApusCore", "HTTPTypes", "Synchronization", "Dispatch", "FoundationNetworking", "Security",

@@ -1,6 +1,7 @@
 #if NIO && AWS && Transfers && os(Linux)
 import Apus
 import ApusMiddleware
+import ApusNIO
 import Foundation
 import Synchronization
 
@@ -34,13 +35,18 @@ enum S3Server: String, CaseIterable, Sendable {
   ///
   /// - Parameters:
   ///   - wrap: wraps the transport of the bucket.
+  ///   - isSecure: whether requests are sent over https, which only SeaweedFS supports. Default: `false`.
   ///   - now: the device's time. Default: the system's.
   func withBucket<Result>(
-    _ credentials: AWSCredentials = Self.credentials, over wrap: Wrap = { $0 },
+    _ credentials: AWSCredentials = Self.credentials, over wrap: Wrap = { $0 }, isSecure: Bool = false,
     now: @escaping @Sendable () -> Date = { Date() }, body: (S3Bucket) async throws -> Result
   ) async throws -> Result {
-    let url = try BaseURL(try await started().url())
-    return try await withTransport(.nio) { transport in
+    let server = try await started()
+    let url = try BaseURL(isSecure ? "https://127.0.0.1:\(try server.port("tls"))" : server.url())
+    let authorities = isSecure ? [try server.file("ca.pem")] : []
+    return try await withTransport(.nio) {
+      $0.trust.additionalTrustRoots = authorities
+    } body: { transport in
       let name = "bucket-\(UUID().uuidString.lowercased())"
       // The bucket exists whatever the test does to its own requests.
       let client = Client(environment: Environment(baseURL: url), transport: transport)

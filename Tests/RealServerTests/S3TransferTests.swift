@@ -4,6 +4,7 @@ import ApusTesting
 import ApusTransfers
 import Crypto
 import Foundation
+import HTTPTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -55,6 +56,33 @@ struct S3TransferTests {
         let copy = "\(folder)/copy.mp4"
         #expect(try await bucket.download("films/film ü.mp4", to: copy, options: options).size == 100_000_000)
         #expect(try Self.hash(of: copy) == hash)
+      }
+    }
+  }
+
+  @Test("Over https the checksums of parts are sent instead of signed hashes, and verified by the server")
+  func unsignedParts() async throws {
+    let payloads = Mutex<Set<String>>([])
+    let watching: S3Server.Wrap = { transport in
+      MeddlingTransport(transport) { request in
+        guard request.target.contains("partNumber=") else { return }
+        let fields = request.head.headerFields
+        let field = { (name: String) in HTTPField.Name(name).flatMap { fields[$0] } ?? "none" }
+        let length = Data(base64Encoded: field("x-amz-checksum-crc64nvme"))?.count ?? 0
+        payloads.withLock { _ = $0.insert("\(field("x-amz-content-sha256")) \(length)") }
+      }
+    }
+    try await withFile(20_000_000) { path, hash, folder in
+      try await S3Server.seaweedfs.withBucket(over: watching, isSecure: true) { bucket in
+        try await bucket.upload(path, to: "film.mp4")
+        #expect(payloads.withLock { $0 } == ["UNSIGNED-PAYLOAD 8"])
+        _ = try await bucket.download("film.mp4", to: "\(folder)/copy.mp4")
+        #expect(try Self.hash(of: "\(folder)/copy.mp4") == hash)
+      }
+      let changing: S3Server.Wrap = { MeddlingTransport($0) { $0.content = .bytes(Data("another".utf8)) } }
+      try await S3Server.seaweedfs.withBucket(over: changing, isSecure: true) { bucket in
+        let error = await failure { try await bucket.put("a", .text("content")) }
+        #expect(error?.status == 400, "\(String(describing: error?.s3))")
       }
     }
   }

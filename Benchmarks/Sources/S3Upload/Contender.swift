@@ -1,10 +1,12 @@
 import Apus
 import ApusAWS
+import ApusNIO
 import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import Uploading
 
 /// The clients that upload.
@@ -15,7 +17,11 @@ enum Contender {
     guard let key = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"] else {
       throw NoCredentials()
     }
-    let client = Client(baseURL: try BaseURL(url))
+    var options = NIOTransport.Options()
+    if let authorities = authorities() {
+      options.trust.trustRoots = .only(try Data(contentsOf: URL(fileURLWithPath: authorities)))
+    }
+    let client = Client(baseURL: try BaseURL(url), transport: NIOTransport(options: options))
     let credentials = AWSCredentials(accessKeyID: key, secretAccessKey: secret)
     return S3(client, region: "us-east-1", credentials: credentials).bucket(name)
   }
@@ -31,8 +37,13 @@ enum Contender {
   static func put(
     _ path: String, to url: String, _ timed: (() async throws -> Void) async throws -> Void
   ) async throws {
-    let client = HTTPClient(
-      eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: .singletonConfiguration)
+    var configuration = HTTPClient.Configuration.singletonConfiguration
+    if let authorities = authorities() {
+      var tls = TLSConfiguration.makeClientConfiguration()
+      tls.trustRoots = .file(authorities)
+      configuration.tlsConfiguration = tls
+    }
+    let client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     try await timed {
       let content = try FilePieces(path: path, of: 512 << 10)
       var request = HTTPClientRequest(url: url)
@@ -44,6 +55,9 @@ enum Contender {
     }
     try await client.shutdown()
   }
+
+  /// The file with the authorities to trust, under the name that the `aws` command knows.
+  private static func authorities() -> String? { ProcessInfo.processInfo.environment["AWS_CA_BUNDLE"] }
 
   struct NoCredentials: Error {}
 

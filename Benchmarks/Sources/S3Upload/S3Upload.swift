@@ -10,9 +10,11 @@ import Uploading
 ///     S3Upload presign URL BUCKET KEY      prints a URL with which the object can be stored without a signature
 ///     S3Upload apus URL BUCKET KEY FILE    uploads a file with `S3Bucket.upload` and its default options
 ///     S3Upload put URL FILE                uploads a file in one request with async-http-client, unsigned
-///     S3Upload sink                        serves until standard input closes; prints the port first
+///     S3Upload sink [CERTIFICATES KEY]     serves until standard input closes, with files over TLS; prints the port
+///                                          first
 ///
-/// Uploads print the seconds that they took. The key of the account and its secret are in the environment, as usual.
+/// Uploads print the seconds that they took. The key of the account and its secret are in the environment, as usual, and
+/// so is the name of the file with the authorities to trust, AWS_CA_BUNDLE.
 @main
 struct S3Upload {
   static func main() async throws {
@@ -30,6 +32,8 @@ struct S3Upload {
       try await timed { try await bucket.upload(words[3], to: words[2]) }
     case ("put", let words) where words.count == 2: try await Contender.put(words[1], to: words[0], timed)
     case ("sink", []): try Sink.serve(Answers.answer)
+    case ("sink", let words) where words.count == 2:
+      try Sink.serve(certificates: words[0], key: words[1], Answers.answer)
     default: throw WrongArguments()
     }
   }

@@ -1,4 +1,6 @@
 #if AWS
+import CApusCRC
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -24,13 +26,20 @@ struct CRC<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
 }
 
 /// The tables of a check for sixteen bytes at once: entry `256 × n + b` is the check of the byte `b` and `n` zero bytes.
+///
+/// Whole blocks are first reduced to sixteen bytes by carry-less multiplication, if the processor has it: six times as
+/// fast as the tables alone.
 struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
   private static var slices: Int { 16 }
 
   private let entries: [Register]
+  /// `nil`: the processor cannot multiply without carries.
+  private let factors: apus_crc_factors?
 
-  /// - Parameter polynomial: the polynomial, reflected.
-  init(polynomial: Register) {
+  /// - Parameters:
+  ///   - polynomial: the polynomial, reflected.
+  ///   - canFold: whether the processor can multiply without carries. Default: asks it.
+  init(polynomial: Register, canFold: Bool = apus_crc_can_fold() != 0) {
     var entries = [Register](repeating: 0, count: 256 * Self.slices)
     for byte in 0..<256 {
       var check = Register(byte)
@@ -42,12 +51,41 @@ struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Senda
       entries[index] = shorter >> 8 ^ entries[Int(shorter & 255)]
     }
     self.entries = entries
+    factors =
+      canFold
+      ? apus_crc_factors(
+        far: Self.factors(over: 8 * Self.block, polynomial), near: Self.factors(over: 8 * Self.slices, polynomial))
+      : nil
+  }
+
+  /// The factors that move a remainder over a number of bits.
+  private static func factors(over distance: Int, _ polynomial: Register) -> (UInt64, UInt64) {
+    (power(distance + 63, polynomial), power(distance - 1, polynomial))
+  }
+
+  /// A power of x modulo the polynomial, reflected in a word.
+  private static func power(_ exponent: Int, _ polynomial: Register) -> UInt64 {
+    var power = Register(1) << (Register.bitWidth - 1)
+    for _ in 0..<exponent { power = power & 1 == 1 ? power >> 1 ^ polynomial : power >> 1 }
+    return UInt64(power) << (64 - Register.bitWidth)
+  }
+
+  private static var block: Int { Int(APUS_CRC_BLOCK) }
+
+  func update(_ register: Register, with bytes: UnsafeRawBufferPointer) -> Register {
+    let blocks = bytes.count / Self.block
+    guard blocks > 0, var factors else { return updateByTables(register, with: bytes) }
+    let check = withUnsafeTemporaryAllocation(byteCount: Self.slices, alignment: 16) { rest in
+      apus_crc_fold(bytes.baseAddress, blocks, UInt64(register), &factors, rest.baseAddress)
+      return updateByTables(0, with: UnsafeRawBufferPointer(rest))
+    }
+    return updateByTables(check, with: UnsafeRawBufferPointer(rebasing: bytes[(blocks * Self.block)...]))
   }
 
   // Specialized for both sizes of register, because it is generic and reads every byte.
   @_specialize(where Register == UInt32)
   @_specialize(where Register == UInt64)
-  func update(_ register: Register, with bytes: UnsafeRawBufferPointer) -> Register {
+  private func updateByTables(_ register: Register, with bytes: UnsafeRawBufferPointer) -> Register {
     entries.withUnsafeBufferPointer { table in
       var check = register
       var index = 0

@@ -1,3 +1,4 @@
+import ApusTesting
 import Foundation
 import Testing
 
@@ -38,6 +39,27 @@ struct ChecksumTests {
     let whole = text(algorithm, data)
     for length in [1, 3, 7, 8, 15, 16, 17, 31, 33, 64] { #expect(text(algorithm, data, pieces: length) == whole) }
     #expect(text(algorithm, (Data([1, 2, 3]) + data).dropFirst(3)) == whole)
+  }
+
+  @Test("A check by multiplication is the one by tables, for each length, alignment and register")
+  func folded() {
+    compare(0x9A6C_9329_AC4B_C9B5 as UInt64)
+    compare(0x82F6_3B78 as UInt32)
+    compare(0xEDB8_8320 as UInt32)
+  }
+
+  private func compare<Register: FixedWidthInteger & UnsignedInteger & Sendable>(_ polynomial: Register) {
+    let (folding, tables) = (CRCTable(polynomial: polynomial), CRCTable(polynomial: polynomial, canFold: false))
+    var random = SeededGenerator(seed: 64)
+    let bytes = (0..<5000).map { _ in UInt8.random(in: 0...255, using: &random) }
+    bytes.withUnsafeBytes { bytes in
+      for length in Array(0...400) + [1023, 1024, 4096, 4500] {
+        let start = length % 17
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])
+        let register = Register.random(in: 0...Register.max, using: &random)
+        #expect(folding.update(register, with: piece) == tables.update(register, with: piece), "\(length) bytes")
+      }
+    }
   }
 
   @Test("Lengths and names are those of the fields")
