@@ -10,6 +10,8 @@ import Synchronization
 /// The servers with the API of S3 that verify signatures.
 enum S3Server: String, CaseIterable, Sendable {
   case seaweedfs
+  /// SeaweedFS over https.
+  case secureSeaweedFS
   case swift
   case moto
 
@@ -19,10 +21,15 @@ enum S3Server: String, CaseIterable, Sendable {
 
   func started() async throws -> RealServer {
     switch self {
-    case .seaweedfs: try await RealServer.seaweedfs.value
+    case .seaweedfs, .secureSeaweedFS: try await RealServer.seaweedfs.value
     case .swift: try await RealServer.swift.value
     case .moto: try await RealServer.moto.value
     }
+  }
+
+  /// The authorities that signed the server's certificate.
+  func authorities() async throws -> [Data] {
+    self == .secureSeaweedFS ? [try await started().file("ca.pem")] : []
   }
 
   /// Makes the transport of a test from the usual one.
@@ -35,15 +42,14 @@ enum S3Server: String, CaseIterable, Sendable {
   ///
   /// - Parameters:
   ///   - wrap: wraps the transport of the bucket.
-  ///   - isSecure: whether requests are sent over https, which only SeaweedFS supports. Default: `false`.
   ///   - now: the device's time. Default: the system's.
   func withBucket<Result>(
-    _ credentials: AWSCredentials = Self.credentials, over wrap: Wrap = { $0 }, isSecure: Bool = false,
+    _ credentials: AWSCredentials = Self.credentials, over wrap: Wrap = { $0 },
     now: @escaping @Sendable () -> Date = { Date() }, body: (S3Bucket) async throws -> Result
   ) async throws -> Result {
     let server = try await started()
-    let url = try BaseURL(isSecure ? "https://127.0.0.1:\(try server.port("tls"))" : server.url())
-    let authorities = isSecure ? [try server.file("ca.pem")] : []
+    let url = try BaseURL(self == .secureSeaweedFS ? "https://127.0.0.1:\(server.port("tls"))" : server.url())
+    let authorities = try await authorities()
     return try await withTransport(.nio) {
       $0.trust.additionalTrustRoots = authorities
     } body: { transport in

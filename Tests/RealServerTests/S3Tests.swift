@@ -1,5 +1,6 @@
 #if NIO && AWS && Transfers && os(Linux)
 import Apus
+import ApusNIO
 import ApusTesting
 import Foundation
 import Testing
@@ -50,7 +51,7 @@ struct S3Tests {
 
   @Test("Odd keys are stored, listed and deleted exactly", arguments: S3Server.allCases)
   func oddKeys(server: S3Server) async throws {
-    let keys = server == .seaweedfs ? Self.keys : Self.keys + Self.pathKeys
+    let keys = [.swift, .moto].contains(server) ? Self.keys + Self.pathKeys : Self.keys
     try await server.withBucket { bucket in
       for key in keys { try await bucket.put(key, .text(key)) }
       for key in keys { #expect(try await bucket.get(key).data == Data(key.utf8), "\(key)") }
@@ -84,10 +85,13 @@ struct S3Tests {
 
   @Test("A presigned URL reads and stores without credentials, until it is changed", arguments: S3Server.allCases)
   func presigned(server: S3Server) async throws {
+    let authorities = try await server.authorities()
     try await server.withBucket { bucket in
       let writing = try await bucket.presign("a b/ü+.txt", method: .put, seconds: 60)
       let reading = try await bucket.presign("a b/ü+.txt", seconds: 60)
-      try await withClient("http://127.0.0.1") { api in
+      try await withClient("http://127.0.0.1") {
+        $0.trust.additionalTrustRoots = authorities
+      } body: { api in
         _ = try await api.send(Request<Content>.put(.url(writing), content: .text("by anyone")))
         #expect(try await api.send(Request<Content>.get(.url(reading))).string == "by anyone")
         let other = reading.replacingOccurrences(of: "X-Amz-Expires=60", with: "X-Amz-Expires=600")

@@ -73,14 +73,14 @@ struct S3TransferTests {
       }
     }
     try await withFile(20_000_000) { path, hash, folder in
-      try await S3Server.seaweedfs.withBucket(over: watching, isSecure: true) { bucket in
+      try await S3Server.secureSeaweedFS.withBucket(over: watching) { bucket in
         try await bucket.upload(path, to: "film.mp4")
         #expect(payloads.withLock { $0 } == ["UNSIGNED-PAYLOAD 8"])
         _ = try await bucket.download("film.mp4", to: "\(folder)/copy.mp4")
         #expect(try Self.hash(of: "\(folder)/copy.mp4") == hash)
       }
       let changing: S3Server.Wrap = { MeddlingTransport($0) { $0.content = .bytes(Data("another".utf8)) } }
-      try await S3Server.seaweedfs.withBucket(over: changing, isSecure: true) { bucket in
+      try await S3Server.secureSeaweedFS.withBucket(over: changing) { bucket in
         let error = await failure { try await bucket.put("a", .text("content")) }
         #expect(error?.status == 400, "\(String(describing: error?.s3))")
       }
