@@ -2,7 +2,7 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// The settings of every target: a warning is an error.
+/// The settings of every Swift target: a warning is an error.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),

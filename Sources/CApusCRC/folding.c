@@ -29,7 +29,7 @@ static inline FOLDING bits128 products(bits128 a, bits128 b) {
   return sum(_mm_clmulepi64_si128(a, b, 0x00), _mm_clmulepi64_si128(a, b, 0x11));
 }
 
-#elif defined(__aarch64__) && (defined(__APPLE__) || defined(__linux__))
+#elif defined(__AARCH64EL__) && (defined(__APPLE__) || defined(__linux__))
 
 #include <arm_neon.h>
 

@@ -10,7 +10,7 @@ extension TransfersWorker {
   ///
   /// - Parameters:
   ///   - place: the URL of the server, the bucket and the key, separated by spaces.
-  ///   - limit: the number of bytes after which the process kills itself: another one may be too late to do it.
+  ///   - limit: the number of bytes after which the process kills itself; the test's own process might kill it too late.
   static func uploadParts(_ path: String, to place: String, _ folder: String, killedAt limit: Int64) async {
     let words = place.split(separator: " ").map(String.init)
     let credentials = AWSCredentials(accessKeyID: "test:tester", secretAccessKey: "testing")

@@ -298,7 +298,8 @@ def seaweedfs(folder):
             [weed, "-logtostderr=false", f"-logdir={folder}", "server", f"-dir={data}", "-ip=127.0.0.1",
              "-ip.bind=127.0.0.1", "-filer", "-s3", f"-s3.config={config}", "-s3.port.iceberg=0", "-s3.port.lance=0",
              f"-s3.port.https={ports['https']}", f"-s3.cert.file={os.path.join(folder, 'server.pem')}",
-             f"-s3.key.file={os.path.join(folder, 'server.key')}", "-volume.max=200", "-master.volumeSizeLimitMB=1024", "-master.telemetry=false", *options],
+             f"-s3.key.file={os.path.join(folder, 'server.key')}", "-volume.max=200",
+             "-master.volumeSizeLimitMB=1024", "-master.telemetry=false", *options],
             stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.DEVNULL, cwd=folder, env=dict(os.environ, HOME=folder),
             preexec_fn=ends_with_parent())
         if waited(child, lambda: responds(ports["s3"]) and accepts(ports["https"])):

@@ -38,7 +38,7 @@ struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Senda
 
   /// - Parameters:
   ///   - polynomial: the polynomial, reflected.
-  ///   - canFold: whether the processor can multiply without carries. Default: asks it.
+  ///   - canFold: whether the processor can multiply without carries. Default: what the processor reports.
   init(polynomial: Register, canFold: Bool = apus_crc_can_fold() != 0) {
     var entries = [Register](repeating: 0, count: 256 * Self.slices)
     for byte in 0..<256 {
