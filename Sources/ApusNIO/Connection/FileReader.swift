@@ -14,7 +14,7 @@ import Darwin
 
 /// A file that is read in pieces, on threads that may block.
 final class FileReader: Sendable {
-  private typealias Waiter = CheckedContinuation<ByteBuffer?, any Error>
+  private typealias Waiter = CheckedContinuation<Void, Never>
 
   private static let pieceLength = 512 << 10
 
@@ -38,9 +38,12 @@ final class FileReader: Sendable {
   ///
   /// - Throws: `FileFault`, or the error of `OpenSlice.check`, if the file was changed while it was read.
   func next() async throws -> ByteBuffer? {
-    try await withCheckedThrowingContinuation { waiter in
-      perform(ahead.withLock { $0.take(waiter) })
+    await withCheckedContinuation { waiter in
+      perform(ahead.withLock { $0.wait(waiter) })
     }
+    // Taken under the lock, because the thread sanitizer does not see the order of a value that a continuation hands
+    // over before its task waits.
+    return try ahead.withLock { $0.take() }.get()
   }
 
   /// Reads one piece. The next one is queued behind the pieces of other uploads.
@@ -55,7 +58,7 @@ final class FileReader: Sendable {
   }
 
   private func perform(_ actions: ReadAhead<ByteBuffer, Waiter>.Actions) {
-    if let (waiter, outcome) = actions.delivery { waiter.resume(with: outcome) }
+    actions.waiter?.resume()
     if actions.reads { startReading() }
   }
 

@@ -8,8 +8,8 @@ struct ReadAhead<Piece: Sendable, Waiter> {
 
   /// The actions to perform.
   struct Actions {
-    /// The waiter to resume.
-    var delivery: (waiter: Waiter, outcome: Outcome)?
+    /// The waiter to resume, which then takes its piece.
+    var waiter: Waiter?
     /// Whether to read the next piece.
     var reads = false
   }
@@ -26,9 +26,11 @@ struct ReadAhead<Piece: Sendable, Waiter> {
   }
 
   private var state = State.idle
+  /// What the waiter that was resumed takes.
+  private var delivered: Outcome?
 
-  /// Takes the next piece. Called by one consumer at a time.
-  mutating func take(_ waiter: Waiter) -> Actions {
+  /// Waits for the next piece. Called by one consumer at a time.
+  mutating func wait(_ waiter: Waiter) -> Actions {
     switch state {
     case .idle:
       state = .awaited(waiter)
@@ -37,9 +39,12 @@ struct ReadAhead<Piece: Sendable, Waiter> {
       state = .awaited(waiter)
       return Actions()
     case .ready(let outcome): return deliver(outcome, to: waiter)
-    case .awaited, .ended: return Actions(delivery: (waiter, .success(nil)))
+    case .awaited, .ended: return Actions(waiter: waiter)
     }
   }
+
+  /// Takes the piece for which a waiter was resumed.
+  mutating func take() -> Outcome { delivered.take() ?? .success(nil) }
 
   /// A piece was read.
   mutating func finish(_ outcome: Outcome) -> Actions {
@@ -54,7 +59,8 @@ struct ReadAhead<Piece: Sendable, Waiter> {
     var continues = false
     if case .success(.some) = outcome { continues = true }
     state = continues ? .reading : .ended
-    return Actions(delivery: (waiter, outcome), reads: continues)
+    delivered = outcome
+    return Actions(waiter: waiter, reads: continues)
   }
 }
 #endif

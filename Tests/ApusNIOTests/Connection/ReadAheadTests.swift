@@ -19,12 +19,12 @@ struct ReadAheadTests {
     return events.map { event in
       let actions =
         switch event {
-        case .take(let waiter): state.take(waiter)
+        case .take(let waiter): state.wait(waiter)
         case .finish(let outcome): state.finish(outcome)
         }
       var text = ""
-      if let (waiter, outcome) = actions.delivery {
-        switch outcome {
+      if let waiter = actions.waiter {
+        switch state.take() {
         case .success(let piece): text = "\(waiter):\(piece ?? "-")"
         case .failure: text = "\(waiter):!"
         }
