@@ -31,8 +31,7 @@ extension Sink {
       }
       .bind(host: "127.0.0.1", port: 0).wait()
     guard let port = listener.localAddress?.port else { throw NotServing() }
-    FileHandle.standardOutput.write(Data("\(port)\n".utf8))
-    _ = try FileHandle.standardInput.readToEnd()
+    try announce(port)
   }
 }
 
@@ -42,7 +41,7 @@ private final class DiscardingHandler: ChannelInboundHandler {
   typealias OutboundOut = ByteBuffer
 
   private let respond: (String) -> String
-  private var head = ""
+  private var line = ""
 
   init(_ respond: @escaping (String) -> String) {
     self.respond = respond
@@ -51,10 +50,10 @@ private final class DiscardingHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let request):
-      head = "\(request.method.rawValue) \(request.uri)"
+      line = "\(request.method.rawValue) \(request.uri)"
       if request.headers.contains(name: "Expect") { write("HTTP/1.1 100 Continue\r\n\r\n", context) }
     case .body: break
-    case .end: write(respond(head), context)
+    case .end: write(respond(line), context)
     }
   }
 

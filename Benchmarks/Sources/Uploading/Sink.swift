@@ -40,6 +40,11 @@ public final class Sink {
         Thread.detachNewThread { serve(connection, respond) }
       }
     }
+    try announce(port)
+  }
+
+  /// Prints the port, and returns when standard input closes.
+  static func announce(_ port: Int) throws {
     FileHandle.standardOutput.write(Data("\(port)\n".utf8))
     _ = try FileHandle.standardInput.readToEnd()
   }

@@ -43,7 +43,7 @@ struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Senda
     var entries = [Register](repeating: 0, count: 256 * Self.slices)
     for byte in 0..<256 {
       var check = Register(byte)
-      for _ in 0..<8 { check = check & 1 == 1 ? check >> 1 ^ polynomial : check >> 1 }
+      for _ in 0..<8 { check = Self.timesX(check, polynomial) }
       entries[byte] = check
     }
     for index in 256..<entries.count {
@@ -66,8 +66,13 @@ struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Senda
   /// A power of x modulo the polynomial, reflected in a word.
   private static func power(_ exponent: Int, _ polynomial: Register) -> UInt64 {
     var power = Register(1) << (Register.bitWidth - 1)
-    for _ in 0..<exponent { power = power & 1 == 1 ? power >> 1 ^ polynomial : power >> 1 }
+    for _ in 0..<exponent { power = timesX(power, polynomial) }
     return UInt64(power) << (64 - Register.bitWidth)
+  }
+
+  /// A remainder times x, modulo the polynomial; both are reflected.
+  private static func timesX(_ remainder: Register, _ polynomial: Register) -> Register {
+    remainder & 1 == 1 ? remainder >> 1 ^ polynomial : remainder >> 1
   }
 
   private static var block: Int { Int(APUS_CRC_BLOCK) }
