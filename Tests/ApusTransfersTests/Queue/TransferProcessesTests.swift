@@ -17,11 +17,9 @@ struct TransferProcessesTests {
   func upload() async throws {
     var random = SeededGenerator(seed: 3)
     let stops = (0..<Self.kills).map { _ in Int.random(in: 1...Self.length / Self.kills / 2, using: &random) }
-    let isSlow = Mutex(true)
-    let slow = Fault(
-      at: .requestHead, .throttle(bytes: 2048, every: .milliseconds(1)),
-      on: .matching { _ in isSlow.withLock { $0 } })
-    try await UploadServer.with(.tus, faults: [slow]) { uploads, server in
+    let run = Mutex(0)
+    let faults = UploadServer.stalls(after: stops) { run.withLock { $0 } }
+    try await UploadServer.with(.tus, faults: faults) { uploads, server in
       try await UploadBench.with(server) { bench in
         let bytes = try bench.write(Self.length)
         let url = server.origin + UploadServer.path
@@ -30,11 +28,11 @@ struct TransferProcessesTests {
           let before = uploads.offset(of: "/files/upload-0")
           let process = try TransferProcess("queue", "upload", url, bench.path, bench.store.path)
           if number == 0 { #expect(await process.line { $0.hasPrefix("added") } == "added 1") }
-          try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= min(before + stop, Self.length) }
+          try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= before + stop }
           try #require(uploads.offset(of: "/files/upload-0") < Self.length)
           await process.kill()
+          run.withLock { $0 += 1 }
         }
-        isSlow.withLock { $0 = false }
         let process = try TransferProcess("queue", "upload", url, bench.path, bench.store.path)
         #expect(await process.line { $0.hasPrefix("done") || $0.hasPrefix("error") } == "done 0")
         #expect(uploads.has(bytes) && uploads.received == Self.length && bench.records.isEmpty)

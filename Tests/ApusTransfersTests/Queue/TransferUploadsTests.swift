@@ -19,10 +19,9 @@ private struct DraftClip: Endpoint, TransferEndpoint {
 struct TransferUploadsTests {
   @Test("An upload that loses its process continues in the next one, which gets the value of the response")
   func continued() async throws {
-    let isSlow = Mutex(true)
-    let slow = Fault(
-      at: .requestHead, .throttle(bytes: 4096, every: .milliseconds(2)), on: .matching { _ in isSlow.withLock { $0 } })
-    try await UploadServer.with(.ietf, faults: [slow]) { uploads, server in
+    let isFirst = Mutex(true)
+    let faults = UploadServer.stalls(after: [100_000]) { isFirst.withLock { $0 } ? 0 : 1 }
+    try await UploadServer.with(.ietf, faults: faults) { uploads, server in
       try await UploadBench.with(server) { bench in
         let bytes = try bench.write(8_000_000)
         let sizes = Mutex<[Int]>([])
@@ -37,7 +36,7 @@ struct TransferUploadsTests {
         try await waitWhile(bench.records.filter { $0.hasSuffix(".json") }.count < 2)
         try await waitWhile(uploads.offset(of: "/files/upload-0") < 100_000)
         await first.close()
-        isSlow.withLock { $0 = false }
+        isFirst.withLock { $0 = false }
         let next = try await queue()
         try await next.completion(of: id)
         #expect(uploads.has(bytes) && sizes.withLock { $0 } == [8_000_000])

@@ -61,6 +61,17 @@ final class UploadServer: Sendable {
     }
   }
 
+  /// Faults after which the server reads nothing more: in run `n` when `stops[n]` bytes of content have arrived, and in
+  /// later runs never. However busy the machine is, the process that sends them is killed in the middle.
+  static func stalls(after stops: [Int], run: @escaping @Sendable () -> Int) -> [Fault] {
+    let never = Gate()
+    return stops.enumerated().map { number, stop in
+      Fault(
+        at: .requestContent(after: stop), .stall(until: never),
+        on: .matching { ($0.request?.fields["Content-Length"] ?? "0") != "0" && run() == number })
+    }
+  }
+
   /// The path that creates uploads.
   static let path = "/files"
 

@@ -24,25 +24,22 @@ struct UploadProcessesTests {
     arguments: UploadServer.Dialect.allCases)
   func killed(_ dialect: UploadServer.Dialect) async throws {
     let stops = Self.stops(seed: dialect == .tus ? 1 : 2)
-    // At most half a MB a second until the last process, so that each dies in the middle on a busy machine, too.
-    let isSlow = Mutex(true)
-    let slow = Fault(
-      at: .requestHead, .throttle(bytes: 2048, every: .milliseconds(4)),
-      on: .matching { _ in isSlow.withLock { $0 } })
-    try await UploadServer.with(dialect, faults: [slow]) { uploads, server in
+    let run = Mutex(0)
+    let faults = UploadServer.stalls(after: stops) { run.withLock { $0 } }
+    try await UploadServer.with(dialect, faults: faults) { uploads, server in
       try await UploadBench.with(server) { bench in
         let bytes = try bench.write(Self.length)
         let url = server.origin + UploadServer.path
         for stop in stops {
           let before = uploads.offset(of: "/files/upload-0")
           let process = try TransferProcess(dialect.rawValue, url, bench.path, bench.store.path)
-          try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= min(before + stop, Self.length) }
+          try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= before + stop }
           try #require(uploads.offset(of: "/files/upload-0") < Self.length)
           // By the draft an upload is known once its interim response has arrived.
           try await waitWhile(!bench.records.contains { $0.hasSuffix(".json") })
           await process.kill()
+          run.withLock { $0 += 1 }
         }
-        isSlow.withLock { $0 = false }
         let process = try TransferProcess(dialect.rawValue, url, bench.path, bench.store.path)
         let resumed = await process.line { $0.hasPrefix("resumed") }
         #expect(Self.number(in: resumed) >= stops.reduce(0, +))
