@@ -99,6 +99,30 @@ struct FaultTests {
     }
   }
 
+  @Test(
+    "A stall after a number of bytes takes no more of them, also if all arrive at once", arguments: [1, 1000, 99_999])
+  func exactStalls(length: Int) async throws {
+    let (gate, head) = (Gate(), Gate())
+    let fault = Fault(at: .requestContent(after: length), .stall(until: gate), on: .request(1))
+    try await TestServer.with(options: .init(faults: [fault])) { request in
+      request.number == 0 ? .text("first").waiting(for: head) : .text("second")
+    } body: { server in
+      try await RawClient.with(server.port) { client in
+        // The second request waits with all its content behind the first one.
+        try await client.request("GET", "/", "")
+        try await server.wait { $0.inFlight == 1 }
+        try await client.request("POST", "/", "Content-Length: 100000\r\nConnection: close\r\n")
+        try await client.send([UInt8](repeating: 7, count: 100_000))
+        head.open()
+        try await gate.waitForArrivals(1)
+        #expect(server.exchanges.last?.contentLength == length)
+        gate.open()
+        _ = await client.receiveAll()
+        #expect(server.exchanges.last?.contentLength == 100_000)
+      }
+    }
+  }
+
   @Test("A stall without a gate lasts until the client disconnects", arguments: Fault.Trigger.allCases)
   func endlessStalls(trigger: Fault.Trigger) async throws {
     try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall())])) { _ in

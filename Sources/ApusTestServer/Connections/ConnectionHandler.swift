@@ -35,6 +35,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     var hasReplied = false
     /// The fault that takes effect after `length` bytes of the content.
     var contentFault: (effect: Fault.Effect, length: Int)?
+    /// The number of bytes of content up to the fault that were received.
+    var received = 0
+
+    /// The maximum number of bytes of content to take at once: those of a client that is ahead of this handler may have
+    /// arrived long ago.
+    var most: Int { contentFault.map { max(1, $0.length - received) } ?? .max }
   }
 
   private let connection: Int
@@ -132,7 +138,9 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// Handles the parser's events, up to the end of the current request.
   private func advance(_ context: ChannelHandlerContext) {
     do {
-      while !isOver, afterFault == nil, current?.isReceived != true, let event = try parser.next() {
+      while !isOver, afterFault == nil, current?.isReceived != true,
+        let event = try parser.next(contentAtMost: current?.most ?? .max)
+      {
         handle(event, context)
       }
     } catch {
@@ -148,10 +156,9 @@ final class ConnectionHandler: ChannelInboundHandler {
       break
     case .content(let content):
       recorder.received(content, of: exchange)
-      guard let fault = current?.contentFault, let request = recorder.request(of: exchange),
-        request.contentLength >= fault.length
-      else { return }
-      current?.contentFault = nil
+      current?.received += content.count
+      guard let current, let fault = current.contentFault, current.received >= fault.length else { return }
+      self.current?.contentFault = nil
       suffer(fault.effect, at: .requestContent(after: fault.length), context) { _ in }
     case .end(let trailers):
       guard let fault = current?.contentFault else { return complete(exchange, trailers, context) }

@@ -56,19 +56,21 @@ struct RequestParser {
   }
 
   /// Returns the next event, or `nil` if more bytes are needed.
-  mutating func next() throws(Malformed) -> Event? {
+  ///
+  /// - Parameter most: the maximum number of bytes of content in the event.
+  mutating func next(contentAtMost most: Int = .max) throws(Malformed) -> Event? {
     while true {
       switch state {
       case .counted(0):
         return end(trailers: [:])
       case .counted(let rest):
-        guard let content = content(atMost: rest) else { return nil }
+        guard let content = content(atMost: min(rest, most)) else { return nil }
         state = .counted(rest - content.count)
         return .content(content)
       case .chunk(0):
         state = .chunkEnd
       case .chunk(let rest):
-        guard let content = content(atMost: rest) else { return nil }
+        guard let content = content(atMost: min(rest, most)) else { return nil }
         state = .chunk(rest - content.count)
         return .content(content)
       case .requestLine, .fields, .chunkSize, .chunkEnd, .trailers:
