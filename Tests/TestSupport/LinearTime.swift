@@ -5,10 +5,10 @@ import Foundation
 /// Uses the processor time of the current thread and the shortest of several runs: other work on the machine can only
 /// lengthen a run.
 public enum LinearTime {
-  /// Returns the processor time of some work, in seconds.
-  public static func time(of work: () -> Void) -> Double {
+  /// Returns the processor time of some work, in seconds, which other threads do not disturb.
+  public static func time(of work: () throws -> Void) rethrows -> Double {
     let start = now
-    work()
+    try work()
     return now - start
   }
 

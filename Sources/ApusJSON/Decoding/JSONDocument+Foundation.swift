@@ -25,7 +25,7 @@ extension JSONDocument {
     } else {
       value = tape.value(at: position)
     }
-    return try value as? T ?? T(from: ValueDecoder(document: self, position: position, depth: depth))
+    return try value as? T ?? type.init(from: ValueDecoder(document: self, position: position, depth: depth))
   }
 
   private func date(at position: Int) throws -> Date {

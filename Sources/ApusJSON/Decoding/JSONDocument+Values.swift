@@ -5,7 +5,7 @@ extension JSONDocument {
   @inline(__always) func decode<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
     switch types[type] {
     case .ordinary, .number, .keyInSource, .otherKey:
-      try T(from: ValueDecoder(document: self, position: position, depth: depth))
+      try type.init(from: ValueDecoder(document: self, position: position, depth: depth))
     case .string: unsafeBitCast(try string(at: position), to: type)
     case .int: unsafeBitCast(try integer(at: position), to: type)
     case .double: unsafeBitCast(try double(at: position), to: type)
@@ -25,7 +25,7 @@ extension JSONDocument {
   ) throws -> T {
     let identifier = ObjectIdentifier(type)
     guard let container = arrayTypes[identifier] ?? type as? any TapeDecodable.Type else {
-      return try T(from: ValueDecoder(document: self, position: position, depth: depth))
+      return try type.init(from: ValueDecoder(document: self, position: position, depth: depth))
     }
     arrayTypes[identifier] = container
     return try withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { memory in

@@ -9,6 +9,8 @@ extension JSONReader {
       return try JSONDocument(bytes, coding).decodeByConformance(type, depth: depth)
     } catch let error as DecodingError {
       throw JSONReadError(.decoding(error), at: start)
+    } catch let error as JSONError {
+      throw JSONError(error.reason, at: start + error.offset)
     }
   }
 }
@@ -18,13 +20,13 @@ extension JSONDocument {
   /// calling this function.
   fileprivate func decodeByConformance<T: Decodable>(_ type: T.Type, depth: Int) throws -> T {
     guard types[type] == .readable else { return try decode(type, depth: depth) }
-    return try T(from: ValueDecoder(document: self, position: JSONTape.root, depth: depth))
+    return try type.init(from: ValueDecoder(document: self, position: JSONTape.root, depth: depth))
   }
 
   /// Reads a value of a type that reads itself from its text in the document.
   @inline(never) func decodeReadable<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
     guard position != JSONTape.null, let readable = readable(type) else {
-      return try T(from: ValueDecoder(document: self, position: position, depth: depth))
+      return try type.init(from: ValueDecoder(document: self, position: position, depth: depth))
     }
     return try read(readable, at: position, depth)
   }

@@ -22,7 +22,8 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   var allKeys: [Key] {
     let names = document.names(of: object).map { document.key(document.tape[$0]) }
-    guard document.tape[object].kind == .indexedObject else { return names.compactMap { Key(stringValue: $0) } }
+    let mayRepeat = document.coding.keys != .unchanged || document.tape[object].kind == .indexedObject
+    guard mayRepeat else { return names.compactMap { Key(stringValue: $0) } }
     var seen: Set<String> = []
     return names.compactMap { seen.insert($0).inserted ? Key(stringValue: $0) : nil }
   }

@@ -24,12 +24,23 @@ extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
     try document.check(depth, at: position)
     var members: [String: Value] = [:]
     members.reserveCapacity(header.length)
+    // Of members with the same name only the last one counts, also if another one cannot be decoded.
+    var failures: [(name: String, error: any Error)] = []
     var name = JSONTape.start(of: position)
     while name < header.high {
       document.tape.setBookmark(of: position, to: name, ordinal: 0)
-      members[document.string(document.tape[name])] = try document.decode(Value.self, at: name + 1, depth + 1)
+      let text = document.string(document.tape[name])
+      do {
+        members[text] = try document.decode(Value.self, at: name + 1, depth + 1)
+        if !failures.isEmpty { failures.removeAll { $0.name == text } }
+      } catch {
+        guard document.tape[position].kind == .indexedObject else { throw error }
+        failures.removeAll { $0.name == text }
+        failures.append((text, error))
+      }
       name = document.tape.position(after: name + 1)
     }
+    if let failure = failures.first { throw failure.error }
     memory.initializeMemory(as: Self.self, to: members)
   }
 }

@@ -87,6 +87,8 @@ public struct JSONReader: ~Copyable {
     cursor.skipWhitespace()
     guard cursor.byte(cursor.offset) == UInt8(ascii: ":") else { throw cursor.unexpected }
     cursor.offset += 1
+    // The place of errors is that of the value.
+    cursor.skipWhitespace()
     return true
   }
 
@@ -114,7 +116,7 @@ public struct JSONReader: ~Copyable {
     return true
   }
 
-  /// Whether the current member has a name. In a coding with snake-case keys the member's name is converted.
+  /// Whether the current member has a name, byte by byte. In a coding with snake-case keys the member's name is converted.
   ///
   /// Mutating, although it changes nothing: otherwise the compiler copies the reader for each call.
   @inlinable public mutating func isAt(_ name: StaticString) -> Bool {

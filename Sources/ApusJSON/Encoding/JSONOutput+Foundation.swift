@@ -17,8 +17,25 @@ extension JSONOutput {
       guard value.isFinite else { throw error(value, "The number is not finite.", at: node) }
       scalar(node) { $0.append(unquoted: value.description) }
     case let value as JSONNumber: scalar(node) { $0.append(unquoted: value.description) }
-    case let value as JSONValue where !coding.isPrettyPrinted: scalar(node) { $0.append(json: value) }
+    case let value as JSONValue:
+      if coding.isPrettyPrinted { encode(nodesOf: value, as: node) } else { scalar(node) { $0.append(json: value) } }
     default: try value.encode(to: ValueEncoder(self, node))
+    }
+  }
+
+  /// Encodes any JSON as a tree, whose text has lines. With a stack of its own, as ``JSONText/append(json:)``.
+  private func encode(nodesOf value: JSONValue, as node: Int) {
+    var rest = [(value, node)]
+    while let (value, node) = rest.popLast() {
+      switch value {
+      case .array(let elements):
+        open(node, .array)
+        for element in elements { rest.append((element, addElement(to: node))) }
+      case .object(let members):
+        open(node, .object)
+        for (name, member) in members { rest.append((member, addMember(unconverted: name, to: node))) }
+      case .null, .bool, .number, .string: scalar(node) { $0.append(json: value) }
+      }
     }
   }
 

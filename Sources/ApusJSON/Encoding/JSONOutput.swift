@@ -102,10 +102,17 @@ package final class JSONOutput {
   func member(_ name: String, of object: Int) -> Int? {
     var (child, found) = (Int(nodes[object].first), nil as Int?)
     for _ in 0..<nodes[object].length {
-      if self.name(of: child) == name { found = child }
+      if isName(of: child, name) { found = child }
       child = Int(nodes[child].next)
     }
     return found
+  }
+
+  private func isName(of node: Int, _ name: String) -> Bool {
+    let written = text.slice(Int(nodes[node].start) + 1, Int(nodes[node].nameEnd) - 1)
+    if written.elementsEqual(name.utf8) { return true }
+    guard written.contains(where: { $0 == UInt8(ascii: "\\") || $0 >= 0x80 }) else { return false }
+    return self.name(of: node) == name
   }
 
   /// Makes a node a scalar, whose text was appended from an offset on.

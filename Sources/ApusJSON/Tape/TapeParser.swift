@@ -166,7 +166,7 @@ struct TapeParser: ~Copyable {
   }
 
   @inline(never) private mutating func compareAll(_ word: JSONWord) {
-    guard words[open] & 0xFFFF_FFFF >> 3 <= Self.mostComparedNames else { return }
+    guard JSONWord(bits: words[open]).length <= Self.mostComparedNames else { return }
     var position = JSONTape.start(of: open)
     while position < used {
       let other = JSONWord(bits: words[position])

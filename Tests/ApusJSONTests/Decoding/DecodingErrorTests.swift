@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ApusJSON
@@ -90,12 +91,12 @@ import Testing
         _ = try? decoder.container(keyedBy: JSONKey.self)
       }
     }
-    func time(_ count: Int) throws -> Duration {
+    func time(_ count: Int) throws -> Double {
       let array = Data("[\(Array(repeating: #""x""#, count: count).joined(separator: ","))]".utf8)
       let members = (0..<count).map { "\"k\($0)\":\"x\"" }.joined(separator: ",")
       let object = Data("{\(members)}".utf8)
       var elements: [Element] = []
-      let duration = try ContinuousClock().measure {
+      let duration = try LinearTime.time {
         elements = try JSONCoding.default.decode([Element].self, from: array)
         elements += try JSONCoding.default.decode([String: Element].self, from: object).values
       }
@@ -103,9 +104,55 @@ import Testing
       return duration
     }
     // If each error were searched from the start, 16 times as many would take 256 times as long.
-    let small = (0..<5).compactMap { _ in try? time(500) }.min() ?? .zero
-    let large = (0..<3).compactMap { _ in try? time(8000) }.min() ?? .zero
+    let small = try (0..<5).map { _ in try time(500) }.min() ?? 0
+    let large = try (0..<3).map { _ in try time(8000) }.min() ?? 0
     #expect(large < small * 100)
+  }
+
+  @Test("A part of a text that is decoded by itself has the places of the whole text in its errors")
+  func parts() throws {
+    struct Nested: Decodable {
+      init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd { _ = try container.decode(Nested.self) }
+      }
+    }
+    struct Whole: JSONReadable, Decodable {
+      init(from reader: inout JSONReader) throws {
+        try reader.beginObject()
+        while try reader.nextMember() { _ = try reader.decode(Nested.self) }
+      }
+      init(from decoder: any Decoder) throws {
+        _ = try decoder.container(keyedBy: JSONKey.self).decode(Nested.self, forKey: JSONKey("a"))
+      }
+    }
+    let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+    let text = Data((#"{"a": "# + deep + "}").utf8)
+    let read = #expect(throws: JSONError.self) { try JSONCoding.default.decode(Whole.self, from: text) }
+    let decoded = #expect(throws: JSONError.self) { try JSONCoding.default.decode([String: Nested].self, from: text) }
+    #expect(read == decoded && read == JSONError(.tooDeep, at: 6 + 127))
+  }
+
+  @Test("The type that is decoded is the dynamic one, as with Foundation")
+  func dynamicTypes() throws {
+    class Animal: Decodable {}
+    final class Dog: Animal {}
+    struct Kept: Decodable {
+      let animals: [Animal]
+      init(from decoder: any Decoder) throws {
+        let dog: Animal.Type = Dog.self
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        var elements = try container.nestedUnkeyedContainer(forKey: JSONKey("b"))
+        animals = [try elements.decode(dog)]
+      }
+    }
+    for coder in [JSONCoding.Coder.apus, .foundation] {
+      var coding = JSONCoding.default
+      coding.coder = coder
+      let kept = try coding.decode(Kept.self, from: Data(#"{"b":[{}]}"#.utf8))
+      let dog: Animal.Type = Dog.self
+      #expect(try kept.animals.first is Dog && coding.decode(dog, from: Data("{}".utf8)) is Dog, "\(coder)")
+    }
   }
 
   @Test("Containers and decoders can be used after the decoding that made them")

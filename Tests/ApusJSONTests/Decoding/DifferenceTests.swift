@@ -41,9 +41,14 @@ import Testing
     expect(Model.self, #"{"a":1,"b":1.2.3}"#, "malformed number", "Model(a: 1)")
     expect(Model.self, #"{"a":1,"b":"\q"}"#, "malformed escape", "Model(a: 1)")
     expect(Model.self, #"{"a":1,"b":"\ud800"}"#, "lone surrogate", "Model(a: 1)")
-    let utf16 = try #require("[1]".data(using: .utf16LittleEndian))
-    #expect(outcome([Int].self, utf16, .apus) == "invalid UTF-8")
-    #expect(outcome([Int].self, utf16, .foundation) == "[1]")
+    for encoding in [String.Encoding.utf16LittleEndian, .utf32LittleEndian] {
+      let bytes = try #require("[1]".data(using: encoding))
+      #expect(outcome([Int].self, bytes, .apus) == "invalid UTF-8")
+      #expect(outcome([Int].self, bytes, .foundation) == "[1]")
+    }
+    let marks = String(repeating: "\u{301}", count: 129)
+    #expect(outcome([String: Int].self, Data("{\"a\(marks)\":1}".utf8), .apus) == "too many combining marks in a name")
+    #expect(try JSONDecoder().decode([String: Int].self, from: Data("{\"a\(marks)\":1}".utf8)).count == 1)
   }
 
   @Test("Malformed texts are a JSON error, instead of a DecodingError")
@@ -90,6 +95,8 @@ import Testing
     }
     #expect(outcome(Nested.self, nested(129), .apus) == "nested too deeply")
     #expect(outcome(Nested.self, nested(129), .foundation) == "Nested()")
+    #expect(outcome(JSONValue.self, nested(512), .apus).count == 1024)
+    #expect(outcome(JSONValue.self, nested(513), .apus) == "nested too deeply")
   }
 
   @Test("The keys of an object are in the order of the text")

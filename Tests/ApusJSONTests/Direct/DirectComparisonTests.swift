@@ -67,11 +67,14 @@ import Testing
     ])
   func errors(part: String, replacement: String) throws {
     let text = String(decoding: try JSONCoding.default.encode([CodableFilm.sample]), as: UTF8.self)
-    let wrong = Array(text.replacing(part, with: replacement, maxReplacements: 1).utf8)
-    let direct = outcome(.default) { try JSONCoding.default.decode([Film].self, from: wrong) }
-    let codable = outcome(.default) { try JSONCoding.default.decode([CodableFilm].self, from: wrong) }
-    #expect(direct == codable.replacing("CodableFilm", with: "Film"))
-    #expect(!direct.hasPrefix("["))
+    let compact = text.replacing(part, with: replacement, maxReplacements: 1)
+    for wrong in [compact, compact.replacing("\":", with: "\" :\n  ")] {
+      let bytes = Array(wrong.utf8)
+      let direct = outcome(.default) { try JSONCoding.default.decode([Film].self, from: bytes) }
+      let codable = outcome(.default) { try JSONCoding.default.decode([CodableFilm].self, from: bytes) }
+      #expect(direct == codable.replacing("CodableFilm", with: "Film"))
+      #expect(!direct.hasPrefix("["))
+    }
   }
 
   @Test("Fuzz: mutated texts are read alike", arguments: 0..<4)

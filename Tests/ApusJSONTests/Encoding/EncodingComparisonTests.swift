@@ -97,6 +97,38 @@ import Testing
     #expect(try lenient.decode([Float].self, from: Data(#"["inf","-inf",1]"#.utf8)) == [.infinity, -.infinity, 1])
   }
 
+  @Test("Any JSON of the greatest depth is written with white space, too")
+  func deepValues() throws {
+    let text = String(repeating: "[", count: 510) + #"{"b":[],"a":1.50}"# + String(repeating: "]", count: 510)
+    let value = try JSONValue(parsing: Data(text.utf8))
+    var pretty = JSONCoding.default
+    pretty.isPrettyPrinted = true
+    let written = String(decoding: try pretty.encode(value), as: UTF8.self)
+    #expect(
+      written.split(whereSeparator: \.isWhitespace).joined()
+        == text.replacing(#""b":[],"a":1.50"#, with: #""a":1.50,"b":[]"#))
+  }
+
+  @Test("A container is opened again under any name, also among many")
+  func reopened() throws {
+    struct Reopening: Encodable {
+      let names: [String]
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: JSONKey.self)
+        for value in 0..<2 {
+          for name in names {
+            var list = container.nestedUnkeyedContainer(forKey: JSONKey(name))
+            try list.encode(value)
+          }
+        }
+      }
+    }
+    let names = ["a", "a\"b", "é", "ab", ""] + (0..<200).map { "container\($0)" }
+    let lists = try JSONCoding.default.decode(
+      [String: [Int]].self, from: JSONCoding.default.encode(Reopening(names: names)))
+    #expect(lists.count == names.count && lists.values.allSatisfy { $0 == [0, 1] })
+  }
+
   @Test("A value that encodes nothing is an empty object, and an error at the top")
   func nothing() throws {
     struct Nothing: Encodable { func encode(to encoder: any Encoder) throws {} }
