@@ -60,6 +60,7 @@ final class TransportCore: Sendable {
   ///
   /// - Parameter again: whether the exchange was on a connection before.
   func acquireConnection(for exchange: Exchange, again: Bool) {
+    var isQueued = false
     perform { pool in
       let origin = exchange.request.origin
       let actions =
@@ -68,8 +69,11 @@ final class TransportCore: Sendable {
         : pool.acquire(exchange, for: origin, isAdmitted: again, now: clock.now)
       if case .use = actions.last { return actions }
       exchange.hasToWait(isHeldUp: !pool.isDialing(forLastOf: exchange.request.origin))
+      isQueued = true
       return actions
     }
+    // An exchange that ended before it was queued was not withdrawn.
+    if isQueued, exchange.place == .over { withdraw(exchange) }
   }
 
   /// Removes an exchange that waits for a connection.
