@@ -12,8 +12,15 @@ struct FileLocks: Sendable {
   ///
   /// The folder is locked as well: writes of all stores in the folder exclude each other.
   static func forWrite(_ place: FilePlace, in folder: Folder, _ clock: any MonotonicClock) async throws -> FileLocks {
-    let lock = try await FileLock.take(place.lockName, in: folder, clock)
-    return try await lock.followed { try await FileLock.take(folder, clock) }
+    try await take(place.lockName, in: folder, and: folder, clock)
+  }
+
+  /// Takes the lock of a file and that of a folder.
+  static func take(
+    _ file: String, in folder: Folder, and other: Folder, _ clock: any MonotonicClock
+  ) async throws -> FileLocks {
+    let lock = try await FileLock.take(file, in: folder, clock)
+    return try await lock.followed { try await FileLock.take(other, clock) }
   }
 
   /// Takes the lease, which lasts as long as a refresh.

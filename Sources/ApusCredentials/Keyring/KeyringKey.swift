@@ -97,7 +97,7 @@ extension KeyringCredentialsStore.Keyring {
   /// read it. A process need not possess the keyrings of its user.
   fileprivate var permissions: UInt32? { self == .session ? nil : 0x3F3F_0000 }
 
-  /// The beginning of the names of lock files.
+  /// The beginning of the names of folders with lock files.
   var prefix: String {
     switch self {
     case .session: "session"

@@ -4,22 +4,26 @@ import ApusCore
 import ApusMiddleware
 
 /// The locks of a store whose content is not in a file: between the tasks of this object, and between processes.
+///
+/// The store has a folder of its own with the files `lease` and `write`, which are empty. Each could be removed by
+/// another program while its lock is held, and created again by the next process. So a lease also locks that folder,
+/// and a write the folder in which it is.
 struct StoreLocks: Sendable {
   private let place: FilePlace
   private let clock: any MonotonicClock
   private let writes = AsyncMutex()
   private let leases = AsyncMutex()
 
-  /// - Parameter place: the path from whose name those of the lock files are made. There is no file with that name.
-  init(_ place: FilePlace, _ clock: any MonotonicClock) {
-    self.place = place
+  /// - Parameter folder: the path of the store's folder.
+  init(_ folder: String, _ clock: any MonotonicClock) {
+    place = FilePlace(folder + "/lease")
     self.clock = clock
   }
 
   /// Does work while no other task or process writes.
   func withWrite<Value: Sendable>(_ work: () throws -> Value) async throws -> Value {
     try await writes.withLock {
-      let locks = try await take { try await FileLocks.forWrite(place, in: $0, clock) }
+      let locks = try await take { own, outer in try await FileLocks.take("write", in: own, and: outer, clock) }
       defer { locks.release() }
       return try work()
     }
@@ -28,7 +32,7 @@ struct StoreLocks: Sendable {
   /// Does work while no other task or process refreshes.
   func withLease(_ work: () async throws -> Void) async throws {
     try await leases.withLock {
-      let locks = try await take { try await FileLocks.forRefresh(place, in: $0, clock) }
+      let locks = try await take { own, _ in try await FileLocks.take(place.name, in: own, and: own, clock) }
       defer { locks.release() }
       try await work()
     }
@@ -36,10 +40,13 @@ struct StoreLocks: Sendable {
 
   // Off the caller's actor, like everything that waits for the disk.
   @concurrent
-  private func take(_ locks: @Sendable (Folder) async throws -> FileLocks) async throws -> FileLocks {
-    let folder = try place.makeFolder()
-    try folder.check()
-    return try await locks(folder)
+  private func take(_ locks: @Sendable (_ own: Folder, _ outer: Folder) async throws -> FileLocks) async throws
+    -> FileLocks
+  {
+    let (own, outer) = (try place.makeFolder(), try FilePlace(place.folder).makeFolder())
+    try own.check()
+    try outer.check()
+    return try await locks(own, outer)
   }
 }
 #endif

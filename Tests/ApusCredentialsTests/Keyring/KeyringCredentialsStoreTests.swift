@@ -44,9 +44,11 @@ struct KeyringCredentialsStoreTests {
       let store = place.keyring(kernel, "a/b ü")
       try await store.set(.token("token"))
       try await store.withLock {}
-      let names = try FileManager.default.contentsOfDirectory(atPath: place.folder).sorted()
-      #expect(names == ["session-a%2fb%20%c3%bc.lease", "session-a%2fb%20%c3%bc.lock"])
-      for name in names {
+      let names = try FileManager.default.subpathsOfDirectory(atPath: place.folder).sorted()
+      let folder = "session-a%2fb%20%c3%bc"
+      #expect(names == [folder, "\(folder)/lease", "\(folder)/write"])
+      #expect(Position.mode(of: place.folder + "/" + folder) == 0o700)
+      for name in names.dropFirst() {
         #expect(try place.bytes(place.folder + "/" + name).isEmpty)
         #expect(Position.mode(of: place.folder + "/" + name) == 0o600)
       }
@@ -176,6 +178,45 @@ struct KeyringCredentialsStoreTests {
         }
       }
       #expect(try place.keyring(kernel, "a", in: .user).current().credential == .token("user a"))
+    }
+  }
+
+  @Test("A lock file that is removed while its lock is held gives the lock to no second task")
+  func removedLocks() async throws {
+    try await Position.with { place in
+      let (first, second, gate, told) = (place.keyring(kernel), place.keyring(kernel), Gate(), Log<String>())
+      let holder = Task {
+        try await first.withLock {
+          try await gate.wait()
+          told.add("first")
+        }
+      }
+      try await gate.waitForArrivals(1)
+      let folder = place.folder + "/session-apus%20test"
+      try FileManager.default.removeItem(atPath: folder + "/lease")
+      let waiter = Task { try await second.withLock { told.add("second") } }
+      try await waitWhile(place.clock.sleepers == 0 && told.all.isEmpty)
+      #expect(told.all.isEmpty)
+      gate.open()
+      try await holder.value
+      place.clock.advance(by: .seconds(1))
+      try await waiter.value
+      #expect(told.all == ["first", "second"])
+
+      try await first.set(.token("1"))
+      let (own, outer) = (try Folder(folder), try Folder(place.folder))
+      let locks = try await FileLocks.take("write", in: own, and: outer, place.clock)
+      try FileManager.default.removeItem(atPath: folder + "/write")
+      let writer = Task {
+        try await second.set(.token("2"))
+        told.add("written")
+      }
+      try await waitWhile(place.clock.sleepers == 0 && told.all.count == 2)
+      told.add("released")
+      locks.release()
+      place.clock.advance(by: .seconds(1))
+      try await writer.value
+      #expect(told.all.suffix(2) == ["released", "written"])
     }
   }
 
