@@ -39,6 +39,23 @@ struct S3Tests {
     }
   }
 
+  @Test("An object with a content coding is read and downloaded as it is stored", arguments: S3Server.strict)
+  func coded(server: S3Server) async throws {
+    let coded = try #require(
+      Data(base64Encoded: "H4sIAAAAAAACA3NUSMvMyVVIqlRwzM4sSlTwLi3KL04sTwQA/TW4WBgAAAA="))
+    try await server.withBucket { bucket in
+      let options = S3PutOptions(fields: [RawField("Content-Encoding", "gzip")])
+      try await bucket.put("ran.txt", .bytes(coded, "text/plain"), options: options)
+      let object = try await bucket.get("ran.txt")
+      #expect(object.data == coded && object.info.fields[.contentEncoding] == "gzip")
+      let path = FileManager.default.temporaryDirectory.path + "/apus-coded-\(UUID())"
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      _ = try await bucket.download("ran.txt", to: path)
+      #expect(FileManager.default.contents(atPath: path) == coded)
+      try await bucket.delete("ran.txt")
+    }
+  }
+
   private static let keys = [
     "a b", " leading and trailing ", "a+b&c=d", "100%25", "100%", "%2F", "a?b#c;d", "äöü/ß/日本", "😀", "e\u{301}", "é",
     "~!*'()", "\"<>&'", "folder/name", String(repeating: "k", count: 200), "-._", "@:,$", "a\tb",

@@ -112,6 +112,13 @@ private final class RunningProgram: Sendable {
   private struct State {
     var waiter: CheckedContinuation<Data, any Error>?
     var result: Result<Data, any Error>?
+    var identifier: Int32?
+    /// Whether the program has ended, so that its number may belong to another one.
+    var hasExited = false
+
+    func killProgram() {
+      if let identifier, !hasExited { kill(identifier, SIGKILL) }
+    }
   }
 
   private struct Parts: @unchecked Sendable {
@@ -123,7 +130,6 @@ private final class RunningProgram: Sendable {
   private let parts: Parts
   private let program: AWSProgram
   private let state = Mutex(State())
-  private let identifier = Mutex<Int32?>(nil)
 
   init(_ process: Process, _ output: FileHandle, _ program: AWSProgram) {
     (parts, self.program) = (Parts(process: process, output: output), program)
@@ -135,13 +141,18 @@ private final class RunningProgram: Sendable {
       return state.result
     }
     if let early { return waiter.resume(with: early) }
+    parts.process.terminationHandler = { [weak self] _ in self?.state.withLock { $0.hasExited = true } }
     do {
       try parts.process.run()
     } catch {
       return end(with: .failure(AWSProgramError.notStarted))
     }
     let id = parts.process.processIdentifier
-    identifier.withLock { $0 = id }
+    state.withLock { state in
+      state.identifier = id
+      // The wait may have ended while the program was started.
+      if case .failure? = state.result { state.killProgram() }
+    }
     let limit = DispatchTime.now() + .milliseconds(Int(clamping: program.timeout.components.seconds * 1000))
     DispatchQueue.global().asyncAfter(deadline: limit) { [weak self] in
       self?.end(with: .failure(AWSProgramError.timedOut))
@@ -153,12 +164,13 @@ private final class RunningProgram: Sendable {
   func end(with result: Result<Data, any Error>) {
     let (waiter, isFirst) = state.withLock { state in
       let isFirst = state.result == nil
-      if isFirst { state.result = result }
+      if isFirst {
+        state.result = result
+        if case .failure = result { state.killProgram() }
+      }
       return (state.waiter.take(), isFirst)
     }
-    guard isFirst else { return }
-    if case .failure = result { identifier.withLock { if let id = $0 { kill(id, SIGKILL) } } }
-    waiter?.resume(with: result)
+    if isFirst { waiter?.resume(with: result) }
   }
 
   private func readToEnd() {
@@ -168,8 +180,6 @@ private final class RunningProgram: Sendable {
       guard all.count <= program.maximumLength else { return end(with: .failure(AWSProgramError.outputTooLong)) }
     }
     parts.process.waitUntilExit()
-    // From here on the number may belong to another process.
-    identifier.withLock { $0 = nil }
     let status = Int(parts.process.terminationStatus)
     guard parts.process.terminationReason == .exit, status == 0 else {
       return end(with: .failure(AWSProgramError.failed(status: status)))

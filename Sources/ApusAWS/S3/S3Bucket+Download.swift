@@ -14,7 +14,8 @@ extension S3Bucket {
   /// Downloads an object to a file, and continues a download that was interrupted.
   ///
   /// The properties of the object are read first. Its entity tag must stay the same until the last byte, and the
-  /// complete file must have the checksum of the object, if the server states one that covers it. The rest is as with
+  /// complete file must have the checksum of the object, if the server states one that covers it. An object with a
+  /// content coding is stored as it is coded. The rest is as with
   /// the client's `download(_:to:options:)`: the file gets its name when it is complete and verified, and the same call
   /// continues after an interruption, also in another process.
   ///
@@ -33,7 +34,9 @@ extension S3Bucket {
     _ key: String, to path: String, version: String? = nil, options: DownloadOptions = DownloadOptions()
   ) async throws(CallError) -> DownloadedFile {
     let info = try await head(key, version: version)
+    // The file has the stored bytes, also those of an object with a content coding: its checksum is that of them.
     var request = request(.get, route(key, Self.version(version)), mapping: .content)
+      .field("Accept-Encoding", "identity")
     if let tag = info.entityTag { request = request.field("If-Match", tag) }
     var options = options
     if options.resource == nil { options.resource = resource(key) + (version.map { " \($0)" } ?? "") }

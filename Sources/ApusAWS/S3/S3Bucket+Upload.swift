@@ -36,6 +36,8 @@ extension S3Bucket {
       throw CallError(.refused, message: "The file is too large for the server.", underlying: error)
     }
     guard length > partSize.bytes else {
+      // The file may have had several parts when an earlier upload was interrupted.
+      if options.store != nil { try? await discardUpload(of: path, to: key, options: options) }
       return S3Upload(object: try await put(key, content, options: options.object), size: length)
     }
     let request = options.object.describe(request(.put, route(key), content, mapping: .storedObject))
@@ -52,7 +54,11 @@ extension S3Bucket {
     }
   }
 
-  /// Removes an incomplete upload from the server and from the store. Does nothing if the store has none.
+  /// Removes an incomplete upload from the server and from the store, also one of an earlier version of the file. Does
+  /// nothing if the store has none.
+  ///
+  /// A server may also have incomplete uploads that nobody knows of, for example if the response to the creation of one
+  /// was lost. Give the bucket a lifecycle rule that removes them.
   ///
   /// - Parameters:
   ///   - path: the path of the file.

@@ -61,7 +61,10 @@ struct S3MultipartUpload: UploadDriver {
   func locate(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
     identifier.current = ticket.location
     // A record of an earlier version of the app may have another size.
-    guard ticket.partSize == partSize.bytes else { return .gone }
+    guard ticket.partSize == partSize.bytes else {
+      try? await cancel(ticket, calls)
+      return .gone
+    }
     var (parts, marker) = (StoredParts(), "0")
     for _ in 0..<Self.maximumPages {
       let document: XMLTree?

@@ -27,6 +27,9 @@ public struct StreamedResponse: ~Copyable {
   /// The number of bytes that the server announced, or `nil`.
   public var expectedLength: Int64? { content.expectedLength }
 
+  /// Whether the transport has decoded the content, see ``ResponseContent/isDecoded``.
+  package var isDecoded: Bool { content.isDecoded }
+
   /// The trailer fields. Empty until ``next()`` has returned `nil`, see ``ResponseContent/trailers``.
   public var trailers: HTTPFields { content.trailers }
 

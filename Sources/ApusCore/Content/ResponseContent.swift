@@ -17,6 +17,8 @@ public struct ResponseContent: Sendable {
   let storage: Storage
   /// Whether the transport collected the bytes and reported the head and each piece itself.
   let isCollected: Bool
+  /// Whether the transport has decoded the content, so that checksums of the coded representation do not cover it.
+  package var isDecoded = false
 
   /// No content.
   public static let empty = ResponseContent(Data())
@@ -85,7 +87,9 @@ public struct ResponseContent: Sendable {
   /// The same content as arriving content. Content in memory becomes one piece.
   var arriving: ResponseContent {
     guard case .bytes(let data, let trailers) = storage else { return self }
-    return ResponseContent(source: MemorySource(data, trailers), expectedLength: Int64(data.count))
+    var content = ResponseContent(source: MemorySource(data, trailers), expectedLength: Int64(data.count))
+    content.isDecoded = isDecoded
+    return content
   }
 
   /// Returns the next piece of arriving content, or `nil` at the end. Content in memory has no pieces, see

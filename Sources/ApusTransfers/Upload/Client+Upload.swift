@@ -61,6 +61,8 @@ extension Client {
     do throws(CallError) {
       let calls = try await calls(of: request, reportingTo: reporter)
       let result = try await withRecord(of: calls, uploadProtocol.driver, options) { place throws(CallError) in
+        // Otherwise nobody would know of it, and the server might keep its parts for ever.
+        if let ticket = place.abandoned { try? await uploadProtocol.driver.cancel(ticket, calls) }
         var upload = Upload(uploadProtocol.driver, calls, place, options)
         return try await upload.run { end throws(CallError) in
           let result = UploadResult(value: try value(of: end, request, calls), end, calls.length)
@@ -81,7 +83,8 @@ extension Client {
     }
   }
 
-  /// Removes an incomplete upload from the server and from the store. Does nothing if the store has none.
+  /// Removes an incomplete upload from the server and from the store, also one of an earlier version of the file. Does
+  /// nothing if the store has none.
   ///
   /// - Parameters:
   ///   - endpoint: the endpoint with its content, as it was passed to ``upload(_:by:options:)-(E,_,_)``.
@@ -96,9 +99,9 @@ extension Client {
     let request = endpoint.modified { $0.options.uploadProgress = nil }.ofOnePrincipal
     let calls = try await calls(of: request, reportingTo: nil)
     try await withRecord(of: calls, uploadProtocol.driver, options) { place throws(CallError) in
-      guard let record = place.record, let stored = place.stored else { return }
+      guard let record = place.record, let ticket = place.stored?.ticket ?? place.abandoned else { return }
       do throws(CallError) {
-        try await uploadProtocol.driver.cancel(stored.ticket, calls)
+        try await uploadProtocol.driver.cancel(ticket, calls)
       } catch {
         guard let status = error.status, [404, 405, 410, 501].contains(status) else { throw error }
       }
@@ -143,7 +146,7 @@ extension Client {
       let name = UploadRecord.name(driver, calls.message, calls.source, options)
     else { return try await work(UploadPlace()) }
     let record: any LockedTransferRecord
-    var stored: UploadRecord?
+    let stored: UploadRecord?
     do throws(TransferError) {
       record = try await store.lock(name)
     } catch {
@@ -155,9 +158,13 @@ extension Client {
       await record.release()
       throw failure(error.code ?? .refused, of: calls.request, error)
     }
-    if stored?.continues(driver, calls, now: Int64(Date().timeIntervalSince1970)) == false { stored = nil }
+    var place = UploadPlace(record: record, stored: stored)
+    if let stored, !stored.continues(driver, calls, now: Int64(Date().timeIntervalSince1970)) {
+      place.stored = nil
+      if stored.driver == driver.name { place.abandoned = stored.ticket }
+    }
     do throws(CallError) {
-      let output = try await work(UploadPlace(record: record, stored: stored))
+      let output = try await work(place)
       await record.release()
       return output
     } catch {

@@ -14,6 +14,8 @@ struct UploadPlace {
   var record: (any LockedTransferRecord)?
   /// The content of the record, if the upload can continue from it.
   var stored: UploadRecord?
+  /// The upload on the server, if it cannot continue: its content has changed, or it has expired.
+  var abandoned: UploadTicket?
 }
 
 /// An upload in progress: performs the actions that its ``UploadState`` selects, and keeps its record.

@@ -173,10 +173,8 @@ struct BackgroundOutcome: Sendable {
     guard let response, let head = ResponseHead(response, to: request) else {
       throw TransportError(.malformedResponse, requestState: .responded, detail: "the response is not HTTP")
     }
-    guard let file else { return ResponseMessage(head: head.response, content: ResponseContent(content)) }
-    return ResponseMessage(
-      head: head.response,
-      content: ResponseContent(source: try DownloadedContent(file), expectedLength: head.contentLength))
+    guard let file else { return head.message(ResponseContent(content)) }
+    return head.message(try DownloadedContent(file))
   }
 }
 

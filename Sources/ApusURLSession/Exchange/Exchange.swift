@@ -219,9 +219,7 @@ private struct CollectedResponse {
   /// Returns the message. Its content arrives through `channel`, or has been collected.
   func message(_ channel: ContentChannel?) -> ResponseMessage? {
     guard let head else { return nil }
-    return channel.map { head.message($0) }
-      ?? ResponseMessage(
-        head: head.response, content: ResponseContent(collected: content))
+    return channel.map { head.message($0) } ?? head.message(ResponseContent(collected: content))
   }
 }
 

@@ -12,6 +12,9 @@ struct ResponseHead {
   /// The length of the content, if the server announced it and the content is not decoded.
   let contentLength: Int64?
 
+  /// Whether the content is decoded.
+  private let isDecoded: Bool
+
   /// Whether another head follows (RFC 9110 §15.2).
   var isInterim: Bool { response.status.code < 200 }
 
@@ -36,7 +39,8 @@ struct ResponseHead {
     }
     let status = platform.statusCode
     let hasContent = !request.isHead && status >= 200 && status != 204 && status != 304
-    if hasContent, Self.isDecoded(fields[.contentEncoding]) {
+    isDecoded = hasContent && Self.isDecoded(fields[.contentEncoding])
+    if isDecoded {
       fields[.contentEncoding] = nil
       fields[.contentLength] = nil
     }
@@ -56,11 +60,19 @@ struct ResponseHead {
     }
     self.response = response
     contentLength = nil
+    isDecoded = false
   }
 
-  /// Returns the message whose content arrives through `content`.
-  func message(_ content: ContentChannel) -> ResponseMessage {
-    ResponseMessage(head: response, content: ResponseContent(source: content, expectedLength: contentLength))
+  /// Returns the message whose content arrives through `source`.
+  func message(_ source: any ContentSource) -> ResponseMessage {
+    message(ResponseContent(source: source, expectedLength: contentLength))
+  }
+
+  /// Returns the message with content.
+  func message(_ content: ResponseContent) -> ResponseMessage {
+    var content = content
+    content.isDecoded = isDecoded
+    return ResponseMessage(head: response, content: content)
   }
 
   private static func length(_ lengths: String) -> Int64? {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ApusAWS
 
-@Suite("The machine's files and programs", .timeLimit(.minutes(1)))
+@Suite("The machine's files and programs", .timeLimit(.minutes(5)))
 struct SystemEnvironmentTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID())")
 
-  private func program(_ path: String, _ arguments: [String], limit: Int = 1000, seconds: Int = 30) -> AWSProgram {
+  private func program(_ path: String, _ arguments: [String], limit: Int = 1000, seconds: Int = 200) -> AWSProgram {
     AWSProgram(
       path: path, arguments: arguments, variables: ["NAME": "value"], maximumLength: limit,
       timeout: .seconds(seconds))

@@ -10,7 +10,7 @@ import Testing
 
 @testable import ApusAWS
 
-@Suite("Credentials chain", .timeLimit(.minutes(1)))
+@Suite("Credentials chain", .timeLimit(.minutes(5)))
 struct AWSCredentialsChainTests {
   private typealias Source = AWSCredentialsError.Source
 

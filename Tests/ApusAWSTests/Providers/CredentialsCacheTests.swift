@@ -8,7 +8,7 @@ import Testing
 @testable import ApusAWS
 
 /// The fetches of credentials: one for any number of calls, early, and with cool-downs.
-@Suite("Credentials cache", .timeLimit(.minutes(1)))
+@Suite("Credentials cache", .timeLimit(.minutes(5)))
 struct CredentialsCacheTests {
   private struct Outage: Error, Equatable {}
 

@@ -217,6 +217,36 @@ struct S3MultipartTests {
     }
   }
 
+  @Test(
+    "An upload that cannot be continued is removed from the server",
+    arguments: ["changed", "partSize", "shrunk", "discarded"])
+  func abandoned(way: String) async throws {
+    let store = PartStore()
+    try await withFile(store) { bucket, path, options in
+      store.stub.on(where: { request, _ in request.target.contains("partNumber=3&") }, reply: { _ in .status(403) })
+      _ = await failure { try await bucket.upload(path, to: "ran.mp4", options: options) }
+      store.start()
+      var later = options
+      if way == "partSize" {
+        later.partSize = 6 << 20
+      } else {
+        let content = way == "shrunk" ? Data(repeating: 8, count: 100) : Self.content + Data([1])
+        try content.write(to: URL(filePath: path))
+      }
+      if way == "discarded" {
+        try await bucket.discardUpload(of: path, to: "ran.mp4", options: later)
+      } else if way == "shrunk" {
+        store.stub.on(.put, "/films/ran.mp4", reply: .status(200, fields: [.eTag: "\"one\""]))
+        try await bucket.upload(path, to: "ran.mp4", options: later)
+      } else {
+        let result = try await bucket.upload(path, to: "ran.mp4", options: later)
+        #expect(result.resumedBytes == 0)
+      }
+      let removals = store.stub.exchanges.filter { $0.method == .delete }.map(\.target)
+      #expect(removals == ["/films/ran.mp4?uploadId=u1"])
+    }
+  }
+
   @Test("A small file is sent with one request, and a file that is missing fails before anything is sent")
   func small() async throws {
     let store = PartStore()

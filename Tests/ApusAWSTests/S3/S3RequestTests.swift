@@ -46,6 +46,24 @@ struct S3RequestTests {
     #expect(exchange.fields[.authorization]?.contains("/eu-central-1/s3/aws4_request") == true)
   }
 
+  @Test("The checksum of an object is not compared with content that the transport has decoded")
+  func decoded() async throws {
+    struct Decoding: Transport {
+      func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+        let fields = [(HTTPField.Name("x-amz-checksum-crc64nvme"), "rosUhgp5mIg=")]
+        var head = HTTPResponse(status: .ok)
+        for (name, value) in fields { if let name { head.headerFields[name] = value } }
+        var content = ResponseContent(Data("decoded".utf8))
+        content.isDecoded = request.head.path == "/films/decoded"
+        return ResponseMessage(head: head, content: content)
+      }
+    }
+    let client = Client(environment: Environment(baseURL: "https://s3.example.com"), transport: Decoding())
+    let bucket = S3(client, region: "r", credentials: AWSCredentials.example).bucket("films")
+    #expect(try await bucket.get("decoded").data == Data("decoded".utf8))
+    #expect(await failure { try await bucket.get("other") }?.code == .malformedResponse)
+  }
+
   @Test("Over http the digest of content is signed; without content it is that of no bytes")
   func signedContent() async throws {
     stub.onAny(reply: .status(200))
