@@ -76,6 +76,17 @@ struct OAuthTests {
     }
   }
 
+  @Test("A scope that the server does not know is refused")
+  func unknownScope() async throws {
+    try await withOAuth(id: "service") { bench in
+      var own = bench.oauth
+      own.authentication = .basic("service-secret")
+      let service = own
+      let scope = await #expect(throws: OAuthError.self) { try await service.clientCredentials(scopes: ["films:burn"]) }
+      #expect(scope?.code == .invalidScope && scope?.step == .clientCredentials)
+    }
+  }
+
   @Test("200 parallel calls with an expired token refresh once, and the server's reuse detection is never met")
   func parallel() async throws {
     try await withOAuth(id: "parallel") { bench in
@@ -126,7 +137,9 @@ struct OAuthTests {
     }
   }
 
-  @Test("A user signs in on another device, also after the server asks to slow down", arguments: ["allow", "deny"])
+  @Test(
+    "A user signs in on another device, also after the server asks to slow down",
+    arguments: ["allow", "deny", "expire"])
   func device(decision: String) async throws {
     try await withOAuth { bench in
       let client = bench.client
@@ -139,7 +152,7 @@ struct OAuthTests {
       }
       switch result {
       case .success(let grant): #expect(decision == "allow" && grant.scopes == ["films:read"])
-      case .failure(let error): #expect(decision == "deny" && error.code == .accessDenied)
+      case .failure(let error): #expect(error.code == (decision == "deny" ? .accessDenied : .expiredToken))
       }
     }
   }

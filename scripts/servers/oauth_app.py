@@ -8,7 +8,7 @@ its requests, and authenticates with the key at /client-key, private_key_jwt), `
 `service-secret`, and one for each algorithm of ID tokens, such as `app-ES384`.
 
     GET  /authorize?...                a page; the same URL with &decision=allow or deny redirects
-    GET  /enter?user_code=C&decision=D decides on a device
+    GET  /enter?user_code=C&decision=D decides on a device, or ends its code: allow, deny or expire
     GET  /client-key                   the private key of the client `signed` as PEM
     GET  /api                          needs a token with the scope films:read
     GET  /log                          the requests to the token endpoint: a list of [grant type, status, client]
@@ -58,6 +58,7 @@ CODES, TOKENS, DEVICES, DECISIONS, PUSHED, POLLED, PROOFS, LOG = {}, [], {}, {},
 ASSERTIONS = set()
 app = Flask(__name__)
 app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
+app.config["OAUTH2_SCOPES_SUPPORTED"] = ["openid", "films:read", "films:write"]
 
 
 class User:
@@ -518,7 +519,11 @@ def device():
 
 @app.get("/enter")
 def enter():
-    DECISIONS[request.args["user_code"]] = request.args["decision"]
+    code, decision = request.args["user_code"], request.args["decision"]
+    if decision == "expire":
+        next(it for it in DEVICES.values() if it.get_user_code() == code).expires = 0
+    else:
+        DECISIONS[code] = decision
     return ""
 
 

@@ -75,11 +75,11 @@ extension Scene {
     throw UnexpectedOutcome(expected: code)
   }
 
-  /// Waits up to ten seconds until a condition is true.
+  /// Waits up to a minute until a condition is true.
   ///
   /// - Throws: ``NotReached``
   func wait(until condition: String, _ isReached: () -> Bool) async throws {
-    for _ in 0..<2000 {
+    for _ in 0..<12_000 {
       if isReached() { return }
       try await Task.sleep(for: .milliseconds(5))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Demo
 
-@Suite(.timeLimit(.minutes(1))) struct LiveListTests {
+@Suite(.timeLimit(.minutes(5))) struct LiveListTests {
   private let stub = StubTransport()
   private let gate = Gate()
   private let list = LiveList()

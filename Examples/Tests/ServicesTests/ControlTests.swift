@@ -8,7 +8,7 @@ import Testing
 @Suite struct ControlTests {
   @Test(
     "Held posters wait, a search does not, and the concurrency limit is kept",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(5)))
   func posters() async throws {
     try await withSite { site in
       let scheduler = Scheduler(ConcurrencyLimits(perOrigin: 4))

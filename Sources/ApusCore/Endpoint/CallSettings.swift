@@ -84,6 +84,13 @@ package enum IdempotencyFieldKey: ContextKey {
   package static let defaultValue: String? = nil
 }
 
+/// Whether the content (body) of a call and of its response is left out of logs, such as that of a sign-in. Default:
+/// `false`.
+package enum ConfidentialContentKey: ContextKey {
+  /// The content may be logged.
+  package static let defaultValue = false
+}
+
 /// The origins that an endpoint trusts like the environment's own. Default: none.
 package enum TrustedOriginsKey: ContextKey {
   /// No other origin.

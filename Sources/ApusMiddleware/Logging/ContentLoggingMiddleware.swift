@@ -23,12 +23,14 @@ import Foundation
 ///
 /// It logs JSON and forms up to a limit and masks the values of members whose names suggest a secret. Of all other
 /// content it logs the media type and the length. A secret under another name is logged: use this middleware in
-/// development, not in production. It does not log content that is a file or a stream, nor fields (headers).
+/// development, not in production. It does not log content that is a file or a stream, nor fields (headers), nor the
+/// content of a sign-in by `ApusOAuth`.
 public struct ContentLoggingMiddleware: Middleware {
   /// The words that mark a member as secret if its name contains one, without regard to case, `_` and `-`.
   public static let defaultMaskedNames: Set<String> = [
     "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
     "authorization", "credential", "cookie", "sessionid", "signature", "cvv", "cardnumber", "iban",
+    "verifier", "assertion", "devicecode", "usercode",
   ]
 
   private let logger: Logger
@@ -53,7 +55,7 @@ public struct ContentLoggingMiddleware: Middleware {
 
   /// Logs a line for the request and one for its response.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard logger.logLevel <= level, context.delivery != .described else {
+    guard logger.logLevel <= level, context.delivery != .described, !context.values[ConfidentialContentKey.self] else {
       return try await next(request, context: context)
     }
     log("request content", request.content.shown, request.head.headerFields, context)

@@ -1,6 +1,7 @@
 #if OAuth
 import ApusCore
 public import ApusMiddleware
+import Synchronization
 
 extension OAuthClient {
   /// Gets tokens for the client itself, without a user (RFC 6749 §4.4). The client must have an
@@ -57,12 +58,12 @@ extension OAuthClient {
 
   /// Signs out: removes the tokens from a store, then revokes them at the server if it can.
   ///
+  /// A refresh that runs is waited for: otherwise the tokens that it is about to get would stay valid.
+  ///
   /// - Parameter store: the store.
   /// - Throws: the error of the store, or ``OAuthError`` of the revocation. The store is empty in the second case.
   public func signOut(of store: any CredentialsStore) async throws {
-    let stored = try await store.current()
-    try await store.clear()
-    guard case .tokens(let tokens)? = stored.credential, server.revocationEndpoint != nil else { return }
+    guard let tokens = try await store.takeTokens(), server.revocationEndpoint != nil else { return }
     try await revoke(tokens)
   }
 
@@ -82,6 +83,26 @@ extension OAuthClient {
     guard let stored = tokens.proofKey else { return nil }
     guard let key = ProofKey(stored) else { throw OAuthError(step, .invalidKey, "the stored key is malformed") }
     return key
+  }
+}
+
+extension CredentialsStore {
+  /// Removes the credentials, exclusively where the store can be refreshed. Returns them if they are tokens.
+  fileprivate func takeTokens() async throws -> Tokens? {
+    guard let store = self as? any RefreshableCredentialsStore else { return try await removeTokens() }
+    let taken = Mutex<Tokens?>(nil)
+    try await store.withLock {
+      let tokens = try await store.removeTokens()
+      taken.withLock { $0 = tokens }
+    }
+    return taken.withLock { $0 }
+  }
+
+  private func removeTokens() async throws -> Tokens? {
+    let stored = try await current()
+    try await clear()
+    guard case .tokens(let tokens)? = stored.credential else { return nil }
+    return tokens
   }
 }
 #endif

@@ -77,9 +77,13 @@ final class LoopbackLoop: Sendable {
         case .refuse: connections.remove(at: index)
         }
       }
-      if ready[1], let socket = listener.accepted() {
+      guard ready[1] else { continue }
+      if let socket = listener.accepted() {
         if connections.count == Self.maximumConnections { connections.removeFirst() }
         connections.append(Connection(socket: socket, request: RedirectRequest(path: path, port: port)))
+      } else {
+        // Where the limit of open files is reached, the listener stays ready, and this loop would never rest.
+        _ = try LoopbackSocket.poll([wake.0], milliseconds: 100)
       }
     }
     return nil

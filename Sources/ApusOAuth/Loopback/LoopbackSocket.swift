@@ -84,15 +84,16 @@ final class LoopbackSocket: Sendable {
 
   /// Waits until one of several sockets can be read, or has failed.
   ///
+  /// - Parameter milliseconds: the longest time to wait. Default: -1, any time.
   /// - Returns: for each socket, whether it can.
-  static func poll(_ sockets: [LoopbackSocket]) throws(OAuthError) -> [Bool] {
+  static func poll(_ sockets: [LoopbackSocket], milliseconds: Int32 = -1) throws(OAuthError) -> [Bool] {
     var entries = sockets.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
     #if canImport(Darwin)
-    let count = Darwin.poll(&entries, nfds_t(entries.count), -1)
+    let count = Darwin.poll(&entries, nfds_t(entries.count), milliseconds)
     #elseif canImport(Glibc)
-    let count = Glibc.poll(&entries, nfds_t(entries.count), -1)
+    let count = Glibc.poll(&entries, nfds_t(entries.count), milliseconds)
     #else
-    let count = Musl.poll(&entries, nfds_t(entries.count), -1)
+    let count = Musl.poll(&entries, nfds_t(entries.count), milliseconds)
     #endif
     guard count >= 0 || errno == EINTR else { throw failure }
     return entries.map { count > 0 && $0.revents != 0 }

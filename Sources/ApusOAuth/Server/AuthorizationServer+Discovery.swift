@@ -23,8 +23,9 @@ extension AuthorizationServer {
     do throws(OAuthError) {
       return try read(try await calls.get(places.oauth, for: .discovery), issuer)
     } catch {
-      // Servers without this document answer in many ways.
-      guard let status = error.status, (400..<500).contains(status) || (300..<400).contains(status) else { throw error }
+      // Servers without this document answer in many ways, some of them with the page of an app for any path.
+      let isNothing = error.status.map { (300..<500).contains($0) } ?? (error.code == .malformedResponse)
+      guard isNothing else { throw error }
     }
     return try read(try await calls.get(places.openID, for: .discovery), issuer)
   }

@@ -54,7 +54,7 @@ struct OAuthCalls: Sendable {
   }
 
   private func prepared(_ request: Request<Content>) -> Request<Content> {
-    request.credentials(.none).redirects(.none).contentLimit(Self.limit)
+    request.credentials(.none).redirects(.none).contentLimit(Self.limit).setting(ConfidentialContentKey.self, true)
   }
 
   private static func judged(_ content: Content, _ step: OAuthError.Step) -> Result<JSONValue, OAuthError> {

@@ -54,6 +54,9 @@ extension OAuthClient {
   /// Pushes an authorization request. Returns its URI.
   private func push(_ form: Form, _ secrets: OAuthAuthorization.Secrets) async throws(OAuthError) -> String {
     let url = try server.url(\.pushedAuthorizationEndpoint, for: .pushedAuthorization)
+    var form = form
+    // A parameter of the authorization request, whatever proves the client's identity (RFC 9126 §2.1).
+    if !authentication.addsID { form.append(("client_id", id)) }
     let json = try await post(url, form, for: .pushedAuthorization, proving: secrets.key)
     guard let uri = json["request_uri"]?.string, !uri.isEmpty, uri.utf8.count <= 2048 else {
       throw OAuthError(.pushedAuthorization, .malformedResponse, "the response has no request URI")

@@ -67,6 +67,11 @@ extension ClientAuthentication {
     let id: String
   }
 
+  /// Whether the form of each request has the client's id.
+  var addsID: Bool {
+    if case .basic = kind { false } else { true }
+  }
+
   /// Adds the client's identity and its proof to a request.
   ///
   /// - Parameters:

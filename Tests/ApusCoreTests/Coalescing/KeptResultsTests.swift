@@ -1,5 +1,6 @@
 import ApusTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ApusCore
@@ -50,7 +51,7 @@ struct KeptResultsTests {
 
   /// Whether everything is freed once the tasks that have just ended are.
   private func areGone(_ remains: Remains) async -> Bool {
-    for _ in 0..<100_000 where !remains.isEmpty { await Task.yield() }
+    try? await waitWhile(!remains.isEmpty)
     return remains.isEmpty
   }
 

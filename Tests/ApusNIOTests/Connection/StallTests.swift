@@ -69,7 +69,8 @@ struct StallTests {
   func blockedAfterHead() async throws {
     let pace = SlowReader.Pace(buffer: 8 << 10, greeting: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
     try await SlowReader.with(pace) { server in
-      let error = try #require(try await send(8 << 20, to: server, stall: .milliseconds(200)))
+      // Enough time for the head to arrive on a busy machine.
+      let error = try #require(try await send(8 << 20, to: server, stall: .seconds(3)))
       #expect(error.code == .timeout && error.phase == .receiving && error.requestState == .responded)
     }
   }

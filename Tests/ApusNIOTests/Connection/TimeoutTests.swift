@@ -201,9 +201,9 @@ struct TimeoutTests {
       let subject = (error as? TransportError)?.source.rawValue ?? "\(type(of: error))"
       told.withLock { $0.append("\(subject) \(phase.rawValue)") }
     } _: { _, client in
-      let own = ExchangeTimeouts(connection: .milliseconds(30))
+      let own = ExchangeTimeouts(connection: .seconds(1))
       _ = await failure { try await client.send(message().setting(ExchangeTimeouts.self, own)) }
-      _ = await failure { try await client.withDeadline(.milliseconds(30)) { try await client.send(message()) } }
+      _ = await failure { try await client.withDeadline(.seconds(1)) { try await client.send(message()) } }
       #expect(told.withLock { $0 } == ["trafficControl waiting", "CancellationError waiting"])
     }
   }

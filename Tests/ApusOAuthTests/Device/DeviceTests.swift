@@ -56,7 +56,7 @@ struct DeviceTests {
     #expect(try await grant.value.scopes == ["a"])
     #expect(prompts.all.map(\.userCode) == ["WDJB-MJHT"])
     #expect(prompts.all.first?.page == "https://id.example.com/enter")
-    #expect(issuer.forms("/token").allSatisfy { $0["device_code"] == "device" })
+    #expect(issuer.forms("/token").allSatisfy { $0["device_code"] == "sentinel-of-the-device" })
   }
 
   @Test(

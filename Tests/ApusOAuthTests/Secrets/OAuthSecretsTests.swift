@@ -1,6 +1,7 @@
 #if OAuth
 import Apus
 import ApusTesting
+import Crypto
 import Foundation
 import Synchronization
 import TestSupport
@@ -25,13 +26,18 @@ struct OAuthSecretsTests {
   private let events = EventTexts()
   private static let clientSecret = "sentinel-of-the-client"
 
+  private let log = LogRecorder()
+
   private var oauth: OAuthClient {
     var settings = ClientSettings()
     settings.runtime.clock = issuer.clock
-    settings.observers = [events]
+    settings.observers = [events, RequestLogging(log.logger(), showsPaths: true)]
     let client = Client(
-      environment: Environment(baseURL: "https://api.example.com"), transport: issuer.stub, settings: settings)
-    var oauth = OAuthClient(id: "app", server: issuer.server, using: client, now: { FakeIssuer.now })
+      environment: Environment(baseURL: "https://api.example.com"),
+      pipeline: [.transport: ContentLoggingMiddleware(log.logger())], transport: issuer.stub, settings: settings)
+    var server = issuer.server
+    server.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par"
+    var oauth = OAuthClient(id: "app", server: server, using: client, now: { FakeIssuer.now })
     oauth.authentication = .post(Secret(Self.clientSecret))
     return oauth
   }
@@ -39,10 +45,17 @@ struct OAuthSecretsTests {
   /// What the requests and the tokens must not show.
   private func secrets(_ tokens: Tokens?) -> [String] {
     let sent = issuer.forms("/token").flatMap { form in
-      ["code", "code_verifier", "client_secret", "refresh_token", "device_code"].compactMap { form[$0] }
+      ["code", "code_verifier", "client_secret", "client_assertion", "refresh_token", "device_code"]
+        .compactMap { form[$0] }
     }
     let kept = [tokens?.access, tokens?.refresh, tokens?.idToken, tokens?.proofKey].compactMap { $0?.value }
-    return (sent + kept).filter { $0 != "device" }
+    return sent + kept
+  }
+
+  private func checkLogsAndEvents(_ tokens: Tokens?) {
+    for text in events.all { check(text, tokens, "an event") }
+    for line in log.lines.all { check(line.text, tokens, "a log") }
+    #expect(!events.all.isEmpty && !log.lines.all.isEmpty)
   }
 
   private func check(_ shown: String, _ tokens: Tokens?, _ what: String) {
@@ -64,9 +77,44 @@ struct OAuthSecretsTests {
       check(texts(of: authorization), tokens, "the authorization")
       check(texts(of: grant), tokens, "the grant")
       check(texts(of: tokens), tokens, "the tokens")
-      for text in events.all { check(text, tokens, "an event") }
+      checkLogsAndEvents(tokens)
     }
-    #expect(!events.all.isEmpty)
+  }
+
+  @Test("No text of a sign-in on another device, or of a client without a user, shows a secret")
+  func otherFlows() async throws {
+    let pem = P256.Signing.PrivateKey().pemRepresentation
+    var oauth = oauth
+    for authentication in [ClientAuthentication.post(Secret(Self.clientSecret)), try .privateKey(pem: Secret(pem))] {
+      oauth.authentication = authentication
+      let prompts = Log<DevicePrompt>()
+      let client = oauth
+      let signIn = Task { try await client.signInOnAnotherDevice(scopes: ["a"]) { prompts.add($0) } }
+      try await issuer.clock.waitForSleepers(1)
+      issuer.clock.advance(by: .seconds(5))
+      let grant = try await signIn.value
+      let own = try await oauth.clientCredentials()
+      #expect(secrets(grant.tokens).contains("sentinel-of-the-device"))
+      for (found, tokens) in [(grant, grant.tokens), (own, own.tokens)] {
+        check(texts(of: found) + texts(of: oauth), tokens, "the grant")
+        checkLogsAndEvents(tokens)
+      }
+    }
+    #expect(!texts(of: oauth).contains("PRIVATE KEY"))
+  }
+
+  @Test("No text of an ID token that is refused shows it")
+  func refusedIDToken() async throws {
+    issuer.state.withLock { $0.claims["nonce"] = "sentinel-of-another" }
+    let oauth = oauth
+    let failure = await oauthFailure { () async throws(OAuthError) in
+      let authorization = try await oauth.authorization(scopes: ["openid"], redirect: "app:/done")
+      return try await oauth.finish(authorization, with: issuer.authorized(authorization.page))
+    }
+    let error = try #require(failure)
+    check(texts(of: error) + error.localizedDescription, nil, "the error")
+    #expect(!texts(of: error).contains("sentinel-of-another"))
+    checkLogsAndEvents(nil)
   }
 
   @Test(
@@ -87,7 +135,7 @@ struct OAuthSecretsTests {
     let failure = await oauthFailure { () async throws(OAuthError) in try await oauth.refreshed(grant.tokens) }
     let found = try #require(failure)
     check(texts(of: found) + found.localizedDescription, grant.tokens, "the error")
-    for text in events.all { check(text, grant.tokens, "an event") }
+    checkLogsAndEvents(grant.tokens)
   }
 }
 #endif

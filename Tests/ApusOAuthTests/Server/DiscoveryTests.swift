@@ -49,6 +49,14 @@ struct DiscoveryTests {
     #expect(stub.exchanges.allSatisfy { $0.fields[.authorization] == nil })
   }
 
+  @Test("A server that answers any path with a page is asked for the document of OpenID")
+  func page() async throws {
+    stub.on(.get, "/.well-known/oauth-authorization-server", reply: .text("<html></html>"))
+    stub.on(.get, "/.well-known/openid-configuration", reply: .json(document()))
+    let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
+    #expect(server.tokenEndpoint == "https://id.example.com/token")
+  }
+
   @Test("A server without it is asked for the document of OpenID", arguments: [404, 400, 403, 302])
   func openID(status: Int) async throws {
     stub.on(.get, "/.well-known/oauth-authorization-server", reply: .status(status))

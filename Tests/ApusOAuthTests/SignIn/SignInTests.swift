@@ -2,6 +2,7 @@
 import Apus
 import ApusNIO
 import ApusTesting
+import Crypto
 import Foundation
 import Synchronization
 import TestSupport
@@ -124,6 +125,18 @@ struct SignInTests {
     let form = try #require(issuer.forms("/par").first)
     #expect(form["prompt"] == "login" && form["state"] == authorization.secrets.state && form["client_id"] == "app")
     #expect(form["code_challenge_method"] == "S256" && form["redirect_uri"] == "app:/done")
+  }
+
+  @Test("A pushed request names the client once, however the client proves its identity")
+  func pushedIdentity() async throws {
+    let key = Secret(P256.Signing.PrivateKey().pemRepresentation)
+    for authentication in [ClientAuthentication.none, .basic("s"), .post("s"), try .privateKey(pem: key)] {
+      var oauth = issuer.oauth { $0.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par" }
+      oauth.authentication = authentication
+      _ = try await oauth.authorization(scopes: ["a"], redirect: "app:/done")
+      let text = try #require(issuer.stub.exchanges.last { $0.target == "/par" }).text
+      #expect(text.split(separator: "&").count { $0 == "client_id=app" } == 1, "\(authentication)")
+    }
   }
 
   @Test("A server that requires pushed requests and has no endpoint for them, or no S256, is refused")

@@ -78,17 +78,19 @@ final class FakeIssuer: Sendable {
 
   /// What a browser does in which the user agrees: returns the redirect.
   func authorized(_ page: String, changing: [String: String?] = [:]) -> String {
-    let query = FormText.decoded(page.split(separator: "?", maxSplits: 1).last ?? "") ?? [:]
+    var query = FormText.decoded(page.split(separator: "?", maxSplits: 1).last ?? "") ?? [:]
+    if let uri = query["request_uri"] { query = state.withLock { $0.codes.removeValue(forKey: uri) } ?? [:] }
+    let asked = query
     let code = state.withLock { state -> String in
       state.count += 1
       let code = "code-\(state.count)"
-      state.codes[code] = query
+      state.codes[code] = asked
       return code
     }
-    var values: [String: String] = ["code": code, "state": query["state"] ?? "", "iss": Self.issuer]
+    var values: [String: String] = ["code": code, "state": asked["state"] ?? "", "iss": Self.issuer]
     for (name, value) in changing { values[name] = value }
     return FormText.url(
-      query["redirect_uri"] ?? "", adding: values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      asked["redirect_uri"] ?? "", adding: values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 
   // MARK: The endpoints
@@ -104,7 +106,7 @@ final class FakeIssuer: Sendable {
     case "/device":
       return .json(
         """
-        {"device_code":"device","user_code":"WDJB-MJHT","verification_uri":"https://id.example.com/enter",\
+        {"device_code":"sentinel-of-the-device","user_code":"WDJB-MJHT","verification_uri":"https://id.example.com/enter",\
         "expires_in":1800,"interval":5}
         """)
     case "/par":
@@ -145,7 +147,8 @@ final class FakeIssuer: Sendable {
           return .json(#"{"error":"invalid_grant","error_description":"reused"}"#, status: 400)
         }
         return Self.tokens(&state, nonce: nil, openID: false)
-      case "client_credentials": return .json(#"{"access_token":"own","token_type":"Bearer","expires_in":60}"#)
+      case "client_credentials":
+        return .json(#"{"access_token":"sentinel-of-a-service","token_type":"Bearer","expires_in":60}"#)
       default: return Self.tokens(&state, nonce: nil, openID: form["scope"]?.contains("openid") ?? false)
       }
     }

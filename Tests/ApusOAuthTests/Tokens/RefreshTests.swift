@@ -93,7 +93,7 @@ struct OAuthRefreshTests {
     let oauth = issuer.oauth()
     let store = MemoryCredentialsStore(.tokens(Tokens(access: "old")))
     issuer.api { exchange in
-      exchange.fields[.authorization] == "Bearer own" ? .json("{}") : .status(401)
+      exchange.fields[.authorization] == "Bearer sentinel-of-a-service" ? .json("{}") : .status(401)
     }
     var configuration = Configuration(baseURL: "https://api.example.com")
     configuration.authentication = .clientCredentials(oauth, store, scopes: ["x"])

@@ -104,6 +104,26 @@ struct TokenEndpointTests {
     #expect(issuer.state.withLock { $0.revoked.count } == 4)
   }
 
+  @Test("A sign-out waits for a refresh that runs, and revokes the tokens that it got")
+  func signOutDuringRefresh() async throws {
+    let store = MemoryCredentialsStore(.tokens(Tokens(access: "a1", refresh: "r1")))
+    let gate = Gate()
+    let refresh = Task {
+      try await store.withLock {
+        let generation = store.current().generation
+        try await gate.wait()
+        _ = store.refresh(generation, to: .tokens(Tokens(access: "a2", refresh: "r2")))
+      }
+    }
+    try await gate.waitForArrivals(1)
+    let signOut = Task { try await issuer.oauth().signOut(of: store) }
+    gate.open()
+    try await refresh.value
+    try await signOut.value
+    #expect(store.current().credential == nil)
+    #expect(issuer.state.withLock { $0.revoked } == ["r2", "a2"])
+  }
+
   @Test("A redirect of the token endpoint is not followed, since the form is secret")
   func redirect() async {
     issuer.stub.onAny(reply: .status(307, fields: [.location: "https://evil.example/"]))

@@ -1,5 +1,6 @@
 import Apus
 import ApusTesting
+import TestSupport
 import Testing
 
 @Suite("19: exactly one outcome")
@@ -25,7 +26,7 @@ struct Capability19OneOutcomeTests {
   /// Waits until no call has or awaits a permit. A shared exchange continues for a moment after its last caller has
   /// left.
   private func settled(_ scheduler: Scheduler) async -> Bool {
-    for _ in 0..<100_000 where scheduler.runningCount + scheduler.queuedCount > 0 { await Task.yield() }
+    try? await waitWhile(scheduler.runningCount + scheduler.queuedCount > 0)
     return scheduler.runningCount + scheduler.queuedCount == 0
   }
 

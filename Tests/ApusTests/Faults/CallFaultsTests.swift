@@ -201,7 +201,7 @@ struct CallFaultsTests {
 
   /// Waits until an object is released and returns whether it was. A task releases its context shortly after its value.
   private func gone(_ object: () -> AnyObject?) async -> Bool {
-    for _ in 0..<100_000 where object() != nil { await Task.yield() }
+    try? await waitWhile(object() != nil)
     return object() == nil
   }
 

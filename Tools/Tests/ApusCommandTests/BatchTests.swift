@@ -140,7 +140,7 @@ struct BatchTests {
       request.path == "/stalled" ? .stalled : .generated(1000)
     } body: { server in
       let input = """
-        {"n":1,"url":"\(server.origin)/stalled","timeout_s":0.3}
+        {"n":1,"url":"\(server.origin)/stalled","timeout_s":3}
         {"n":2,"url":"\(server.origin)/","max_body":999}
         {"n":3,"url":"\(server.origin)/","max_body":1000}
         {"n":4,"url":"http://127.0.0.1:1/"}

@@ -66,6 +66,27 @@ struct S3Tests {
     }
   }
 
+  @Test("Credentials of a service on this machine are never asked for through a proxy")
+  func directCredentials() async throws {
+    try await TestServer.with { request in
+      request.target.contains("/films/") ? .text("<ListBucketResult></ListBucketResult>") : .status(500)
+    } body: { proxy in
+      try await TestServer.with { _ in
+        .json(
+          #"{"AccessKeyId":"AKIDLOCAL","SecretAccessKey":"s","Token":"t","Expiration":"2099-01-01T00:00:00Z"}"#)
+      } body: { service in
+        var setting = folder.setting()
+        setting.environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = service.origin + "/credentials"
+        let run = try await ToolRun.of(
+          ["ls", "s3://films", "--endpoint-url", "http://s3.invalid", "--proxy", proxy.origin], setting)
+        #expect(run.status == 0, "\(run.error)")
+        #expect(service.exchanges.map(\.target) == ["/credentials"])
+        #expect(proxy.exchanges.map(\.path) == ["http://s3.invalid/films/"])
+        #expect(proxy.exchanges.first?.fields["Authorization"]?.contains("AKIDLOCAL/") == true)
+      }
+    }
+  }
+
   @Test("Objects are listed with time and size, prefixes with hyphens, and control characters are escaped")
   func list() async throws {
     try await TestServer.with {

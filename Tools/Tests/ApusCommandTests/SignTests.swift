@@ -42,6 +42,14 @@ struct SignTests {
     #expect(result.url == nil)
   }
 
+  @Test("A field value on several lines is signed with a space in place of each break")
+  func multilineValue() async throws {
+    let field = "My-Header1:value1\n  value2\n     value3\n"
+    let result = try await printed(common + keys, request + field)
+    #expect(result.canonicalRequest.contains("\nmy-header1:value1 value2 value3\n"))
+    #expect(result.signature == "cfd34249e4b1c8d6b91ef74165d41a32e5fab3306300901bb65a51a73575eefd")
+  }
+
   @Test("A presigned URL is printed whole, with characters encoded that a URL cannot contain")
   func presigned() async throws {
     let result = try await printed(

@@ -175,7 +175,7 @@ struct UploadTests {
     try await TestServer.with {
       upload.tus($0)
     } body: { server in
-      let run = try await ToolRun.of(tus(server, "--timeout", "2"), setting)
+      let run = try await ToolRun.of(tus(server, "--timeout", "8"), setting)
       #expect(run.status == 28)
       let sentence = try #require(run.error.split(separator: "\n").first)
       #expect(sentence.hasSuffix(" 600000 of 1000000 bytes are kept; the same command continues."), "\(run.error)")

@@ -100,14 +100,14 @@ extension Backend.Options {
   }
 }
 
-/// A condition that did not become true within ten seconds.
+/// A condition that did not become true within a minute.
 struct TimedOut: Error {}
 
 /// Waits until a condition is true.
 ///
-/// - Throws: ``TimedOut`` after ten seconds.
+/// - Throws: ``TimedOut`` after a minute.
 func wait(until isReached: () -> Bool) async throws {
-  for _ in 0..<2000 {
+  for _ in 0..<12_000 {
     if isReached() { return }
     try await Task.sleep(for: .milliseconds(5))
   }

@@ -29,7 +29,8 @@ struct S3Options: ParsableArguments {
     let region = region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"] ?? "us-east-1"
     guard !region.isEmpty else { throw PlanError("--region takes a name.") }
     let endpoint = endpoint ?? environment["AWS_ENDPOINT_URL_S3"] ?? environment["AWS_ENDPOINT_URL"]
-    let url = try TargetURL.named(endpoint ?? "https://s3.\(region).amazonaws.com", relativeTo: nil)
+    let domain = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
+    let url = try TargetURL.named(endpoint ?? "https://s3.\(region).\(domain)", relativeTo: nil)
     guard !anonymous else {
       guard !credentials.isGiven else { throw PlanError("--no-sign-request and credentials are mutually exclusive.") }
       return S3Plan(url: url, region: region, credentials: nil)

@@ -16,7 +16,22 @@ enum AWSCredentialsPlan: Sendable, Hashable {
 
   /// Returns the provider of credentials.
   ///
-  /// - Parameter transport: the transport to services that issue credentials.
+  /// - Parameters:
+  ///   - transport: the transport of the command, to services with https.
+  ///   - connection: the connections of the command. Services with http are on this machine or on its network's link:
+  ///     they are never called through a proxy, which would see the credentials.
+  /// - Throws: ``PlanError``, ``InputError``
+  func provider(_ transport: any Transport, _ connection: ConnectionPlan) throws -> any AWSCredentialsProvider {
+    guard case .search = self, connection.proxy != .none else { return provider(transport) }
+    var plain = connection
+    plain.proxy = .none
+    let direct = try plain.makeTransport(host: nil, limitsEachWait: connection.timeout == nil)
+    return provider(SchemeTransport(http: direct, https: transport))
+  }
+
+  /// Returns the provider of credentials.
+  ///
+  /// - Parameter transport: the transport to services that issue credentials, without a proxy.
   func provider(_ transport: any Transport) -> any AWSCredentialsProvider {
     switch self {
     case .keys(let credentials): return credentials
@@ -34,5 +49,15 @@ enum AWSCredentialsPlan: Sendable, Hashable {
     case .keys(let credentials): credentials.accessKeyID
     case .search(let profile): profile ?? environment["AWS_PROFILE"] ?? environment["AWS_ACCESS_KEY_ID"]
     }
+  }
+}
+
+/// A transport that consists of one for each scheme.
+private struct SchemeTransport: Transport {
+  let http: any Transport
+  let https: any Transport
+
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+    try await (request.head.scheme == "http" ? http : https).send(request, context: context)
   }
 }
