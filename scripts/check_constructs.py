@@ -59,7 +59,8 @@ def check(path, text):
     code = swift_source.code(text)
     rules = EVERYWHERE + (CORE if path.startswith("Sources/ApusCore/") else [])
     if path.startswith(JSON) and path.removeprefix(JSON) not in UNSAFE:
-        rules = rules + [(r"\b(?:\w*Unsafe\w*|unsafe\w+|assumingMemoryBound|unchecked)\b", "unsafe memory (list the file with its reason in UNSAFE)")]
+        rules = rules + [(r"\b(?:\w*Unsafe\w*|unsafe\w+|assumingMemoryBound|unchecked)\b",
+                          "unsafe memory (list the file with its reason in UNSAFE)")]
     found = [(swift_source.line_of(code, match.start()), what)
              for pattern, what in rules for match in re.finditer(pattern, code)]
     return [f"{path}:{line}: {what}" for line, what in sorted(found)]

@@ -152,7 +152,8 @@ struct OAuthTests {
       }
       switch result {
       case .success(let grant): #expect(decision == "allow" && grant.scopes == ["films:read"])
-      case .failure(let error): #expect(error.code == (decision == "deny" ? .accessDenied : .expiredToken))
+      case .failure(let error):
+        #expect(decision != "allow" && error.code == (decision == "deny" ? .accessDenied : .expiredToken))
       }
     }
   }

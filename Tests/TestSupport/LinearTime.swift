@@ -5,7 +5,7 @@ import Foundation
 /// Uses the processor time of the current thread and the shortest of several runs: other work on the machine can only
 /// lengthen a run.
 public enum LinearTime {
-  /// Returns the processor time of some work, in seconds, which other threads do not disturb.
+  /// Returns the processor time of some work in seconds. Other threads do not count.
   public static func time(of work: () throws -> Void) rethrows -> Double {
     let start = now
     try work()

@@ -180,6 +180,8 @@ private final class RunningProgram: Sendable {
       guard all.count <= program.maximumLength else { return end(with: .failure(AWSProgramError.outputTooLong)) }
     }
     parts.process.waitUntilExit()
+    // The handler may be called later.
+    state.withLock { $0.hasExited = true }
     let status = Int(parts.process.terminationStatus)
     guard parts.process.terminationReason == .exit, status == 0 else {
       return end(with: .failure(AWSProgramError.failed(status: status)))

@@ -15,7 +15,7 @@ extension S3Bucket {
   ///
   /// The properties of the object are read first. Its entity tag must stay the same until the last byte, and the
   /// complete file must have the checksum of the object, if the server states one that covers it. An object with a
-  /// content coding is stored as it is coded. The rest is as with
+  /// content coding is saved as it is coded; `URLSessionTransport`, which decodes it, fails instead. The rest is as with
   /// the client's `download(_:to:options:)`: the file gets its name when it is complete and verified, and the same call
   /// continues after an interruption, also in another process.
   ///
@@ -34,7 +34,7 @@ extension S3Bucket {
     _ key: String, to path: String, version: String? = nil, options: DownloadOptions = DownloadOptions()
   ) async throws(CallError) -> DownloadedFile {
     let info = try await head(key, version: version)
-    // The file has the stored bytes, also those of an object with a content coding: its checksum is that of them.
+    // The file has the stored bytes, which the checksum covers, also those of an object with a content coding.
     var request = request(.get, route(key, Self.version(version)), mapping: .content)
       .field("Accept-Encoding", "identity")
     if let tag = info.entityTag { request = request.field("If-Match", tag) }

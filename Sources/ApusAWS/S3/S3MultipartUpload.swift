@@ -36,6 +36,7 @@ struct S3MultipartUpload: UploadDriver {
 
   let name = "s3"
   let restartsWhenGone = true
+  let cancelsOnlyIncomplete = true
 
   // MARK: Steps
 

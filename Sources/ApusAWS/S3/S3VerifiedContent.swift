@@ -11,7 +11,8 @@ import Foundation
 
 extension ResponseMessage {
   /// Returns the response with content (body) that fails at its end if it does not have the checksum that the server
-  /// states for it. The checksum of an object with a content coding does not cover content that a transport has decoded.
+  /// states for it. The checksum of an object with a content coding does not cover content that a transport has
+  /// decoded.
   ///
   /// - Throws: ``ApusCore/TransportError`` with the kind `malformedResponse` if all content is in memory.
   func verified() throws -> ResponseMessage {

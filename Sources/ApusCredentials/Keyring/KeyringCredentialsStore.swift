@@ -23,17 +23,16 @@ import Foundation
 /// that may read the key, and to the superuser's.
 ///
 /// Changes by other processes take effect immediately: each use reads the key, with two system calls. Replacing and
-/// refreshing are exclusive between processes by means of a folder for each key, with two empty lock files, in a folder
-/// that only its owner can access, such as one in `$XDG_RUNTIME_DIR`. Do not remove the folder of a key while a process
-/// runs.
+/// refreshing are exclusive between processes by means of lock files, which are empty. Each key has a folder for them, in
+/// one that only its owner can access, such as one in `$XDG_RUNTIME_DIR`. Do not remove it while a process runs.
 ///
 /// The size of a user's keys is limited (`/proc/sys/kernel/keys/maxbytes`), by default to 20,000 bytes. Containers
 /// often do not permit keyrings: the store then throws ``KeyringCredentialsStoreError/Reason/unavailable``.
 public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
   /// The keyrings of the kernel (`keyrings(7)`).
   public enum Keyring: Sendable, Hashable, CaseIterable {
-    /// That of the login session, which ends with its last process. A key with the same name in a keyring that is linked
-    /// to it, often that of the user, is found as well.
+    /// That of the login session, which ends with its last process. A key with the same name in a keyring that is
+    /// linked to it, often that of the user, is found as well.
     case session
     /// The keyring that all sessions of a user without one of their own share.
     case userSession
@@ -70,7 +69,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///   - name: the description of the key, for example the identifier of the tool. Use a different one for each of
   ///     several accounts.
   ///   - keyring: the keyring. Default: that of the login session.
-  ///   - locks: the path of the folder for the folders of the lock files, which is created if it is missing.
+  ///   - locks: the path of the folder in which keys have the folders of their lock files. It is created if it is missing.
   ///   - timeout: the time after which stored or refreshed credentials expire, in whole seconds and at least one second.
   ///     The store is then signed out. Default: `nil`, never.
   public convenience init(
@@ -209,7 +208,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
 struct KeyringPlace {
   let name: String
   let keyring: KeyringCredentialsStore.Keyring
-  /// The folder of the lock files.
+  /// The folder in which keys have the folders of their lock files.
   let locks: String
   let timeout: Duration?
 

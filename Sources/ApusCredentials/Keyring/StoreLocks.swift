@@ -7,7 +7,7 @@ import ApusMiddleware
 ///
 /// The store has a folder of its own with the files `lease` and `write`, which are empty. Each could be removed by
 /// another program while its lock is held, and created again by the next process. So a lease also locks that folder,
-/// and a write the folder in which it is.
+/// and a write its parent.
 struct StoreLocks: Sendable {
   private let place: FilePlace
   private let clock: any MonotonicClock
@@ -43,9 +43,10 @@ struct StoreLocks: Sendable {
   private func take(_ locks: @Sendable (_ own: Folder, _ outer: Folder) async throws -> FileLocks) async throws
     -> FileLocks
   {
-    let (own, outer) = (try place.makeFolder(), try FilePlace(place.folder).makeFolder())
-    try own.check()
+    let outer = try FilePlace(place.folder).makeFolder()
     try outer.check()
+    let own = try place.makeFolder()
+    try own.check()
     return try await locks(own, outer)
   }
 }

@@ -25,22 +25,21 @@ extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
     var members: [String: Value] = [:]
     members.reserveCapacity(header.length)
     // Of members with the same name only the last one counts, also if another one cannot be decoded.
-    var failures: [(name: String, error: any Error)] = []
+    var failures: [String: (position: Int, error: any Error)] = [:]
     var name = JSONTape.start(of: position)
     while name < header.high {
       document.tape.setBookmark(of: position, to: name, ordinal: 0)
       let text = document.string(document.tape[name])
       do {
         members[text] = try document.decode(Value.self, at: name + 1, depth + 1)
-        if !failures.isEmpty { failures.removeAll { $0.name == text } }
+        if !failures.isEmpty { failures[text] = nil }
       } catch {
         guard document.tape[position].kind == .indexedObject else { throw error }
-        failures.removeAll { $0.name == text }
-        failures.append((text, error))
+        failures[text] = (name, error)
       }
       name = document.tape.position(after: name + 1)
     }
-    if let failure = failures.first { throw failure.error }
+    if let failure = failures.values.min(by: { $0.position < $1.position }) { throw failure.error }
     memory.initializeMemory(as: Self.self, to: members)
   }
 }

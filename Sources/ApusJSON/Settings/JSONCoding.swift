@@ -59,8 +59,8 @@ public struct JSONCoding: Sendable {
   public enum Coder: Sendable, Hashable {
     /// The coder of this package.
     case apus
-    /// Foundation's `JSONDecoder` and `JSONEncoder`, with the same settings. Values at a key path and in an envelope are
-    /// decoded by the coder of this package all the same.
+    /// Foundation's `JSONDecoder` and `JSONEncoder`, with the same settings. Values at a key path and in an envelope
+    /// are decoded by the coder of this package all the same.
     case foundation
   }
 

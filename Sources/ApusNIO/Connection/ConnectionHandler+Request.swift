@@ -2,6 +2,7 @@
 import ApusCore
 import HTTPTypes
 import NIOCore
+import Synchronization
 
 /// The request side of a connection.
 struct Outgoing {
@@ -10,7 +11,7 @@ struct Outgoing {
   /// The content that waits until the server asks for it (`Expect: 100-continue`), and the end of that wait.
   var expected: (upload: Upload, limit: Scheduled<Void>)?
   /// The upload's wait for room; resumed with `false` if no more content is needed.
-  var sender: CheckedContinuation<Bool, Never>?
+  var sender: RoomWaiter?
   /// The next measurement of unsent bytes, scheduled while there are any.
   var measurement: Scheduled<Void>?
   /// The number of content bytes written to the socket, and the number reported as sent.
@@ -22,8 +23,24 @@ struct Outgoing {
     upload?.cancel()
     expected?.limit.cancel()
     measurement?.cancel()
-    sender?.resume(returning: false)
+    sender?.resume(hasRoom: false)
     sender = nil
+  }
+}
+
+/// An upload that waits for room. It is resumed once: with `false`, also when it is released without another result, as by
+/// an event loop that has shut down.
+final class RoomWaiter: Sendable {
+  private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
+
+  init(_ continuation: CheckedContinuation<Bool, Never>) {
+    self.continuation = Mutex(continuation)
+  }
+
+  deinit { resume(hasRoom: false) }
+
+  func resume(hasRoom: Bool) {
+    continuation.withLock { $0.take() }?.resume(returning: hasRoom)
   }
 }
 
@@ -159,10 +176,8 @@ extension ConnectionHandler {
   // MARK: Content in pieces
 
   /// Writes a piece; `waiter` is resumed when there is room for the next.
-  func writePiece(_ piece: ContentPiece, of exchange: Exchange, _ waiter: CheckedContinuation<Bool, Never>) {
-    guard self.exchange === exchange, let context else {
-      return waiter.resume(returning: false)
-    }
+  func writePiece(_ piece: ContentPiece, of exchange: Exchange, _ waiter: RoomWaiter) {
+    guard self.exchange === exchange, let context else { return waiter.resume(hasRoom: false) }
     let wasEmpty = state.unsent == 0
     outgoing.written += Int64(piece.count)
     if case .buffer(let buffer) = piece, exchange.request.encoder.framing != .chunked {
@@ -174,11 +189,11 @@ extension ConnectionHandler {
       state.wrote(outbound.readableBytes)
       flushOutbound()
     }
-    guard self.exchange === exchange else { return waiter.resume(returning: false) }
+    guard self.exchange === exchange else { return waiter.resume(hasRoom: false) }
     // A piece queued behind others does not restart their time limit.
     if wasEmpty { restartTimeout() }
     measureLater()
-    guard !context.channel.isWritable else { return waiter.resume(returning: true) }
+    guard !context.channel.isWritable else { return waiter.resume(hasRoom: true) }
     outgoing.sender = waiter
   }
 
@@ -196,7 +211,7 @@ extension ConnectionHandler {
     guard let sender = outgoing.sender else { return }
     outgoing.sender = nil
     measureProgress()
-    sender.resume(returning: true)
+    sender.resume(hasRoom: true)
   }
 
   /// Ends the content.

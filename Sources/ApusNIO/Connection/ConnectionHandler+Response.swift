@@ -133,8 +133,9 @@ extension ConnectionHandler {
     let content = ContentChannel(
       onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
     incoming.content = content
-    exchange.deliverHead(
-      ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: length)))
+    var response = ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: length))
+    response.content.isDecoded = incoming.coding != nil
+    exchange.deliverHead(response)
   }
 
   /// The maximum memory reserved for an announced length before the bytes arrive.

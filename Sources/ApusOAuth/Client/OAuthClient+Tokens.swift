@@ -58,13 +58,15 @@ extension OAuthClient {
 
   /// Signs out: removes the tokens from a store, then revokes them at the server if it can.
   ///
-  /// A refresh that runs is waited for: otherwise the tokens that it is about to get would stay valid.
+  /// If the server can revoke tokens, a refresh that runs is waited for, at most for twice its limit: otherwise the tokens
+  /// that it is about to get would stay valid. So call it neither during a refresh nor under the lease of the store, which
+  /// would never end.
   ///
   /// - Parameter store: the store.
   /// - Throws: the error of the store, or ``OAuthError`` of the revocation. The store is empty in the second case.
   public func signOut(of store: any CredentialsStore) async throws {
-    guard let tokens = try await store.takeTokens(), server.revocationEndpoint != nil else { return }
-    try await revoke(tokens)
+    guard server.revocationEndpoint != nil else { return try await store.clear() }
+    if let tokens = try await store.takeTokens() { try await revoke(tokens) }
   }
 
   /// Creates the key to which new tokens are bound; `nil`: they are bound to none.

@@ -90,7 +90,7 @@ struct Download<Value: Sendable> {
 
   private mutating func receive(_ response: inout StreamedResponse) async throws -> Outcome {
     // Not the bytes of the server's file, whose length, digests and ranges are those of the coded content.
-    if response.isDecoded, !request.setsCoding || options.makeCheck != nil { throw TransferError(.contentCoded) }
+    if response.isDecoded { throw TransferError(.contentCoded) }
     switch state.receive(response.head) {
     case .restart(let length):
       try await checkSpace(for: length, emptying: true)

@@ -76,7 +76,8 @@ extension TransferError {
     case .diskFull: "free some space, and make the same call again"
     case .system: keptBytes > 0 ? "the same call continues" : nil
     case .digestMismatch: "download it again, or correct the digest"
-    case .contentCoded: "set Accept-Encoding to save the content as it is coded"
+    case .contentCoded:
+      "set Accept-Encoding to save the content as it is coded, with a transport that does not decode it"
     case .unusableRange, .wrongLength: keptBytes > 0 ? "set `resumes` to false to start over" : nil
     case .unknownLength: "send content with a known length, such as a file that is not compressed"
     case .notReplayable: "send a file, bytes or a replayable stream"

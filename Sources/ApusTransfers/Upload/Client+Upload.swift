@@ -61,7 +61,7 @@ extension Client {
     do throws(CallError) {
       let calls = try await calls(of: request, reportingTo: reporter)
       let result = try await withRecord(of: calls, uploadProtocol.driver, options) { place throws(CallError) in
-        // Otherwise nobody would know of it, and the server might keep its parts for ever.
+        // Its parts could not be found again, and the server might keep them for ever.
         if let ticket = place.abandoned { try? await uploadProtocol.driver.cancel(ticket, calls) }
         var upload = Upload(uploadProtocol.driver, calls, place, options)
         return try await upload.run { end throws(CallError) in
@@ -83,8 +83,7 @@ extension Client {
     }
   }
 
-  /// Removes an incomplete upload from the server and from the store, also one of an earlier version of the file. Does
-  /// nothing if the store has none.
+  /// Removes an incomplete upload from the server and from the store. Does nothing if the store has none.
   ///
   /// - Parameters:
   ///   - endpoint: the endpoint with its content, as it was passed to ``upload(_:by:options:)-(E,_,_)``.
@@ -161,7 +160,7 @@ extension Client {
     var place = UploadPlace(record: record, stored: stored)
     if let stored, !stored.continues(driver, calls, now: Int64(Date().timeIntervalSince1970)) {
       place.stored = nil
-      if stored.driver == driver.name { place.abandoned = stored.ticket }
+      if driver.cancelsOnlyIncomplete, stored.driver == driver.name { place.abandoned = stored.ticket }
     }
     do throws(CallError) {
       let output = try await work(place)

@@ -14,7 +14,7 @@ struct UploadPlace {
   var record: (any LockedTransferRecord)?
   /// The content of the record, if the upload can continue from it.
   var stored: UploadRecord?
-  /// The upload on the server, if it cannot continue: its content has changed, or it has expired.
+  /// The upload on the server, if it cannot continue because its content has changed, and can be cancelled.
   var abandoned: UploadTicket?
 }
 

@@ -15,6 +15,8 @@ package protocol UploadDriver: Sendable {
   var repeatsCreation: Bool { get }
   /// Whether the upload starts over by itself if the server no longer knows it.
   var restartsWhenGone: Bool { get }
+  /// Whether cancelling does nothing to an upload that is complete, so that one whose state is unknown can be cancelled.
+  var cancelsOnlyIncomplete: Bool { get }
   /// The maximum number of parts that are sent at once. More than 1 only for numbered parts of one size, each of which
   /// may be sent again.
   var maximumParallelParts: Int { get }
@@ -49,6 +51,7 @@ package protocol UploadDriver: Sendable {
 
 extension UploadDriver {
   package var repeatsCreation: Bool { true }
+  package var cancelsOnlyIncomplete: Bool { false }
   package var maximumParallelParts: Int { 1 }
   package func isTemporary(_ status: Int) -> Bool { false }
   package func isFinal(_ error: CallError) -> Bool { false }

@@ -39,8 +39,9 @@ struct ResponseHead {
     }
     let status = platform.statusCode
     let hasContent = !request.isHead && status >= 200 && status != 204 && status != 304
-    isDecoded = hasContent && Self.isDecoded(fields[.contentEncoding])
-    if isDecoded {
+    let describesDecoded = hasContent && Self.isDecoded(fields[.contentEncoding])
+    isDecoded = describesDecoded && Self.isCoded(fields[.contentEncoding])
+    if describesDecoded {
       fields[.contentEncoding] = nil
       fields[.contentLength] = nil
     }
@@ -88,6 +89,13 @@ struct ResponseHead {
     guard let codings else { return false }
     return codings.lowercased().split(separator: ",").allSatisfy { coding in
       decoded.contains(coding.trimmingCharacters(in: .whitespaces))
+    }
+  }
+
+  /// Whether a coding is named that changes the content.
+  private static func isCoded(_ codings: String?) -> Bool {
+    (codings ?? "").lowercased().split(separator: ",").contains { coding in
+      coding.trimmingCharacters(in: .whitespaces) != "identity"
     }
   }
 

@@ -14,6 +14,8 @@ final class FakeIssuer: Sendable {
     /// The challenge, the redirect, the nonce and the scopes of each code that was not used.
     var codes: [String: [String: String]] = [:]
     var refreshTokens: Set<String> = []
+    /// The access, refresh and ID tokens.
+    var issued: [String] = []
     var count = 0
     /// The answers of the token endpoint to be given first: a status and JSON.
     var answers: [(status: Int, json: String)] = []
@@ -106,7 +108,8 @@ final class FakeIssuer: Sendable {
     case "/device":
       return .json(
         """
-        {"device_code":"sentinel-of-the-device","user_code":"WDJB-MJHT","verification_uri":"https://id.example.com/enter",\
+        {"device_code":"sentinel-of-the-device","user_code":"WDJB-MJHT",\
+        "verification_uri":"https://id.example.com/enter",\
         "expires_in":1800,"interval":5}
         """)
     case "/par":
@@ -162,12 +165,14 @@ final class FakeIssuer: Sendable {
     state.count += 1
     let (access, refresh) = ("access-\(state.count)", "refresh-\(state.count)")
     state.refreshTokens.insert(refresh)
+    state.issued += [access, refresh]
     var members: [String: JSONValue] = [
       "access_token": .string(access), "refresh_token": .string(refresh), "token_type": "Bearer", "expires_in": 3600,
     ]
     if openID, let key = state.keys.last {
       let token = key.idToken(access: access, nonce: nonce, changing: state.claims)
       members["id_token"] = .string(token)
+      state.issued.append(token)
     }
     for (name, value) in state.changes { members[name] = value.isEmpty ? nil : .string(value) }
     return .json("\(JSONValue.object(members))")

@@ -106,7 +106,7 @@ struct TokenEndpointTests {
 
   @Test("A sign-out waits for a refresh that runs, and revokes the tokens that it got")
   func signOutDuringRefresh() async throws {
-    let store = MemoryCredentialsStore(.tokens(Tokens(access: "a1", refresh: "r1")))
+    let store = WatchedStore(.tokens(Tokens(access: "a1", refresh: "r1")))
     let gate = Gate()
     let refresh = Task {
       try await store.withLock {
@@ -117,6 +117,8 @@ struct TokenEndpointTests {
     }
     try await gate.waitForArrivals(1)
     let signOut = Task { try await issuer.oauth().signOut(of: store) }
+    try await waitWhile(store.leases.value < 2)
+    #expect(store.current().credential != nil && issuer.state.withLock { $0.revoked.isEmpty })
     gate.open()
     try await refresh.value
     try await signOut.value
@@ -130,6 +132,26 @@ struct TokenEndpointTests {
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
     #expect(error?.code == .callFailed && error?.status == 307)
     #expect(issuer.stub.exchanges.count == 1)
+  }
+}
+
+/// A store that counts the requests for its lease.
+private final class WatchedStore: RefreshableCredentialsStore {
+  let leases = Counter()
+  private let store: MemoryCredentialsStore
+
+  init(_ credential: Credential) {
+    store = MemoryCredentialsStore(credential)
+  }
+
+  func current() -> StoredCredential { store.current() }
+  func set(_ credential: Credential) { store.set(credential) }
+  func clear() { store.clear() }
+  func refresh(_ generation: UInt64, to credential: Credential?) -> Bool { store.refresh(generation, to: credential) }
+
+  func withLock(_ work: @Sendable () async throws -> Void) async throws {
+    leases.add()
+    try await store.withLock(work)
   }
 }
 #endif

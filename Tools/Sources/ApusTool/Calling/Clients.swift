@@ -53,9 +53,7 @@ final class Clients: Sendable {
     // Every call of a batch gets the requested number of retries.
     if plan.furtherAttempts > 0 { configuration.retryBudget = .unlimited }
     (configuration.attemptTimeout, configuration.scheduler, configuration.breaker) = (nil, nil, nil)
-    let signing = try plan.signing.map {
-      SigningMiddleware($0.signer, credentials: try $0.credentials.provider(transport, plan))
-    }
+    let signing = plan.signing.map { SigningMiddleware($0.signer, credentials: $0.credentials.provider(transport)) }
     configuration.customizePipeline = { pipeline in
       pipeline.insert(AsWritten(), .after(.validation))
       if let signing { pipeline.insert(signing, .after(.authentication)) }

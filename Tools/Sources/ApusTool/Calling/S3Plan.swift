@@ -21,7 +21,7 @@ struct S3Plan: Sendable {
   func bucket(_ name: String, _ connection: ConnectionPlan, _ observers: [any CallObserver]) async throws -> S3Bucket {
     let transport = try await connection.transport(to: url.origin)
     let client = try Clients(transport: transport, plan: connection, observers: observers).client(for: url)
-    var bucket = S3(client, region: region, credentials: try credentials?.provider(transport, connection)).bucket(name)
+    var bucket = S3(client, region: region, credentials: credentials?.provider(transport)).bucket(name)
     bucket.options.timeout = connection.timeout
     return bucket
   }

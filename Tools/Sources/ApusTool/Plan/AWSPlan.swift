@@ -16,29 +16,17 @@ enum AWSCredentialsPlan: Sendable, Hashable {
 
   /// Returns the provider of credentials.
   ///
-  /// - Parameters:
-  ///   - transport: the transport of the command, to services with https.
-  ///   - connection: the connections of the command. Services with http are on this machine or on its network's link:
-  ///     they are never called through a proxy, which would see the credentials.
-  /// - Throws: ``PlanError``, ``InputError``
-  func provider(_ transport: any Transport, _ connection: ConnectionPlan) throws -> any AWSCredentialsProvider {
-    guard case .search = self, connection.proxy != .none else { return provider(transport) }
-    var plain = connection
-    plain.proxy = .none
-    let direct = try plain.makeTransport(host: nil, limitsEachWait: connection.timeout == nil)
-    return provider(SchemeTransport(http: direct, https: transport))
-  }
-
-  /// Returns the provider of credentials.
+  /// Services with http are on this machine or on its link: no proxy is used for them, which would see the credentials.
   ///
-  /// - Parameter transport: the transport to services that issue credentials, without a proxy.
+  /// - Parameter transport: the transport to services with https.
   func provider(_ transport: any Transport) -> any AWSCredentialsProvider {
     switch self {
     case .keys(let credentials): return credentials
     case .search(let profile):
       var environment = AWSEnvironment.system
       environment.profile = profile
-      return AWSCredentialsChain(transport: transport, environment: environment)
+      return AWSCredentialsChain(
+        transport: SchemeTransport(http: NIOTransport(), https: transport), environment: environment)
     }
   }
 

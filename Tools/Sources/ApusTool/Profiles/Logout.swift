@@ -1,6 +1,5 @@
 import Apus
 import ApusOAuth
-import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -33,7 +32,11 @@ struct Logout: Sendable {
 
   /// The credentials are removed first: an authorization server that cannot be reached does not prevent a logout.
   private func signOut(_ name: ProfileName) async throws {
-    guard let (session, tokens) = try await removed(name) else { return try await say("\(name): signed out") }
+    // Unreadable credentials are removed as well.
+    let issued = try? await issuedTokens(of: name)
+    try Task.checkCancellation()
+    try await store.signOut(name)
+    guard let (session, tokens) = issued else { return try await say("\(name): signed out") }
     guard session.revocationEndpoint != nil else {
       return try await say("\(name): signed out on this machine; the server cannot revoke tokens")
     }
@@ -47,21 +50,12 @@ struct Logout: Sendable {
     try await say("\(name): signed out, tokens revoked")
   }
 
-  /// Removes a profile. Returns the tokens that an authorization server issued for it; `nil` for other profiles.
-  private func removed(_ name: ProfileName) async throws -> (OAuthSession, Tokens)? {
-    // Unreadable credentials are removed as well.
-    guard case .oauth(let session, let file)? = try? await store.signedIn(name).means else {
-      try Task.checkCancellation()
-      try await store.signOut(name)
-      return nil
-    }
-    let issued = Mutex<Tokens?>(nil)
-    try await file.withTokens { tokens in
-      issued.withLock { $0 = tokens }
-      try Task.checkCancellation()
-      try await store.signOut(name)
-    }
-    return issued.withLock { $0 }.map { (session, $0) }
+  /// The tokens that an authorization server issued for a profile; `nil` for other profiles.
+  private func issuedTokens(of name: ProfileName) async throws -> (OAuthSession, Tokens)? {
+    guard case .oauth(let session, let file) = try await store.signedIn(name).means,
+      case .tokens(let tokens)? = try await file.currentTokens().credential
+    else { return nil }
+    return (session, tokens)
   }
 
   private func say(_ text: String) async throws {

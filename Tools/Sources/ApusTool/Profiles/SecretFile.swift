@@ -50,20 +50,6 @@ struct SecretFile: Sendable, Hashable {
     return try await reading { try await tokens.current() }
   }
 
-  /// Does work with the tokens while no process refreshes them: a refresh that runs is waited for, since the tokens that
-  /// it is about to get are the ones to revoke.
-  ///
-  /// - Throws: the error of `work`; ``ProfileError/unreadable(_:folder:reason:)``; `CancellationError`
-  func withTokens(_ work: @Sendable (Tokens?) async throws -> Void) async throws {
-    let store = tokens
-    try await reading {
-      try await store.withLock {
-        guard case .tokens(let current)? = try? await store.current().credential else { return try await work(nil) }
-        try await work(current)
-      }
-    }
-  }
-
   /// Stores the secret on disk, and tokens that are refreshed; creates a missing key.
   ///
   /// - Throws: ``ProfileError/notKept(_:folder:reason:)``; `CancellationError`
