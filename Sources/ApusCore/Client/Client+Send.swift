@@ -154,6 +154,11 @@ extension Client {
   @inline(never)
   private func admit(_ call: Call) throws {
     call.recordStart()
+    // A call that is over already supersedes none.
+    guard !Task.isCancelled else {
+      call.announce()
+      throw CancellationError()
+    }
     guard call.delivery == .described || host.registry.admit(call) else {
       throw CallFault(.refused, "a call with this id is running")
     }

@@ -70,6 +70,8 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
     do {
       let response = try await flight.wait(context.base.serial)
       context.base.takeAttempts(of: flight.leader)
+      // The URL of the response is that of the exchange, after redirects.
+      if let message = flight.leader.snapshot(\.message) { context.base.keep(message) }
       context.base.headArrived(response.head, attempt: context.attempt)
       return response
     } catch {

@@ -43,6 +43,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   /// The part that failed. A circuit breaker counts only ``Source/server``, and a failure of ``Source/content`` is
   /// never retried. Default: ``Source/server``.
   public var source = Source.server
+  /// Whether the limit of an attempt has passed, so that another attempt has time again.
+  package private(set) var endsAttemptOnly = false
 
   /// Creates an error with the source ``Source/server``. For another source use ``attributed(to:)``.
   public init(_ kind: Kind, requestState: RequestState, detail: String = "", underlying: (any Error)? = nil) {
@@ -64,7 +66,9 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   ///   - phase: the phase in which the deadline passed.
   ///   - requestState: whether the request was sent.
   public static func attemptTimedOut(in phase: CallPhase, requestState: RequestState) -> TransportError {
-    TransportError(.timedOut(phase), requestState: requestState, detail: "the attempt timed out")
+    var error = TransportError(.timedOut(phase), requestState: requestState, detail: "the attempt timed out")
+    error.endsAttemptOnly = true
+    return error
   }
 
   /// The kind, the state of the request and the detail.

@@ -25,6 +25,8 @@ struct PageIterator<Page: Sendable> {
 
   private let client: Client
   private let source: PageSource<Page>
+  /// The account of all pages.
+  private let principal = CommonPrincipal()
   private let prefetches: Bool
   private let comparesPages: Bool
   private var loop: PageLoop
@@ -75,7 +77,8 @@ struct PageIterator<Page: Sendable> {
   private func request(at position: PagePosition?) -> Request<Fetched> {
     let request = source.request(position, client.environment.baseURL.origin)
     let comparesPages = comparesPages
-    return request.mapped(by: request.mapping.noting { comparesPages ? $0.fingerprint : nil })
+    return request.setting(CommonPrincipalKey.self, principal).mapped(
+      by: request.mapping.noting { comparesPages ? $0.fingerprint : nil })
   }
 
   /// Returns the error for a list that cannot be continued, with the trace of the last page.

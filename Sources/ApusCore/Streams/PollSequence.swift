@@ -32,7 +32,7 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
   private let request: @Sendable (Cursor?) -> Request<Value>
   private let cursor: @Sendable (Value) -> Cursor?
 
-  /// The minimum time between the starts of two calls if the first gave no new cursor, so that a server that does not
+  /// The minimum time between the starts of two calls if the first gave no new cursor: none, or an equal one. So that a server that does not
   /// hold requests is not asked without a pause. Default: 1 second.
   public var interval = Duration.seconds(1)
 
@@ -109,8 +109,14 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
 
     private mutating func received(_ value: Value, after time: Duration) {
       let next = polls.cursor(value)
-      delay = next == nil ? polls.interval - time : .zero
+      let isNew = next.map { !isSame($0, cursor) } ?? false
+      delay = isNew ? .zero : polls.interval - time
       if let next { cursor = next }
+    }
+
+    private func isSame(_ next: Cursor, _ cursor: Cursor?) -> Bool {
+      func isEqual<Next: Equatable>(_ next: Next) -> Bool { next == cursor as? Next }
+      return (next as? any Equatable).map { isEqual($0) } ?? false
     }
 
     /// Returns the delay before the next call.

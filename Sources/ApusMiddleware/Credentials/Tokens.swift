@@ -53,7 +53,8 @@ extension Tokens: Decodable {
     func name(_ standard: Member, _ camelCase: Member) -> Member { members.contains(camelCase) ? camelCase : standard }
     access = Secret(try members.decode(String.self, forKey: name(.access, .camelCaseAccess)))
     let refresh = try members.decodeIfPresent(String.self, forKey: name(.refresh, .camelCaseRefresh))
-    self.refresh = refresh.map { Secret($0) }
+    // Some servers send an empty one instead of none.
+    self.refresh = refresh.flatMap { $0.isEmpty ? nil : Secret($0) }
     // Some servers write the number as a string.
     let key = name(.lifetime, .camelCaseLifetime)
     let text = try? members.decode(String.self, forKey: key)

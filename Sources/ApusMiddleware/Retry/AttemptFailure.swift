@@ -54,7 +54,7 @@ extension AttemptFailure {
   /// The failure of an attempt without a complete response.
   init(_ error: TransportError) {
     // Content that cannot be made would fail again.
-    if !Self.isTemporary(error.kind) || error.source == .content || error.underlying is OfflineRefusal {
+    if !Self.isTemporary(error) || error.source == .content || error.underlying is OfflineRefusal {
       self = .lasting(error.code, error.requestState)
     } else if error.requestState == .notSent {
       self = .notSent(error.code)
@@ -83,11 +83,13 @@ extension AttemptFailure {
     }
   }
 
-  private static func isTemporary(_ kind: TransportError.Kind) -> Bool {
-    switch kind {
+  private static func isTemporary(_ error: TransportError) -> Bool {
+    switch error.kind {
     case .offline, .hostNotFound, .connectionFailed, .connectionLost: true
-    // Another wait in the client would take as long again.
-    case .timedOut(let phase): phase != .preparing && phase != .waiting
+    // Another wait in the client would take as long again, unless only the attempt has waited too long: for a refresh
+    // that may have succeeded meanwhile, or for the calls that a refresh has let pass.
+    case .timedOut(.waiting): error.endsAttemptOnly
+    case .timedOut(let phase): phase != .preparing
     // A certificate stays invalid; a breaker, a full queue or an unsupported request is refused for a reason.
     case .tls, .malformedResponse, .contentTooLarge, .refused, .invalidRequest: false
     }

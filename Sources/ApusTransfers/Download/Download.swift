@@ -241,7 +241,9 @@ struct Download<Value: Sendable> {
 
   /// Keeps a complete and verified file that could not get its name, and returns the error with its size.
   private func settleComplete(_ error: TransferError) async -> TransferError {
-    guard record == nil, let representation = state.representation, state.kept > 0 else { return await settle(error) }
+    guard record == nil, !file.hasLostContent, let representation = state.representation, state.kept > 0 else {
+      return await settle(error)
+    }
     if state.isComplete { return error.keeping(state.kept, of: state.kept) }
     let (file, now) = (file, Int64(Date().timeIntervalSince1970))
     let record = DownloadRecord(complete: representation, of: source, size: state.kept, now: now)

@@ -110,7 +110,12 @@ extension Transfers {
   private func discard(_ transfer: QueuedTransfer) async -> TransferError? {
     await Self.error { () throws(TransferError) in
       if let path = transfer.description.path {
-        try await PartialFile.discard(path)
+        do throws(TransferError) {
+          try await PartialFile.discard(path)
+        } catch {
+          // Without the folder there is nothing to remove.
+          if error.reason != .folderMissing, error.reason != .invalidPath { throw error }
+        }
       } else {
         // If the server cannot be asked, or the content no longer exists, at least nothing stays here.
         let run = run(of: transfer)

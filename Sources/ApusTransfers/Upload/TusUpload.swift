@@ -45,7 +45,7 @@ struct TusUpload: UploadDriver {
       guard let offset = UploadField.number("Upload-Offset", in: fields),
         UploadField.number("Upload-Length", in: fields) ?? calls.length == calls.length
       else { return .fail(.unusableOffset) }
-      return offset == calls.length ? .complete(nil) : .stored(StoredParts(upTo: offset))
+      return offset == calls.length ? .complete(nil) : stored(upTo: offset, ticket, fields)
     } catch {
       if Self.isGone(error) || error.status == 403 { return .gone }
       throw error
@@ -64,7 +64,7 @@ struct TusUpload: UploadDriver {
       guard let offset = UploadField.number("Upload-Offset", in: response.fields), offset >= part.lowerBound,
         offset <= part.upperBound
       else { return .fail(.unusableOffset) }
-      return offset == calls.length ? .complete(response) : .stored(StoredParts(upTo: offset))
+      return offset == calls.length ? .complete(response) : stored(upTo: offset, ticket, response.fields)
     } catch {
       // 409: another offset; 460: another checksum, the server has dropped the part.
       if error.status == 409 || error.status == 460 { return .unsure }
@@ -81,6 +81,14 @@ struct TusUpload: UploadDriver {
 
   func cancel(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) {
     _ = try await calls.send(calls.request(.delete, to: ticket.location).field("Tus-Resumable", Self.version))
+  }
+
+  /// The server has the first bytes, and may keep them for longer now.
+  private func stored(upTo offset: Int64, _ ticket: UploadTicket, _ fields: HTTPFields) -> UploadStep {
+    var current = ticket
+    current.expiration = expiration(fields) ?? ticket.expiration
+    let parts = StoredParts(upTo: offset)
+    return current == ticket ? .stored(parts) : .created(current, parts)
   }
 
   private static func isGone(_ error: CallError) -> Bool { error.status == 404 || error.status == 410 }

@@ -29,7 +29,9 @@ package struct UploadCalls: Sendable {
 
   /// Returns the endpoint's request without content (body).
   package func withoutContent() -> Request<Content> {
-    request.content(RequestContent(nil) { _ in .bytes(Data()) })
+    var request = request.content(RequestContent(nil) { _ in .bytes(Data()) })
+    request.fields.removeAll { $0.name.lowercased() == "content-digest" }
+    return request
   }
 
   /// Returns a request to the URL of the upload.

@@ -59,10 +59,12 @@ struct UploadState {
     (self.ticket, isLocated) = (ticket, false)
   }
 
-  /// The upload exists on the server with these parts. Returns `false` if it cannot have them.
+  /// The upload exists on the server with these parts and limits, which may have changed with a part. Returns `false` as
+  /// ``locate(_:)`` or ``send(_:)``.
   mutating func create(_ ticket: UploadTicket, _ parts: StoredParts) -> Bool {
+    let isNew = self.ticket == nil || !isLocated
     self.ticket = ticket
-    return locate(parts)
+    return isNew ? locate(parts) : send(parts)
   }
 
   /// The server was asked, and has these parts. Returns `false` if it cannot have them.

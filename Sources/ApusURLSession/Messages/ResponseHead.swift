@@ -25,9 +25,12 @@ struct ResponseHead {
     else { return nil }
     var fields = HTTPFields()
     for (name, value) in platform.allHeaderFields {
+      guard fields.count < Self.mostFields else { return nil }
       guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else { continue }
       if name == .setCookie {
-        for cookie in SetCookieLine.split(value) { fields.append(HTTPField(name: name, value: cookie)) }
+        let cookies = SetCookieLine.split(value)
+        guard cookies.count < Self.mostFields else { return nil }
+        for cookie in cookies { fields.append(HTTPField(name: name, value: cookie)) }
       } else {
         fields.append(HTTPField(name: name, value: value))
       }
@@ -63,6 +66,9 @@ struct ResponseHead {
     contentLength = nil
     isDecoded = false
   }
+
+  /// The maximum number of fields, of which some more are read.
+  private static let mostFields = 1000
 
   /// Returns the message whose content arrives through `source`.
   func message(_ source: any ContentSource) -> ResponseMessage {

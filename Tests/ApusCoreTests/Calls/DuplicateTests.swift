@@ -73,6 +73,24 @@ struct DuplicateTests {
     #expect(bench.isClean)
   }
 
+  @Test("Replace: a call from a task that was cancelled before supersedes nothing, and ends as cancelled")
+  func replaceWhenCancelled() async throws {
+    let (gate, late) = (Gate(), Gate())
+    bench.stub.on(.get, "/text", replies: [.text("old").waiting(for: gate)])
+    let older = start(request(.cancelPrevious))
+    try await bench.stub.waitForExchanges(1)
+    let request = request(.cancelPrevious)
+    let newer = Task { [bench] in
+      try? await late.wait()
+      return await bench.api.result(of: request)
+    }
+    newer.cancel()
+    #expect(await newer.value.error?.cancellation == .caller)
+    gate.open()
+    #expect(try await older.value.get() == "old")
+    #expect(bench.isClean && bench.stub.exchanges.count == 1)
+  }
+
   @Test("Replace: a value that arrived before its caller resumed never reaches the app")
   func replaceAfterArrival() async throws {
     let executor = ManualExecutor()

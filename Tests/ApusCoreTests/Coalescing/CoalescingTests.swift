@@ -15,6 +15,26 @@ private enum Urgency: ContextKey {
 
 @Suite("Coalesced calls")
 struct CoalescingTests {
+  /// Sends a request to another URL, as a redirect does.
+  private struct Moving: Middleware {
+    func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+      var request = request
+      request.head.path = "/moved/list"
+      return try await next(request, context: context)
+    }
+  }
+
+  @Test("The URL of a shared response is that from which it came, for every call")
+  func url() async throws {
+    let bench = CoalescingBench(middlewares: [(Moving(), .coalescing)])
+    let calls = (0..<2).map { _ in
+      Task { try await bench.api.response(to: Request<String>.get("/list").coalesced()).url }
+    }
+    try await bench.waitForJoined(1)
+    bench.gate.open()
+    for call in calls { #expect(try await call.value == "https://x.test/moved/list") }
+  }
+
   private let bench = CoalescingBench()
   private var gate: Gate { bench.gate }
 

@@ -46,9 +46,9 @@ struct PollSequenceTests {
     #expect(bench.stub.exchanges.map(\.target) == ["/changes?since=a"])
   }
 
-  @Test("Without a new cursor the same is sent again, at most once per interval")
-  func sameCursor() async throws {
-    bench.stub.onAny(reply: reply(1, cursor: nil))
+  @Test("Without a new cursor the same is sent again, at most once per interval", arguments: [nil, "a"])
+  func sameCursor(cursor: String?) async throws {
+    bench.stub.onAny(reply: reply(1, cursor: cursor))
     let polling = Task { [self] in
       var values = polls(of: bench, from: "a").makeAsyncIterator()
       _ = try await values.next()

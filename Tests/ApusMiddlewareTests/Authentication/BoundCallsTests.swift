@@ -35,6 +35,28 @@ struct BoundCallsTests {
     #expect(bench.events.all.isEmpty)
   }
 
+  @Test("The pages of a list are those of one account", arguments: [false, true])
+  func pages(prefetching: Bool) async throws {
+    let (stub, store) = (StubTransport(), MemoryCredentialsStore(.token("one")))
+    stub.on(where: { _, _ in true }) { .text($0.target) }
+    var client = TestClient()
+    client.environment.authentication = .bearer(store)
+    let api = client.over(stub)
+    let pages = api.pages(of: { Request<String>.get("/items", query: ["page": $0]) }, next: .number { _ in true })
+    var loop = (prefetching ? pages.prefetching() : pages).makeAsyncIterator()
+    _ = try await loop.next()
+    if prefetching { _ = try await loop.next() }
+    store.set(token: "two")
+    var error: CallError?
+    do {
+      for _ in 0..<2 { _ = try await loop.next() }
+    } catch let failure {
+      error = failure
+    }
+    #expect(error?.code == .refused)
+    #expect(stub.exchanges.allSatisfy { $0.fields[.authorization] == "Bearer one" })
+  }
+
   @Test(
     "A call that was made while signed out is sent without credentials, even after a sign-in",
     arguments: Wait.allCases.filter { $0 != .refresh && $0 != .challenge })

@@ -19,6 +19,7 @@ struct TokensTests {
       (#"{"access_token":"a","token_type":"Bearer","expires_in":1.5}"#, nil, .milliseconds(1500)),
       (#"{"access_token":"a","expires_in":-1}"#, nil, nil), (#"{"access_token":"a","expires_in":1e300}"#, nil, nil),
       (#"{"access_token":"a","expires_in":null,"refresh_token":null}"#, nil, nil),
+      (#"{"access_token":"a","refresh_token":""}"#, nil, nil),
     ] as [(String, Secret?, Duration?)])
   func decoding(json: String, refresh: Secret?, lifetime: Duration?) throws {
     for isTurned in [false, true] {

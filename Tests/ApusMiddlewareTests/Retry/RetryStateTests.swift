@@ -158,6 +158,7 @@ struct RetryStateTests {
       (TransportError(.timedOut(.connecting), requestState: .notSent), .notSent(.timeout)),
       (TransportError(.timedOut(.awaitingHead), requestState: .maybeSent), .unknown(.timeout, .maybeSent)),
       (TransportError(.timedOut(.waiting), requestState: .notSent), .lasting(.timeout, .notSent)),
+      (TransportError.attemptTimedOut(in: .waiting, requestState: .notSent), .notSent(.timeout)),
       (
         TransportError(.connectionLost, requestState: .notSent).attributed(to: .content),
         .lasting(.connectionLost, .notSent)

@@ -101,6 +101,20 @@ struct TransfersTests {
     }
   }
 
+  @Test("A download whose folder is gone can be cancelled")
+  func folderGone() async throws {
+    try await QueueBench.with { bench in
+      let (held, folder) = (Scheduler(), "\(bench.bench.folder)/drive")
+      held.pauseAll()
+      let transfers = try await bench.queue { $0.scheduler = held }
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let id = try await transfers.download(FilmFile(), to: "\(folder)/film.mp4")
+      try FileManager.default.removeItem(atPath: folder)
+      try await transfers.cancel(id)
+      #expect(transfers.all.isEmpty && bench.records.isEmpty)
+    }
+  }
+
   @Test("A file that had its name before the process ended is reported by the next process, without a request")
   func published() async throws {
     try await QueueBench.with { bench in
