@@ -6,8 +6,9 @@ public import ApusCore
 /// It is inside scheduling, so that the wait for a permit does not count, and outside everything that belongs to the
 /// attempt: the wait for the rate limit, a token refresh, redirects, connecting, sending and the server's work count.
 /// An attempt that exceeds the limit fails with a ``TransportError`` that has its phase and request state; the app gets
-/// the code `timeout` if there is no retry. An earlier deadline of the call ends the call instead. The limit costs no
-/// task (see ``CallContext/limitAttempt(to:)``).
+/// the code `timeout` if there is no retry. If it passes before anything was sent, as during a token refresh, another
+/// attempt follows: the refresh goes on, and may succeed meanwhile. An earlier deadline of the call ends the call
+/// instead. The limit costs no task (see ``CallContext/limitAttempt(to:)``).
 ///
 /// A limit that a call sets (`.attemptTimeout(…)`) applies to each of its attempts. The default reserves time for a
 /// retry, so it applies only if a retry is possible:

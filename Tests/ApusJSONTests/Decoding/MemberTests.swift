@@ -100,7 +100,7 @@ import Testing
       #expect(throws: DecodingError.self, "\(text)") { try decode(text) }
     }
     let wrong = { (count: Int) in "{\((0..<count).map { "\"k\($0)\":\"x\"" }.joined(separator: ","))}" }
-    #expect(LinearTime.holds(for: { wrong($0 / 12) }) { _ = try? decode($0) })
+    #expect(LinearTime.holds(for: { wrong($0 / 12) }, { _ = try? decode($0) }))
   }
 
   @Test("Large objects are read in order, in random order and with duplicates", arguments: [17, 24, 25, 26, 1000])

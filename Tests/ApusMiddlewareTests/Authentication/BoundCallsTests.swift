@@ -38,7 +38,7 @@ struct BoundCallsTests {
   @Test("The pages of a list are those of one account", arguments: [false, true])
   func pages(prefetching: Bool) async throws {
     let (stub, store) = (StubTransport(), MemoryCredentialsStore(.token("one")))
-    stub.on(where: { _, _ in true }) { .text($0.target) }
+    stub.on(where: { _, _ in true }, reply: { .text($0.target) })
     var client = TestClient()
     client.environment.authentication = .bearer(store)
     let api = client.over(stub)

@@ -98,6 +98,48 @@ struct ResilienceTests {
     #expect(ours.load(on: Self.host).maximum < naive.load(on: Self.host).maximum)
   }
 
+  // MARK: An expired token
+
+  /// An app makes 60 calls at once with an expired token. Its client has five permits for the server, which takes a second
+  /// for a response; the calls that wait for the refresh let the others pass, and queue again after it.
+  private func refresh(taking time: Duration) async throws -> Int {
+    let report = try await Simulation(seed: 1).run { world in
+      let server = world.server(Self.host) {
+        $0.serviceTime = .constant(.seconds(1))
+        $0.respond = { request in
+          var response = SimulatedResponse.json(#"{"access_token":"new"}"#)
+          if request.head.path == "/token" {
+            response.serviceTime = .constant(time)
+          } else if request.head.headerFields[.authorization] != "Bearer new" {
+            response.status = 401
+          }
+          return response
+        }
+      }
+      let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "old", refresh: "r")))
+      var configuration = Configuration(baseURL: server.baseURL)
+      configuration.apply(.app)
+      configuration.scheduler = Scheduler(ConcurrencyLimits(perOrigin: 5))
+      configuration.settings = world.settings(configuration.settings)
+      configuration.authentication = .bearer(tokens) { context in
+        try await context.send(Request<Tokens>.post("/token").attemptTimeout(nil))
+      }
+      let api = Client(configuration: configuration, transport: world.transport())
+      for number in 0..<60 {
+        world.spawn {
+          try await api.send(Request<Void>.get("/items/\(number)"))
+          world.note("item")
+        }
+      }
+    }
+    return report.times(of: "item").count
+  }
+
+  @Test("All of many calls succeed behind an expired token, also if the refresh takes long", arguments: [1, 11])
+  func expiredToken(seconds: Int64) async throws {
+    #expect(try await refresh(taking: .seconds(seconds)) == 60)
+  }
+
   // MARK: Images
 
   private enum Arrangement: Sendable {
