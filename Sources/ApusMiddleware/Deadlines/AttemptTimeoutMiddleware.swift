@@ -65,8 +65,7 @@ public struct AttemptTimeoutMiddleware: Middleware {
     case .limited(let limit): return limit
     case .unlimited: return nil
     case .standard:
-      guard context.leavesTimeForRetry, context.timeout ?? .zero <= Self.longCall,
-        let length = request.content.length, length <= Self.longContent,
+      guard context.leavesTimeForRetry, context.timeout ?? .zero <= Self.longCall, request.content.isShort,
         context.values[ExchangeTimeouts.self].firstByte == nil
       else { return nil }
       return standard
@@ -91,6 +90,11 @@ public struct AttemptTimeoutMiddleware: Middleware {
 extension AttemptTimeoutMiddleware: SelfDescribing {
   /// The default limit, as `describe()` shows it.
   public var facts: [Fact] { [.attemptLimit(standard)] }
+}
+
+extension MessageContent {
+  /// Whether it has at most ``AttemptTimeoutMiddleware/longContent`` bytes.
+  var isShort: Bool { length.map { $0 <= AttemptTimeoutMiddleware.longContent } ?? false }
 }
 
 enum AttemptTimeoutKey: ContextKey {

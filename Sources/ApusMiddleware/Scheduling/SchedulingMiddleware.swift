@@ -61,7 +61,8 @@ public struct SchedulingMiddleware: Middleware {
       origin: origin, tags: context.tags,
       priority: context.values[CallPriorityKey.self] ?? CallPriority(Task.currentPriority),
       deadline: context.nearestDeadline,
-      isTypical: context.delivery == .buffered)
+      // The time of a long transfer says nothing about other calls, and counts for no default limit.
+      isTypical: context.delivery == .buffered && request.content.isShort)
   }
 
   @inline(never)  // As above.

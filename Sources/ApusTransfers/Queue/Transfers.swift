@@ -213,8 +213,10 @@ public final class Transfers: Sendable {
       return nil
     }
     let stored = try await store.lock(description.recordName)
-    let record = TransferRecord(description, added: nextAdded(), priority: priority)
-    let transfer = QueuedTransfer(record, in: stored, isNew: true)
+    // Left by another queue, which had it when this one began.
+    let known = try? await Self.record(description.recordName, in: stored).get()
+    let record = known ?? TransferRecord(description, added: nextAdded(), priority: priority)
+    let transfer = QueuedTransfer(record, in: stored, isNew: known == nil)
     let isClosed = state.withLock { state in
       if !state.isClosed { state.transfers[transfer.id] = transfer }
       return state.isClosed
@@ -224,6 +226,7 @@ public final class Transfers: Sendable {
       throw TransferError(.closed)
     }
     try await settle(transfer.change { $0.start() }, on: transfer)
+    if transfer.failure != nil { try await command(id) { $0.resume() } }
     return nil
   }
 

@@ -112,13 +112,18 @@ struct BackgroundFolder: Sendable {
 
   /// Writes the content of a request to a file; `nil` if there is none. A file that is sent as a whole is used where it
   /// is.
+  ///
+  /// - Parameter isRunning: whether a task with the name reads the file of an earlier call. Without one, such a file was
+  ///   left by a process that died, and its content may be an older one.
   @concurrent
-  func file(with content: MessageContent, for name: String) async throws -> URL? {
+  func file(with content: MessageContent, for name: String, isRunning: Bool) async throws -> URL? {
     if case .file(let file) = content, file.length > 0 { return try OutgoingContent.url(of: file) }
     guard content.length != 0 else { return nil }
     let target = self.content(for: name)
-    // A task of an earlier process may still read it.
-    if FileManager.default.fileExists(atPath: target.path) { return target }
+    if FileManager.default.fileExists(atPath: target.path) {
+      if isRunning { return target }
+      try FileManager.default.removeItem(at: target)
+    }
     try make()
     let draft = url.appending(path: UUID().uuidString)
     guard FileManager.default.createFile(atPath: draft.path, contents: nil, attributes: [.posixPermissions: 0o600])

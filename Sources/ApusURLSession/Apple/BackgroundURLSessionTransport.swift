@@ -100,7 +100,8 @@ public final class BackgroundURLSessionTransport: Transport {
   }
 
   private func wait(for request: PreparedRequest, _ name: String) async throws -> BackgroundOutcome {
-    let file = try await folder.file(with: request.content, for: name)
+    let isRunning = bridge.tasks.withLock { $0.knows(name) }
+    let file = try await folder.file(with: request.content, for: name, isRunning: isRunning)
     return try await withCheckedThrowingContinuation { waiter in
       // The task is cancelled before its handler runs, so either the handler finds the waiter or this notices.
       let claim = bridge.tasks.withLock { Task.isCancelled ? nil : $0.claim(name, waiter) }

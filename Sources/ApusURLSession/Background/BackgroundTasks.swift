@@ -29,6 +29,9 @@ struct BackgroundTasks<Waiter, Outcome> {
   /// Whether nothing runs, waits or is kept.
   var isEmpty: Bool { entries.isEmpty && cancelled.isEmpty }
 
+  /// Whether there is a task with a name, or its outcome.
+  func knows(_ name: String) -> Bool { entries[name] != nil }
+
   /// A task of an earlier process runs.
   mutating func restore(_ name: String, task: Int) {
     if entries[name] == nil { entries[name] = .running(task: task, nil) }

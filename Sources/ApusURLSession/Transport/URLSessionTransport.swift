@@ -80,9 +80,6 @@ extension URLSessionTransport {
     #else
     everywhere + [
       Gap(
-        name: "back-pressure",
-        description: "content arrives as fast as the server sends it; unread content is kept in memory"),
-      Gap(
         name: "phase timings",
         description: "the trace has no durations of name resolution, connecting, TLS and sending"),
       Gap(name: "trust", description: "pinned keys and client certificates are refused, never ignored"),
@@ -110,5 +107,8 @@ extension URLSessionTransport {
     Gap(name: "exchange timeouts", description: "they are ignored; calls and attempts have their limits all the same"),
     Gap(name: "address policy", description: "refused, never ignored"),
     Gap(name: "new connections", description: "a call cannot require one; the platform chooses"),
+    Gap(
+      name: "back-pressure",
+      description: "content arrives as fast as the server sends it; unread content is kept in memory"),
   ]
 }

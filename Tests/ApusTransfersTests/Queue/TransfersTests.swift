@@ -101,6 +101,23 @@ struct TransfersTests {
     }
   }
 
+  @Test("A transfer that another queue has left is continued as it was when it is added")
+  func left() async throws {
+    try await QueueBench.with { bench in
+      let first = try await bench.queue()
+      bench.stub.onAny(reply: .stalled)
+      let id = try await first.download(FilmFile(), to: bench.path(7))
+      try await first.pause(id)
+      let second = try await bench.queue()
+      #expect(second.all.isEmpty)
+      await first.close()
+      #expect(try await second.download(FilmFile(), to: bench.path(7)) == id)
+      let isPaused = if case .paused? = second[id]?.state { true } else { false }
+      #expect(isPaused)
+      await second.close()
+    }
+  }
+
   @Test("A download whose folder is gone can be cancelled")
   func folderGone() async throws {
     try await QueueBench.with { bench in

@@ -37,6 +37,7 @@ struct BackgroundTasksTests {
   func restored() {
     var tasks = Tasks()
     tasks.restore("running", task: 3)
+    #expect(tasks.knows("running") && !tasks.knows("ended"))
     #expect(tasks.claimed("running", 1) == "wait 3")
     #expect(tasks.end("running", task: 3, "late") == 1)
     tasks.restore("ended", task: 4)
