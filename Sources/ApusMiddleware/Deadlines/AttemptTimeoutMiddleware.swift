@@ -65,7 +65,8 @@ public struct AttemptTimeoutMiddleware: Middleware {
     case .limited(let limit): return limit
     case .unlimited: return nil
     case .standard:
-      guard context.leavesTimeForRetry, context.timeout ?? .zero <= Self.longCall, request.content.isShort,
+      guard context.leavesTimeForRetry, context.timeout ?? .zero <= Self.longCall,
+        let length = request.content.length, length <= Self.longContent,
         context.values[ExchangeTimeouts.self].firstByte == nil
       else { return nil }
       return standard
@@ -90,11 +91,6 @@ public struct AttemptTimeoutMiddleware: Middleware {
 extension AttemptTimeoutMiddleware: SelfDescribing {
   /// The default limit, as `describe()` shows it.
   public var facts: [Fact] { [.attemptLimit(standard)] }
-}
-
-extension MessageContent {
-  /// Whether it has at most ``AttemptTimeoutMiddleware/longContent`` bytes.
-  var isShort: Bool { length.map { $0 <= AttemptTimeoutMiddleware.longContent } ?? false }
 }
 
 enum AttemptTimeoutKey: ContextKey {

@@ -61,8 +61,7 @@ public struct SchedulingMiddleware: Middleware {
       origin: origin, tags: context.tags,
       priority: context.values[CallPriorityKey.self] ?? CallPriority(Task.currentPriority),
       deadline: context.nearestDeadline,
-      // The time of a long transfer says nothing about other calls, and counts for no default limit.
-      isTypical: context.delivery == .buffered && request.content.isShort)
+      isTypical: context.delivery == .buffered)
   }
 
   @inline(never)  // As above.

@@ -1,7 +1,5 @@
 import ApusCore
 import ApusTesting
-import Foundation
-import HTTPTypes
 import Synchronization
 import TestSupport
 import Testing
@@ -93,35 +91,6 @@ struct SchedulingRefusalTests {
     #expect(error.trace.description.contains("too late for a permit, after ms: 20000"))
     #expect(stub.exchanges.isEmpty)
     #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
-  }
-
-  @Test("The time of long uploads does not make a short call too late", arguments: [2 << 20, 100])
-  func longUploads(bytes: Int) async throws {
-    let scheduler = single()
-    stub.on(where: { request, _ in request.head.method == .put }, reply: .status(204).waiting(for: gate))
-    stub.on(.get, "/ping", reply: .status(204))
-    let api = client(scheduler, timeout: .seconds(30)).over(stub)
-    let film = Request<Void>.put("/film", content: .bytes(Data(count: bytes))).timeout(nil)
-    for number in 1...9 {
-      let upload = Task { try await api.send(film) }
-      try await gate.waitForArrivals(number)
-      clock.advance(by: .seconds(40))
-      guard number == 9 else {
-        gate.release()
-        try await upload.value
-        continue
-      }
-      let call = Task { await failure { try await api.send(.ping) } }
-      if bytes == 100 {
-        #expect(await call.value?.underlying as? SchedulingRefusal == .deadlineTooNear)
-        gate.release()
-      } else {
-        try await scheduler.waitForWaiting(1)
-        gate.release()
-        #expect(await call.value == nil)
-      }
-      try await upload.value
-    }
   }
 
   @Test("A call that is cancelled in the queue is not sent and takes no permit")
