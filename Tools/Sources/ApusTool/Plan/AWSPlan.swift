@@ -1,5 +1,6 @@
 import Apus
 import ApusAWS
+import ApusNIO
 
 /// The signatures of a command: for which service, and with which credentials.
 struct AWSPlan: Sendable {
