@@ -15,9 +15,9 @@ extension S3Bucket {
   ///
   /// The properties of the object are read first. Its entity tag must stay the same until the last byte, and the
   /// complete file must have the checksum of the object, if the server states one that covers it. An object with a
-  /// content coding is saved as it is coded; `URLSessionTransport`, which decodes it, fails instead. The rest is as with
-  /// the client's `download(_:to:options:)`: the file gets its name when it is complete and verified, and the same call
-  /// continues after an interruption, also in another process.
+  /// content coding is saved as it is coded; over `URLSessionTransport`, which decodes it, the call fails. The rest is
+  /// as with the client's `download(_:to:options:)`: the file gets its name when it is complete and verified, and the
+  /// same call continues after an interruption, also in another process.
   ///
   /// Progress is reported to `downloadProgress` of ``S3Bucket/options``.
   ///

@@ -57,8 +57,8 @@ extension S3Bucket {
   /// Removes an incomplete upload from the server and from the store, also one of an earlier version of the file. Does
   /// nothing if the store has none.
   ///
-  /// A server may also have incomplete uploads that no store has, for example if the response to the creation of one was
-  /// lost. Give the bucket a lifecycle rule that removes them.
+  /// A server may also have incomplete uploads that no store has, for example if the response to the creation of one
+  /// was lost. Give the bucket a lifecycle rule that removes them.
   ///
   /// - Parameters:
   ///   - path: the path of the file.

@@ -32,8 +32,8 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
   private let request: @Sendable (Cursor?) -> Request<Value>
   private let cursor: @Sendable (Value) -> Cursor?
 
-  /// The minimum time between the starts of two calls if the first gave no new cursor: none, or an equal one. So that a server that does not
-  /// hold requests is not asked without a pause. Default: 1 second.
+  /// The minimum time between the starts of two calls if the response to the first has no cursor, or the same one again.
+  /// It bounds the load on a server that does not hold requests. Default: 1 second.
   public var interval = Duration.seconds(1)
 
   init(

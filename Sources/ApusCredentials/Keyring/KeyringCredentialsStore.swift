@@ -23,8 +23,9 @@ import Foundation
 /// that may read the key, and to the superuser's.
 ///
 /// Changes by other processes take effect immediately: each use reads the key, with two system calls. Replacing and
-/// refreshing are exclusive between processes by means of lock files, which are empty. Each key has a folder for them, in
-/// one that only its owner can access, such as one in `$XDG_RUNTIME_DIR`. Do not remove it while a process runs.
+/// refreshing are exclusive between processes by means of lock files, which are empty. Each key has a folder for them,
+/// below a folder that only its owner can access, such as one in `$XDG_RUNTIME_DIR`. Do not remove the folder of a key
+/// while a process runs.
 ///
 /// The size of a user's keys is limited (`/proc/sys/kernel/keys/maxbytes`), by default to 20,000 bytes. Containers
 /// often do not permit keyrings: the store then throws ``KeyringCredentialsStoreError/Reason/unavailable``.
@@ -69,7 +70,8 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///   - name: the description of the key, for example the identifier of the tool. Use a different one for each of
   ///     several accounts.
   ///   - keyring: the keyring. Default: that of the login session.
-  ///   - locks: the path of the folder in which keys have the folders of their lock files. It is created if it is missing.
+  ///   - locks: the path of the folder in which keys have the folders of their lock files. It is created if it is
+  ///     missing.
   ///   - timeout: the time after which stored or refreshed credentials expire, in whole seconds and at least one second.
   ///     The store is then signed out. Default: `nil`, never.
   public convenience init(

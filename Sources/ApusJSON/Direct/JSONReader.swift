@@ -116,8 +116,8 @@ public struct JSONReader: ~Copyable {
     return true
   }
 
-  /// Whether the current member's name equals a name, compared byte by byte. In a coding with snake-case keys the member's
-  /// name is converted.
+  /// Whether the current member's name equals a name, compared byte by byte. In a coding with snake-case keys the
+  /// member's name is converted.
   ///
   /// Mutating, although it changes nothing: otherwise the compiler copies the reader for each call.
   @inlinable public mutating func isAt(_ name: StaticString) -> Bool {

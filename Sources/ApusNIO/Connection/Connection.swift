@@ -93,7 +93,7 @@ final class Connection: Sendable {
   ///
   /// - Returns: `false` if the exchange has ended and no more content is needed.
   func writePiece(_ piece: ContentPiece, of exchange: Exchange) async -> Bool {
-    // The event loop may have shut down with the transport.
+    // Spares the event loop, which may have shut down with the transport.
     guard exchange.place != .over else { return false }
     return await withCheckedContinuation { waiter in
       let waiter = RoomWaiter(waiter)

@@ -28,8 +28,8 @@ struct Outgoing {
   }
 }
 
-/// An upload that waits for room. It is resumed once: with `false`, also when it is released without another result, as by
-/// an event loop that has shut down.
+/// An upload that waits for room. It is resumed once. An event loop that has shut down releases it without a result;
+/// then it is resumed with `false`.
 final class RoomWaiter: Sendable {
   private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
 

@@ -58,9 +58,9 @@ extension OAuthClient {
 
   /// Signs out: removes the tokens from a store, then revokes them at the server if it can.
   ///
-  /// If the server can revoke tokens, a refresh that runs is waited for, at most for twice its limit: otherwise the tokens
-  /// that it is about to get would stay valid. So call it neither during a refresh nor under the lease of the store, which
-  /// would never end.
+  /// If the server can revoke tokens, this function waits for a refresh that runs, at most for twice its limit:
+  /// otherwise the tokens that the refresh is about to get would stay valid. Do not call it in the closure of a refresh or
+  /// under the lease of the store: it would wait for itself.
   ///
   /// - Parameter store: the store.
   /// - Throws: the error of the store, or ``OAuthError`` of the revocation. The store is empty in the second case.

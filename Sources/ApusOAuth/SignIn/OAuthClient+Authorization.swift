@@ -55,7 +55,7 @@ extension OAuthClient {
   private func push(_ form: Form, _ secrets: OAuthAuthorization.Secrets) async throws(OAuthError) -> String {
     let url = try server.url(\.pushedAuthorizationEndpoint, for: .pushedAuthorization)
     var form = form
-    // A parameter of the authorization request, whatever proves the client's identity (RFC 9126 §2.1).
+    // The id is a parameter of every authorization request (RFC 9126 §2.1), also if a field identifies the client.
     if !authentication.addsID { form.append(("client_id", id)) }
     let json = try await post(url, form, for: .pushedAuthorization, proving: secrets.key)
     guard let uri = json["request_uri"]?.string, !uri.isEmpty, uri.utf8.count <= 2048 else {

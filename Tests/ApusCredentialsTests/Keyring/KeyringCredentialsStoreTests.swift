@@ -181,17 +181,25 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
+  /// Starts a task that has the lease of a store until a gate opens.
+  private func hold(
+    _ store: KeyringCredentialsStore, until gate: Gate, _ told: Log<String>
+  ) async throws -> Task<Void, any Error> {
+    let holder = Task {
+      try await store.withLock {
+        try await gate.wait()
+        told.add("first")
+      }
+    }
+    try await gate.waitForArrivals(1)
+    return holder
+  }
+
   @Test("A lock file that is removed while its lock is held gives the lock to no second task")
   func removedLocks() async throws {
     try await Position.with { place in
       let (first, second, gate, told) = (place.keyring(kernel), place.keyring(kernel), Gate(), Log<String>())
-      let holder = Task {
-        try await first.withLock {
-          try await gate.wait()
-          told.add("first")
-        }
-      }
-      try await gate.waitForArrivals(1)
+      let holder = try await hold(first, until: gate, told)
       let folder = place.folder + "/session-apus%20test"
       try FileManager.default.removeItem(atPath: folder + "/lease")
       let waiter = Task { try await second.withLock { told.add("second") } }
@@ -224,13 +232,7 @@ struct KeyringCredentialsStoreTests {
   func exclusive() async throws {
     try await Position.with { place in
       let (first, second, gate, told) = (place.keyring(kernel), place.keyring(kernel), Gate(), Log<String>())
-      let holder = Task {
-        try await first.withLock {
-          try await gate.wait()
-          told.add("first")
-        }
-      }
-      try await gate.waitForArrivals(1)
+      let holder = try await hold(first, until: gate, told)
       let waiter = Task { try await second.withLock { told.add("second") } }
       try await place.clock.waitForSleepers(1)
       // A write does not wait for a refresh.

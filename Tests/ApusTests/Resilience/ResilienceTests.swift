@@ -100,8 +100,8 @@ struct ResilienceTests {
 
   // MARK: An expired token
 
-  /// An app makes 60 calls at once with an expired token. Its client has five permits for the server, which takes a second
-  /// for a response; the calls that wait for the refresh let the others pass, and queue again after it.
+  /// An app makes 60 calls at once with an expired token. Its client has five permits for the server, which takes a
+  /// second for a response; the calls that wait for the refresh let the others pass, and queue again after it.
   private func refresh(taking time: Duration) async throws -> Int {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
