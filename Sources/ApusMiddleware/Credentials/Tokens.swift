@@ -53,22 +53,39 @@ extension Tokens: Decodable {
     func name(_ standard: Member, _ camelCase: Member) -> Member { members.contains(camelCase) ? camelCase : standard }
     access = Secret(try members.decode(String.self, forKey: name(.access, .camelCaseAccess)))
     let refresh = try members.decodeIfPresent(String.self, forKey: name(.refresh, .camelCaseRefresh))
-    // Some servers send an empty one instead of none.
+    // Some servers send an empty text instead of none, here and below.
     self.refresh = refresh.flatMap { $0.isEmpty ? nil : Secret($0) }
     // Some servers write the number as a string.
     let key = name(.lifetime, .camelCaseLifetime)
     let text = try? members.decode(String.self, forKey: key)
     let seconds = (try? members.decode(Double.self, forKey: key)) ?? text.flatMap { Double($0) }
     lifetime = seconds.flatMap { $0 > 0 && $0 < 1e10 ? Duration(clampingSeconds: $0) : nil }
-    scopes = (try? members.decode(String.self, forKey: .scope)).map { Self.scopes(in: $0) }
-    idToken = (try? members.decode(String.self, forKey: name(.idToken, .camelCaseIDToken))).map { Secret($0) }
+    let list = try? members.decode([String].self, forKey: .scope)
+    let scopes =
+      (try? members.decode(String.self, forKey: .scope)).map { Self.scopes(in: $0) } ?? Self.scopes(of: list ?? [])
+    self.scopes = scopes.isEmpty ? nil : scopes
+    let idToken = try? members.decode(String.self, forKey: name(.idToken, .camelCaseIDToken))
+    self.idToken = idToken.flatMap { $0.isEmpty ? nil : Secret($0) }
   }
 }
 
 extension Tokens {
-  /// The scopes of a list that is separated by spaces (RFC 6749 §3.3), at most 1,000.
+  /// The scopes of a list that is separated by spaces (RFC 6749 §3.3), at most 1,000. Some servers separate them by
+  /// commas, which may be part of a scope: they separate only where there is no space without one.
   package static func scopes(in text: String) -> [String] {
-    text.split(separator: " ", maxSplits: 1000).prefix(1000).map { String($0) }
+    let words = text.split(separator: " ", maxSplits: 1000).prefix(1000)
+    let isList = words.dropLast().allSatisfy { $0.utf8.last == UInt8(ascii: ",") }
+    return scopes(
+      of: isList ? text.split(maxSplits: 1000) { $0 == " " || $0 == "," }.map { String($0) } : words.map { String($0) })
+  }
+
+  /// The scopes of a list, at most 1,000, without those that cannot be any: empty ones, and those with control or
+  /// direction characters, which people must not be shown.
+  package static func scopes(of list: [String]) -> [String] {
+    list.prefix(1000).filter { scope in
+      !scope.isEmpty
+        && scope.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) }
+    }
   }
 
   /// The tokens of a refresh, with what the server did not send again: the refresh token stays valid and the scopes stay

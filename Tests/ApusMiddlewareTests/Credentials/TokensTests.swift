@@ -30,6 +30,18 @@ struct TokensTests {
     }
   }
 
+  @Test(
+    "An empty ID token and an empty scope are absent; scopes may be separated by commas or stand in a list",
+    arguments: [
+      (#""id_token":"","scope":"""#, nil, nil), (#""id_token":null,"scope":null"#, nil, nil),
+      (#""id_token":"i","scope":"a b""#, "i", ["a", "b"]), (#""scope":"a,b""#, nil, ["a", "b"]),
+      (#""scope":["a","b"]"#, nil, ["a", "b"]), (#""scope":7"#, nil, nil), (#""scope":[]"#, nil, nil),
+    ] as [(String, Secret?, [String]?)])
+  func scopes(members: String, idToken: Secret?, scopes: [String]?) throws {
+    let tokens = try JSONDecoder().decode(Tokens.self, from: Data("{\"access_token\":\"a\",\(members)}".utf8))
+    #expect(tokens.idToken == idToken && tokens.scopes == scopes)
+  }
+
   @Test("A response without an access token is an error")
   func missing() {
     #expect(throws: DecodingError.self) {
