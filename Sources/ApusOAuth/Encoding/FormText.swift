@@ -34,12 +34,21 @@ enum FormText {
     let items = text.utf8.split(separator: UInt8(ascii: "&"), maxSplits: maximumCount)
     guard items.count <= maximumCount else { return nil }
     for item in items {
-      let sign = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
-      let name = decodedPart(item[..<sign])
+      let (name, value) = parameter(item)
       guard values[name] == nil else { return nil }
-      values[name] = sign < item.endIndex ? decodedPart(item[item.index(after: sign)...]) : ""
+      values[name] = value
     }
     return values
+  }
+
+  /// Returns every value of a parameter, in order.
+  static func values(of name: String, in text: some StringProtocol) -> [String] {
+    text.utf8.split(separator: UInt8(ascii: "&")).map { parameter($0) }.filter { $0.name == name }.map(\.value)
+  }
+
+  private static func parameter(_ item: some Collection<UInt8>) -> (name: String, value: String) {
+    let sign = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+    return (decodedPart(item[..<sign]), sign < item.endIndex ? decodedPart(item[item.index(after: sign)...]) : "")
   }
 
   private static func decodedPart(_ bytes: some Sequence<UInt8>) -> String {

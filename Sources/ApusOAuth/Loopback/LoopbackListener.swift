@@ -3,7 +3,7 @@ import Synchronization
 
 /// A listener on 127.0.0.1 that waits for one redirect (RFC 8252 §7.3), on a queue of its own.
 ///
-/// It answers every request, and goes on waiting after those that are not the redirect. Connections are few and requests
+/// It answers every request, and goes on waiting after those that are not the redirect of this sign-in. Connections are few and requests
 /// short, whatever is sent.
 final class LoopbackListener: Sendable {
   private typealias Waiter = CheckedContinuation<String, any Error>
@@ -25,11 +25,12 @@ final class LoopbackListener: Sendable {
   /// - Parameters:
   ///   - port: the port; 0: any free one.
   ///   - path: the path of the redirect.
-  init(port: UInt16, path: String) throws(OAuthError) {
+  ///   - state: the state of the redirect.
+  init(port: UInt16, path: String, state: String) throws(OAuthError) {
     guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3F }) else {
       throw OAuthError(.redirect, .listenerFailed, "the path of the redirect must be a path")
     }
-    loop = try LoopbackLoop(port: port, path: path)
+    loop = try LoopbackLoop(port: port, path: path, state: state)
     redirect = "http://127.0.0.1:\(loop.port)\(path)"
     let origin = "http://127.0.0.1:\(loop.port)"
     loop.start { [weak self] end in

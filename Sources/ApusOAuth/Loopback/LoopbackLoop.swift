@@ -28,15 +28,16 @@ final class LoopbackLoop: Sendable {
   /// A pair of sockets: a byte in the second wakes the loop.
   private let wake: (LoopbackSocket, LoopbackSocket)
   private let path: String
+  private let state: String
   let port: UInt16
   private let isStopped = Atomic(false)
 
-  init(port: UInt16, path: String) throws(OAuthError) {
+  init(port: UInt16, path: String, state: String) throws(OAuthError) {
     let listener = try LoopbackSocket(listeningOn: port)
     self.listener = Mutex(listener)
     self.port = try listener.localPort()
     wake = try LoopbackSocket.pair()
-    self.path = path
+    (self.path, self.state) = (path, state)
   }
 
   /// Starts the loop. Does nothing if it has started before.
@@ -80,7 +81,7 @@ final class LoopbackLoop: Sendable {
       guard ready[1] else { continue }
       if let socket = listener.accepted() {
         if connections.count == Self.maximumConnections { connections.removeFirst() }
-        connections.append(Connection(socket: socket, request: RedirectRequest(path: path, port: port)))
+        connections.append(Connection(socket: socket, request: RedirectRequest(path: path, port: port, state: state)))
       } else {
         // Where the limit of open files is reached, the listener stays ready, and this loop would never rest.
         _ = try LoopbackSocket.poll([wake.0], milliseconds: 100)

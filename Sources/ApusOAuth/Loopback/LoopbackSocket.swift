@@ -42,11 +42,21 @@ final class LoopbackSocket: Sendable {
   private static let stream = SOCK_STREAM
   #endif
 
+  /// The number of connections that may wait to be accepted: many more than are served at once, so that idle ones keep no
+  /// browser out.
+  private static let backlog: Int32 = 128
+
   /// Listens on 127.0.0.1, which other machines cannot reach.
   ///
   /// - Parameter port: the port; 0: any free one.
   convenience init(listeningOn port: UInt16) throws(OAuthError) {
     try self.init(socket(AF_INET, Self.stream, 0))
+    #if !canImport(Darwin)
+    // Without it the port of a sign-in could not be used for a minute, because its connections were closed here first.
+    // On Darwin it would also allow the port of a program that listens at all addresses.
+    var on: Int32 = 1
+    setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    #endif
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -56,7 +66,7 @@ final class LoopbackSocket: Sendable {
         bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard bound == 0, listen(number, 16) == 0 else { throw Self.failure }
+    guard bound == 0, listen(number, Self.backlog) == 0 else { throw Self.failure }
   }
 
   /// The port of this end.

@@ -19,10 +19,12 @@ struct RedirectRequest {
   /// The port of the listener, which a request must name, so that no page with a name of its own can send requests here
   /// and read the answers.
   let port: UInt16
+  /// The state of the sign-in, which only its redirect has.
+  let state: String
   private var bytes: [UInt8] = []
 
-  init(path: String, port: UInt16) {
-    (self.path, self.port) = (path, port)
+  init(path: String, port: UInt16, state: String) {
+    (self.path, self.port, self.state) = (path, port, state)
   }
 
   /// Reads bytes.
@@ -63,9 +65,10 @@ struct RedirectRequest {
     let target = String(words[1])
     guard target.prefix(while: { $0 != "?" }) == path else { return .refuse(status: 404) }
     guard words[0] == "GET" else { return .refuse(status: 405) }
-    // A request without the parameters of a redirect comes from something else, such as a browser that looks ahead.
-    let parameters = FormText.decoded(target.drop { $0 != "?" }.dropFirst())
-    if let parameters, parameters["state"] == nil { return .refuse(status: 404) }
+    // A request without the state comes from something else: a browser that looks ahead, an old window, or a page that
+    // wants to end the sign-in.
+    let states = FormText.values(of: "state", in: target.drop { $0 != "?" }.dropFirst())
+    guard !states.isEmpty, states.allSatisfy({ SecretText.areEqual($0, state) }) else { return .refuse(status: 404) }
     return .arrive(target: target)
   }
 

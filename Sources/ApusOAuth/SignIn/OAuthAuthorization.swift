@@ -23,8 +23,8 @@ public final class OAuthAuthorization: Sendable, SelfRedacting {
     /// The key to which the tokens are bound; `nil`: none.
     let key: ProofKey?
 
-    init(openID: Bool, key: ProofKey?, random: () -> UInt64) {
-      state = SecretText.make(random)
+    init(state: String, openID: Bool, key: ProofKey?, random: () -> UInt64) {
+      self.state = state
       nonce = openID ? SecretText.make(random) : nil
       verifier = SecretText.make(random)
       self.key = key

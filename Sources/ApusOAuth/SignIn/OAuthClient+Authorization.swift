@@ -18,6 +18,16 @@ extension OAuthClient {
   public func authorization(
     scopes: [String], redirect: String, parameters: [String: String] = [:]
   ) async throws(OAuthError) -> OAuthAuthorization {
+    try await authorization(scopes, redirect, parameters, state: newState())
+  }
+
+  /// Returns the state of a new authorization.
+  func newState() -> String { SecretText.make(runtime.random) }
+
+  /// Prepares an authorization whose redirect will have a state.
+  func authorization(
+    _ scopes: [String], _ redirect: String, _ parameters: [String: String], state: String
+  ) async throws(OAuthError) -> OAuthAuthorization {
     let page = try server.url(\.authorizationEndpoint, for: .authorization)
     if let methods = server.codeChallengeMethods, !methods.contains("S256") {
       throw OAuthError(.authorization, .invalidMetadata, "the server supports no code challenge with S256")
@@ -26,7 +36,7 @@ extension OAuthClient {
       throw OAuthError(.authorization, .redirectMismatch, "the redirect has a fragment")
     }
     let secrets = OAuthAuthorization.Secrets(
-      openID: scopes.contains("openid"), key: try newProofKey(for: .authorization), random: runtime.random)
+      state: state, openID: scopes.contains("openid"), key: try newProofKey(for: .authorization), random: runtime.random)
     var form = form(scopes, redirect, secrets)
     let names = Set(form.map(\.name)).union(["client_id", "client_secret", "request", "request_uri"])
     form += parameters.sorted { $0.key < $1.key }.filter { !names.contains($0.key) }.map { ($0.key, $0.value) }

@@ -29,25 +29,29 @@ extension OAuthClient {
   ) async throws(OAuthError) -> OAuthGrant {
     switch redirect.kind {
     case .uri(let uri):
-      return try await signIn(scopes, uri, options) { try await browser.open($0.page, redirect: uri) }
+      let authorization = try await authorization(scopes: scopes, redirect: uri, parameters: options.parameters)
+      return try await finish(authorization, within: options.limit) {
+        try await browser.open(authorization.page, redirect: uri)
+      }
     case .loopback(let port, let path):
-      let listener = try LoopbackListener(port: port, path: path)
+      // The listener comes first, because its port is part of the request, and must know the state of its redirect.
+      let state = newState()
+      let listener = try LoopbackListener(port: port, path: path, state: state)
       defer { listener.close() }
-      return try await signIn(scopes, listener.redirect, options) {
-        try await Self.redirect(of: $0, in: browser, to: listener)
+      let authorization = try await authorization(scopes, listener.redirect, options.parameters, state: state)
+      return try await finish(authorization, within: options.limit) {
+        try await Self.redirect(of: authorization, in: browser, to: listener)
       }
     }
   }
 
-  private func signIn(
-    _ scopes: [String], _ redirect: String, _ options: SignInOptions,
-    arrival: @escaping @Sendable (OAuthAuthorization) async throws -> String?
+  private func finish(
+    _ authorization: OAuthAuthorization, within limit: Duration, arrival: @escaping @Sendable () async throws -> String?
   ) async throws(OAuthError) -> OAuthGrant {
-    let authorization = try await authorization(scopes: scopes, redirect: redirect, parameters: options.parameters)
     let clock = runtime.clock
     let url: String?
     do {
-      url = try await Self.first(within: options.limit, on: clock) { try await arrival(authorization) }
+      url = try await Self.first(within: limit, on: clock) { try await arrival() }
     } catch let error as OAuthError {
       throw error
     } catch is CancellationError {

@@ -29,11 +29,14 @@ struct LoopbackListenerTests {
 
   @Test("A redirect is answered with a page and ends the wait; other requests do not")
   func arrival() async throws {
-    let listener = try LoopbackListener(port: 0, path: "/callback")
+    let listener = try LoopbackListener(port: 0, path: "/callback", state: "s")
     #expect(listener.redirect.hasPrefix("http://127.0.0.1:"))
     let origin = String(listener.redirect.dropLast("/callback".count))
     #expect(try await get(origin + "/favicon.ico").status == 404)
     #expect(try await get(listener.redirect).status == 404)
+    for query in ["code=c&state=x", "error=access_denied", "state=s&state=x", "code=c&state=", "error=a&state=x"] {
+      #expect(try await get(listener.redirect + "?" + query).status == 404, "\(query)")
+    }
     async let arrived = listener.arrival()
     let page = try await get(listener.redirect + "?code=c&state=s")
     #expect(page.status == 200)
@@ -44,14 +47,14 @@ struct LoopbackListenerTests {
 
   @Test("A redirect that arrives before the wait is kept")
   func early() async throws {
-    let listener = try LoopbackListener(port: 0, path: "/callback")
+    let listener = try LoopbackListener(port: 0, path: "/callback", state: "s")
     #expect(try await get(listener.redirect + "?state=s").status == 200)
     #expect(try await listener.arrival() == listener.redirect + "?state=s")
   }
 
   @Test("A wait ends when its task is cancelled, and the port is free again")
   func cancelled() async throws {
-    let listener = try LoopbackListener(port: 0, path: "/")
+    let listener = try LoopbackListener(port: 0, path: "/", state: "s")
     let wait = Task { try await listener.arrival() }
     wait.cancel()
     await #expect(throws: CancellationError.self) { try await wait.value }
@@ -64,7 +67,7 @@ struct LoopbackListenerTests {
 
   @Test("After the redirect the port is free, while the listener is still there")
   func finished() async throws {
-    let listener = try LoopbackListener(port: 0, path: "/callback")
+    let listener = try LoopbackListener(port: 0, path: "/callback", state: "s")
     let port = try port(of: listener)
     async let arrived = listener.arrival()
     #expect(try await get(listener.redirect + "?state=s").status == 200)
@@ -75,7 +78,7 @@ struct LoopbackListenerTests {
 
   @Test("Idle connections keep no browser out")
   func idle() async throws {
-    let listener = try LoopbackListener(port: 0, path: "/callback")
+    let listener = try LoopbackListener(port: 0, path: "/callback", state: "s")
     let port = try port(of: listener)
     let idle = try (0..<40).map { _ in try RawConnection(to: port) }
     async let arrived = listener.arrival()
@@ -84,14 +87,40 @@ struct LoopbackListenerTests {
     withExtendedLifetime(idle) {}
   }
 
+  @Test("Connections that arrive at once before the listener serves them do not keep the browser out")
+  func backlog() async throws {
+    let loop = try LoopbackLoop(port: 0, path: "/callback", state: "s")
+    let idle = try (0..<64).map { _ in try RawConnection(to: loop.port) }
+    let arrived = Log<String>()
+    loop.start { if case .success(let target) = $0 { arrived.add(target) } }
+    #expect(try await get("http://127.0.0.1:\(loop.port)/callback?state=s").status == 200)
+    try await arrived.first()
+    #expect(arrived.all == ["/callback?state=s"])
+    withExtendedLifetime(idle) {}
+  }
+
+  @Test("A fixed port can be used again at once after a sign-in")
+  func again() async throws {
+    var port: UInt16 = 0
+    for round in 0..<3 {
+      let listener = try LoopbackListener(port: port, path: "/callback", state: "s")
+      port = try self.port(of: listener)
+      async let arrived = listener.arrival()
+      #expect(try await get(listener.redirect + "?state=s").status == 200, "\(round)")
+      #expect(try await arrived.hasSuffix("?state=s"))
+      let used = port
+      try await waitWhile { (try? RawConnection(to: used)) != nil }
+    }
+  }
+
   @Test("A path that is none, and a port in use, are errors")
   func unusable() throws {
     for path in ["callback", "", "/a b", "/a?b"] {
-      #expect(throws: OAuthError.self) { try LoopbackListener(port: 0, path: path) }
+      #expect(throws: OAuthError.self) { try LoopbackListener(port: 0, path: path, state: "s") }
     }
-    let listener = try LoopbackListener(port: 0, path: "/")
+    let listener = try LoopbackListener(port: 0, path: "/", state: "s")
     let port = try port(of: listener)
-    #expect(throws: OAuthError.self) { try LoopbackListener(port: port, path: "/") }
+    #expect(throws: OAuthError.self) { try LoopbackListener(port: port, path: "/", state: "s") }
     listener.close()
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Requests to the listener")
 struct RedirectRequestTests {
   private func step(_ text: String, pieces: Int = .max) -> RedirectRequest.Step {
-    var request = RedirectRequest(path: "/callback", port: 4000)
+    var request = RedirectRequest(path: "/callback", port: 4000, state: "s")
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let piece = rest.prefix(pieces)
@@ -28,12 +28,25 @@ struct RedirectRequestTests {
       step(get("/callback?state=s", host: "LOCALHOST:4000"), pieces: pieces) == .arrive(target: "/callback?state=s"))
   }
 
+  @Test("A redirect with the state arrives even if it is malformed: the sign-in ends with the reason")
+  func malformed() {
+    for target in ["/callback?state=s&code=c&code=d", "/callback?state=%73", "/callback?error=a&state=s"] {
+      #expect(step(get(target)) == .arrive(target: target))
+    }
+  }
+
   @Test(
     "Everything else is refused, and the wait goes on",
     arguments: [
       ("GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
       ("GET /callback HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
       ("GET /callback?x=1 HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
+      ("GET /callback?code=c&state=x HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
+      ("GET /callback?code=c&state= HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
+      ("GET /callback?error=access_denied HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
+      ("GET /callback?state=x&state=s HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
+      ("GET /callback?code=c&code=d HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
+      ("GET /callback?x=1&x=2&state=x HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
       ("GET /callback2?state=s HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
       ("POST /callback?state=s HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 405),
       ("GET /callback?state=s HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
@@ -59,7 +72,7 @@ struct RedirectRequestTests {
   @Test("Random bytes never trap")
   func fuzz() {
     for _ in 0..<2000 {
-      var request = RedirectRequest(path: "/callback", port: 4000)
+      var request = RedirectRequest(path: "/callback", port: 4000, state: "s")
       let bytes = (0..<Int.random(in: 0...80)).map { _ in "\r\n GETH/?:=a\u{0}ÿ".utf8.randomElement() ?? 0 }
       _ = request.read(bytes + Array("\r\n\r\n".utf8))
     }

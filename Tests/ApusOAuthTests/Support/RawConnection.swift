@@ -13,6 +13,7 @@ final class RawConnection: Sendable {
     #else
     number = socket(AF_INET, SOCK_STREAM, 0)
     #endif
+    _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -22,9 +23,17 @@ final class RawConnection: Sendable {
         connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard result == 0 else { throw Refused() }
+    // A listener whose queue is full does not answer.
+    var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+    guard result == 0 || errno == EINPROGRESS && poll(&entry, 1, 2000) == 1, fault == 0 else { throw Refused() }
   }
 
   deinit { close(number) }
+
+  /// The number of the error with which connecting failed; 0: it succeeded.
+  private var fault: Int32 {
+    var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+    return getsockopt(number, SOL_SOCKET, SO_ERROR, &value, &length) == 0 ? value : errno
+  }
 }
 #endif
