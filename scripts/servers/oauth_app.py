@@ -205,7 +205,7 @@ class Assertion(JWTBearerClientAssertion):
     CLIENT_AUTH_METHOD = "private_key_jwt"
 
     def get_audiences(self):
-        return [issuer(), issuer() + "/token"]
+        return [issuer()]
 
     def validate_jti(self, claims, jti):
         is_new = jti not in ASSERTIONS

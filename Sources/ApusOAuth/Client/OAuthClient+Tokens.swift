@@ -27,7 +27,7 @@ extension OAuthClient {
   /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/refresh``: ``OAuthError/Code/invalidGrant`` if only a new
   ///   sign-in helps.
   public func refreshed(_ tokens: Tokens) async throws(OAuthError) -> Tokens {
-    guard let refresh = tokens.refresh else {
+    guard let refresh = tokens.usableRefresh else {
       throw OAuthError(.refresh, .invalidGrant, "there is no refresh token")
     }
     let key = try proofKey(of: tokens, .refresh)
@@ -44,7 +44,7 @@ extension OAuthClient {
   ///   error if the refresh token was revoked.
   public func revoke(_ tokens: Tokens) async throws(OAuthError) {
     let url = try server.url(\.revocationEndpoint, for: .revocation)
-    if let refresh = tokens.refresh {
+    if let refresh = tokens.usableRefresh {
       _ = try await post(
         url, [("token", refresh.value), ("token_type_hint", "refresh_token")], for: .revocation)
     }
@@ -52,7 +52,7 @@ extension OAuthClient {
       _ = try await post(
         url, [("token", tokens.access.value), ("token_type_hint", "access_token")], for: .revocation)
     } catch {
-      guard error.code == .unsupportedTokenType, tokens.refresh != nil else { throw error }
+      guard error.code == .unsupportedTokenType, tokens.usableRefresh != nil else { throw error }
     }
   }
 
@@ -86,6 +86,11 @@ extension OAuthClient {
     guard let key = ProofKey(stored) else { throw OAuthError(step, .invalidKey, "the stored key is malformed") }
     return key
   }
+}
+
+extension Tokens {
+  /// The refresh token unless it is empty.
+  fileprivate var usableRefresh: Secret? { refresh.flatMap { $0.value.isEmpty ? nil : $0 } }
 }
 
 extension CredentialsStore {

@@ -43,6 +43,11 @@ public struct OAuthClient: Sendable, SelfRedacting {
   /// The server must support proofs with ES256: one that names others only (``AuthorizationServer/proofAlgorithms``) is
   /// sent nothing, and the step throws ``OAuthError/Code/invalidMetadata``.
   public var bindsTokens = false
+  /// Whether a server may answer the proof of ``bindsTokens`` with an access token that is not bound to the key, which
+  /// anyone who has it can use. Default: `false`: such tokens are refused.
+  ///
+  /// The refresh token of a client without a secret is bound nevertheless (RFC 9449 §5), so the key is kept with it.
+  public var acceptsBearer = false
   /// The maximum difference between this machine's clock and the server's when an ID token is checked. Default: 1
   /// minute.
   public var clockTolerance = Duration.seconds(60)
@@ -82,8 +87,7 @@ extension OAuthClient {
   ) async throws(OAuthError) -> JSONValue {
     var isRepeated = false
     while true {
-      let (form, fields) = try identified(url, form, step, key)
-      let answer = try await calls.post(url, form, fields: fields, for: step)
+      let answer = try await calls.post(try submission(of: form, to: url, step, key), for: step)
       let hasNonce = shared.nonces.note(answer.fields, from: url.origin)
       switch answer.json {
       case .success(let json): return json
@@ -94,20 +98,21 @@ extension OAuthClient {
     }
   }
 
-  private func identified(
-    _ url: ServerURL, _ form: Form, _ step: OAuthError.Step, _ key: ProofKey?
-  ) throws(OAuthError) -> (Form, [RawField]) {
+  private func submission(
+    of form: Form, to url: ServerURL, _ step: OAuthError.Step, _ key: ProofKey?
+  ) throws(OAuthError) -> OAuthCalls.Submission {
     var form = form
     do {
-      let occasion = ClientAuthentication.Occasion(date: now(), id: SecretText.make(runtime.random))
-      var fields = try authentication.identify(&form, as: id, to: server.tokenEndpoint, occasion)
+      let occasion = ClientAuthentication.Occasion(
+        issuer: server.issuer, endpoint: url.text, date: now(), id: SecretText.make(runtime.random))
+      var fields = try authentication.identify(&form, as: id, occasion)
       if let key {
         let use = ProofKey.Use(
           method: "POST", url: String(url.text.prefix { $0 != "?" }), date: now(),
           id: SecretText.make(runtime.random), nonce: shared.nonces[url.origin])
         fields.append(RawField("DPoP", try key.proof(for: use), isSensitive: true))
       }
-      return (form, fields)
+      return OAuthCalls.Submission(url: url, form: form, fields: fields, secret: authentication.secret)
     } catch {
       throw OAuthError(step, .invalidKey, underlying: error)
     }
@@ -118,7 +123,7 @@ extension OAuthClient {
     let url = try ServerURL(server.tokenEndpoint, for: step, "token endpoint")
     let asked = runtime.clock.now
     let json = try await post(url, form, for: step, proving: key)
-    var tokens = try TokenResponse.tokens(json, boundTo: key, step)
+    var tokens = try TokenResponse(step: step, key: key, acceptsBearer: acceptsBearer).tokens(json)
     // The lifetime counts from when the server issued the tokens. A refresh counts it itself.
     if step != .refresh {
       tokens.lifetime = tokens.lifetime.map { max(.zero, $0 - asked.duration(to: runtime.clock.now)) }

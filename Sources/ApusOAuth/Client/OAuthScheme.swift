@@ -19,7 +19,7 @@ struct OAuthScheme: AuthenticationScheme {
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) throws -> Bool {
-    guard case .tokens(let tokens) = credential, let stored = tokens.proofKey else {
+    guard case .tokens(let tokens) = credential, let stored = tokens.proofKey, ProofKey.bindsAccess(stored) else {
       let token = try credential.checkedToken()
       try request.addField(RawField("Authorization", "Bearer \(token)", isSensitive: true))
       return true
@@ -40,8 +40,8 @@ struct OAuthScheme: AuthenticationScheme {
   func receive(
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
   ) throws -> ResponseReview {
-    guard case .tokens(let tokens) = credential, tokens.proofKey != nil, let origin = request.origin,
-      client.shared.nonces.note(response.head.headerFields, from: origin),
+    guard case .tokens(let tokens) = credential, let stored = tokens.proofKey, ProofKey.bindsAccess(stored),
+      let origin = request.origin, client.shared.nonces.note(response.head.headerFields, from: origin),
       response.statusCode == 401
     else { return .proceed }
     let isAsked = Challenge.all(in: response.head.headerFields).contains {

@@ -1,7 +1,8 @@
 #if OAuth
 public import ApusCore
 
-/// What a user needs in order to sign in on another device (RFC 8628 §3.3). Show it.
+/// What a user needs in order to sign in on another device (RFC 8628 §3.3). Show it: its texts have no control or
+/// direction characters, and its URLs have ASCII characters only.
 public struct DevicePrompt: Sendable, SelfRedacting {
   /// The page to open on the other device.
   public let page: String

@@ -29,11 +29,11 @@ extension OAuthClient {
     let form: Form = scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]
     let asked = runtime.clock.now
     let json = try await post(url, form, for: .deviceAuthorization)
-    guard let code = json["device_code"]?.string, !code.isEmpty else {
+    guard let code = json.text("device_code") else {
       throw OAuthError(.deviceAuthorization, .malformedResponse, "the response has no device code")
     }
     let prompt = try DevicePrompt(json)
-    let interval = json["interval"]?.number.map { Duration(clampingSeconds: $0.double) }
+    let interval = json.seconds("interval").map { Duration(clampingSeconds: $0) }
     let polling = DevicePolling(interval: interval, lifetime: prompt.lifetime, now: asked)
     await show(prompt)
     let tokens = try await tokens(for: code, polling, boundTo: key)
@@ -82,23 +82,22 @@ extension DevicePrompt {
   private static let defaultLifetime = Duration.seconds(600)
 
   fileprivate init(_ json: JSONValue) throws(OAuthError) {
-    // The first name of the member is that of an early draft, which some servers still send.
-    guard let userCode = json["user_code"]?.string,
-      let page = (json["verification_uri"] ?? json["verification_url"])?.string
+    // The second name of the member is that of an early draft, which some servers still send.
+    guard let written = json.text("user_code"),
+      let page = json.text("verification_uri") ?? json.text("verification_url")
     else {
       throw OAuthError(.deviceAuthorization, .malformedResponse, "the response has no page and code for the user")
     }
-    // Both are shown in terminals: no control characters.
-    guard userCode.utf8.count <= 100, userCode.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
-    else {
+    // A longer code would be cut.
+    guard written.utf8.count <= 100, let userCode = ServerText.code(written) else {
       throw OAuthError(.deviceAuthorization, .malformedResponse, "the code for the user cannot be shown")
     }
     self.userCode = userCode
     self.page = try ServerURL(page, for: .deviceAuthorization, "page for the user").text
-    completePage = json["verification_uri_complete"]?.string.flatMap {
+    completePage = json.text("verification_uri_complete").flatMap {
       try? ServerURL($0, for: .deviceAuthorization, "page for the user").text
     }
-    lifetime = TokenResponse.lifetime(json["expires_in"]) ?? Self.defaultLifetime
+    lifetime = TokenResponse.lifetime(json) ?? Self.defaultLifetime
   }
 }
 #endif

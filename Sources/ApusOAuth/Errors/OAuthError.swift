@@ -4,13 +4,14 @@ import ApusMiddleware
 
 /// The error of a sign-in, a refresh or a revocation: the step that failed, and why.
 ///
-/// ``description`` is for logs: it contains no token, code or secret, and no text of the server.
+/// ``description`` is for logs: it contains no token, code or secret. Of a server's texts it contains only short names
+/// that no registry has: an error code, or a type of tokens.
 public struct OAuthError: LoggableError, SelfRedacting {
   /// The step that failed.
   public let step: Step
   /// The kind of failure: a stable label.
   public let code: Code
-  /// The details, as a clause without secrets and without text of a server. Empty if there are none.
+  /// The details, as a clause without secrets. Empty if there are none.
   public let detail: String
   /// The status of the server's response; `nil`: there was none.
   public let status: Int?
@@ -27,17 +28,20 @@ public struct OAuthError: LoggableError, SelfRedacting {
     (status, serverCode, serverMessage) = ((underlying as? CallError)?.status, nil, nil)
   }
 
-  /// The error of a server's error response (RFC 6749 §5.2, §4.1.2.1).
-  init(
-    _ step: Step, server code: String, message: String?, in response: (status: Int?, cause: CallError?) = (nil, nil)
-  ) {
+  /// The error that a server gave.
+  init(_ step: Step, _ response: ErrorResponse) {
     self.step = step
-    self.code = Code(registered: code)
+    code = Code(registered: response.code)
     status = response.status
-    serverCode = ServerText.code(code)
-    serverMessage = message.flatMap { ServerText.message($0) }
-    detail = self.code == .unregistered ? "the server gave an error code that is not registered" : ""
+    serverCode = ServerText.code(response.code)
+    serverMessage = response.message.flatMap { ServerText.message($0) }
     underlying = response.cause
+    guard code == .unregistered else {
+      detail = ""
+      return
+    }
+    let name = ServerName.quoted(response.code, besides: response.secrets).map { " \($0)" } ?? ""
+    detail = "the server gave an error code\(name) that is not registered"
   }
 
   /// The error of a call.

@@ -22,12 +22,12 @@ struct JSONWebKey: Sendable {
 
   /// Reads a key; `nil`: it is for something else, of another type, or malformed.
   init?(_ json: JSONValue) {
-    if let use = json["use"]?.string, use != "sig" { return nil }
+    if let use = json.text("use"), use != "sig" { return nil }
     if let uses = json["key_ops"]?.array, !uses.contains("verify") { return nil }
     guard let key = Self.key(json) else { return nil }
     self.key = key
-    id = json["kid"]?.string
-    algorithm = json["alg"]?.string
+    id = json.text("kid")
+    algorithm = json.text("alg")
   }
 
   private static func key(_ json: JSONValue) -> (any VerifyingKey)? {

@@ -28,7 +28,7 @@ struct SignedToken {
       let signature = Base64URL.decode(parts[2]), header["crit"] == nil, header["b64"] == nil
     else { return nil }
     algorithm = header["alg"]?.string.flatMap { SignatureAlgorithm(rawValue: $0) }
-    keyID = header["kid"]?.string
+    keyID = header.text("kid")
     self.claims = claims
     self.signature = signature
     message = Data("\(parts[0]).\(parts[1])".utf8)

@@ -29,7 +29,12 @@ struct ProofKey: Sendable {
   /// The algorithm of the proofs.
   static let algorithm = SignatureAlgorithm.es256
 
+  /// The start of the stored form of a key to which only the refresh token is bound.
+  private static let refreshOnly = "refresh:"
+
   private let key: P256.Signing.PrivateKey
+  /// Whether the access token is bound to the key; `false`: the refresh token only (RFC 9449 §5).
+  var bindsAccess = true
 
   /// Creates a key.
   init() {
@@ -38,14 +43,18 @@ struct ProofKey: Sendable {
 
   /// Reads a stored key; `nil`: the text is none.
   init?(_ stored: Secret) {
-    guard let bytes = Base64URL.decode(stored.value),
+    bindsAccess = Self.bindsAccess(stored)
+    guard let bytes = Base64URL.decode(stored.value.dropFirst(bindsAccess ? 0 : Self.refreshOnly.utf8.count)),
       let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes)
     else { return nil }
     self.key = key
   }
 
   /// The stored form.
-  var secret: Secret { Secret(Base64URL.encode(key.rawRepresentation)) }
+  var secret: Secret { Secret((bindsAccess ? "" : Self.refreshOnly) + Base64URL.encode(key.rawRepresentation)) }
+
+  /// Whether an access token is bound to a stored key.
+  static func bindsAccess(_ stored: Secret) -> Bool { !stored.value.utf8.starts(with: refreshOnly.utf8) }
 
   /// The thumbprint of the public key (RFC 7638), which `dpop_jkt` announces.
   var thumbprint: String {

@@ -50,24 +50,24 @@ extension AuthorizationServer {
 
   /// Reads a document.
   static func read(_ document: JSONValue, _ issuer: String) throws(OAuthError) -> AuthorizationServer {
-    guard let named = document["issuer"]?.string else {
+    guard let named = document.text("issuer") else {
       throw OAuthError(.discovery, .invalidMetadata, "the document has no issuer")
     }
     guard named == issuer else {
       let hint = named == issuer + "/" || named + "/" == issuer ? ": only the slash at the end differs" : ""
       throw OAuthError(.discovery, .issuerMismatch, "the document is that of another issuer\(hint)")
     }
-    guard let tokenEndpoint = document["token_endpoint"]?.string else {
+    guard let tokenEndpoint = document.text("token_endpoint") else {
       throw OAuthError(.discovery, .invalidMetadata, "the document has no token endpoint")
     }
     var server = AuthorizationServer(issuer: issuer, tokenEndpoint: tokenEndpoint)
-    server.authorizationEndpoint = document["authorization_endpoint"]?.string
-    server.pushedAuthorizationEndpoint = document["pushed_authorization_request_endpoint"]?.string
-    server.requiresPushedAuthorization = document["require_pushed_authorization_requests"]?.bool ?? false
-    server.deviceAuthorizationEndpoint = document["device_authorization_endpoint"]?.string
-    server.revocationEndpoint = document["revocation_endpoint"]?.string
-    server.keysURL = document["jwks_uri"]?.string
-    server.namesIssuer = document["authorization_response_iss_parameter_supported"]?.bool ?? false
+    server.authorizationEndpoint = document.text("authorization_endpoint")
+    server.pushedAuthorizationEndpoint = document.text("pushed_authorization_request_endpoint")
+    server.requiresPushedAuthorization = document.flag("require_pushed_authorization_requests")
+    server.deviceAuthorizationEndpoint = document.text("device_authorization_endpoint")
+    server.revocationEndpoint = document.text("revocation_endpoint")
+    server.keysURL = document.text("jwks_uri")
+    server.namesIssuer = document.flag("authorization_response_iss_parameter_supported")
     server.scopes = document.strings("scopes_supported")
     server.codeChallengeMethods = document.strings("code_challenge_methods_supported")
     server.idTokenAlgorithms = document.strings("id_token_signing_alg_values_supported")
@@ -86,13 +86,6 @@ extension AuthorizationServer {
     for (name, url) in urls {
       if let url { _ = try ServerURL(url, for: .discovery, name) }
     }
-  }
-}
-
-extension JSONValue {
-  /// The strings of a list; `nil`: there is no such list.
-  func strings(_ name: String) -> [String]? {
-    self[name]?.array.map { $0.prefix(1000).compactMap(\.string) }
   }
 }
 #endif

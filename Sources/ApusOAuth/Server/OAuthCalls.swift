@@ -12,6 +12,25 @@ struct OAuthCalls: Sendable {
 
   let client: Client
 
+  /// A form to post.
+  struct Submission: Sendable {
+    /// The names of the parameters that no text may show.
+    private static let confidential: Set = [
+      "code", "code_verifier", "client_secret", "client_assertion", "refresh_token", "device_code", "token",
+    ]
+
+    let url: ServerURL
+    let form: [(name: String, value: String)]
+    let fields: [RawField]
+    /// The client's secret; `nil`: none is sent.
+    let secret: Secret?
+
+    /// What a server could repeat in an error.
+    fileprivate var secrets: [String] {
+      form.filter { Self.confidential.contains($0.name) }.map(\.value) + (secret.map { [$0.value] } ?? [])
+    }
+  }
+
   /// A response: its JSON, or the server's error, and its fields.
   struct Answer {
     let json: Result<JSONValue, OAuthError>
@@ -33,22 +52,23 @@ struct OAuthCalls: Sendable {
   ///
   /// - Returns: the server's response, if there is one.
   /// - Throws: if there is no response.
-  func post(
-    _ url: ServerURL, _ form: [(name: String, value: String)], fields: [RawField], for step: OAuthError.Step
-  ) async throws(OAuthError) -> Answer {
-    let content = RequestContent.text(FormText.encoded(form), "application/x-www-form-urlencoded")
-    var request = Request<Content>(method: .post, path: .url(url.text), content: content, mapping: .content)
+  func post(_ submission: Submission, for step: OAuthError.Step) async throws(OAuthError) -> Answer {
+    let content = RequestContent.text(FormText.encoded(submission.form), "application/x-www-form-urlencoded")
+    var request = Request<Content>(method: .post, path: .url(submission.url.text), content: content, mapping: .content)
       .field("Accept", "application/json").setting(NewConnectionKey.self, true)
-    request.fields += fields
+    request.fields += submission.fields
     // Calls wait for a refresh, so an app that cancels its calls must not lose the new tokens.
     if step == .refresh { request = request.setting(SharedWorkKey.self, true) }
     do {
       let response = try await client.response(to: prepared(request))
-      return Answer(json: Self.judged(response.value, step), fields: response.fields)
+      return Answer(json: Self.judged(response.value, step, submission.secrets), fields: response.fields)
     } catch {
       guard error.code == .rejected, let status = error.status else { throw OAuthError(step, error) }
-      let json = error.content.flatMap { try? Self.json($0, step) }
-      let failure = json.flatMap { Self.failure($0, step, status, error) } ?? OAuthError(step, error)
+      let json = error.content.flatMap { try? Self.answer($0, step) }
+      let response = json.flatMap {
+        ErrorResponse($0, status: status, cause: error, secrets: submission.secrets)
+      }
+      let failure = response.map { OAuthError(step, $0) } ?? OAuthError(step, error)
       return Answer(json: .failure(failure), fields: error.head?.headerFields ?? [:])
     }
   }
@@ -57,25 +77,41 @@ struct OAuthCalls: Sendable {
     request.credentials(.none).redirects(.none).contentLimit(Self.limit).setting(ConfidentialContentKey.self, true)
   }
 
-  private static func judged(_ content: Content, _ step: OAuthError.Step) -> Result<JSONValue, OAuthError> {
+  private static func judged(
+    _ content: Content, _ step: OAuthError.Step, _ secrets: [String]
+  ) -> Result<JSONValue, OAuthError> {
     // A successful revocation has no content that matters (RFC 7009 §2.2).
     if step == .revocation { return .success(.null) }
     do throws(OAuthError) {
-      let json = try json(content, step)
+      let json = try answer(content, step)
       // Some servers send errors with the status 200.
-      if let failure = failure(json, step, content.status, nil) { return .failure(failure) }
+      if let response = ErrorResponse(json, status: content.status, secrets: secrets) {
+        return .failure(OAuthError(step, response))
+      }
       return .success(json)
     } catch {
       return .failure(error)
     }
   }
 
-  private static func failure(
-    _ json: JSONValue, _ step: OAuthError.Step, _ status: Int, _ error: CallError?
-  ) -> OAuthError? {
-    json["error"]?.string.map {
-      OAuthError(step, server: $0, message: json["error_description"]?.string, in: (status, error))
+  /// The response to a form: JSON, or a form, which some servers send whatever is asked for.
+  private static func answer(_ content: Content, _ step: OAuthError.Step) throws(OAuthError) -> JSONValue {
+    do throws(OAuthError) {
+      return try json(content, step)
+    } catch {
+      guard let members = members(ofForm: content) else { throw error }
+      return members
     }
+  }
+
+  /// The members of a form, all of them strings; `nil`: the content is no form.
+  private static func members(ofForm content: Content) -> JSONValue? {
+    // Some of these servers call it text.
+    guard ["application/x-www-form-urlencoded", "text/plain"].contains(content.mediaType?.essence),
+      let text = String(validating: content.data, as: UTF8.self), text.utf8.contains(UInt8(ascii: "="))
+    else { return nil }
+    let end = text.utf8.lastIndex { $0 > 0x20 } ?? text.startIndex
+    return FormText.decoded(text[...end]).map { .object($0.mapValues { .string($0) }) }
   }
 
   private static func json(_ content: Content, _ step: OAuthError.Step) throws(OAuthError) -> JSONValue {

@@ -3,6 +3,7 @@ import ApusCore
 
 /// A URL of an authorization server that may be used: https, or http on this machine.
 struct ServerURL: Hashable, Sendable {
+  /// ASCII characters only: people may read it.
   let text: String
   let origin: Origin
 
@@ -23,7 +24,8 @@ struct ServerURL: Hashable, Sendable {
     guard !text.utf8.contains(UInt8(ascii: "#")) else {
       throw OAuthError(step, .invalidMetadata, "the \(name) has a fragment")
     }
-    (self.text, origin) = (text, url.origin)
+    origin = url.origin
+    self.text = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? text : "\(url.origin)\(url.target)"
   }
 
   /// Whether a host is this machine (RFC 8252 §8.3). Names other than `localhost` could resolve to any address.

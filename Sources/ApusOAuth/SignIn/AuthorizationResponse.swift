@@ -30,8 +30,10 @@ struct AuthorizationResponse {
       throw OAuthError(.redirect, .stateMismatch)
     }
     guard values["iss"].map({ $0 == issuer }) ?? !namesIssuer else { throw OAuthError(.redirect, .issuerMismatch) }
-    if let error = values["error"] {
-      throw OAuthError(.authorization, server: error, message: values["error_description"])
+    if let error = values["error"], !error.isEmpty {
+      let secrets = [state] + (values["code"].map { [$0] } ?? [])
+      throw OAuthError(
+        .authorization, ErrorResponse(code: error, message: values["error_description"], secrets: secrets))
     }
     guard let code = values["code"], !code.isEmpty else { throw malformed("the redirect has no code") }
     return code

@@ -68,7 +68,7 @@ extension OAuthClient {
     // The id is a parameter of every authorization request (RFC 9126 §2.1), also if a field identifies the client.
     if !authentication.addsID { form.append(("client_id", id)) }
     let json = try await post(url, form, for: .pushedAuthorization, proving: secrets.key)
-    guard let uri = json["request_uri"]?.string, !uri.isEmpty, uri.utf8.count <= 2048 else {
+    guard let uri = json.text("request_uri"), uri.utf8.count <= 2048 else {
       throw OAuthError(.pushedAuthorization, .malformedResponse, "the response has no request URI")
     }
     return uri

@@ -19,7 +19,26 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
     case key(P256.Signing.PrivateKey, id: String?)
   }
 
+  /// The audience (`aud`) of a signature by ``privateKey(pem:keyID:)``: the recipient for which it is valid.
+  public enum AssertionAudience: Sendable, Hashable {
+    /// The issuer of the server, so that a signature for one server is worth nothing to another.
+    case issuer
+    /// The URL to which the signature is sent, for servers that do not accept their issuer.
+    case endpoint
+  }
+
   let kind: Kind
+  /// The audience of signatures by ``privateKey(pem:keyID:)``. Default: the issuer of the server.
+  ///
+  /// ```swift
+  /// oauth.authentication = try .privateKey(pem: clientKey)
+  /// oauth.authentication.assertionAudience = .endpoint
+  /// ```
+  public var assertionAudience = AssertionAudience.issuer
+
+  init(kind: Kind) {
+    self.kind = kind
+  }
 
   /// No proof: apps on a user's device and in a browser, which can keep no secret. PKCE and the redirect protect their
   /// sign-ins.
@@ -62,9 +81,21 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
 extension ClientAuthentication {
   /// The values that a signature needs.
   struct Occasion {
+    /// The issuer of the server.
+    let issuer: String
+    /// The URL to which the request is sent.
+    let endpoint: String
     let date: Date
     /// A text that no other signature has.
     let id: String
+  }
+
+  /// The secret that is sent; `nil`: none is.
+  var secret: Secret? {
+    switch kind {
+    case .basic(let secret), .post(let secret): secret
+    case .none, .key: nil
+    }
   }
 
   /// Whether the form of each request has the client's id.
@@ -77,10 +108,9 @@ extension ClientAuthentication {
   /// - Parameters:
   ///   - form: the request's form.
   ///   - client: the client's id.
-  ///   - audience: the URL of the token endpoint.
   /// - Returns: the fields to add.
   func identify(
-    _ form: inout [(name: String, value: String)], as client: String, to audience: String, _ occasion: Occasion
+    _ form: inout [(name: String, value: String)], as client: String, _ occasion: Occasion
   ) throws -> [RawField] {
     switch kind {
     case .none:
@@ -94,15 +124,21 @@ extension ClientAuthentication {
       form += [
         ("client_id", client),
         ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-        ("client_assertion", try Self.assertion(of: client, to: audience, occasion, (key, id))),
+        ("client_assertion", try assertion(of: client, occasion, (key, id))),
       ]
     }
     return []
   }
 
-  private static func assertion(
-    of client: String, to audience: String, _ occasion: Occasion, _ key: (P256.Signing.PrivateKey, id: String?)
+  private func assertion(
+    of client: String, _ occasion: Occasion, _ key: (P256.Signing.PrivateKey, id: String?)
   ) throws -> String {
+    // Never another server's URL that the metadata name: the assertion would be valid there.
+    let audience =
+      switch assertionAudience {
+      case .issuer: occasion.issuer
+      case .endpoint: occasion.endpoint
+      }
     let seconds = Int64(occasion.date.timeIntervalSince1970)
     var header: [String: JSONValue] = ["alg": "ES256", "typ": "JWT"]
     if let id = key.id { header["kid"] = .string(id) }

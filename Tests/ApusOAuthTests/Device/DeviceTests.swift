@@ -88,12 +88,54 @@ struct DeviceTests {
     #expect(issuer.forms("/token").isEmpty)
   }
 
+  private func prompt(_ reply: StubReply) async throws -> (DevicePrompt, wait: Duration) {
+    issuer.stub.on(.post, "/device", reply: reply)
+    let prompts = Log<DevicePrompt>()
+    let task = Task { await oauthFailure { () async throws(OAuthError) in try await signIn(prompts) } }
+    try await issuer.clock.waitForSleepers(1)
+    let wait = issuer.clock.nextWake.map { issuer.clock.now.duration(to: $0) }
+    task.cancel()
+    _ = await task.value
+    return (try #require(prompts.all.first), try #require(wait))
+  }
+
+  @Test("The texts that people read have no control, direction or other invisible characters")
+  func cleaned() async throws {
+    let json = #"""
+      {"device_code":"d","user_code":" AB\u001b[2J\u202eCD\u200b\n ","verification_uri":"https://a.example/\u202egpj",
+      "verification_uri_complete":"https://a.example/\u202e x?c=é"}
+      """#
+    let (prompt, _) = try await prompt(.json(json))
+    #expect(prompt.userCode == "AB[2JCD")
+    #expect(prompt.page == "https://a.example/%E2%80%AEgpj")
+    #expect(prompt.completePage == "https://a.example/%E2%80%AE%20x?c=%C3%A9")
+  }
+
+  @Test("Times may be strings, empty members are absent, and the response may be a form")
+  func lenient() async throws {
+    let json = #"""
+      {"device_code":"d","user_code":"u","verification_uri":"","verification_url":"https://a.example/","interval":"7",
+      "expires_in":"60","verification_uri_complete":""}
+      """#
+    let form = "device_code=d&user_code=u&verification_uri=https%3A%2F%2Fa.example%2F&interval=7&expires_in=60"
+    let type: HTTPFields = [.contentType: "application/x-www-form-urlencoded; charset=utf-8"]
+    for reply in [StubReply.json(json), .status(200, fields: type, content: form)] {
+      let (prompt, wait) = try await prompt(reply)
+      #expect(prompt.page == "https://a.example/" && prompt.completePage == nil)
+      #expect(prompt.lifetime == .seconds(60) && wait == .seconds(7))
+    }
+  }
+
   @Test(
     "A response without what the user needs is malformed",
     arguments: [
       "{}", #"{"device_code":"d"}"#, #"{"device_code":"d","user_code":"u"}"#,
       #"{"device_code":"d","user_code":"u","verification_uri":"http://a.example"}"#,
-      #"{"device_code":"d","user_code":"u\u001b[2J","verification_uri":"https://a.example"}"#,
+      #"{"device_code":"d","user_code":"\u001b\u202e","verification_uri":"https://a.example"}"#,
+      #"{"device_code":"d","user_code":"","verification_uri":"https://a.example"}"#,
+      #"{"device_code":"","user_code":"u","verification_uri":"https://a.example"}"#,
+      #"{"device_code":"d","user_code":"u","verification_uri":""}"#,
+      #"{"device_code":"d","user_code":"\#(String(repeating: "u", count: 101))","verification_uri":"https://a.example"}"#,
     ])
   func malformed(json: String) async {
     issuer.stub.on(.post, "/device", reply: .json(json))

@@ -136,6 +136,66 @@ struct ProofTests {
     #expect(error?.code == .malformedResponse)
   }
 
+  @Test("An access token that is accepted without the key is sent as Bearer, and refreshed with the proof of the key")
+  func acceptsBearer() async throws {
+    var oauth = oauth
+    oauth.acceptsBearer = true
+    let client = oauth
+    let grant = try await client.signIn(
+      scopes: ["a"], redirect: .uri("app:/done"), browser: ScriptedBrowser { page in issuer.authorized(page) })
+    let store = MemoryCredentialsStore(.tokens(grant.tokens))
+    let dpop = try #require(HTTPField.Name("DPoP"))
+    let first = "Bearer " + grant.tokens.access.value
+    issuer.api { exchange in
+      exchange.fields[.authorization] == first
+        ? .status(401, fields: [.wwwAuthenticate: #"Bearer error="invalid_token""#]) : .json("{}")
+    }
+    var configuration = Configuration(baseURL: "https://api.example.com")
+    configuration.authentication = .oauth(client, store)
+    try await Client(configuration: configuration, transport: issuer.stub).send(Request<Void>.get("/films"))
+    let calls = issuer.stub.exchanges.filter { $0.target == "/films" }
+    #expect(calls.map(\.status) == [401, 200] && calls.allSatisfy { $0.fields[dpop] == nil })
+    #expect(calls.allSatisfy { $0.fields[.authorization]?.hasPrefix("Bearer ") == true })
+    // The refresh token of a client without a secret is bound (RFC 9449 §5).
+    let headers = issuer.stub.exchanges.filter { $0.target == "/token" }.compactMap { exchange in
+      proof(exchange).flatMap { Base64URL.decode($0.prefix { $0 != "." }) }
+    }
+    let keys = try headers.map { try JSONValue(parsing: $0)["jwk"] }
+    #expect(keys.count == 2 && keys[0] == keys[1])
+    // The server binds the next ones.
+    issuer.state.withLock { $0.changes["token_type"] = "DPoP" }
+    guard case .tokens(let tokens)? = store.current().credential else {
+      Issue.record("the tokens are gone")
+      return
+    }
+    store.set(.tokens(try await client.refreshed(tokens)))
+    try await Client(configuration: configuration, transport: issuer.stub).send(Request<Void>.get("/films"))
+    let last = try #require(issuer.stub.exchanges.last)
+    #expect(last.fields[.authorization]?.hasPrefix("DPoP ") == true && last.fields[dpop] != nil)
+  }
+
+  @Test("A refresh whose access token is not bound to the key is refused unless the app accepts it")
+  func refreshedBearer() async throws {
+    let oauth = oauth
+    let grant = try await signIn(oauth)
+    issuer.state.withLock { $0.changes["token_type"] = "Bearer" }
+    let error = await oauthFailure { () async throws(OAuthError) in try await oauth.refreshed(grant.tokens) }
+    #expect(error?.step == .refresh && error?.code == .malformedResponse)
+  }
+
+  @Test("A proof names the URL to which it is sent, at each endpoint")
+  func endpoints() async throws {
+    var oauth = issuer.oauth { $0.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par" }
+    oauth.bindsTokens = true
+    let grant = try await signIn(oauth)
+    _ = try await oauth.refreshed(grant.tokens)
+    let exchanges = issuer.stub.exchanges.filter { ["/par", "/token"].contains($0.target) }
+    #expect(exchanges.map(\.target) == ["/par", "/token", "/token"])
+    for exchange in exchanges {
+      #expect(try claims(proof(exchange))["htu"]?.string == FakeIssuer.issuer + exchange.target)
+    }
+  }
+
   @Test("Each message to the API has a proof of its own for its token, with the API's nonce, without a refresh")
   func resources() async throws {
     let oauth = oauth

@@ -70,6 +70,7 @@ struct DiscoveryTests {
     arguments: [
       (["issuer": "https://id.example.com/"], .issuerMismatch), (["issuer": "https://evil.example"], .issuerMismatch),
       (["issuer": nil], .invalidMetadata), (["token_endpoint": nil], .invalidMetadata),
+      (["issuer": ""], .invalidMetadata), (["token_endpoint": ""], .invalidMetadata),
       (["token_endpoint": "http://id.example.com/token"], .insecureURL),
       (["token_endpoint": "http://localhost.evil.example/token"], .insecureURL),
       (["authorization_endpoint": "javascript:alert(1)"], .invalidMetadata),
@@ -84,6 +85,34 @@ struct DiscoveryTests {
     }
     #expect(error?.code == code && error?.step == .discovery)
     #expect(error.map { "\($0)".contains("evil") } == false)
+  }
+
+  @Test("An endpoint of the document that is empty, null or no text is absent")
+  func empty() async throws {
+    let names = [
+      "authorization_endpoint", "pushed_authorization_request_endpoint", "device_authorization_endpoint",
+      "revocation_endpoint", "jwks_uri",
+    ]
+    for value in ["", " ", .null, 7] as [JSONValue] {
+      let members = Dictionary(uniqueKeysWithValues: names.map { ($0, JSONValue?.some(value)) })
+      stub.onAny(reply: .json(document(members)))
+      let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
+      #expect(server.authorizationEndpoint == nil && server.pushedAuthorizationEndpoint == nil)
+      #expect(server.deviceAuthorizationEndpoint == nil && server.revocationEndpoint == nil && server.keysURL == nil)
+    }
+  }
+
+  @Test("A flag of the document may be written as a string")
+  func flags() async throws {
+    for (value, expected) in [("true", true), (true, true), ("false", false), (1, false)] as [(JSONValue, Bool)] {
+      stub.onAny(
+        reply: .json(
+          document([
+            "authorization_response_iss_parameter_supported": value, "require_pushed_authorization_requests": value,
+          ])))
+      let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
+      #expect(server.namesIssuer == expected && server.requiresPushedAuthorization == expected)
+    }
   }
 
   @Test(

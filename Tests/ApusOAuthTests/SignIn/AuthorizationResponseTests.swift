@@ -18,7 +18,7 @@ struct AuthorizationResponseTests {
     arguments: [
       "app:/done?code=c&state=s1", "app:/done?state=s1&code=c&iss=https%3A%2F%2Fid.example.com",
       "app:/done?code=%63&state=s1#f",
-      "app:/done?code=c&state=s1&session_state=x",
+      "app:/done?code=c&state=s1&session_state=x", "app:/done?code=c&state=s1&error=",
     ])
   func good(url: String) throws {
     #expect(try code(url).get() == "c")

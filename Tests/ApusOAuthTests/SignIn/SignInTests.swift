@@ -154,6 +154,13 @@ struct SignInTests {
     }
   }
 
+  @Test("The page that people open has ASCII characters only, whatever the metadata have")
+  func plainPage() async throws {
+    let oauth = issuer.oauth { $0.authorizationEndpoint = "https://id.example.com/\u{202E}a b" }
+    let authorization = try await oauth.authorization(scopes: [], redirect: "app:/done")
+    #expect(authorization.page.hasPrefix("https://id.example.com/%E2%80%AEa%20b?client_id=app&"))
+  }
+
   @Test("A user who takes too long, a closed browser and a cancelled task have errors of their own")
   func ends() async throws {
     let waiting = Task {

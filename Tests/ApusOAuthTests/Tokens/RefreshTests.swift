@@ -53,6 +53,28 @@ struct OAuthRefreshTests {
     #expect(tokens.scopes == ["a", "openid"] && tokens.idToken == first.idToken)
   }
 
+  @Test(
+    "A refresh without a new refresh token, in whatever way it is written, keeps the old one",
+    arguments: [
+      "", #","refresh_token":"","id_token":"","scope":"""#, #","refresh_token":null"#, #","refresh_token":" ""#,
+    ])
+  func kept(members: String) async throws {
+    let oauth = issuer.oauth()
+    let first = try await sign(in: oauth)
+    issuer.state.withLock { $0.answers = [(200, "{\"access_token\":\"a\",\"token_type\":\"Bearer\"\(members)}")] }
+    let next = try await oauth.refreshed(first)
+    #expect(next.refresh == first.refresh && next.idToken == first.idToken && next.scopes == first.scopes)
+  }
+
+  @Test("An empty refresh token of a store is none")
+  func emptyToken() async throws {
+    let tokens = Tokens(access: "a", refresh: "")
+    let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().refreshed(tokens) }
+    #expect(error?.code == .invalidGrant && issuer.stub.exchanges.isEmpty)
+    try await issuer.oauth().revoke(tokens)
+    #expect(issuer.state.withLock { $0.revoked } == ["a"])
+  }
+
   @Test("A refresh token that was used before ends the session once, with the server's error")
   func reused() async throws {
     let oauth = issuer.oauth()

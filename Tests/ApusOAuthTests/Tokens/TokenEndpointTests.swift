@@ -37,7 +37,7 @@ struct TokenEndpointTests {
     #expect(issuer.stub.exchanges.allSatisfy { $0.fields[.authorization] == nil })
   }
 
-  @Test("A private key signs an assertion for the token endpoint, a new one each time")
+  @Test("A private key signs an assertion for the issuer, a new one each time")
   func assertion() async throws {
     let key = P256.Signing.PrivateKey()
     var oauth = issuer.oauth()
@@ -47,11 +47,47 @@ struct TokenEndpointTests {
     let tokens = issuer.forms("/token").compactMap { $0["client_assertion"] }.compactMap { SignedToken($0) }
     let token = try #require(tokens.first)
     #expect(token.keyID == "k" && token.claims["iss"] == "app" && token.claims["sub"] == "app")
-    #expect(token.claims["aud"]?.string == FakeIssuer.issuer + "/token" && token.claims["exp"] == 1_800_000_060)
+    #expect(token.claims["aud"]?.string == FakeIssuer.issuer && token.claims["exp"] == 1_800_000_060)
     #expect(Set(tokens.compactMap { $0.claims["jti"]?.string }).count == 2)
     let signature = try P256.Signing.ECDSASignature(rawRepresentation: token.signature)
     #expect(key.publicKey.isValidSignature(signature, for: token.message))
     #expect(throws: OAuthError.self) { try ClientAuthentication.privateKey(pem: "no key") }
+  }
+
+  private static let endpoints = ["/par", "/token", "/device", "/revoke"]
+
+  /// The audience of the assertion that each endpoint gets.
+  private func audiences(_ audience: ClientAuthentication.AssertionAudience?) async throws -> [JSONValue?] {
+    var oauth = issuer.oauth { $0.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par" }
+    oauth.authentication = try .privateKey(pem: Secret(P256.Signing.PrivateKey().pemRepresentation))
+    if let audience { oauth.authentication.assertionAudience = audience }
+    let client = oauth
+    _ = try await client.authorization(scopes: ["a"], redirect: "app:/done")
+    _ = try await client.clientCredentials()
+    try await client.revoke(Tokens(access: "a"))
+    let device = Task {
+      await oauthFailure { () async throws(OAuthError) in
+        try await client.signInOnAnotherDevice(scopes: []) { _ in }
+      }
+    }
+    try await issuer.clock.waitForSleepers(1)
+    device.cancel()
+    _ = await device.value
+    return Self.endpoints.map { path in
+      issuer.forms(path).first?["client_assertion"].flatMap { SignedToken($0) }?.claims["aud"]
+    }
+  }
+
+  @Test("Every endpoint gets an assertion for the issuer, so that a server can use it at no other server")
+  func issuerAudience() async throws {
+    for audience in [nil, .issuer] as [ClientAuthentication.AssertionAudience?] {
+      #expect(try await audiences(audience) == Self.endpoints.map { _ in .string(FakeIssuer.issuer) })
+    }
+  }
+
+  @Test("Each endpoint gets an assertion for its own URL if the app asks for that")
+  func endpointAudience() async throws {
+    #expect(try await audiences(.endpoint) == Self.endpoints.map { .string(FakeIssuer.issuer + $0) })
   }
 
   @Test("Each error of a server has its code and its step, in either way of sending it", arguments: [200, 400, 401])
@@ -71,9 +107,9 @@ struct TokenEndpointTests {
   @Test(
     "A response that is no token response is malformed",
     arguments: [
-      "{}", "[]", "x", #"{"access_token":"a"}"#, #"{"access_token":"","token_type":"Bearer"}"#,
+      "{}", "[]", "x", #"{"access_token":"","token_type":"Bearer"}"#,
       #"{"access_token":"a b","token_type":"Bearer"}"#, #"{"access_token":7,"token_type":"Bearer"}"#,
-      #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a","token_type":"DPoP"}"#,
+      #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a","token_type":"DPoP"}"#, "error=a",
     ])
   func malformed(json: String) async {
     issuer.state.withLock { $0.answers = [(200, json)] }
