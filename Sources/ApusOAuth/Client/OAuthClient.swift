@@ -133,16 +133,20 @@ extension OAuthClient {
 
   /// Checks the ID token of a sign-in.
   ///
-  /// - Parameter nonce: the nonce of the sign-in; `nil`: it had none.
+  /// - Parameters:
+  ///   - nonce: the nonce of the sign-in; `nil`: it had none.
+  ///   - age: the age of the user's authentication that was asked for; `nil`: any.
   /// - Returns: `nil` if the sign-in did not ask for one.
-  func identity(of tokens: Tokens, asked scopes: [String], nonce: String?) async throws(OAuthError) -> IDToken? {
+  func identity(
+    of tokens: Tokens, asked scopes: [String], nonce: String?, age: AuthenticationAge? = nil
+  ) async throws(OAuthError) -> IDToken? {
     guard scopes.contains("openid") else { return nil }
     guard let token = tokens.idToken else {
       throw OAuthError(.idToken, .malformedResponse, "the response has no ID token")
     }
     let rules = IDTokenRules(
       issuer: server.issuer, client: id, algorithms: server.idTokenAlgorithms, nonce: nonce,
-      accessToken: tokens.access.value, leeway: clockTolerance)
+      accessToken: tokens.access.value, leeway: clockTolerance, tenants: try server.tenants(for: .idToken), age: age)
     let url = try server.url(\.keysURL, for: .keys)
     let calls = calls
     return try await shared.keys.check(

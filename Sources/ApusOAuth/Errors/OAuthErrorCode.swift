@@ -4,7 +4,7 @@ extension OAuthError {
   public enum Code: String, Sendable, Hashable, CaseIterable {
     // RFC 6749 §4.1.2.1 and §5.2.
 
-    /// The server found the request incomplete or malformed.
+    /// The request is incomplete or malformed.
     case invalidRequest = "invalid_request"
     /// The client could not prove its identity.
     case invalidClient = "invalid_client"

@@ -23,15 +23,19 @@ public struct IDToken: Sendable, SelfRedacting {
   /// All claims, as the server wrote them.
   public let claims: [String: JSONValue]
 
-  /// A claim that is a string; `nil`: there is none.
-  public subscript(_ claim: String) -> String? { claims[claim]?.string }
+  /// A claim that is a string; `nil`: there is none, or it is empty.
+  public subscript(_ claim: String) -> String? { JSONValue.object(claims).text(claim) }
 
   /// The user's address; `nil`: unknown. The server may have not verified it, and it may change.
   public var email: String? { self["email"] }
   /// The user's name; `nil`: unknown.
   public var name: String? { self["name"] }
   /// The time when the user authenticated; `nil`: unknown.
-  public var authenticated: Date? { claims["auth_time"]?.number.map { Date(timeIntervalSince1970: $0.double) } }
+  public var authenticated: Date? { IDTokenRules.date(JSONValue.object(claims), "auth_time") }
+
+  /// The class of the authentication (`acr`), for example that a second factor was used; `nil`: unknown. Servers need
+  /// not follow a request for a class (`acr_values`): check it here.
+  public var authenticationContext: String? { self["acr"] }
 
   /// Claims are personal data, so only their number.
   public var description: String { "ID token with \(claims.count) claims" }

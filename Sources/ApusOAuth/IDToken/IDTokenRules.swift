@@ -21,6 +21,10 @@ struct IDTokenRules {
   let accessToken: String
   /// The maximum difference of the clocks.
   let leeway: Duration
+  /// The issuers of a server with several tenants; `nil`: it has one.
+  var tenants: IssuerPattern?
+  /// The age of the user's authentication that was asked for; `nil`: any.
+  var age: AuthenticationAge?
 
   /// The result of a look at the keys.
   enum Outcome {
@@ -47,11 +51,13 @@ struct IDTokenRules {
   private func claims(
     _ claims: JSONValue, _ algorithm: SignatureAlgorithm, at now: Date
   ) throws(OAuthError) -> IDToken {
-    guard claims["iss"]?.string == issuer else { throw OAuthError(.idToken, .issuerMismatch) }
-    guard let subject = claims["sub"]?.string, !subject.isEmpty else { throw invalid("it has no subject") }
+    guard let issuer = claims.text("iss"), isAccepted(issuer, claims) else {
+      throw OAuthError(.idToken, .issuerMismatch)
+    }
+    guard let subject = claims.text("sub") else { throw invalid("it has no subject") }
     let audience = claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.array?.compactMap(\.string) ?? []
     guard audience.contains(client) else { throw invalid("it is for another client") }
-    if let party = claims["azp"] {
+    if let party = claims.member("azp") {
       guard party.string == client else { throw invalid("it is for another client") }
     } else if audience.count > 1 {
       throw invalid("it is for several clients and does not name the one that asked")
@@ -62,7 +68,7 @@ struct IDTokenRules {
         throw OAuthError(.idToken, .nonceMismatch)
       }
     }
-    if let hash = claims["at_hash"] {
+    if let hash = claims.member("at_hash") {
       guard hash.string == Self.hash(of: accessToken, algorithm) else {
         throw invalid("it belongs to another access token")
       }
@@ -72,23 +78,40 @@ struct IDTokenRules {
       claims: claims.object ?? [:])
   }
 
+  /// Whether the issuer is the server, or the server's tenant that the token names.
+  private func isAccepted(_ issuer: String, _ claims: JSONValue) -> Bool {
+    guard let tenants else { return issuer == self.issuer }
+    guard let tenant = tenants.tenant(in: issuer) else { return false }
+    return claims.text("tid") == tenant
+  }
+
   private func times(_ claims: JSONValue, at now: Date) throws(OAuthError) -> (expires: Date, issued: Date) {
-    guard let expires = Self.date(claims["exp"]), let issued = Self.date(claims["iat"]) else {
+    guard let expires = Self.date(claims, "exp"), let issued = Self.date(claims, "iat") else {
       throw invalid("it has no times")
     }
     let leeway = Double(leeway.components.seconds)
     guard now.timeIntervalSince(expires) < leeway else { throw invalid("it has expired") }
     guard issued.timeIntervalSince(now) <= leeway else { throw invalid("it is from the future") }
-    if let start = claims["nbf"] {
-      guard let start = Self.date(start), start.timeIntervalSince(now) <= leeway else {
+    if claims.member("nbf") != nil {
+      guard let start = Self.date(claims, "nbf"), start.timeIntervalSince(now) <= leeway else {
         throw invalid("it is not valid yet")
+      }
+    }
+    if let age {
+      guard let authenticated = Self.date(claims, "auth_time") else {
+        throw invalid("it has no time of the user's authentication")
+      }
+      guard age.includes(authenticated, leeway: leeway) else { throw invalid("the user authenticated too long ago") }
+      guard authenticated.timeIntervalSince(now) <= leeway else {
+        throw invalid("the user's authentication is from the future")
       }
     }
     return (expires, issued)
   }
 
-  private static func date(_ json: JSONValue?) -> Date? {
-    json?.number.flatMap { $0.double.isFinite && abs($0.double) < 1e12 ? Date(timeIntervalSince1970: $0.double) : nil }
+  /// A time in seconds since 1970; `nil`: there is none.
+  static func date(_ claims: JSONValue, _ name: String) -> Date? {
+    claims.seconds(name).flatMap { abs($0) < 1e12 ? Date(timeIntervalSince1970: $0) : nil }
   }
 
   /// The hash of an access token: the left half of the hash with the algorithm's function (OpenID Connect Core

@@ -13,21 +13,26 @@ extension AuthorizationServer {
   ///
   /// - Parameters:
   ///   - issuer: the identity of the server: an https URL without query, exactly as the server spells it.
+  ///   - issuerPattern: the issuers of a server with several tenants, see ``issuerPattern``. Default: `nil`, the server
+  ///     has one. A server whose own document names the pattern is accepted only with it.
   ///   - client: sends the requests, without its credentials.
   /// - Returns: the server. All its URLs are https, or http on this machine.
   /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/discovery``: ``OAuthError/Code/issuerMismatch`` if the
   ///   document belongs to another issuer; ``OAuthError/Code/cancelled`` when the task is cancelled.
-  public static func discover(_ issuer: String, using client: Client) async throws(OAuthError) -> AuthorizationServer {
+  public static func discover(
+    _ issuer: String, issuerPattern: String? = nil, using client: Client
+  ) async throws(OAuthError) -> AuthorizationServer {
     let calls = OAuthCalls(client: client)
     let places = try metadataPlaces(of: issuer)
+    if let issuerPattern { _ = try IssuerPattern(issuerPattern, for: .discovery) }
     do throws(OAuthError) {
-      return try read(try await calls.get(places.oauth, for: .discovery), issuer)
+      return try read(try await calls.get(places.oauth, for: .discovery), issuer, issuerPattern)
     } catch {
       // Servers without this document answer in many ways, some of them with the page of an app for any path.
       let isNothing = error.status.map { (300..<500).contains($0) } ?? (error.code == .malformedResponse)
       guard isNothing else { throw error }
     }
-    return try read(try await calls.get(places.openID, for: .discovery), issuer)
+    return try read(try await calls.get(places.openID, for: .discovery), issuer, issuerPattern)
   }
 
   /// The URLs of the two documents.
@@ -49,18 +54,24 @@ extension AuthorizationServer {
   }
 
   /// Reads a document.
-  static func read(_ document: JSONValue, _ issuer: String) throws(OAuthError) -> AuthorizationServer {
+  static func read(
+    _ document: JSONValue, _ issuer: String, _ pattern: String? = nil
+  ) throws(OAuthError) -> AuthorizationServer {
     guard let named = document.text("issuer") else {
       throw OAuthError(.discovery, .invalidMetadata, "the document has no issuer")
     }
-    guard named == issuer else {
-      let hint = named == issuer + "/" || named + "/" == issuer ? ": only the slash at the end differs" : ""
+    guard named == issuer || named == pattern else {
+      let hint =
+        named == issuer + "/" || named + "/" == issuer
+        ? ": only the slash at the end differs"
+        : named.utf8.contains(UInt8(ascii: "{")) ? ": it is a pattern, see issuerPattern" : ""
       throw OAuthError(.discovery, .issuerMismatch, "the document is that of another issuer\(hint)")
     }
     guard let tokenEndpoint = document.text("token_endpoint") else {
       throw OAuthError(.discovery, .invalidMetadata, "the document has no token endpoint")
     }
     var server = AuthorizationServer(issuer: issuer, tokenEndpoint: tokenEndpoint)
+    server.issuerPattern = pattern
     server.authorizationEndpoint = document.text("authorization_endpoint")
     server.pushedAuthorizationEndpoint = document.text("pushed_authorization_request_endpoint")
     server.requiresPushedAuthorization = document.flag("require_pushed_authorization_requests")

@@ -13,6 +13,12 @@
 public struct AuthorizationServer: Sendable, Hashable {
   /// The identity of the server, a URL. Compared exactly.
   public let issuer: String
+  /// The issuers of the ID tokens of a server with several tenants, such as
+  /// `https://login.example.com/{tenantid}/v2.0`; `nil`: all ID tokens have ``issuer``.
+  ///
+  /// `{tenantid}` stands for one segment of the path, which must be the token's claim `tid`. Users of every tenant can
+  /// sign in: check ``IDToken/issuer`` if only some of them may.
+  public var issuerPattern: String?
   /// The page where users authorize the client; `nil`: the server has none.
   public var authorizationEndpoint: String?
   /// The endpoint that issues tokens.

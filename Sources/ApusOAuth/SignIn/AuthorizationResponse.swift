@@ -10,6 +10,8 @@ struct AuthorizationResponse {
   let issuer: String
   /// Whether the redirect must name the issuer.
   let namesIssuer: Bool
+  /// The issuers of a server with several tenants; `nil`: it has one.
+  var tenants: IssuerPattern?
 
   /// Returns the code of a redirect.
   ///
@@ -29,7 +31,7 @@ struct AuthorizationResponse {
     guard let state = values["state"], SecretText.areEqual(state, self.state) else {
       throw OAuthError(.redirect, .stateMismatch)
     }
-    guard values["iss"].map({ $0 == issuer }) ?? !namesIssuer else { throw OAuthError(.redirect, .issuerMismatch) }
+    guard values["iss"].map({ isAccepted($0) }) ?? !namesIssuer else { throw OAuthError(.redirect, .issuerMismatch) }
     if let error = values["error"], !error.isEmpty {
       let secrets = [state] + (values["code"].map { [$0] } ?? [])
       throw OAuthError(
@@ -38,6 +40,8 @@ struct AuthorizationResponse {
     guard let code = values["code"], !code.isEmpty else { throw malformed("the redirect has no code") }
     return code
   }
+
+  private func isAccepted(_ issuer: String) -> Bool { issuer == self.issuer || tenants?.tenant(in: issuer) != nil }
 
   /// The character between the URL and the parameters.
   private var separator: UInt8 { redirect.utf8.contains(UInt8(ascii: "?")) ? UInt8(ascii: "&") : UInt8(ascii: "?") }

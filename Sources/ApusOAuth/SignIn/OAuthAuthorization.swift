@@ -10,10 +10,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An authorization under way: the page to open, and the secrets with which its redirect is checked. It can be finished
+/// An authorization under way: the page to open, and the values with which its end is checked. It can be finished
 /// once, with ``OAuthClient/finish(_:with:)``.
 public final class OAuthAuthorization: Sendable, SelfRedacting {
-  /// The secrets of one authorization, each used once.
+  /// The secrets of one authorization, each used once, and what its end must satisfy.
   struct Secrets: Sendable {
     let state: String
     /// `nil`: no ID token was asked for.
@@ -22,6 +22,8 @@ public final class OAuthAuthorization: Sendable, SelfRedacting {
     let verifier: String
     /// The key to which the tokens are bound; `nil`: none.
     let key: ProofKey?
+    /// The age of the user's authentication that was asked for; `nil`: any.
+    var age: AuthenticationAge?
 
     init(state: String, openID: Bool, key: ProofKey?, random: () -> UInt64) {
       self.state = state

@@ -13,7 +13,8 @@ extension OAuthClient {
   ///   - scopes: the scopes to ask for. With `openid` the server identifies the user by an ID token.
   ///   - redirect: the URL to which the server redirects the browser, exactly as registered.
   ///   - parameters: further parameters, such as `prompt` or `login_hint`. Those of the standards that are set anyway are
-  ///     ignored. Default: none.
+  ///     ignored. With `max_age` and the scope `openid`, ``finish(_:with:)`` refuses a user who authenticated earlier.
+  ///     Default: none.
   /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/authorization`` or ``OAuthError/Step/pushedAuthorization``.
   public func authorization(
     scopes: [String], redirect: String, parameters: [String: String] = [:]
@@ -35,8 +36,10 @@ extension OAuthClient {
     guard !redirect.utf8.contains(UInt8(ascii: "#")) else {
       throw OAuthError(.authorization, .redirectMismatch, "the redirect has a fragment")
     }
-    let secrets = OAuthAuthorization.Secrets(
-      state: state, openID: scopes.contains("openid"), key: try newProofKey(for: .authorization), random: runtime.random)
+    let isOpenID = scopes.contains("openid")
+    var secrets = OAuthAuthorization.Secrets(
+      state: state, openID: isOpenID, key: try newProofKey(for: .authorization), random: runtime.random)
+    if isOpenID, let age = parameters["max_age"] { secrets.age = try AuthenticationAge(age, start: now()) }
     var form = form(scopes, redirect, secrets)
     let names = Set(form.map(\.name)).union(["client_id", "client_secret", "request", "request_uri"])
     form += parameters.sorted { $0.key < $1.key }.filter { !names.contains($0.key) }.map { ($0.key, $0.value) }
@@ -89,13 +92,15 @@ extension OAuthClient {
     try authorization.use()
     let response = AuthorizationResponse(
       redirect: authorization.redirect, state: authorization.secrets.state, issuer: server.issuer,
-      namesIssuer: server.namesIssuer)
+      namesIssuer: server.namesIssuer, tenants: try server.tenants(for: .redirect))
     let form: Form = [
       ("grant_type", "authorization_code"), ("code", try response.code(in: redirect)),
       ("redirect_uri", authorization.redirect), ("code_verifier", authorization.secrets.verifier),
     ]
-    let tokens = try await tokens(form, for: .token, boundTo: authorization.secrets.key)
-    let identity = try await identity(of: tokens, asked: authorization.scopes, nonce: authorization.secrets.nonce)
+    let secrets = authorization.secrets
+    let tokens = try await tokens(form, for: .token, boundTo: secrets.key)
+    let identity = try await identity(
+      of: tokens, asked: authorization.scopes, nonce: secrets.nonce, age: secrets.age)
     return OAuthGrant(tokens, asked: authorization.scopes, identity: identity)
   }
 }

@@ -6,7 +6,8 @@ extension OAuthClient {
   public struct SignInOptions: Sendable {
     /// The maximum time that the user may take. Default: 5 minutes.
     public var limit = Duration.seconds(300)
-    /// Further parameters of the authorization request, such as `prompt` or `login_hint`. Default: none.
+    /// Further parameters of the authorization request, such as `prompt`, `login_hint` or `max_age`, with which a user
+    /// who authenticated earlier is refused (with the scope `openid`). Default: none.
     public var parameters: [String: String] = [:]
 
     /// Creates the default options.

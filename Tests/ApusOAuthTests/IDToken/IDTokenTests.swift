@@ -114,7 +114,8 @@ struct IDTokenTests {
       (["sub": ""], .invalidIDToken), (["aud": "other"], .invalidIDToken), (["aud": nil], .invalidIDToken),
       (["aud": ["app", "other"]], .invalidIDToken), (["azp": "other"], .invalidIDToken),
       (["aud": ["app", "other"], "azp": "other"], .invalidIDToken), (["exp": 1_799_999_940], .invalidIDToken),
-      (["exp": nil], .invalidIDToken), (["exp": "soon"], .invalidIDToken), (["exp": 1e300], .invalidIDToken),
+      (["exp": nil], .invalidIDToken), (["exp": "soon"], .invalidIDToken), (["exp": "nan"], .invalidIDToken),
+      (["exp": "1799999940"], .invalidIDToken), (["exp": 1e300], .invalidIDToken),
       (["iat": 1_800_000_061], .invalidIDToken), (["iat": nil], .invalidIDToken),
       (["nbf": 1_800_000_061], .invalidIDToken),
       (["nonce": "Nonce"], .nonceMismatch), (["nonce": nil], .nonceMismatch), (["at_hash": "x"], .invalidIDToken),
@@ -129,7 +130,8 @@ struct IDTokenTests {
     "Clocks may differ by the tolerance, and a list with the client alone is fine",
     arguments: [
       ["exp": 1_799_999_941], ["iat": 1_800_000_060], ["aud": ["app"]], ["aud": ["app", "other"], "azp": "app"],
-      ["nbf": 1_800_000_060], ["at_hash": nil],
+      ["nbf": 1_800_000_060], ["at_hash": nil], ["exp": "1800000300"], ["iat": "1800000000"],
+      ["azp": .null], ["azp": ""], ["at_hash": .null], ["nbf": .null],
     ] as [[String: JSONValue?]])
   func tolerance(changes: [String: JSONValue?]) {
     let key = TestKey(id: "k")

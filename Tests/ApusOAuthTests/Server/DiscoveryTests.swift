@@ -71,6 +71,7 @@ struct DiscoveryTests {
       (["issuer": "https://id.example.com/"], .issuerMismatch), (["issuer": "https://evil.example"], .issuerMismatch),
       (["issuer": nil], .invalidMetadata), (["token_endpoint": nil], .invalidMetadata),
       (["issuer": ""], .invalidMetadata), (["token_endpoint": ""], .invalidMetadata),
+      (["issuer": "https://id.example.com/{tenantid}"], .issuerMismatch),
       (["token_endpoint": "http://id.example.com/token"], .insecureURL),
       (["token_endpoint": "http://localhost.evil.example/token"], .insecureURL),
       (["authorization_endpoint": "javascript:alert(1)"], .invalidMetadata),
@@ -113,6 +114,55 @@ struct DiscoveryTests {
       let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
       #expect(server.namesIssuer == expected && server.requiresPushedAuthorization == expected)
     }
+  }
+
+  private let tenants = "https://id.example.com/{tenantid}/v2.0"
+
+  @Test("A document whose issuer is the pattern that the app names is that of the server")
+  func pattern() async throws {
+    stub.onAny(reply: .json(document(["issuer": .string(tenants)])))
+    let server = try await AuthorizationServer.discover(
+      "https://id.example.com/common/v2.0", issuerPattern: tenants, using: client)
+    #expect(server.issuer == "https://id.example.com/common/v2.0" && server.issuerPattern == tenants)
+    let other = await oauthFailure { () async throws(OAuthError) in
+      try await AuthorizationServer.discover(
+        "https://id.example.com/common/v2.0", issuerPattern: "https://id.example.com/{tenantid}", using: client)
+    }
+    #expect(other?.code == .issuerMismatch)
+    let unnamed = await oauthFailure { () async throws(OAuthError) in
+      try await AuthorizationServer.discover("https://id.example.com/common/v2.0", using: client)
+    }
+    #expect(unnamed?.code == .issuerMismatch && unnamed?.detail.contains("issuerPattern") == true)
+  }
+
+  @Test(
+    "A pattern has one placeholder, which is a segment of the path of a URL",
+    arguments: [
+      "https://id.example.com", "https://{tenantid}/", "https://{tenantid}.example.com/", "{tenantid}",
+      "https://id.example.com/x{tenantid}", "https://id.example.com/{tenantid}x", "https://id.example.com?{tenantid}",
+      "https://id.example.com/{tenantid}/{tenantid}", "https://id.example.com/?a=/{tenantid}",
+      "https://id.example.com/{tenantid}/#a", "https://id.example.com/{tenantid}?a", "http://id.example.com/{tenantid}",
+    ])
+  func badPattern(text: String) async {
+    stub.onAny(reply: .json(document()))
+    let error = await oauthFailure { () async throws(OAuthError) in
+      try await AuthorizationServer.discover("https://id.example.com", issuerPattern: text, using: client)
+    }
+    #expect(error?.step == .discovery && (error?.code == .invalidMetadata || error?.code == .insecureURL))
+  }
+
+  @Test(
+    "The placeholder matches exactly one segment",
+    arguments: [
+      ("https://id.example.com/a/v2.0", "a"), ("https://id.example.com/a-1/v2.0", "a-1"),
+      ("https://id.example.com//v2.0", nil), ("https://id.example.com/a/b/v2.0", nil),
+      ("https://id.example.com/v2.0", nil), ("https://evil.example/a/v2.0", nil),
+      ("https://id.example.com/a/v2.0/", nil), ("https://id.example.com/a?x/v2.0", nil),
+      ("https://id.example.com/a#x/v2.0", nil), ("https://id.example.com/{tenantid}/v2.0", nil),
+      ("HTTPS://id.example.com/a/v2.0", nil), ("", nil),
+    ] as [(String, String?)])
+  func segments(issuer: String, tenant: String?) throws {
+    #expect(try IssuerPattern(tenants, for: .discovery).tenant(in: issuer) == tenant)
   }
 
   @Test(
