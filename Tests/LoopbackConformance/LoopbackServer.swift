@@ -25,6 +25,11 @@ public final class LoopbackServer: ConformanceServer {
       guard case .stopReading = byPath.withLock({ $0[path]?.steps.first }) else { return false }
       return true
     }
+
+    func comesEarly(_ path: String) -> Bool {
+      guard case .early = byPath.withLock({ $0[path]?.steps.first }) else { return false }
+      return true
+    }
   }
 
   /// Starts a server on a port of its own, runs `body` with it, fails unless it is idle afterwards, and shuts it
@@ -38,7 +43,8 @@ public final class LoopbackServer: ConformanceServer {
     let withheld = Fault(
       at: .requestHead, .stall(until: replies.held),
       on: .matching { occasion in occasion.request.map { replies.withholds($0.path) } ?? false })
-    let options = TestServer.Options(contentLimit: 16 << 20, tls: tls, faults: [withheld])
+    var options = TestServer.Options(contentLimit: 16 << 20, tls: tls, faults: [withheld])
+    options.repliesToHead = { replies.comesEarly($0.path) }
     let refusing = try RefusingPort()
     try await TestServer.with(options: options) { request in
       let reply = replies.byPath.withLock { $0[request.path] }
@@ -131,10 +137,17 @@ extension Reply {
       case .hold: steps.append(.wait(held))
       case .raw(let bytes): steps.append(.raw(Array(bytes)))
       case .close: steps.append(.close)
+      case .early(let readsContent): if !readsContent { steps.append(.reading(false)) }
       case .stopReading: break
       }
     }
-    if case .close = steps.last {} else if isChunked { steps.append(.lastChunk(trailers: [:])) }
+    if case .close = steps.last {
+      self.init(steps: steps)
+      return
+    }
+    if isChunked { steps.append(.lastChunk(trailers: [:])) }
+    // Otherwise the server would never notice that the client has left.
+    if case .early(readsContent: false)? = reply.steps.first { steps += [.wait(held), .reading(true)] }
     self.init(steps: steps)
   }
 

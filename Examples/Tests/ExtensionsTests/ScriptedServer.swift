@@ -112,7 +112,7 @@ private final class Script: Sendable {
       case .hold, .stopReading: try await server.held.wait()
       case .raw: throw over(TransportError(.malformedResponse, requestState: .maybeSent))
       case .close: throw over(BrokenOff())
-      case .interim, .content, .trailers: break
+      case .interim, .content, .trailers, .early: break
       }
     }
     throw over(BrokenOff())
@@ -130,7 +130,7 @@ private final class Script: Sendable {
         return piece
       case .hold: try await server.held.wait()
       case .close: throw over(BrokenOff())
-      case .head, .interim, .raw, .stopReading, .trailers: break
+      case .head, .interim, .raw, .stopReading, .trailers, .early: break
       }
       state.withLock { _ = $0.steps.popFirst() }
     }
@@ -169,6 +169,8 @@ extension ConformanceReply {
   /// The steps without a close after a complete response, which affects no exchange here.
   fileprivate var withoutHarmlessClose: [Step] {
     guard case .close = steps.last, let announced = fields[.contentLength] else { return steps }
+    // Content that is not read makes the close a failure.
+    if case .early(readsContent: false)? = steps.first { return steps }
     let count = steps.reduce(0) { if case .content(let piece, let times) = $1 { $0 + piece.count * times } else { $0 } }
     return announced == String(count) ? steps.dropLast() : steps
   }

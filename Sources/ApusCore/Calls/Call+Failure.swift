@@ -16,6 +16,9 @@ extension CallFailure {
       fill(from: fault)
     case let error as TransportError:
       fill(from: error)
+      if let cause = error.underlying as? IncompleteRequest {
+        content = Content(of: cause.response, coding: call.coding).bounded
+      }
       // The call was or would be admitted too late. Only here the limit is known.
       if error.kind == .timedOut(.waiting), error.source == .trafficControl, let limit = call.nearestLimit {
         detail += " for \(limit)"

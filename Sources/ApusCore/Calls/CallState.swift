@@ -126,7 +126,8 @@ struct CallState {
     case .attemptFailed(let attempt): take(attempt)
     case .exchangeStarted: beginExchange(event.attempt)
     case .connected: (hasConnected, phase) = (true, .connecting)
-    case .requestSent: phase = .awaitingHead
+    // The response may have begun before.
+    case .requestSent: if head == nil { phase = .awaitingHead }
     case .headArrived: phase = .receiving
     // A closure that has read all content may continue to run.
     case .contentArrived: if phase != .handling { phase = .decoding }

@@ -44,6 +44,7 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     case .tls: "could not make a secure connection to the server"
     case .timeout: "timed out while \(phase.activity)"
     case .cancelled: "was cancelled"
+    case .connectionLost where isIncompleteRequest: "was not sent completely"
     case .connectionLost: "lost its connection while \(phase.activity)"
     case .malformedResponse where isRedirect: "was redirected with \(StatusText.of(status)), which was not followed"
     case .malformedResponse: "got a response that breaks the rules of HTTP"

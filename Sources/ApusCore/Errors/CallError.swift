@@ -69,7 +69,8 @@ public struct CallError: Error, Sendable {
     get { storage.failure.rejection }
     set { change { failure, _ in failure.rejection = newValue } }
   }
-  /// The first ``contentLimit`` bytes of the content of a rejection, or of a response that could not be decoded.
+  /// The first ``contentLimit`` bytes of the content of a rejection, of a response that could not be decoded, or of a
+  /// success (2xx) after which the request was not sent completely.
   public var content: Content? {
     get { storage.failure.content }
     set { change { failure, _ in failure.content = newValue?.bounded } }

@@ -22,6 +22,7 @@ public struct ErrorTexts: Sendable {
     case .tls: "A secure connection to the server could not be made."
     case .timeout: "The server took too long to answer. Try again."
     case .cancelled: "The request was cancelled."
+    case .connectionLost where error.isIncompleteRequest: "Not everything could be sent. Try again."
     case .connectionLost: "The connection was lost. Try again."
     case .malformedResponse where (300...399).contains(error.status ?? 0):
       "The server referred to another place that could not be used."

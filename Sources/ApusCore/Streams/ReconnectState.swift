@@ -122,7 +122,8 @@ extension CallError {
   /// Whether another call may succeed without a change of the app or its settings.
   fileprivate var isTemporary: Bool {
     switch code {
-    case .offline, .hostNotFound, .connectionFailed, .connectionLost, .timeout: true
+    case .connectionLost: !isIncompleteRequest
+    case .offline, .hostNotFound, .connectionFailed, .timeout: true
     case .refused: category == .refused
     case .rejected: status.map { Self.temporaryStatuses.contains($0) } ?? false
     case .invalidRequest, .encoding, .tls, .cancelled, .malformedResponse, .contentTooLarge, .decoding, .handler: false

@@ -53,8 +53,11 @@ enum AttemptFailure: Hashable {
 extension AttemptFailure {
   /// The failure of an attempt without a complete response.
   init(_ error: TransportError) {
-    // Content that cannot be made would fail again.
-    if !Self.isTemporary(error) || error.source == .content || error.underlying is OfflineRefusal {
+    // Content that cannot be made would fail again. A server that responded with success may have acted on a part of
+    // the content.
+    if !Self.isTemporary(error) || error.source == .content || error.isIncompleteRequest
+      || error.underlying is OfflineRefusal
+    {
       self = .lasting(error.code, error.requestState)
     } else if error.requestState == .notSent {
       self = .notSent(error.code)

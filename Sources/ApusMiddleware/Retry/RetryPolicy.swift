@@ -11,7 +11,7 @@ import Foundation
 ///
 /// Rules that no policy changes: a cancelled call is not retried, nor is a failure that would happen again
 /// (certificates, content that is too large or cannot be produced, a refusal by a middleware), nor content that can be
-/// sent only once.
+/// sent only once, nor a request that was not sent completely although its server responded with success (2xx).
 ///
 /// By default a request on which the server may have acted is retried only if that is safe: by its method, if its
 /// endpoint declares it (`.idempotent()`), or with an ``IdempotencyKey``. For a redirected call this holds for each

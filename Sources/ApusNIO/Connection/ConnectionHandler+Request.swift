@@ -22,6 +22,7 @@ struct Outgoing {
   mutating func stop() {
     upload?.cancel()
     expected?.limit.cancel()
+    expected = nil
     measurement?.cancel()
     sender?.resume(hasRoom: false)
     sender = nil
@@ -162,7 +163,9 @@ extension ConnectionHandler {
     guard let exchange else { return }
     state.requestCompleted()
     exchange.context.record(.requestSent)
-    restartTimeout()
+    guard state.response == .complete else { return restartTimeout() }
+    reportAllSent()
+    end(exchange, state.exchangeCompleted())
   }
 
   private func flushOutbound() {
@@ -177,7 +180,7 @@ extension ConnectionHandler {
 
   /// Writes a piece; `waiter` is resumed when there is room for the next.
   func writePiece(_ piece: ContentPiece, of exchange: Exchange, _ waiter: RoomWaiter) {
-    guard self.exchange === exchange, let context else { return waiter.resume(hasRoom: false) }
+    guard self.exchange === exchange, state.isSending, let context else { return waiter.resume(hasRoom: false) }
     let wasEmpty = state.unsent == 0
     outgoing.written += Int64(piece.count)
     if case .buffer(let buffer) = piece, exchange.request.encoder.framing != .chunked {
@@ -216,7 +219,7 @@ extension ConnectionHandler {
 
   /// Ends the content.
   func finishContent(of exchange: Exchange) {
-    guard self.exchange === exchange, let context else { return }
+    guard self.exchange === exchange, state.isSending, let context else { return }
     outgoing.upload = nil
     outbound.clear()
     if exchange.request.encoder.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
@@ -226,7 +229,7 @@ extension ConnectionHandler {
     context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
     measureLater()
     sent.futureResult.assumeIsolated().whenSuccess {
-      guard self.exchange === exchange else { return }
+      guard self.exchange === exchange, self.state.isSending else { return }
       self.measureProgress()
       self.completeRequest()
     }
@@ -235,7 +238,8 @@ extension ConnectionHandler {
   /// Fails the exchange because its content could not be produced. Closes the connection, so that the server does
   /// not take partial content for complete.
   func failContent(of exchange: Exchange, _ error: any Error) {
-    guard self.exchange === exchange else { return }
+    // Once sending has stopped, the content no longer matters.
+    guard self.exchange === exchange, state.isSending else { return }
     let detail =
       switch error {
       case is Upload.LengthMismatch: "the content is longer or shorter than announced"
@@ -250,6 +254,9 @@ extension ConnectionHandler {
 
   // MARK: Progress
 
+  /// The number of content bytes that are known to have left.
+  var sentContent: Int64 { max(0, outgoing.written - Int64(state.unsent)) }
+
   /// Measures how much of the request has been sent and reports it: the socket accepts far more than the server has
   /// received.
   ///
@@ -259,7 +266,7 @@ extension ConnectionHandler {
     guard let exchange, let context, state.request != .unsent else { return false }
     let hasMoved = state.measured(unsent: state.unsent > 0 ? context.channel.unsentBytes : 0)
     // Framing and TLS overhead counts as content while it waits to leave, so that too much is never reported.
-    report(outgoing.written - Int64(state.unsent), of: exchange)
+    report(sentContent, of: exchange)
     if hasMoved { restartTimeout() }
     return hasMoved
   }

@@ -27,6 +27,8 @@ struct Incoming {
   var collected = Data()
   /// The maximum number of bytes to collect.
   var limit = Int.max
+  /// The trailer fields of a complete response; `nil` before its end.
+  var trailers: HTTPFields?
 }
 
 extension ConnectionHandler {
@@ -37,7 +39,7 @@ extension ConnectionHandler {
     guard let exchange else { return }
     do {
       // While the reader pauses, bytes stay coded: a few can decode to very many.
-      while self.exchange === exchange, !state.isPaused,
+      while self.exchange === exchange, !state.isPaused, state.response != .complete,
         let part = try decoder.next(from: &inbound)
       {
         handle(part)
@@ -48,7 +50,7 @@ extension ConnectionHandler {
     guard self.exchange === exchange else { return }
     // Releases the buffer to the channel, which uses it for the next read.
     if inbound.readableBytes == 0 { inbound = ByteBuffer() }
-    guard state.response == .head else {
+    guard state.hasHead else {
       // The time limit for the head keeps running: single bytes do not extend it.
       if !incoming.isFirstByteRecorded { exchange.context.record(.firstByteArrived) }
       incoming.isFirstByteRecorded = true
@@ -57,7 +59,7 @@ extension ConnectionHandler {
     }
     restartTimeout()
     // A response that is already complete needs no other connection in its place.
-    if incoming.content != nil, !incoming.isStreaming, let connection {
+    if state.response == .head, incoming.content != nil, !incoming.isStreaming, let connection {
       incoming.isStreaming = true
       owner.connectionStartedStreaming(connection)
     }
@@ -71,7 +73,7 @@ extension ConnectionHandler {
     case .head: watchdog?.allow(exchange.timeouts.firstByte, in: .awaitingHead)
     case .content: watchdog?.allow(exchange.timeouts.stall, in: .receiving)
     case .progress:
-      watchdog?.allow(exchange.timeouts.stall, in: state.response == .head ? .receiving : .connecting)
+      watchdog?.allow(exchange.timeouts.stall, in: state.hasHead ? .receiving : .connecting)
     }
   }
 
@@ -100,7 +102,7 @@ extension ConnectionHandler {
       do {
         incoming.coding = try ContentDecoder.decoder(for: head.headerFields, limits: codingLimits)
       } catch {
-        state.headArrived()
+        noteHead(head)
         return fail(error)
       }
       if incoming.coding != nil {
@@ -110,10 +112,7 @@ extension ConnectionHandler {
         length = nil
       }
     }
-    state.headArrived()
-    // A server that responds before it has asked for the content does not want it.
-    outgoing.expected?.limit.cancel()
-    outgoing.expected = nil
+    noteHead(head)
     reportAllSent()
     incoming.head = head
     if exchange.context.collectsContent(of: head) {
@@ -125,6 +124,18 @@ extension ConnectionHandler {
     } else {
       stream(head, length, to: exchange)
     }
+  }
+
+  /// Notes the head. If it came before the whole request was sent, decides whether the request goes on.
+  private func noteHead(_ head: HTTPResponse) {
+    guard
+      state.headArrived(
+        isSuccess: head.status.kind == .successful, isContentHeld: outgoing.expected != nil),
+      let exchange
+    else { return }
+    measureProgress()
+    exchange.context.record(.note(.earlyResponse, sentContent))
+    if !state.isSending { outgoing.stop() }
   }
 
   /// Delivers the head, and content as it arrives.
@@ -186,21 +197,33 @@ extension ConnectionHandler {
     fail(.contentTooLarge, "the content exceeds \(incoming.limit) bytes")
   }
 
-  /// Completes the response. The connection is returned before the caller is resumed, because the caller may need
-  /// it.
   private func completeResponse(_ trailers: HTTPFields, canReuse: Bool) {
-    guard let exchange, let head = incoming.head else { return }
+    guard let exchange else { return }
     do {
       try incoming.coding?.finish()
     } catch {
       return fail(error)
     }
     reportAllSent()
-    let isReusable = state.responseCompleted(
+    incoming.trailers = trailers
+    let completion = state.responseCompleted(
       canReuse: canReuse, isExact: inbound.readableBytes == 0, isOpen: context?.channel.isActive == true)
+    switch completion {
+    case .reuse, .close: end(exchange, completion)
+    case .sendOn: break
+    case .fail: failIncomplete(state.isSending ? Self.closed : nil)
+    }
+  }
+
+  /// Ends an exchange whose response and request are complete. The connection is returned before the caller is resumed,
+  /// because the caller may need it.
+  ///
+  /// - Parameter exchange: the exchange, which has left ``state``.
+  func end(_ exchange: Exchange, _ completion: ConnectionState<Exchange>.Completion) {
+    guard let head = incoming.head, let trailers = incoming.trailers else { return }
     let (content, collected) = (incoming.content, incoming.collected)
     discardExchange()
-    if isReusable, let connection {
+    if completion == .reuse, let connection {
       connection.markServed()
       owner.connectionBecameFree(connection)
     } else {

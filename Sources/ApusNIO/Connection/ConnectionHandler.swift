@@ -4,6 +4,12 @@ import HTTPTypes
 import NIOCore
 import NIOSSL
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The channel handler of one connection: writes requests and reads responses, one exchange after the other.
 /// Everything happens on its event loop.
 ///
@@ -113,7 +119,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   func endAttempt(of exchange: Exchange) {
     // The exchange may have moved to another connection meanwhile.
     guard self.exchange === exchange else { return exchange.deadlinePassed() }
-    guard state.response != .head else { return }
+    guard !state.hasHead else { return }
     let phase: CallPhase = state.request == .complete ? .awaitingHead : .connecting
     let error = TransportError.attemptTimedOut(in: phase, requestState: state.requestState)
     fail(error.kind, error.detail)
@@ -157,6 +163,17 @@ final class ConnectionHandler: ChannelInboundHandler {
     owner.fail(exchange, error)
   }
 
+  /// Fails an exchange whose content was not sent completely although the server responded with success.
+  ///
+  /// - Parameter reason: the reason why no more is sent; `nil` if the server has not asked for the content.
+  func failIncomplete(_ reason: String?, _ source: TransportError.Source = .server) {
+    guard let exchange, let head = incoming.head else { return }
+    let content = ResponseContent(Data(incoming.collected.prefix(CallError.contentLimit)))
+    let error = TransportError.incompleteRequest(
+      ResponseMessage(head: head, content: content), sent: sentContent, of: exchange.request.content.length, reason)
+    fail(error.attributed(to: source))
+  }
+
   private func timedOut(in phase: CallPhase) {
     guard let exchange else { return }
     // Bytes that have left since the last measurement restart the time limit.
@@ -164,6 +181,11 @@ final class ConnectionHandler: ChannelInboundHandler {
     let isHead = phase == .awaitingHead
     let limit =
       (isHead ? exchange.timeouts.firstByte : exchange.timeouts.stall).map { "\(Duration($0))" } ?? "too long"
+    if state.isIncomplete {
+      // Without unsent bytes the content is at fault, which was not produced in time.
+      let source = state.unsent > 0 ? TransportError.Source.server : .content
+      return failIncomplete("no byte left for \(limit), the limit of stall", source)
+    }
     fail(
       .timedOut(phase),
       isHead
@@ -189,19 +211,28 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// Decodes the remaining bytes, after which no more arrive.
   func endInput() {
     do {
-      while exchange != nil, let part = try decoder.endOfInput(cleanly: endedCleanly) { handle(part) }
+      while exchange != nil, state.response != .complete,
+        let part = try decoder.endOfInput(cleanly: endedCleanly)
+      {
+        handle(part)
+      }
+      if state.isIncomplete { failIncomplete(TransportError.text(ofBreak: cause) ?? Self.closed) }
       if exchange != nil { fail(.connectionLost, Self.brokenOff(cause), cause) }
+    } catch _ where state.isIncomplete {
+      failIncomplete(TransportError.text(ofBreak: cause) ?? Self.closed)
     } catch {
       // A server may reject the client's certificate only after the handshake.
-      let isRefused = state.response != .head && (cause is BoringSSLError || cause is NIOSSLError)
+      let isRefused = !state.hasHead && (cause is BoringSSLError || cause is NIOSSLError)
       let detail = isRefused ? TransportError.text(ofBreak: cause) : cause.map { Self.brokenOff($0) }
       fail(isRefused ? .tls : .connectionLost, detail ?? error.detail, cause ?? error)
     }
     watchdog?.stop()
   }
 
+  static let closed = "the connection closed"
+
   private static func brokenOff(_ cause: (any Error)?) -> String {
-    let what = TransportError.text(ofBreak: cause) ?? "the connection closed"
+    let what = TransportError.text(ofBreak: cause) ?? closed
     return "\(what) before the response was complete"
   }
 

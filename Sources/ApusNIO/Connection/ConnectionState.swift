@@ -12,6 +12,9 @@ struct ConnectionState<ExchangeID: Equatable> {
     /// Some bytes were written to the socket.
     case begun
     case complete
+    /// Some bytes were written, and no more follow: the server has responded with an error, or without asking for the
+    /// content.
+    case stopped
   }
 
   enum Response {
@@ -20,6 +23,8 @@ struct ConnectionState<ExchangeID: Equatable> {
     case begun
     /// The final head arrived.
     case head
+    /// The whole response arrived, and the request goes on.
+    case complete
   }
 
   /// The result of offering an exchange to the connection.
@@ -52,6 +57,18 @@ struct ConnectionState<ExchangeID: Equatable> {
     case judge
   }
 
+  /// The action after the whole response has arrived.
+  enum Completion: Equatable {
+    /// End the exchange; the connection may carry another.
+    case reuse
+    /// End the exchange and close the connection.
+    case close
+    /// Go on sending the request.
+    case sendOn
+    /// Fail the exchange: its content was not sent, though the server responded with success.
+    case fail
+  }
+
   /// The progress that must happen within a time limit.
   enum Awaited: Equatable {
     /// Bytes of the request must leave.
@@ -71,27 +88,42 @@ struct ConnectionState<ExchangeID: Equatable> {
   private(set) var isOver = false
   /// Whether the connection has completed an exchange.
   private(set) var hasServed = false
+  /// Whether the head of a success (2xx) arrived before the whole request was sent.
+  private(set) var isEarlySuccess = false
+  /// Whether the connection may carry another exchange once the request is complete, after ``Completion/sendOn``.
+  private var staysUsable = false
   /// The bytes of the request that had not left at the last ``measured(unsent:)``, and those written since.
   private(set) var unsent = 0
 
   /// The request state of the current exchange.
   var requestState: RequestState {
     switch (response, request) {
-    case (.head, _): .responded
+    case (.head, _), (.complete, _): .responded
     case (_, .unsent): .notSent
-    case (_, .begun), (_, .complete): .maybeSent
+    case (_, .begun), (_, .complete), (_, .stopped): .maybeSent
     }
   }
+
+  /// Whether the final head has arrived.
+  var hasHead: Bool { response == .head || response == .complete }
+
+  /// Whether content of the request may still be written.
+  var isSending: Bool { request == .begun }
+
+  /// Whether the server responded with success and the whole request was not sent.
+  var isIncomplete: Bool { isEarlySuccess && request != .complete }
 
   /// The progress that must happen within its time limit now; `nil` if none: content is still being produced, or the
   /// reader is slow.
   ///
   /// While request bytes are unsent, only their progress is awaited, because a server without the whole request
   /// need not respond. That holds even after the head of the response, unless the response's reader is slow: the
-  /// server may be waiting for the reader.
+  /// server may be waiting for the reader. After the whole response, content must be produced in time as well, because
+  /// its producer may be waiting for the end of the exchange.
   var awaited: Awaited? {
     guard exchange != nil, !isPaused else { return nil }
-    if unsent > 0 { return .progress }
+    if request == .stopped { return .content }
+    if unsent > 0 || response == .complete { return .progress }
     guard request == .complete else { return nil }
     return response == .head ? .content : .head
   }
@@ -133,7 +165,8 @@ struct ConnectionState<ExchangeID: Equatable> {
     return unsent < self.unsent
   }
 
-  /// Completes the request: the socket has all of it, some of it perhaps ``unsent``.
+  /// Completes the request: the socket has all of it, some of it perhaps ``unsent``. If the response is complete, the
+  /// exchange ends with ``exchangeCompleted()``.
   mutating func requestCompleted() {
     request = .complete
   }
@@ -151,12 +184,30 @@ struct ConnectionState<ExchangeID: Equatable> {
       isOver = true
       return .close
     }
+    guard response != .complete else {
+      staysUsable = false
+      return .ignore
+    }
     if response == .nothing { response = .begun }
     return .decode
   }
 
-  mutating func headArrived() {
+  /// Notes the head of the final response. Returns whether it came before the request was complete; then no more content
+  /// is sent unless ``isSending``.
+  ///
+  /// - Parameters:
+  ///   - isSuccess: whether the status is 2xx. Evaluated only if the request is not complete.
+  ///   - isContentHeld: whether the content waits until the server asks for it (`Expect: 100-continue`). Evaluated
+  ///     likewise.
+  mutating func headArrived(
+    isSuccess: @autoclosure () -> Bool, isContentHeld: @autoclosure () -> Bool = false
+  ) -> Bool {
     response = .head
+    guard request == .begun else { return false }
+    isEarlySuccess = isSuccess()
+    // A server that responds with success before it has asked for the content does not want it either.
+    if !isEarlySuccess || isContentHeld() { request = .stopped }
+    return true
   }
 
   /// Pauses reading because the reader has not consumed the bytes that were read. Returns `false` if reading was
@@ -174,19 +225,29 @@ struct ConnectionState<ExchangeID: Equatable> {
     return true
   }
 
-  /// Completes the response. Returns whether the connection may carry another exchange.
+  /// Completes the response. After a success that came early, the request goes on if the connection is open (RFC 9110
+  /// §7.5).
   ///
   /// - Parameters:
   ///   - canReuse: whether the response permits reuse.
   ///   - isExact: whether no bytes follow the response.
   ///   - isOpen: whether the socket is open.
-  mutating func responseCompleted(canReuse: Bool, isExact: Bool, isOpen: Bool) -> Bool {
-    // A request that is incomplete now stays incomplete.
-    let isReusable = canReuse && isExact && isOpen && request == .complete
+  mutating func responseCompleted(canReuse: Bool, isExact: Bool, isOpen: Bool) -> Completion {
+    let isReusable = canReuse && isExact && isOpen
+    guard isIncomplete else { return ended(isReusable: isReusable && request == .complete) }
+    guard isSending, isOpen else { return .fail }
+    (response, staysUsable) = (.complete, isReusable)
+    return .sendOn
+  }
+
+  /// Ends the exchange when the request is complete after ``Completion/sendOn``.
+  mutating func exchangeCompleted() -> Completion { ended(isReusable: staysUsable) }
+
+  private mutating func ended(isReusable: Bool) -> Completion {
     clear()
     isOver = !isReusable
     hasServed = true
-    return isReusable
+    return isReusable ? .reuse : .close
   }
 
   // MARK: Endings
@@ -223,6 +284,7 @@ struct ConnectionState<ExchangeID: Equatable> {
     exchange = nil
     (request, response) = (.unsent, .nothing)
     (isPaused, isCutShort) = (false, false)
+    (isEarlySuccess, staysUsable) = (false, false)
     unsent = 0
   }
 }

@@ -12,8 +12,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// The settings of a server for its connections.
   struct Behavior: Sendable {
     let reply: @Sendable (RecordedRequest) async -> Reply
-    /// Whether the reply is requested when the head has arrived rather than the whole request.
-    let repliesToHead: Bool
+    /// Whether the reply to a request is requested when the head has arrived; `nil`: always after the whole request.
+    let repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
     let faults: [Fault]
     /// `nil` without TLS.
     let tls: NIOSSLContext?
@@ -31,6 +31,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   private struct Current {
     var exchange: Int
+    /// Whether the reply is requested before the content has arrived.
+    var repliesToHead = false
     var isReceived = false
     var hasReplied = false
     /// The fault that takes effect after `length` bytes of the content.
@@ -188,7 +190,9 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// Continues after a head and its fault.
   private func proceed(with exchange: Int, _ head: RequestParser.Head, _ context: ChannelHandlerContext) {
-    if behavior.repliesToHead {
+    if let repliesToHead = behavior.repliesToHead, let request = recorder.request(of: exchange), repliesToHead(request)
+    {
+      current?.repliesToHead = true
       startReply(to: exchange, context.channel)
     } else if head.fields.contains("100-continue", in: "Expect") {
       context.writeAndFlush(NIOAny(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
@@ -201,8 +205,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     if current?.hasReplied == true {
       current = nil
     } else {
+      let hasReply = current?.repliesToHead == true
       current?.isReceived = true
-      if !behavior.repliesToHead { startReply(to: exchange, context.channel) }
+      if !hasReply { startReply(to: exchange, context.channel) }
     }
   }
 

@@ -25,6 +25,16 @@ extension TestServer {
     /// The faults. At each trigger, the first fault that covers the connection or request takes effect. Default:
     /// none.
     package var faults: [Fault] = []
+    /// Whether the reply to a request is requested at ``ReplyMoment/head``, whatever ``repliesAt`` says. Default: none.
+    package var repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
+
+    /// Whether the reply to a request is requested when its head has arrived; `nil`: always when it is complete.
+    var headReplies: (@Sendable (RecordedRequest) -> Bool)? {
+      switch repliesAt {
+      case .head: { _ in true }
+      case .end: repliesToHead
+      }
+    }
 
     /// Creates options with the given values, and defaults for the rest.
     public init(contentLimit: Int = 1 << 20, repliesAt: ReplyMoment = .end, port: Int = 0, tls: TLS? = nil) {

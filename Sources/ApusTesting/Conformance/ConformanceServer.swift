@@ -71,6 +71,9 @@ public struct ConformanceReply: Sendable {
   public enum Step: Sendable {
     /// Reads nothing after the request's head until the server is released. Can only be the first step.
     case stopReading
+    /// Performs the further steps as soon as the request's head has arrived. If `readsContent` is `false`, nothing more
+    /// is read until the server is released. Can only be the first step.
+    case early(readsContent: Bool)
     /// Sends an interim response.
     case interim(Int, fields: HTTPFields = [:])
     /// Sends the head. The content is framed by `Content-Length` if `fields` has one, and chunked otherwise, unless the

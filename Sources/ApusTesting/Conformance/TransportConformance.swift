@@ -17,7 +17,7 @@ public enum TransportConformance {
   public static let checks: [Check] =
     requestChecks + requestContentChecks + answerChecks + neutralityChecks + cancellationChecks + contentEndChecks
     + failureChecks + deadlineChecks + loadChecks + interimChecks + framingChecks + limitChecks + breakingOffChecks
-    + codingChecks + connectionChecks + backPressureChecks + trailerChecks
+    + codingChecks + connectionChecks + backPressureChecks + trailerChecks + earlyResponseChecks
 
   /// A capability that some transports cannot have.
   public enum Capability: String, Sendable, Hashable, CaseIterable {

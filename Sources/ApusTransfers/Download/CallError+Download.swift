@@ -11,10 +11,11 @@ extension TransferError {
 
 extension CallError {
   /// Whether a download may continue after this error: the connection was lost, the transfer stalled, or the content
-  /// ended early. Not at deadlines of the app, the only ones that a streamed response has.
+  /// ended early. Not at deadlines of the app, the only ones that a streamed response has, and not after a success that
+  /// came before the request was sent completely.
   var isTemporaryInterruption: Bool {
     if let transfer { return transfer.reason == .wrongLength }
-    return code == .connectionLost || (code == .timeout && cancellation == nil)
+    return (code == .connectionLost && !isIncompleteRequest) || (code == .timeout && cancellation == nil)
   }
 
   /// Returns the error of a download whose exchange failed with this error.

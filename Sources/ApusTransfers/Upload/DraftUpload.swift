@@ -55,6 +55,12 @@ struct DraftUpload: UploadDriver {
       let announced = ticket(response.fields, relativeTo: response.url) ?? known.withLock({ $0 })
       return announced.map { .announced($0) } ?? .fail(.noLocation)
     } catch {
+      // A success that came before all content was sent may announce the upload.
+      if error.isIncompleteRequest, known.withLock({ $0 }) == nil,
+        let ticket = ticket(error.head?.headerFields ?? [:], relativeTo: base)
+      {
+        note(ticket)
+      }
       guard error.status == 413, !isFinal(error), let ticket = known.withLock({ $0 }) else { throw error }
       guard let step = step(afterTooLarge: error, calls.length, ticket, calls) else { throw error }
       return step

@@ -210,7 +210,9 @@ struct Upload {
     if error.code == .rejected, let status = error.status {
       return temporaryStatuses.contains(status) || (exists && driver.isTemporary(status))
     }
-    return (error.isTemporaryInterruption && !error.comesFromContent) || error.code == .connectionFailed
+    // After a success that came before all content was sent, the server is asked what it has.
+    let isInterruption = error.isTemporaryInterruption || error.isIncompleteRequest
+    return (isInterruption && !error.comesFromContent) || error.code == .connectionFailed
   }
 
   /// 423: another request of this upload is still running on the server, such as the one that was interrupted.

@@ -151,6 +151,9 @@ public final class BackgroundURLSessionTransport: Transport {
       Gap(name: "redirects", description: "the system follows them, and the client does not see them"),
       Gap(name: "interim responses", description: "they are not reported, so `.ietf` uploads need `.withoutContent`"),
       Gap(name: "outcomes", description: "the outcome that a process has received but not processed is lost with it"),
+      Gap(
+        name: "early responses",
+        description: "a success counts even if the system has not sent the content completely"),
       Gap(name: "progress", description: "it is reported when the exchange is complete"),
     ]
   }

@@ -1,5 +1,6 @@
 import ApusCore
 import Foundation
+import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -30,6 +31,8 @@ final class Exchange: DeadlineTarget {
     var channel: ContentChannel?
     /// The head and content of a response that is delivered when complete.
     var response = CollectedResponse()
+    /// The number of content bytes sent, as far as the session has reported it.
+    var sent: Int64 = 0
     var hasSentAll = false
   }
 
@@ -92,13 +95,15 @@ final class Exchange: DeadlineTarget {
   func sent(_ total: Int64, expected: Int64) {
     let expected = expected > 0 ? expected : request.contentLength
     context.reportSent(total: total, expected: expected)
-    if let expected, total >= expected { recordSent() }
+    state.withLock { $0.sent = total }
+    if request.outgoing.isSent(total) { recordSent() }
   }
 
   func receive(_ response: URLResponse) {
     guard let head = ResponseHead(response, to: request) else { return end(.malformed) }
     if head.isInterim { return }
-    recordSent()
+    let sent = state.withLock { $0.sent }
+    if request.outgoing.isSent(sent) { recordSent() } else { context.record(.note(.earlyResponse, sent)) }
     if context.collectsContent(of: head.response), let length = head.contentLength, length > Int64(context.contentLimit)
     {
       return end(.contentTooLarge)
@@ -137,7 +142,12 @@ final class Exchange: DeadlineTarget {
       if !state.withLock({ $0.machine.hasHead }) { arrived(head) }
     }
     let isCancellation = (error as? URLError)?.code == .cancelled
-    perform(.error(error)) { $0.machine.taskEnded(withError: error != nil, isCancellation: isCancellation) }
+    perform(.error(error)) { state in
+      let isSuccess = state.response.head?.response.status.kind == .successful
+      return state.machine.taskEnded(
+        withError: error != nil, isCancellation: isCancellation,
+        isIncomplete: isSuccess && !request.outgoing.isSent(state.sent))
+    }
   }
 
   private func recordSent() {
@@ -172,11 +182,11 @@ final class Exchange: DeadlineTarget {
       case .reportPiece: if case .piece(let piece) = input { context.reportReceived(piece.count) }
       case .deliverResponse:
         if let message = taken.response.message(taken.channel) { taken.waiter?.resume(returning: message) }
-      case .fail(let failure): taken.waiter?.resume(throwing: error(failure, input, hasHead: taken.machine.hasHead))
+      case .fail(let failure): taken.waiter?.resume(throwing: error(failure, input, taken))
       case .deliverPiece: if case .piece(let piece) = input { taken.channel?.push(piece) }
       case .finishContent: taken.channel?.finish()
       case .failContent(let failure):
-        taken.channel?.finish(throwing: error(failure, input, hasHead: taken.machine.hasHead))
+        taken.channel?.finish(throwing: error(failure, input, taken))
       case .refuseRedirect: if case .redirect(let refuse) = input { refuse() }
       case .forget:
         request.outgoing.stream?.stop()
@@ -189,10 +199,17 @@ final class Exchange: DeadlineTarget {
     ContentChannel(onCancel: { [weak self] in self?.cancel() })
   }
 
-  private func error(_ failure: ExchangeState.Failure, _ input: Input, hasHead: Bool) -> any Error {
+  private func error(_ failure: ExchangeState.Failure, _ input: Input, _ state: State) -> any Error {
     var platformError: (any Error)?
     if case .error(let error) = input { platformError = error }
-    let error = failure.error(platformError, hasHead: hasHead, contentLimit: context.contentLimit)
+    if case .incompleteRequest = failure, let head = state.response.head {
+      let content = ResponseContent(Data(state.response.content.prefix(CallError.contentLimit)))
+      return TransportError.incompleteRequest(
+        head.message(content), sent: state.sent, of: request.contentLength,
+        platformError == nil ? "the platform stopped sending" : "the connection closed")
+    }
+    let error = failure.error(
+      platformError, hasHead: state.machine.hasHead, contentLimit: context.contentLimit)
     guard case .platform = failure, var error = error as? TransportError, error.requestState == .notSent,
       !request.needsOwnConnection, owner.mayReuseConnection(to: request.origin)
     else { return error }
@@ -259,6 +276,8 @@ extension ExchangeState.Failure {
       return TransportError(.malformedResponse, requestState: .maybeSent, detail: "the response has no head")
     case .contentTooLarge:
       return TransportError.contentTooLarge(limit: contentLimit)
+    case .incompleteRequest:
+      return TransportError(.connectionLost, requestState: .responded, detail: "the content was not sent completely")
     case .truncatedContent:
       if let error = platformError as? TransportError { return error.attributed(to: .content) }
       return TransportError(

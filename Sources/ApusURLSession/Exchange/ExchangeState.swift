@@ -43,6 +43,8 @@ struct ExchangeState {
     case contentTooLarge
     /// The content to send could not be produced.
     case truncatedContent
+    /// The server responded with success, and the content was not sent completely.
+    case incompleteRequest
     /// The server or the client's identity is not trusted, for this reason.
     case untrusted(String)
     /// The attempt's deadline passed, in this phase.
@@ -157,7 +159,12 @@ struct ExchangeState {
   }
 
   /// Ends the exchange because the session's task has ended.
-  mutating func taskEnded(withError: Bool, isCancellation: Bool) -> [Action] {
+  ///
+  /// - Parameters:
+  ///   - withError: whether the session reported an error.
+  ///   - isCancellation: whether the error is that the task was cancelled.
+  ///   - isIncomplete: whether the server responded with success and the content was not sent completely.
+  mutating func taskEnded(withError: Bool, isCancellation: Bool, isIncomplete: Bool = false) -> [Action] {
     guard !taskIsOver else { return [] }
     taskIsOver = true
     let isGood = !withError || (isCancellation && challengeWasRefused)
@@ -168,8 +175,11 @@ struct ExchangeState {
       failureToReport = .platform
       return [.forget]
     case .awaitingHead: return [.fail(isGood ? .headless : .platform), .forget]
-    case .receiving where isBuffered: return [isGood ? .deliverResponse : .fail(.platform), .forget]
-    case .receiving: return [isGood ? .finishContent : .failContent(.platform), .forget]
+    case .receiving where isGood && !isIncomplete:
+      return [isBuffered ? .deliverResponse : .finishContent, .forget]
+    case .receiving:
+      let failure = isIncomplete ? Failure.incompleteRequest : .platform
+      return [isBuffered ? .fail(failure) : .failContent(failure), .forget]
     case .ended: return [.forget]
     }
   }

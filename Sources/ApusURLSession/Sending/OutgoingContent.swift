@@ -13,13 +13,15 @@ protocol OutgoingStream: Sendable {
   func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void)
   /// Stops producing content.
   func stop()
+  /// Returns whether the session has sent all content if it has sent a number of bytes.
+  func isSent(_ count: Int64) -> Bool
 }
 
 /// Request content as a session sends it.
 enum OutgoingContent: Sendable {
   case none
   case bytes(Data)
-  case file(URL)
+  case file(URL, length: Int64)
   case stream(any OutgoingStream)
 
   /// Converts the content of a message.
@@ -28,7 +30,7 @@ enum OutgoingContent: Sendable {
   init(_ content: MessageContent, in context: ExchangeContext) async throws {
     switch content {
     case .bytes(let data) where !data.isEmpty: self = .bytes(data)
-    case .file(let file) where file.length > 0: self = .file(try Self.url(of: file))
+    case .file(let file) where file.length > 0: self = .file(try Self.url(of: file), length: file.length)
     case .stream(let stream): self = .stream(try await Self.outgoing(stream, in: context))
     case .joined: self = .stream(try await Self.outgoing(try content.asStream(), in: context))
     default: self = .none
@@ -67,8 +69,18 @@ enum OutgoingContent: Sendable {
     switch self {
     case .none: return session.dataTask(with: request)
     case .bytes(let data): return session.uploadTask(with: request, from: data)
-    case .file(let url): return session.uploadTask(with: request, fromFile: url)
+    case .file(let url, _): return session.uploadTask(with: request, fromFile: url)
     case .stream(let stream): return try stream.task(for: request, in: session)
+    }
+  }
+
+  /// Returns whether the session has sent all content if it has sent a number of bytes.
+  func isSent(_ count: Int64) -> Bool {
+    switch self {
+    case .none: true
+    case .bytes(let data): count >= data.count
+    case .file(_, let length): count >= length
+    case .stream(let stream): stream.isSent(count)
     }
   }
 

@@ -39,6 +39,8 @@ final class PieceMaker: Sendable {
     if isStopped { task.cancel() }
   }
 
+  func isSent(_ count: Int64) -> Bool { stream.length.map { count >= $0 } ?? pieces.isConsumed }
+
   /// Stops: releases the reader and cancels the producer.
   func stop() {
     pieces.close()
@@ -85,6 +87,9 @@ final class OutgoingPieces: Sendable {
     state.withLock { $0.isComplete = true }
     changed.signal()
   }
+
+  /// Whether the reader has taken all content.
+  var isConsumed: Bool { state.withLock { $0.isComplete && $0.rest.isEmpty } }
 
   /// Releases both sides: drops unread content, and reports to the reader that the content is incomplete.
   func close() {

@@ -20,11 +20,13 @@ final class Spool: OutgoingStream {
   }
 
   private let storage: Storage
+  private let length: Int64
   /// Whether the message announces the length: it was known before the content was produced.
   private let announcesLength: Bool
 
-  private init(_ storage: Storage, announcesLength: Bool) {
+  private init(_ storage: Storage, length: Int64, announcesLength: Bool) {
     self.storage = storage
+    self.length = length
     self.announcesLength = announcesLength
   }
 
@@ -52,6 +54,8 @@ final class Spool: OutgoingStream {
   func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void) {}
 
   func stop() {}
+
+  func isSent(_ count: Int64) -> Bool { count >= length }
 
   deinit {
     if case .file(let url) = storage { try? FileManager.default.removeItem(at: url) }
@@ -96,10 +100,12 @@ final class Spool: OutgoingStream {
 
   private static func collect(_ stream: ContentStream) async throws -> Spool {
     var waiting = Data()
+    var length: Int64 = 0
     var file: (url: URL, handle: FileHandle)?
     do {
       try await stream.makeAll { piece in
         waiting.append(piece)
+        length += Int64(piece.count)
         if waiting.count > memoryLimit {
           let open = try file ?? makeFile()
           file = open
@@ -109,10 +115,10 @@ final class Spool: OutgoingStream {
         return true
       }
       let announcesLength = stream.length != nil
-      guard let file else { return Spool(.memory(waiting), announcesLength: announcesLength) }
+      guard let file else { return Spool(.memory(waiting), length: length, announcesLength: announcesLength) }
       try file.handle.write(contentsOf: waiting)
       try file.handle.close()
-      return Spool(.file(file.url), announcesLength: announcesLength)
+      return Spool(.file(file.url), length: length, announcesLength: announcesLength)
     } catch {
       if let file { try? FileManager.default.removeItem(at: file.url) }
       throw error

@@ -97,6 +97,10 @@ extension URLSessionTransport {
           + "its own limits on heads"),
       Gap(name: "strict codings", description: "coded content that ends too soon is taken for complete"),
       Gap(name: "interim responses", description: "they are not reported"),
+      Gap(
+        name: "early responses",
+        description: "after a success with Connection: close that comes before the content is sent, the platform stops "
+          + "sending, and the call fails; content that the platform has read, up to 64 KiB, counts as sent"),
       Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
     ]
     #endif

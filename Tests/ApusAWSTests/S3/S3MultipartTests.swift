@@ -163,6 +163,43 @@ struct S3MultipartTests {
     }
   }
 
+  /// A success that comes before all content was sent.
+  private static let early = TransportError.incompleteRequest(
+    ResponseMessage(head: HTTPResponse(status: .ok, headerFields: [.eTag: "\"early\""])), sent: 1, of: 2)
+
+  @Test("A part whose success came before its content was sent is sent again")
+  func earlySuccess() async throws {
+    let store = PartStore()
+    let isFirst = Mutex(true)
+    try await withFile(store) { bucket, path, options in
+      store.stub.on(
+        where: { request, _ in
+          let isPart = request.target.contains("partNumber=2&")
+          return isPart && isFirst.withLock { $0 }
+        },
+        reply: { _ in
+          isFirst.withLock { $0 = false }
+          return .failure(Self.early)
+        })
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.object.entityTag == "\"all-3\"" && store.puts() == 4)
+      #expect(!store.state.withLock { $0.completed }.contains("early"))
+    }
+  }
+
+  @Test("An object in one request fails after a success that came before its content was sent")
+  func earlySuccessOfObject() async throws {
+    let store = PartStore()
+    try await withFile(store) { bucket, path, options in
+      store.stub.onAny(reply: .failure(Self.early))
+      var options = options
+      options.partSize = 64 << 20
+      let error = await failure { try await bucket.upload(path, to: "ran.mp4", options: options) }
+      #expect(error?.code == .connectionLost && error?.requestState == .responded)
+      #expect(store.stub.exchanges.count == 1)
+    }
+  }
+
   @Test("A completion that fails in a response with status 200 is repeated")
   func lateFailure() async throws {
     let store = PartStore()

@@ -33,6 +33,16 @@ struct RetryEndingTests {
     }
   }
 
+  @Test("A request that was not sent completely although the server responded with success is not retried")
+  func incomplete() async throws {
+    let response = ResponseMessage(head: HTTPResponse(status: .created))
+    bench.answer(.failure(TransportError.incompleteRequest(response, sent: 1, of: 2)))
+    let error = try #require(await failure { try await bench.client().send(.ping) })
+    #expect(error.code == .connectionLost && error.requestState == .responded)
+    #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notTemporary)])
+    #expect(stub.exchanges.count == 1)
+  }
+
   @Test("The deadline ends an attempt, and the error lists earlier attempts")
   func deadline() async throws {
     bench.answer(.busy(), .stalled)

@@ -10,11 +10,16 @@ struct ConnectionStateTests {
   typealias State = ConnectionState<Int>
 
   enum Situation: String, CaseIterable {
-    case new, entered, sending, sent, firstBytes, earlyHead, head, paused, cutShort, used, enteredAgain, sentAgain,
-      over
+    case new, entered, sending, sent, firstBytes, head, paused, cutShort, used, enteredAgain, sentAgain, over
+    /// The response came before the request was complete: a success, an error, a success while the content waits for
+    /// the server's request, and a success whose content is complete.
+    case earlySuccess, earlyError, unasked, earlyEnd
 
     /// Whether an exchange, number 1, is on the connection.
     var isBusy: Bool { ![.new, .used, .over].contains(self) }
+    /// Whether the response came before the request was complete.
+    var isEarly: Bool { [.earlySuccess, .earlyError, .unasked, .earlyEnd].contains(self) }
+    var isPaused: Bool { [.paused, .cutShort].contains(self) }
 
     var state: State {
       var state = State()
@@ -23,17 +28,23 @@ struct ConnectionStateTests {
         state.requestBegun()
         state.requestCompleted()
         _ = state.bytesArrived()
-        state.headArrived()
-        #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: true) == true)
+        #expect(state.headArrived(isSuccess: true) == false)
+        #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: true) == .reuse)
       }
       if isBusy { state.entered(1) }
       if ![.new, .entered, .used, .enteredAgain].contains(self) { state.requestBegun() }
       if [.sent, .sentAgain, .firstBytes, .head, .paused, .cutShort].contains(self) { state.requestCompleted() }
-      if [.firstBytes, .earlyHead, .head, .paused, .cutShort].contains(self) {
+      if isEarly || [.firstBytes, .head, .paused, .cutShort].contains(self) {
         #expect(state.bytesArrived() == .decode)
       }
-      if [.earlyHead, .head, .paused, .cutShort].contains(self) { state.headArrived() }
-      if [.paused, .cutShort].contains(self) { #expect(state.paused() == true) }
+      if isEarly || [.head, .paused, .cutShort].contains(self) {
+        let isSuccess = self != .earlyError
+        #expect(state.headArrived(isSuccess: isSuccess, isContentHeld: self == .unasked) == isEarly)
+      }
+      if self == .earlyEnd {
+        #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: true) == .sendOn)
+      }
+      if isPaused { #expect(state.paused() == true) }
       if self == .cutShort { #expect(state.closed(isRepeatable: true) == .wait) }
       if self == .over { state.broken() }
       return state
@@ -71,19 +82,20 @@ struct ConnectionStateTests {
       switch situation {
       case .new, .entered, .used, .enteredAgain, .over: .notSent
       case .sending, .sent, .firstBytes, .sentAgain: .maybeSent
-      case .earlyHead, .head, .paused, .cutShort: .responded
+      case .earlySuccess, .earlyError, .unasked, .earlyEnd, .head, .paused, .cutShort: .responded
       }
     #expect(situation.state.requestState == expected)
   }
 
   @Test(
-    "It awaits a response only after the whole request, and content only while the reader reads",
+    "It awaits a response only after the last byte of the request, and content only while the reader reads",
     arguments: Situation.allCases)
   func owing(situation: Situation) {
     let expected: State.Awaited? =
       switch situation {
       case .sent, .firstBytes, .sentAgain: .head
-      case .head: .content
+      case .head, .earlyError, .unasked: .content
+      case .earlyEnd: .progress
       default: nil
       }
     #expect(situation.state.awaited == expected)
@@ -96,8 +108,9 @@ struct ConnectionStateTests {
     var state = situation.state
     let before = state.awaited
     state.wrote(10)
-    let isOwing = situation.isBusy && ![.paused, .cutShort].contains(situation)
-    #expect(state.awaited == (isOwing ? .progress : nil))
+    let hasStopped = [.earlyError, .unasked].contains(situation)
+    let isOwing = situation.isBusy && !situation.isPaused
+    #expect(state.awaited == (hasStopped ? .content : isOwing ? .progress : nil))
     // Some bytes leave, none, some of those written since, the rest.
     var moves: [Bool] = []
     for (written, unsent) in [(0, 4), (0, 4), (2, 5), (0, 0), (0, 0)] {
@@ -116,7 +129,11 @@ struct ConnectionStateTests {
       if isBroken {
         state.broken()
       } else {
-        _ = state.responseCompleted(canReuse: true, isExact: true, isOpen: true)
+        switch state.responseCompleted(canReuse: true, isExact: true, isOpen: true) {
+        case .reuse, .close: break
+        case .sendOn: _ = state.exchangeCompleted()
+        case .fail: state.broken()
+        }
       }
       #expect(state.unsent == 0 && state.awaited == nil)
     }
@@ -133,6 +150,11 @@ struct ConnectionStateTests {
       #expect(state.bytesArrived() == .close)
       #expect(state.bytesArrived() == .ignore)
       #expect(state.offered(isOpen: true) { false } == .giveBack)
+    // They follow the response.
+    case .earlyEnd:
+      #expect(state.bytesArrived() == .ignore)
+      state.requestCompleted()
+      #expect(state.exchangeCompleted() == .close)
     default: #expect(state.bytesArrived() == .decode)
     }
   }
@@ -147,7 +169,8 @@ struct ConnectionStateTests {
         case .paused, .cutShort: .wait
         // Only a reused connection can have been closed for being idle.
         case .enteredAgain, .sentAgain: isRepeatable ? .resend : .judge
-        case .entered, .sending, .sent, .firstBytes, .earlyHead, .head: .judge
+        case .entered, .sending, .sent, .firstBytes, .head: .judge
+        case .earlySuccess, .earlyError, .unasked, .earlyEnd: .judge
         }
       #expect(state.closed(isRepeatable: isRepeatable) == expected)
       #expect(state.isOver == (expected == .end))
@@ -158,8 +181,7 @@ struct ConnectionStateTests {
   @Test("Reading pauses once and resumes once", arguments: Situation.allCases)
   func pausing(situation: Situation) {
     var state = situation.state
-    let isPaused = [.paused, .cutShort].contains(situation)
-    #expect(state.paused() == (situation.isBusy && !isPaused))
+    #expect(state.paused() == (situation.isBusy && !situation.isPaused))
     #expect(state.resumed() == situation.isBusy)
     #expect(state.resumed() == false)
   }
@@ -168,16 +190,100 @@ struct ConnectionStateTests {
     "It is free again only after an exact response to a complete request", arguments: [true, false],
     [true, false])
   func reuse(canReuse: Bool, isExact: Bool) {
-    for (isOpen, isComplete) in [(true, true), (true, false), (false, true), (false, false)] {
-      var state = (isComplete ? Situation.head : .earlyHead).state
-      let isReusable = canReuse && isExact && isOpen && isComplete
-      #expect(state.responseCompleted(canReuse: canReuse, isExact: isExact, isOpen: isOpen) == isReusable)
-      #expect(state.exchange == nil)
-      #expect(state.hasServed)
-      #expect(state.isOver == !isReusable)
-      #expect(state.requestState == .notSent)
-      #expect(state.awaited == nil)
+    for isOpen in [true, false] {
+      for situation in [Situation.head, .earlyError] {
+        var state = situation.state
+        let isReusable = canReuse && isExact && isOpen && situation == .head
+        let completion = state.responseCompleted(canReuse: canReuse, isExact: isExact, isOpen: isOpen)
+        requireEnded(state, completion, isReusable: isReusable)
+      }
     }
+  }
+
+  private func requireEnded(_ state: State, _ completion: State.Completion, isReusable: Bool) {
+    #expect(completion == (isReusable ? .reuse : .close))
+    #expect(state.exchange == nil)
+    #expect(state.hasServed)
+    #expect(state.isOver == !isReusable)
+    #expect(state.requestState == .notSent)
+    #expect(state.awaited == nil)
+    #expect(!state.isIncomplete)
+  }
+
+  // MARK: Responses that come before the request is complete
+
+  @Test("Only a success leaves the request going on, unless its content waits", arguments: Situation.allCases)
+  func early(situation: Situation) {
+    let state = situation.state
+    let isSending = [.sending, .earlySuccess, .earlyEnd].contains(situation)
+    #expect(state.isSending == isSending)
+    #expect(state.isIncomplete == [.earlySuccess, .unasked, .earlyEnd].contains(situation))
+    #expect(state.hasHead == (situation.isEarly || [.head, .paused, .cutShort].contains(situation)))
+  }
+
+  @Test("The status does not matter once the request is complete")
+  func complete() {
+    var state = Situation.sent.state
+    var isAsked = false
+    func ask() -> Bool {
+      isAsked = true
+      return false
+    }
+    #expect(state.headArrived(isSuccess: ask(), isContentHeld: ask()) == false)
+    #expect(!isAsked && !state.isIncomplete)
+  }
+
+  @Test("An early success goes on until the request is complete", arguments: [true, false], [true, false])
+  func sendingOn(canReuse: Bool, isExact: Bool) {
+    var state = Situation.earlySuccess.state
+    #expect(state.responseCompleted(canReuse: canReuse, isExact: isExact, isOpen: true) == .sendOn)
+    #expect(state.exchange == 1 && state.isIncomplete && state.isSending)
+    // A producer that waits for the end of the exchange would wait forever.
+    #expect(state.awaited == .progress)
+    state.wrote(10)
+    #expect(state.measured(unsent: 5) == true)
+    #expect(state.awaited == .progress)
+    state.requestCompleted()
+    #expect(!state.isIncomplete && !state.isSending)
+    let completion = state.exchangeCompleted()
+    requireEnded(state, completion, isReusable: canReuse && isExact)
+  }
+
+  @Test("A request that is completed before its early response ends the exchange with the response")
+  func requestFirst() {
+    var state = Situation.earlySuccess.state
+    state.requestCompleted()
+    #expect(!state.isIncomplete && state.awaited == .content)
+    let completion = state.responseCompleted(canReuse: true, isExact: true, isOpen: true)
+    requireEnded(state, completion, isReusable: true)
+  }
+
+  @Test("An early success fails if the connection has ended, or if the content was not asked for")
+  func incomplete() {
+    for (situation, isOpen) in [(Situation.earlySuccess, false), (.unasked, true), (.unasked, false)] {
+      var state = situation.state
+      #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: isOpen) == .fail)
+      #expect(state.exchange == 1 && state.isIncomplete && state.requestState == .responded)
+      state.broken()
+      #expect(state.isOver && !state.isIncomplete)
+    }
+    // The connection ends while the request goes on.
+    var state = Situation.earlyEnd.state
+    #expect(state.closed(isRepeatable: true) == .judge)
+    #expect(state.isIncomplete)
+  }
+
+  @Test("A slow reader of an early success neither stops the request nor is timed")
+  func slowReader() {
+    var state = Situation.earlySuccess.state
+    #expect(state.paused() == true)
+    #expect(state.isSending)
+    state.wrote(10)
+    #expect(state.awaited == nil)
+    state.requestCompleted()
+    #expect(!state.isIncomplete)
+    #expect(state.resumed() == true)
+    #expect(state.awaited == .progress)
   }
 
   @Test("It is closed as idle only if it is idle, and once", arguments: Situation.allCases)

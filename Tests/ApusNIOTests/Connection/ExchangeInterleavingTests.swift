@@ -6,7 +6,7 @@ import Testing
 @Suite("Interleavings of exchanges")
 struct ExchangeInterleavingTests {
   @Test(
-    "Each caller is resumed once, nothing written counts as unsent, and only repeatable requests are sent twice",
+    "Each caller is resumed once, with the truth about what was sent, and only repeatable requests are sent twice",
     arguments: 0..<1000 as Range<UInt64>)
   func random(seed: UInt64) {
     let world = Self.world(seed)
@@ -21,7 +21,9 @@ struct ExchangeInterleavingTests {
     for name in [
       "out again, written", "out again, not written", "read on after the connection's end",
       "closed before it was used again", "told notSent, written 0 times", "told maybeSent, written 1 times",
-      "told maybeSent, written 2 times", "told responded, written 2 times",
+      "told maybeSent, written 2 times", "told responded, written 2 times", "responded early, success",
+      "responded early, error", "completed after its response", "abandoned after its response",
+      "failed after its response",
     ] {
       #expect(events[name, default: 0] > 5, "\(name): \(events)")
     }

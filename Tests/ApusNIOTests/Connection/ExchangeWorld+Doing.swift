@@ -71,6 +71,7 @@ extension ExchangeWorld {
     case .start(let call): start(call, on: id)
     case .abandon(let call):
       guard line.state.exchange == call else { return }
+      if line.state.response == .complete { events["abandoned after its response", default: 0] += 1 }
       lines[id]?.state.broken()
       close(id)
     case .closeUnused: if lines[id]?.state.closedUnused() == true { close(id) }
@@ -108,6 +109,7 @@ extension ExchangeWorld {
     guard calls[call]?.state.place == .on(id) else { return }
     lines[id]?.state.requestBegun()
     calls[call]?.writes.append((id, line.state.hasServed))
+    calls[call]?.isSent = false
     if maybe() { completeRequest(on: id) }
   }
 
@@ -115,8 +117,37 @@ extension ExchangeWorld {
     if !retry(call, wasWritten: false) { end(call, .notSent) }
   }
 
+  /// Sends more of a request: a piece, or the rest. Content that waits is sent after a while.
+  mutating func sendOn(_ id: Int) {
+    if oneIn(3) { lines[id]?.state.wrote(10) } else { completeRequest(on: id) }
+  }
+
   mutating func completeRequest(on id: Int) {
+    guard let call = lines[id]?.state.exchange else { return }
     lines[id]?.state.requestCompleted()
+    calls[call]?.isSent = true
+    guard lines[id]?.state.response == .complete else { return }
+    events["completed after its response", default: 0] += 1
+    if let completion = lines[id]?.state.exchangeCompleted() { complete(call, on: id, completion, isSuccess: true) }
+  }
+
+  /// Ends an exchange whose response is complete.
+  private mutating func complete(
+    _ call: Int, on id: Int, _ completion: ConnectionState<Int>.Completion, isSuccess: Bool
+  ) {
+    if isSuccess, calls[call]?.isSent != true { problems.append("\(call) succeeded, but was not sent completely") }
+    if completion == .reuse { perform(pool.released(id, canReuse: true, now: instant)) } else { close(id) }
+    if calls[call]?.state.ended()?.tells == true { tell(call, .responded) }
+  }
+
+  /// Notes a head of any status.
+  private mutating func receiveHead(_ call: Int, on id: Int) {
+    guard let line = lines[id], line.state.response != .head else { return }
+    let (isSuccess, isHeld) = (maybe(), calls[call]?.isHeld == true)
+    lines[id]?.isSuccess = isSuccess
+    if lines[id]?.state.headArrived(isSuccess: isSuccess, isContentHeld: isHeld) == true {
+      events["responded early, \(isSuccess ? "success" : "error")", default: 0] += 1
+    }
   }
 
   /// Simulates input from the peer: bytes, a head, a complete response, or unsolicited bytes.
@@ -133,17 +164,21 @@ extension ExchangeWorld {
     case 1: fail(on: id)
     case 2, 3:
       guard line.state.response != .head else { return }
-      lines[id]?.state.headArrived()
+      receiveHead(call, on: id)
       guard calls[call]?.isStreamed == true else { return }
       if calls[call]?.state.headDelivered() == true { tell(call, nil) }
       if maybe() { _ = lines[id]?.state.paused() }
       perform(pool.streamingStarted(on: id))
     default:
-      lines[id]?.state.headArrived()
-      let isReusable = lines[id]?.state.responseCompleted(
+      receiveHead(call, on: id)
+      let completion = lines[id]?.state.responseCompleted(
         canReuse: Int.random(in: 0..<5, using: &random) > 0, isExact: true, isOpen: line.isOpen)
-      if isReusable == true { perform(pool.released(id, canReuse: true, now: instant)) } else { close(id) }
-      if calls[call]?.state.ended()?.tells == true { tell(call, .responded) }
+      switch completion {
+      case .reuse?, .close?:
+        complete(call, on: id, completion ?? .close, isSuccess: lines[id]?.isSuccess == true)
+      case .fail?: fail(on: id)
+      case .sendOn?, nil: break
+      }
     }
   }
 
@@ -187,6 +222,7 @@ extension ExchangeWorld {
 
   private mutating func fail(on id: Int) {
     guard let line = lines[id], let call = line.state.exchange else { return }
+    if line.state.isIncomplete { events["failed after its response", default: 0] += 1 }
     lines[id]?.state.broken()
     close(id)
     end(call, line.state.requestState)

@@ -15,6 +15,10 @@ struct ExchangeWorld {
     let origin: Int
     let isRepeatable: Bool
     let isStreamed: Bool
+    /// Whether its content waits until the server asks for it.
+    let isHeld: Bool
+    /// Whether the whole request was sent to the connection it is on.
+    var isSent = false
     /// The connections it was written to, and whether each was reused.
     var writes: [(connection: Int, wasUsed: Bool)] = []
     var timesTold = 0
@@ -30,6 +34,8 @@ struct ExchangeWorld {
     var isForgotten = false
     /// Whether the peer has closed it without the connection noticing.
     var isHalfClosed = false
+    /// Whether the current response has a status of success.
+    var isSuccess = false
     /// Whether the peer can still send.
     var isListening: Bool { isOpen && !isHalfClosed }
   }
@@ -91,7 +97,7 @@ struct ExchangeWorld {
     case 3: if oneIn(5), let id = any(calls.filter { $0.value.state.place == .queued }.keys) { waitedTooLong(id) }
     case 4, 5: endDial()
     case 6..<13: if let id = any(lines.filter { !$0.value.jobs.isEmpty }.keys) { runJob(on: id) }
-    case 13, 14: if let id = any(lines.filter { $0.value.state.request == .begun }.keys) { completeRequest(on: id) }
+    case 13, 14: if let id = any(lines.filter { $0.value.state.isSending }.keys) { sendOn(id) }
     case 15..<18: if let id = any(lines.filter { $0.value.isListening }.keys) { answer(on: id) }
     case 18:
       // Mostly in the interesting state: a reused connection with a request and nothing of its response.
@@ -136,7 +142,7 @@ struct ExchangeWorld {
   private mutating func beginCall() {
     let id = newID()
     calls[id] = Call(
-      origin: Int.random(in: 0..<2, using: &random), isRepeatable: maybe(), isStreamed: maybe())
+      origin: Int.random(in: 0..<2, using: &random), isRepeatable: maybe(), isStreamed: maybe(), isHeld: oneIn(6))
     if Int.random(in: 0..<10, using: &random) == 0 { end(id, nil) }
     guard calls[id]?.state.begun() == true else { return }
     calls[id]?.isBegun = true

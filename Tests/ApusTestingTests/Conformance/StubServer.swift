@@ -90,10 +90,13 @@ final class StubServer: ConformanceServer {
         if head == nil { isHeldAtStart = true } else { gate.release(pieces.count) }
       case .raw(let bytes) where bytes.starts(with: Data("HTTP/1.0 200 OK".utf8)): head = (200, [:])
       case .raw: return .failure(TransportError(.malformedResponse, requestState: .maybeSent))
-      case .stopReading: break
+      case .stopReading, .early: break
       case .close:
         guard let head else { return .failure(TransportError(.connectionLost, requestState: .maybeSent)) }
-        // A close after a complete response affects no exchange.
+        // A close after a complete response affects no exchange, unless the request's content is not read.
+        if case .early(readsContent: false)? = reply.steps.first {
+          return .pieces(pieces, status: head.status, fields: head.fields).failing(after: pieces.count)
+        }
         if head.fields[.contentLength] == String(pieces.reduce(0) { $0 + $1.count }) || pieces.isEmpty { break }
         return .pieces(pieces, status: head.status, fields: head.fields).failing(after: pieces.count)
       }

@@ -18,11 +18,12 @@ struct UploadBench: Sendable {
   let api: Client
 
   static func with<Result>(
-    _ server: TestServer, _ test: (UploadBench) async throws -> Result
+    _ server: TestServer, observers: [any CallObserver] = [], _ test: (UploadBench) async throws -> Result
   ) async throws -> Result {
     try await DownloadBench.with { bench in
       var settings = ClientSettings()
       settings.runtime.random = { 0 }
+      settings.observers = observers
       let transport = NIOTransport()
       let environment = Environment(baseURL: try BaseURL(server.origin))
       let api = Client(environment: environment, transport: transport, settings: settings)

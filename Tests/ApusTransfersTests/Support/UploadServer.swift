@@ -138,7 +138,13 @@ final class UploadServer: Sendable {
 
   private func reply(to request: RecordedRequest) async -> Reply {
     if let reply = override(request) {
-      state.withLock { $0.frozen[request.number] = 0 }
+      state.withLock { state in
+        state.frozen[request.number] = 0
+        // The reply may announce an upload.
+        if let length = request.fields["Upload-Length"].flatMap({ Int($0) }) {
+          state.lengths[Self.target(of: request)] = length
+        }
+      }
       return reply
     }
     switch request.method {

@@ -10,7 +10,7 @@ struct ExchangeStateTests {
   /// The events of an exchange.
   enum Event: String, CaseIterable, Sendable {
     case start, head, followedHead, piece, tooMuch, redirect, redirectRefused, challenge, cancel, shutDown, attemptEnd
-    case endWell, endBadly, endCancelled
+    case endWell, endBadly, endCancelled, endIncomplete, breakIncomplete
 
     func apply(to state: inout ExchangeState) -> [Action] {
       switch self {
@@ -29,6 +29,8 @@ struct ExchangeStateTests {
       case .attemptEnd: return state.attemptEnded(hasSentAll: true)
       case .endWell: return state.taskEnded(withError: false, isCancellation: false)
       case .endBadly: return state.taskEnded(withError: true, isCancellation: false)
+      case .endIncomplete: return state.taskEnded(withError: false, isCancellation: false, isIncomplete: true)
+      case .breakIncomplete: return state.taskEnded(withError: true, isCancellation: false, isIncomplete: true)
       case .endCancelled: return state.taskEnded(withError: true, isCancellation: true)
       }
     }
@@ -72,6 +74,15 @@ struct ExchangeStateTests {
       [
         (.start, [.resumeTask]), (.head, [.reportHead]), (.tooMuch, [.fail(.contentTooLarge), .cancelTask]),
         (.piece, []), (.endCancelled, [.forget]),
+      ]),
+    .buffered(
+      "a success fails if the content was not sent completely",
+      [(.start, [.resumeTask]), (.head, [.reportHead]), (.endIncomplete, [.fail(.incompleteRequest), .forget])]),
+    .streamed(
+      "the content of a success fails if the request's content was not sent completely",
+      [
+        (.start, [.resumeTask]), (.head, [.deliverResponse]),
+        (.breakIncomplete, [.failContent(.incompleteRequest), .forget]),
       ]),
     .buffered(
       "an end without a head fails the caller",
@@ -219,7 +230,7 @@ struct ExchangeStateTests {
       for event in Event.allCases { explore(events + [event]) }
     }
     explore([])
-    #expect(orders == 38_416)
+    #expect(orders == 65_536)
   }
 
   /// The caller waits before the first event or after it; the task ends last, as every task does.

@@ -19,7 +19,7 @@ struct GapTests {
       URLSessionTransport.knownGaps.map(\.name) == [
         "trailers", "exchange timeouts", "address policy", "new connections", "back-pressure", "phase timings", "trust",
         "content made while it is sent", "GET with content", "malformed responses", "strict framing", "strict codings",
-        "interim responses", "IPv6 addresses",
+        "interim responses", "early responses", "IPv6 addresses",
       ])
   }
 

@@ -187,7 +187,7 @@ extension TransportConformance {
   ]
 
   /// Waits long enough for everything to be transferred if there were no back-pressure.
-  private static func passTime(_ bench: ConformanceBench) async throws {
+  static func passTime(_ bench: ConformanceBench) async throws {
     await bench.server.reply(to: "/small", with: .status(200))
     for _ in 0..<200 { _ = try await bench.send(ConformanceMessage("GET", "/small")) }
   }
