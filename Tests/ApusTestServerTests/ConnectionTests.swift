@@ -142,6 +142,25 @@ import Testing
     }
   }
 
+  @Test("A server can reply to selected requests before their content, and reads it meanwhile")
+  func repliesToSomeHeads() async throws {
+    var options = TestServer.Options()
+    options.repliesToHead = { $0.path == "/early" }
+    try await TestServer.with(options: options) { request in
+      .status(request.isComplete ? 200 : 201)
+    } body: { server in
+      try await RawClient.with(server.port) { client in
+        try await client.request("PUT", "/early", "Content-Length: 3\r\n")
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 201"))
+        try await client.send("abc")
+        try await server.exchange { $0.text == "abc" && $0.isComplete }
+        try await client.request("PUT", "/late", "Content-Length: 3\r\n")
+        try await client.send("def")
+        #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 200"))
+      }
+    }
+  }
+
   @Test("A disconnect is noticed even while nothing is read")
   func leavesUnread() async throws {
     let reply = Reply(steps: [.reading(false), .interim(100, fields: [:]), .stall])

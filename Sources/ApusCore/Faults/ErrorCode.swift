@@ -27,7 +27,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   case timeout
   /// The call was cancelled or superseded; ``CallError/cancellation`` says why.
   case cancelled
-  /// The connection was lost during the exchange.
+  /// The connection was lost during the exchange. With a status of 2xx: the server responded with success before it had
+  /// all content (body), and the rest was not sent.
   case connectionLost
   /// The response breaks the rules of HTTP, or is a redirect that is not followed: a loop, a forbidden target or no
   /// target.

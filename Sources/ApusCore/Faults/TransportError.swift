@@ -16,7 +16,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     case connectionFailed
     /// The TLS connection could not be established: certificate, pin or protocol.
     case tls
-    /// The connection was lost during the exchange.
+    /// The connection was lost during the exchange, or the content (body) was not sent completely although the server
+    /// responded with success.
     case connectionLost
     /// The response breaks the rules of HTTP, or is a redirect that is not followed.
     case malformedResponse

@@ -30,7 +30,7 @@ struct IncompleteRequestTests {
     stub.onAny(
       reply: .failure(
         TransportError.incompleteRequest(response, sent: 9_900_000, of: 30_000_000, "the connection closed")))
-    let client = Client(baseURL: "https://api.example.com", transport: stub)
+    let client = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
     return try #require(await failure { try await client.send(Request<Void>.put("/film")) })
   }
 

@@ -65,13 +65,25 @@ struct StallTests {
     }
   }
 
-  @Test("A server that has sent its head and then stops reading stalls")
+  @Test("A server that has sent its head and then stops reading stalls; after a success the request is incomplete")
   func blockedAfterHead() async throws {
-    let pace = SlowReader.Pace(buffer: 8 << 10, greeting: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+    try await requireStall(after: "200 OK") { error in
+      #expect(error.code == .connectionLost)
+      #expect(error.detail.hasSuffix(" of 8.3 MB, then no byte left for 3.0 seconds, the limit of stall"))
+    }
+    try await requireStall(after: "500 No") { error in
+      #expect(error.code == .timeout)
+      #expect(error.detail == "no byte moved in either direction for 3.0 seconds, the limit of stall")
+    }
+  }
+
+  private func requireStall(after status: String, _ check: (CallError) -> Void) async throws {
+    let pace = SlowReader.Pace(buffer: 8 << 10, greeting: "HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\n")
     try await SlowReader.with(pace) { server in
       // Enough time for the head to arrive on a busy machine.
       let error = try #require(try await send(8 << 20, to: server, stall: .seconds(3)))
-      #expect(error.code == .timeout && error.phase == .receiving && error.requestState == .responded)
+      #expect(error.phase == .receiving && error.requestState == .responded)
+      check(error)
     }
   }
 
