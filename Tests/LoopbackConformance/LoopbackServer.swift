@@ -26,6 +26,12 @@ public final class LoopbackServer: ConformanceServer {
       return true
     }
 
+    /// Whether the content of a request is not read.
+    func isUnread(_ path: String) -> Bool {
+      guard case .early(readsContent: false) = byPath.withLock({ $0[path]?.steps.first }) else { return false }
+      return true
+    }
+
     func comesEarly(_ path: String) -> Bool {
       guard case .early = byPath.withLock({ $0[path]?.steps.first }) else { return false }
       return true
@@ -45,6 +51,7 @@ public final class LoopbackServer: ConformanceServer {
       on: .matching { occasion in occasion.request.map { replies.withholds($0.path) } ?? false })
     var options = TestServer.Options(contentLimit: 16 << 20, tls: tls, faults: [withheld])
     options.repliesToHead = { replies.comesEarly($0.path) }
+    options.stopsReadingAtHead = { replies.isUnread($0.path) }
     let refusing = try RefusingPort()
     try await TestServer.with(options: options) { request in
       let reply = replies.byPath.withLock { $0[request.path] }
@@ -137,8 +144,7 @@ extension Reply {
       case .hold: steps.append(.wait(held))
       case .raw(let bytes): steps.append(.raw(Array(bytes)))
       case .close: steps.append(.close)
-      case .early(let readsContent): if !readsContent { steps.append(.reading(false)) }
-      case .stopReading: break
+      case .early, .stopReading: break
       }
     }
     if case .close = steps.last {

@@ -14,6 +14,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     let reply: @Sendable (RecordedRequest) async -> Reply
     /// Whether the reply to a request is requested when the head has arrived; `nil`: always after the whole request.
     let repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
+    /// Whether nothing more is read from the head of such a request; `nil`: never.
+    let stopsReadingAtHead: (@Sendable (RecordedRequest) -> Bool)?
     let faults: [Fault]
     /// `nil` without TLS.
     let tls: NIOSSLContext?
@@ -193,6 +195,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     if let repliesToHead = behavior.repliesToHead, let request = recorder.request(of: exchange), repliesToHead(request)
     {
       current?.repliesToHead = true
+      if let stopsReadingAtHead = behavior.stopsReadingAtHead, stopsReadingAtHead(request) {
+        // Here and not with the reply, which may begin when much of the content has been read.
+        try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+      }
       startReply(to: exchange, context.channel)
     } else if head.fields.contains("100-continue", in: "Expect") {
       context.writeAndFlush(NIOAny(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)

@@ -27,6 +27,9 @@ extension TestServer {
     package var faults: [Fault] = []
     /// Whether the reply to a request is requested at ``ReplyMoment/head``, whatever ``repliesAt`` says. Default: none.
     package var repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
+    /// Whether nothing more is read from the head of a request whose reply begins there, until a step reads again.
+    /// Default: none.
+    package var stopsReadingAtHead: (@Sendable (RecordedRequest) -> Bool)?
 
     /// Whether the reply to a request is requested when its head has arrived; `nil`: always when it is complete.
     var headReplies: (@Sendable (RecordedRequest) -> Bool)? {

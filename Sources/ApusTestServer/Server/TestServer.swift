@@ -53,7 +53,8 @@ public final class TestServer: Sendable {
     let recorder = Recorder(contentLimit: options.contentLimit)
     let tls = try options.tls?.context()
     let behavior = ConnectionHandler.Behavior(
-      reply: handler, repliesToHead: options.headReplies, faults: options.faults, tls: tls)
+      reply: handler, repliesToHead: options.headReplies,
+      stopsReadingAtHead: options.stopsReadingAtHead, faults: options.faults, tls: tls)
     let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.backlog, value: 4096)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

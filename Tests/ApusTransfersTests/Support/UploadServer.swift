@@ -27,6 +27,8 @@ final class UploadServer: Sendable {
     var completed: Set<String> = []
     /// The number of bytes that a request had brought when the offset was stated, after which it brings no more.
     var frozen: [Int: Int] = [:]
+    /// Whether the content of a request is not read, and the reply in place of the server announces an upload.
+    var unread: @Sendable (RecordedRequest) -> Bool = { _ in false }
     /// The value of `Upload-Limit` in all responses.
     var limits: String?
   }
@@ -51,7 +53,8 @@ final class UploadServer: Sendable {
     _ test: (UploadServer, TestServer) async throws -> Result
   ) async throws -> Result {
     let uploads = UploadServer(dialect, override)
-    let options = TestServer.Options(contentLimit: 1 << 30, repliesAt: .head, faults: faults)
+    var options = TestServer.Options(contentLimit: 1 << 30, repliesAt: .head, faults: faults)
+    options.stopsReadingAtHead = { uploads.isUnread($0) }
     return try await TestServer.with(options: options) {
       await uploads.reply(to: $0)
     } body: { server in
@@ -129,6 +132,13 @@ final class UploadServer: Sendable {
     return fields
   }
 
+  /// Leaves the content of requests unread. The replies to them in place of the server announce uploads.
+  func leaveUnread(_ matches: @escaping @Sendable (RecordedRequest) -> Bool) {
+    state.withLock { $0.unread = matches }
+  }
+
+  private func isUnread(_ request: RecordedRequest) -> Bool { state.withLock { $0.unread }(request) }
+
   /// Forgets an upload.
   func forget(_ target: String) {
     state.withLock { _ = $0.gone.insert(target) }
@@ -140,8 +150,7 @@ final class UploadServer: Sendable {
     if let reply = override(request) {
       state.withLock { state in
         state.frozen[request.number] = 0
-        // The reply may announce an upload.
-        if let length = request.fields["Upload-Length"].flatMap({ Int($0) }) {
+        if state.unread(request), let length = request.fields["Upload-Length"].flatMap({ Int($0) }) {
           state.lengths[Self.target(of: request)] = length
         }
       }
