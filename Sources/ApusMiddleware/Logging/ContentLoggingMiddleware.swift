@@ -21,17 +21,18 @@ import Foundation
 /// }
 /// ```
 ///
-/// It logs JSON and forms up to a limit and masks the values of members whose names suggest a secret. Of all other
-/// content it logs the media type and the length. A secret under another name is logged: use this middleware in
-/// development, not in production. It does not log content that is a file or a stream, nor fields (headers), nor the
-/// content of a sign-in by `ApusOAuth`.
+/// It logs JSON and forms up to a limit and masks the values of members whose names suggest a secret. It logs other text
+/// up to the limit, and masks each line that contains such a word. Of all other content it logs the media type and the
+/// length, as of content that is declared as JSON or a form and is none, of JSON of more than 8 MiB and of multipart
+/// content. A secret under another name is logged: use this middleware in development, not in production. It does not log
+/// content that is a file or a stream, nor fields (headers), nor the content of a sign-in by `ApusOAuth`.
 public struct ContentLoggingMiddleware: Middleware {
   /// The words that mark a member as secret if its name contains one, without regard to case, `_` and `-`.
-  public static let defaultMaskedNames: Set<String> = [
-    "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
-    "authorization", "credential", "cookie", "sessionid", "signature", "cvv", "cardnumber", "iban",
-    "verifier", "assertion", "devicecode", "usercode",
-  ]
+  ///
+  /// With these words, or more, short words such as `key`, `auth` and `pin` count as well, where they are a whole word of
+  /// a name: `apiKey` and `auth_code`, but not `author`. The same words mark the fields of a request that are not sent to
+  /// another origin.
+  public static let defaultMaskedNames: Set<String> = RevealingWords.standardParts
 
   private let logger: Logger
   let level: Logger.Level
@@ -50,7 +51,7 @@ public struct ContentLoggingMiddleware: Middleware {
     maskedNames: Set<String> = ContentLoggingMiddleware.defaultMaskedNames
   ) {
     (self.logger, self.level, self.limit) = (logger, level, max(0, limit))
-    masker = ContentMasker(words: maskedNames.map { Array($0.utf8) })
+    masker = ContentMasker(words: RevealingWords(maskedNames))
   }
 
   /// Logs a line for the request and one for its response.

@@ -6,21 +6,55 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A formatter of JSON and forms that masks the values of secret members, in one pass that stops at a limit. Malformed
-/// JSON is treated as JSON.
+/// A formatter of content that stops at a limit. It masks the values of secret members in JSON and forms, and in other
+/// text the lines that contain a revealing word.
 struct ContentMasker: Sendable {
-  /// In lower case, without `_` and `-`.
-  let words: [[UInt8]]
+  let words: RevealingWords
 
-  func isReadable(_ type: MediaType) -> Bool { type.isJSON || Self.isForm(type) }
+  /// The kinds of content that are logged.
+  private enum Kind {
+    case json, form, text
 
-  private static func isForm(_ type: MediaType) -> Bool { type.essence == "application/x-www-form-urlencoded" }
+    init?(_ type: MediaType) {
+      if type.isJSON {
+        self = .json
+      } else if type.essence == MediaType.form.essence {
+        self = .form
+      } else if Self.isText(type) {
+        self = .text
+      } else {
+        return nil
+      }
+    }
 
-  /// The text of content; `nil`: its type is not logged.
+    /// Whether the bytes are text in ASCII or a superset of it, in which words can be found.
+    private static func isText(_ type: MediaType) -> Bool {
+      let charset = type.parameter("charset")?.lowercased() ?? "utf-8"
+      guard ["utf-8", "utf8", "us-ascii", "ascii", "iso-8859-1", "latin1"].contains(charset) else { return false }
+      let essence = type.essence
+      return essence.hasPrefix("text/") || essence.hasSuffix("+xml") || textTypes.contains(essence)
+    }
+
+    private static let textTypes: Set<String> = [
+      "application/xml", "application/yaml", "application/x-ndjson", "application/ndjson", "application/jsonl",
+      "application/graphql", "application/javascript",
+    ]
+  }
+
+  /// The text of content. `nil`: its type is not logged, or it is not what its type says.
   func text(of content: Data, _ type: MediaType, limit: Int) -> String? {
-    guard isReadable(type) else { return nil }
     var output: [UInt8] = []
-    let isComplete = Self.isForm(type) ? maskForm(content, limit, &output) : maskJSON(content, limit, &output)
+    let isComplete: Bool
+    switch Kind(type) {
+    case nil: return nil
+    case .json:
+      guard Self.isJSON(content) else { return nil }
+      isComplete = maskJSON(content, limit, &output)
+    case .form:
+      guard Self.isForm(content) else { return nil }
+      isComplete = maskForm(content, limit, &output)
+    case .text: isComplete = maskLines(content, limit, &output)
+    }
     // Control characters could begin a new line or control a terminal.
     let text = String(String.UnicodeScalarView(String(decoding: output, as: UTF8.self).unicodeScalars.map(Self.shown)))
     return isComplete ? text : text + "…"
@@ -33,14 +67,12 @@ struct ContentMasker: Sendable {
     }
   }
 
-  /// Whether the name of a member suggests a secret.
-  func masks(_ name: some Sequence<UInt8>) -> Bool {
-    let plain = name.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
-      .map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
-    return words.contains { plain.contains($0) }
-  }
-
   // MARK: Forms
+
+  /// Whether content is a form: other text could show a secret as part of a name or a value.
+  private static func isForm(_ content: Data) -> Bool {
+    content.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{}|".utf8.contains($0) }
+  }
 
   private func maskForm(_ content: Data, _ limit: Int, _ output: inout [UInt8]) -> Bool {
     var rest = content[...]
@@ -50,9 +82,10 @@ struct ContentMasker: Sendable {
       rest = rest.dropFirst(item.count + 1)
       if !output.isEmpty { output.append(UInt8(ascii: "&")) }
       let name = item.prefix { $0 != UInt8(ascii: "=") }
-      if name.count < item.count, masks(decoded(name)) {
-        output += name.prefix(limit)
-        output += Array("=\(Redaction.mask)".utf8)
+      if words.occur(in: decoded(name.prefix(limit + Self.lineReadAhead))) {
+        // Without a value the name may be one.
+        if name.count < item.count { output += name.prefix(limit) + [UInt8(ascii: "=")] }
+        output += Array(Redaction.mask.utf8)
       } else {
         output += item.prefix(max(0, limit - output.count))
         if output.count >= limit, !rest.isEmpty || item.count > limit { return false }
@@ -66,18 +99,48 @@ struct ContentMasker: Sendable {
     var bytes: [UInt8] = []
     var rest = name[...]
     while let byte = rest.popFirst() {
-      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      guard byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else {
+      guard byte == UInt8(ascii: "%"), let high = rest.first?.hexValue, let low = rest.dropFirst().first?.hexValue
+      else {
         bytes.append(byte)
         continue
       }
-      bytes.append(value)
+      bytes.append(high << 4 | low)
       rest = rest.dropFirst(2)
     }
     return bytes
   }
 
+  // MARK: Other text
+
+  /// The number of bytes of a line, or of a name in a form, that are compared beyond the limit.
+  private static let lineReadAhead = 4 << 10
+
+  private func maskLines(_ content: Data, _ limit: Int, _ output: inout [UInt8]) -> Bool {
+    var rest = content[...]
+    while !rest.isEmpty {
+      guard output.count < limit else { return false }
+      let line = rest.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+      rest = rest.dropFirst(line.count)
+      // A name with escapes cannot be compared.
+      let start = line.prefix(limit + Self.lineReadAhead)
+      let isMasked = words.occur(in: decoded(start)) || start.contains(UInt8(ascii: "\\"))
+      let shown = isMasked ? Array(Redaction.mask.utf8) : Array(line.prefix(limit - output.count))
+      output += shown
+      if !isMasked, shown.count < line.count { return false }
+      if let end = rest.popFirst(), output.count < limit { output.append(end) }
+    }
+    return true
+  }
+
   // MARK: JSON
+
+  /// The maximum length of JSON that is checked, and logged.
+  private static let jsonLimit = 8 << 20
+
+  private static func isJSON(_ content: Data) -> Bool {
+    if content.isEmpty { return true }
+    return content.count <= jsonLimit && (try? JSONValue(parsing: content)) != nil
+  }
 
   /// The number of bytes that are read beyond the limit, since masked values can be long.
   private static let readAhead = 64 << 10
@@ -96,7 +159,7 @@ struct ContentMasker: Sendable {
         guard isName else { continue }
         output += [UInt8(ascii: ":")]
         // The value of a name with escapes is always masked.
-        if masks(bytes) || bytes.contains(UInt8(ascii: "\\")) {
+        if words.occur(in: bytes) || bytes.contains(UInt8(ascii: "\\")) {
           scanner.skipValue()
           output += Array("\"\(Redaction.mask)\"".utf8)
         }

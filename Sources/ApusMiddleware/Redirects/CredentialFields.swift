@@ -36,19 +36,8 @@ struct CredentialFields {
   }
 
   private func contain(name: String) -> Bool {
-    if keyFields.contains(name) || name.utf8.starts(with: "x-amz-".utf8) { return true }
-    return name.utf8.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }.contains { word in
-      Self.revealingWords.contains { word.elementsEqual($0.utf8) }
-    }
+    keyFields.contains(name) || name.utf8.starts(with: "x-amz-".utf8) || RevealingWords.mark(field: name.utf8)
   }
-
-  /// `Proxy-Authorization`, `WWW-Authenticate`, `Cookie2`, `X-Api-Key`, `X-CSRF-Token`, `Idempotency-Key` and so on.
-  private static let revealingWords: [String] = [
-    "authorization", "authenticate", "authentication", "auth", "cookie", "cookie2", "key", "apikey", "token",
-    "accesstoken", "secret", "password", "passwd", "credential", "credentials", "session", "sessionid", "signature",
-    "csrf", "csrftoken", "xsrf", "dpop", "jwt", "otp", "bearer", "authtoken", "apitoken", "accesskey", "secretkey",
-    "sessiontoken", "jsessionid", "phpsessid",
-  ]
 
   /// The target without the parameters.
   func removed(from target: String) -> String {

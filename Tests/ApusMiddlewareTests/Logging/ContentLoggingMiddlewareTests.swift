@@ -24,7 +24,7 @@ struct ContentLoggingMiddlewareTests {
   }
 
   private func masked(_ text: String, _ type: MediaType = .json, limit: Int = 4096) -> String? {
-    let words = ContentLoggingMiddleware.defaultMaskedNames.map { Array($0.utf8) }
+    let words = RevealingWords(ContentLoggingMiddleware.defaultMaskedNames)
     return ContentMasker(words: words).text(of: Data(text.utf8), type, limit: limit)
   }
 
@@ -65,7 +65,7 @@ struct ContentLoggingMiddlewareTests {
 
   @Test("Of other content, or content that is not in memory, at most type and length are logged")
   func others() async throws {
-    let stub = StubTransport.answering(.text("s3cr3t"))
+    let stub = StubTransport.answering(.bytes(Data("s3cr3t".utf8)))
     _ = try await client().over(stub).send(Request<String>.get("/a"))
     #expect(log.lines.all.map(\.message) == ["response content"])
     #expect(log.lines.all[0].metadata["content"] == nil && log.lines.all[0].metadata["length"] == "6")
@@ -82,8 +82,7 @@ struct ContentLoggingMiddlewareTests {
       (#"{"Api-Key" : 7 ,"b":1}"#, #"{"Api-Key":"██","b":1}"#),
       (#"[{"refreshToken":"a\"b"}]"#, #"[{"refreshToken":"██"}]"#), (#"{"a":"token"}"#, #"{"a":"token"}"#),
       (#"{"p\u0061ssword":"x"}"#, #"{"p\u0061ssword":"██"}"#), (#"{"secret":true}"#, #"{"secret":"██"}"#),
-      (#"{"secret":"open"#, #"{"secret":"██""#), (#"{"secret":[1,[2"#, #"{"secret":"██""#),
-      ("{\"a\":\"\u{1b}[31m\n\u{202e}x\"}", #"{"a":" [31m  x"}"#), ("", ""),
+      ("{\"a\":\"\u{202e}\u{85}x\"}", #"{"a":"  x"}"#), ("", ""),
     ])
   func json(text: String, expected: String) {
     #expect(masked(text) == expected)
@@ -96,7 +95,7 @@ struct ContentLoggingMiddlewareTests {
     #expect(masked("p%61ssword=s3cr3t", form) == "p%61ssword=██")
     #expect(masked("a&b=&=c", form) == "a&b=&=c")
     #expect(masked("abcdef=1&b=2", form, limit: 4) == "abcd…")
-    #expect(masked("a", MediaType("text/plain")) == nil)
+    #expect(masked("a", MediaType("image/png")) == nil)
   }
 
   @Test("At most the limit is logged", arguments: [0, 1, 10, 100])
@@ -114,6 +113,8 @@ struct ContentLoggingMiddlewareTests {
     "hostile content takes time in proportion to what is read of it", arguments: ["[", "{\"token\":[", "\"", "\\", ":"])
   func hostile(piece: String) {
     let text = String(repeating: piece, count: 2_000_000 / piece.utf8.count)
-    #expect(masked(text) != nil)
+    #expect(masked(text) == nil)
+    #expect(masked(text, .text) != nil)
+    #expect((masked(text, .form) != nil) == ["[", ":"].contains(piece))
   }
 }

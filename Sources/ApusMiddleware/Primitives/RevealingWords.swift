@@ -1,0 +1,70 @@
+/// The words that mark a name as that of a secret: the name of a field, of a query parameter, of a member of JSON or of a
+/// form, or anything in a line of text.
+struct RevealingWords: Sendable {
+  /// Words that count anywhere in a name. In lower case, without `_` and `-`.
+  private let parts: [[UInt8]]
+  /// Words that count only as a whole word of a name, because other words contain them: `author`, `monkey`.
+  private let wholes: Set<[UInt8]>
+
+  /// The words that count anywhere in a name, without regard to case, `_` and `-`.
+  static let standardParts: Set<String> = [
+    "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
+    "authorization", "credential", "cookie", "sessionid", "sessid", "signature", "cvv", "cardnumber", "iban",
+    "verifier", "assertion", "devicecode", "usercode", "csrf", "xsrf", "bearer", "dpop",
+  ]
+  private static let standardWholes: Set<String> = [
+    "auth", "authenticate", "authentication", "key", "session", "jwt", "otp", "pwd", "pin",
+  ]
+  /// The plurals and compounds of the words above, for names that are compared word by word.
+  private static let standardForms: Set<String> = [
+    "credentials", "accesstoken", "authtoken", "apitoken", "sessiontoken", "csrftoken", "secretkey", "jsessionid",
+    "phpsessid",
+  ]
+
+  private static let standardWords = bytes(of: standardParts.union(standardWholes).union(standardForms))
+
+  /// - Parameter parts: the words that count anywhere in a name. If they include the standard words, the standard whole
+  ///   words count, too.
+  init(_ parts: Set<String>) {
+    self.parts = parts.map { Self.plain($0.utf8) }
+    wholes = parts.isSuperset(of: Self.standardParts) ? Self.bytes(of: Self.standardWholes) : []
+  }
+
+  private static func bytes(of words: Set<String>) -> Set<[UInt8]> { Set(words.map { Array($0.utf8) }) }
+
+  /// Whether a text contains one of the words.
+  func occur(in text: some Collection<UInt8>) -> Bool {
+    let plain = Self.plain(text)
+    return parts.contains { plain.contains($0) } || !wholes.isEmpty && Self.hasWord(of: wholes, in: text)
+  }
+
+  /// Whether one of the standard words is a whole word of the name of a field (header). A field that is kept back by
+  /// mistake may change the response, so words within words do not count.
+  static func mark(field name: some Sequence<UInt8>) -> Bool { hasWord(of: standardWords, in: name) }
+
+  private static func plain(_ text: some Sequence<UInt8>) -> [UInt8] {
+    text.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }.map(lowercased)
+  }
+
+  /// Splits at everything that is no letter and before a capital after a small letter.
+  private static func hasWord(of words: Set<[UInt8]>, in text: some Sequence<UInt8>) -> Bool {
+    var word: [UInt8] = []
+    var previous: UInt8 = 0
+    for byte in text {
+      if !isLetter(byte) || isCapital(byte) && isLetter(previous) && !isCapital(previous) {
+        if words.contains(word) { return true }
+        word = []
+      }
+      // No word is longer.
+      if isLetter(byte), word.count <= 16 { word.append(lowercased(byte)) }
+      previous = byte
+    }
+    return words.contains(word)
+  }
+
+  private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    isCapital(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+  }
+  private static func lowercased(_ byte: UInt8) -> UInt8 { isCapital(byte) ? byte | 0x20 : byte }
+}
