@@ -88,9 +88,18 @@ private struct EventDraft {
     switch name {
     case .data: try append(value)
     case .event: self.name = value.isEmpty ? Self.standardName : text(value, unless: self.name)
-    case .id: if !value.contains(0) { nextEventID = text(value, unless: nextEventID) }
+    case .id: if Self.canBeSent(value) { nextEventID = text(value, unless: nextEventID) }
     case .retry: if let time = Self.time(value) { reconnectionTime = time }
     }
+  }
+
+  /// The maximum length of an event ID in bytes.
+  private static let idLimit = 4 << 10
+
+  /// Whether an event ID can be sent in a field to continue the stream (RFC 9110 §5.5). Another ID is ignored, as one
+  /// with NUL by the standard: it would end the stream at the next reconnection, or be sent back for ever.
+  private static func canBeSent(_ value: UnsafeRawBufferPointer) -> Bool {
+    value.count <= idLimit && value.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
   }
 
   private mutating func append(_ value: UnsafeRawBufferPointer) throws {

@@ -69,15 +69,6 @@ struct EventStreamTests {
     #expect(bench.lastEventIDs == [nil, "7"])
   }
 
-  @Test("An ID that no field can have ends the stream instead of losing its position")
-  func invalidID() async {
-    bench.reply(.events("id: a\u{1}b\ndata: a\n\n"))
-    let (elements, error) = await bench.api.stream(.events).all()
-    #expect(elements == ["a"])
-    #expect(error?.code == .invalidRequest)
-    #expect(bench.isClean)
-  }
-
   @Test("A response that breaks off is continued from the last complete event")
   func brokenOff() async {
     bench.reply(.events("id: 1\ndata: a\n\nid: 2\ndata: b\n", "\n").failing(after: 1), .events("id: 2\ndata: b\n\n"))

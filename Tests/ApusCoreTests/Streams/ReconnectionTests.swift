@@ -24,6 +24,28 @@ struct ReconnectionTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
+  @Test(
+    "An event ID that no request could carry is ignored, and the stream continues from the one before",
+    arguments: [
+      "a\u{1}b", "\u{7F}", String(repeating: "x", count: 4097), String(repeating: "x", count: 900_000), "a\0",
+    ])
+  func unusableID(id: String) async throws {
+    let bench = StreamBench()
+    bench.reply(.events("id: 7\ndata: a\n\nid: \(id)\ndata: b\n\n"))
+    let (elements, error) = await read(bench.api.stream(.events)).value
+    #expect(elements == ["a", "b"] && error == nil)
+    #expect(bench.lastEventIDs == [nil, "7"])
+  }
+
+  @Test("An event ID of 4 KiB is sent back")
+  func longID() async throws {
+    let bench = StreamBench()
+    let id = String(repeating: "x", count: 4096)
+    bench.reply(.events("id: \(id)\ndata: a\n\n"))
+    _ = await read(bench.api.stream(.events)).value
+    #expect(bench.lastEventIDs == [nil, id])
+  }
+
   @Test("The delays of connections that fail in a row grow")
   func growingDelays() async throws {
     let bench = StreamBench(random: .max)
