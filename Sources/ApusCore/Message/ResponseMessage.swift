@@ -35,7 +35,7 @@ public struct ResponseMessage: Sendable {
 extension ResponseMessage {
   /// The server's time in the field `Date`, in whole seconds (RFC 9110 §6.6.1), or `nil` if it is missing or malformed.
   public var date: Date? {
-    head.headerFields[.date].flatMap(HTTPDate.parse).map { Date(timeIntervalSince1970: Double($0)) }
+    head.headerFields.single(.date).flatMap(HTTPDate.parse).map { Date(timeIntervalSince1970: Double($0)) }
   }
 
   /// The delay that the server asks for before a retry, or `nil` if it asks for none.
@@ -55,12 +55,12 @@ enum RetryAfter {
   private static let millisecondsName = HTTPField.Name("retry-after-ms")
 
   static func delay(in fields: HTTPFields) -> Duration? {
-    if let name = millisecondsName, let text = fields[name], isNumber(text) {
+    if let name = millisecondsName, let text = fields.single(name), isNumber(text) {
       return .milliseconds(min(Int64(text) ?? .max, longest * 1000))
     }
-    guard let text = fields[.retryAfter], !text.isEmpty else { return nil }
+    guard let text = fields.single(.retryAfter), !text.isEmpty else { return nil }
     if isNumber(text) { return .seconds(min(Int64(text) ?? longest, longest)) }
-    guard let date = HTTPDate.parse(text), let now = fields[.date].flatMap(HTTPDate.parse) else { return nil }
+    guard let date = HTTPDate.parse(text), let now = fields.single(.date).flatMap(HTTPDate.parse) else { return nil }
     return .seconds(min(max(0, date - now), longest))
   }
 

@@ -35,7 +35,7 @@ public struct ServerRateLimit: Sendable, Hashable {
 
   private static func delay(_ number: Int, _ fields: HTTPFields) -> Duration? {
     guard number >= leastTime.seconds else { return .seconds(min(number, longest)) }
-    guard let now = fields[.date].flatMap(HTTPDate.parse) else { return nil }
+    guard let now = fields.single(.date).flatMap(HTTPDate.parse) else { return nil }
     let time = number >= leastTime.milliseconds ? number / 1000 : number
     return .seconds(min(max(0, time - Int(clamping: now)), longest))
   }

@@ -1,4 +1,5 @@
 #if Transfers
+import ApusCore
 import HTTPTypes
 
 /// The fields (headers) of resumable uploads.
@@ -19,7 +20,8 @@ enum UploadField {
 
   /// Returns the value of a field without the spaces around it.
   static func text(_ name: String, in fields: HTTPFields) -> String? {
-    guard let name = HTTPField.Name(name), let value = fields[name] else { return nil }
+    // Some proxies repeat a field. Lists may be in several fields.
+    guard let name = HTTPField.Name(name), let value = fields.single(name) ?? fields[name] else { return nil }
     let isSpace = { (character: Character) in character == " " || character == "\t" }
     return String(value.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
   }

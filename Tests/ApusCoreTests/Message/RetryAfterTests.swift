@@ -35,6 +35,18 @@ import Testing
     #expect(HTTPDate.parse(text) == nil)
   }
 
+  @Test("A field with commas that a proxy has repeated counts once, and different ones do not count")
+  func repeated() {
+    let (date, later) = ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:47 GMT")
+    func delay(_ fields: (HTTPField.Name, String)...) -> Duration? {
+      RetryAfter.delay(in: HTTPFields(fields.map { HTTPField(name: $0, value: $1) }))
+    }
+    #expect(delay((.retryAfter, later), (.date, date), (.retryAfter, later), (.date, date)) == .seconds(10))
+    #expect(delay((.retryAfter, "7"), (.retryAfter, "7")) == .seconds(7))
+    #expect(delay((.retryAfter, "7"), (.retryAfter, "8")) == nil)
+    #expect(delay((.retryAfter, later), (.date, date), (.date, later)) == nil)
+  }
+
   @Test(
     "A number of seconds is a delay, and huge numbers are capped",
     arguments: [
