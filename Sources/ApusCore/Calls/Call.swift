@@ -54,6 +54,8 @@ final class Call: DeadlineTarget {
   var coalesces: Bool { options.coalesces ?? host.settings.coalesces }
   /// Whether the request names a complete URL in place of a path below the base URL.
   var sendsToURL: Bool { request.description.path.origin != nil }
+  /// Whether a response that came over https named the URL of the request, which is http.
+  var leavesHTTPS: Bool { request.description.path.leavesHTTPS }
   var attempts: Int { snapshot(\.attempts) }
   var deadline: Deadline? { snapshot(\.limits.deadline).map { Deadline($0, on: runtime.clock) } }
   var cancellationReason: CancellationReason? { snapshot(\.reason) }

@@ -70,8 +70,7 @@ extension Response {
   /// Returns the first link with a case-insensitive relation type such as `next` whose context is this resource
   /// (RFC 8288 §3.2).
   public func link(_ relation: String) -> WebLink? {
-    let relation = relation.lowercased()
-    return links.first { $0.relations.contains(relation) && $0.parameter("anchor") == nil }
+    WebLinks(in: fields).first(relation.lowercased())
   }
 
   /// The server's rate limit as reported by the response, or `nil`.

@@ -51,7 +51,8 @@ struct FlightKey: Hashable, Sendable {
 extension FlightKey {
   /// Creates the key of a call, or `nil` if the call cannot be coalesced.
   init?(_ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits) {
-    guard let (group, message) = Self.parts(request, context, limits) else { return nil }
+    // A call that is refused because of where its URL came from must not fail others.
+    guard !context.base.leavesHTTPS, let (group, message) = Self.parts(request, context, limits) else { return nil }
     self.group = group
     self.message = message
     environment = ObjectIdentifier(context.base.prepared)

@@ -12,7 +12,10 @@ extension RequestBox {
   func message(at base: BaseURL.Parts, coding: CodingOptions, commonAccept: HTTPFields? = nil) throws -> RequestMessage
   {
     if let failure = description.failure { throw failure }
-    if let reason = description.path.fault { throw CallFault(.invalidRequest, reason) }
+    if let reason = description.path.fault {
+      if description.path.isNamed { throw TransportError.namedURL(reason) }
+      throw CallFault(.invalidRequest, reason)
+    }
     let origin = description.path.origin
     var head = HTTPRequest(
       method: description.method, scheme: (origin ?? base.origin).scheme,

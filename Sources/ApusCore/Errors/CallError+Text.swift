@@ -47,6 +47,7 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     case .connectionLost where isIncompleteRequest: "was not sent completely"
     case .connectionLost: "lost its connection while \(phase.activity)"
     case .malformedResponse where isRedirect: "was redirected with \(StatusText.of(status)), which was not followed"
+    case .malformedResponse where attempts == 0: "could not follow a URL that the server named"
     case .malformedResponse: "got a response that breaks the rules of HTTP"
     case .contentTooLarge: "got more content than allowed"
     case .rejected: "was rejected" + (status.map { " with \(StatusText.of($0))" } ?? "")

@@ -57,6 +57,7 @@ struct MessageURL: Sendable {
     (scheme, authority, target) = (head.scheme, head.authority, head.path)
   }
 
+  var origin: Origin? { scheme.flatMap { scheme in authority.flatMap { Origin(scheme: scheme, authority: $0) } } }
   var text: String { "\(scheme ?? "")://\(authority ?? "")\(target ?? "/")" }
 }
 

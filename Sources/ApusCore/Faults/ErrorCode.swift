@@ -31,7 +31,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
   /// all content (body), and the rest was not sent.
   case connectionLost
   /// The response breaks the rules of HTTP, or is a redirect that is not followed: a loop, a forbidden target or no
-  /// target.
+  /// target. Also for a URL that a response named, for example that of the next page, and that cannot be used.
   case malformedResponse
   /// The response is larger than allowed.
   case contentTooLarge

@@ -72,11 +72,28 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     return error
   }
 
+  /// Returns the error for a URL that a response named and that is not requested.
+  ///
+  /// - Parameter reason: a sentence's clauses without anything of the URL.
+  package static func namedURL(_ reason: String) -> TransportError {
+    TransportError(.malformedResponse, requestState: .responded, detail: reason)
+  }
+
+  /// The error for an http URL that a response over https named.
+  static let leavesHTTPS = TransportError(
+    .malformedResponse, requestState: .responded,
+    detail: "the server named an http URL in a response over https, and it was not requested",
+    underlying: DowngradeRefusal()
+  ).attributed(to: .trafficControl)
+
   /// The kind, the state of the request and the detail.
   public var description: String {
     detail.isEmpty ? "\(kind) (\(requestState))" : "\(kind) (\(requestState)): \(detail)"
   }
 }
+
+/// The cause of a failure whose URL was named by a response over https, and is http.
+package struct DowngradeRefusal: Error, Hashable {}
 
 extension TransportError {
   /// The part that failed. Decides whether a failure counts against the server and whether a retry can help.

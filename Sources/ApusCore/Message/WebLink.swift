@@ -28,90 +28,13 @@ public struct WebLink: Sendable, Hashable {
     return nil
   }
 
-  /// Returns the links of all `Link` fields. In each field, the links after a syntax error are left out.
-  static func all(in fields: HTTPFields) -> [WebLink] {
-    guard let name = HTTPField.Name("link") else { return [] }
-    var links: [WebLink] = []
-    for value in fields[values: name] {
-      var parser = WebLinkParser(Array(value.utf8))
-      while let link = parser.next() { links.append(link) }
-    }
-    return links
-  }
+  /// Returns the links of all `Link` fields, see ``WebLinks``.
+  static func all(in fields: HTTPFields) -> [WebLink] { WebLinks(in: fields).links }
 
-  fileprivate init(target: String, parameters: [String: String]) {
+  init(target: String, parameters: [String: String]) {
     (self.target, self.parameters) = (target, parameters)
     relations =
       parameters["rel"].map { $0.utf8.split(separator: UInt8(ascii: " ")) }
       .map { $0.map { Substring($0).lowercased() } } ?? []
   }
-}
-
-/// A single-pass parser for the value of a `Link` field (RFC 8288 §B.2).
-private struct WebLinkParser {
-  private let bytes: [UInt8]
-  private var index = 0
-
-  init(_ bytes: [UInt8]) {
-    self.bytes = bytes
-  }
-
-  /// Returns the next link, or `nil` at the end and at a syntax error.
-  mutating func next() -> WebLink? {
-    skip { Self.isSpace($0) || $0 == UInt8(ascii: ",") }
-    guard take(UInt8(ascii: "<")) else { return nil }
-    let target = read { $0 != UInt8(ascii: ">") }
-    guard take(UInt8(ascii: ">")) else { return nil }
-    var parameters: [String: String] = [:]
-    while let (name, value) = parameter() {
-      // The first of several parameters with the same name counts (RFC 8288 §3.3).
-      if !name.isEmpty, parameters[name] == nil { parameters[name] = value }
-    }
-    skip { $0 != UInt8(ascii: ",") }
-    return WebLink(target: target, parameters: parameters)
-  }
-
-  private mutating func parameter() -> (name: String, value: String)? {
-    skip(Self.isSpace)
-    guard take(UInt8(ascii: ";")) else { return nil }
-    skip(Self.isSpace)
-    let name = read { !Self.isSpace($0) && !Self.endsToken($0) && $0 != UInt8(ascii: "=") }.lowercased()
-    skip(Self.isSpace)
-    guard take(UInt8(ascii: "=")) else { return (name, "") }
-    skip(Self.isSpace)
-    if take(UInt8(ascii: "\"")) { return (name, quoted()) }
-    return (name, read { !Self.isSpace($0) && !Self.endsToken($0) })
-  }
-
-  /// Reads the rest of a quoted string (RFC 9110 §5.6.4).
-  private mutating func quoted() -> String {
-    var text: [UInt8] = []
-    while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
-      if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count { index += 1 }
-      text.append(bytes[index])
-      index += 1
-    }
-    index += 1
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  private mutating func take(_ byte: UInt8) -> Bool {
-    guard index < bytes.count, bytes[index] == byte else { return false }
-    index += 1
-    return true
-  }
-
-  private mutating func skip(_ matches: (UInt8) -> Bool) {
-    while index < bytes.count, matches(bytes[index]) { index += 1 }
-  }
-
-  private mutating func read(_ matches: (UInt8) -> Bool) -> String {
-    let start = index
-    skip(matches)
-    return String(decoding: bytes[start..<index], as: UTF8.self)
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
-  private static func endsToken(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") }
 }

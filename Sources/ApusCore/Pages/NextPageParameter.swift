@@ -98,9 +98,15 @@ extension NextPageParameter {
   /// Returns the pages of an endpoint that takes the parameter.
   func source(of request: @escaping @Sendable (Parameter) -> Request<Page>) -> PageSource<Page> {
     PageSource(
-      request: { position, _ in
+      request: { position, origins in
         if case .unusable(let reason) = position?.place { return .failing(CallFault(.invalidRequest, reason)) }
-        return parameter(position).map(request) ?? .failing(.misplaced)
+        guard var page = parameter(position).map(request) else { return .failing(.misplaced) }
+        guard position != nil else { return page }
+        // The cursor may be a URL.
+        if page.path.origin != nil || page.path.fault != nil {
+          page.path = page.path.named(by: origins.source(after: parameter(nil).map { request($0).details }))
+        }
+        return page
       },
       turn: { response, position in
         PageSource.Turn(next: parameter(position).flatMap { next(response.value, $0) })

@@ -27,18 +27,43 @@ public import Foundation
 /// The URL may be relative to the URL of the response (RFC 3986 §5). It is requested with GET and with the fields
 /// (headers), tags, limits and settings of the endpoint, but without its path, query and content (body). No query
 /// parameter of the environment is added. A URL that cannot be used, for example because its scheme is neither http nor
-/// https, fails the call for the next page with the code `invalidRequest`.
+/// https, fails the call for the next page with the code `malformedResponse`, as does an http URL in a response that
+/// came over https, unless the call's redirect policy permits redirects from https to http.
 ///
 /// The environment's credentials and sensitive fields are sent only to their own origins. To an origin that is neither
 /// that of the environment nor that of the endpoint, and is not trusted by the endpoint, only those fields of the
 /// endpoint are sent whose values may be logged (``Redaction/defaultFields``).
 public struct NextPageURL<Page: Sendable>: Sendable {
-  /// Returns the URL as the server wrote it. `nil` or empty after the last page.
-  let text: @Sendable (Response<Page>) -> String?
+  /// What a response says about the next page.
+  enum Statement {
+    /// The URL as the server wrote it. Empty after the last page.
+    case url(String)
+    /// The response names a next page in a way that cannot be read, for this reason.
+    case unreadable(String)
+  }
+
+  /// Returns the statement of a response, or `nil` after the last page.
+  let statement: @Sendable (Response<Page>) -> Statement?
+
+  private init(text: @escaping @Sendable (Response<Page>) -> String?) {
+    statement = { text($0).map { .url($0) } }
+  }
+
+  private init(statement: @escaping @Sendable (Response<Page>) -> Statement?) {
+    self.statement = statement
+  }
 
   /// The `Link` field with the relation type `next` (RFC 8288). The list ends with a page without such a link.
+  ///
+  /// Values in single quotes and links without a comma between them are read. A field that cannot be parsed, but has a
+  /// parameter `rel` with the word `next`, does not end the list: the call for the next page fails with the code
+  /// `malformedResponse`.
   public static var link: NextPageURL {
-    NextPageURL { $0.link("next")?.target }
+    NextPageURL(statement: { response in
+      let links = WebLinks(in: response.fields)
+      if let link = links.first(WebLinks.next) { return .url(link.target) }
+      return links.hidesNext ? .unreadable("the server named a next page in a Link field that cannot be parsed") : nil
+    })
   }
 
   /// The content of the page.
@@ -46,7 +71,7 @@ public struct NextPageURL<Page: Sendable>: Sendable {
   /// - Parameter next: returns the URL of the next page, complete or relative. `nil` or an empty text after the last
   ///   page.
   public static func url(_ next: @escaping @Sendable (_ page: Page) -> String?) -> NextPageURL {
-    NextPageURL { next($0.value) }
+    NextPageURL(text: { next($0.value) })
   }
 
   /// The content of the page.
@@ -54,7 +79,7 @@ public struct NextPageURL<Page: Sendable>: Sendable {
   /// - Parameter next: returns the URL of the next page, complete or relative. `nil` after the last page.
   @_disfavoredOverload
   public static func url(_ next: @escaping @Sendable (_ page: Page) -> URL?) -> NextPageURL {
-    NextPageURL { next($0.value)?.absoluteString }
+    NextPageURL(text: { next($0.value)?.absoluteString })
   }
 }
 
@@ -62,16 +87,18 @@ extension NextPageURL {
   /// Returns the pages from an endpoint's first page on.
   func source(from first: Request<Page>) -> PageSource<Page> {
     PageSource(
-      request: { position, home in
+      request: { position, origins in
         guard let position else { return first }
-        return first.following(position, home: home)
+        return first.following(position, origins)
       },
       turn: { response, _ in
-        PageSource.Turn(
-          own: response.url.map(PagePosition.init(url:)),
-          next: text(response).flatMap { text in
-            text.isEmpty ? nil : PagePosition(url: text, relativeTo: response.url)
-          })
+        let next: PagePosition? =
+          switch statement(response) {
+          case nil: nil
+          case .url(let text): text.isEmpty ? nil : PagePosition(url: text, relativeTo: response.url)
+          case .unreadable(let reason): PagePosition(.unusable(reason))
+          }
+        return PageSource.Turn(own: response.url.map(PagePosition.init(url:)), next: next)
       },
       comparesPages: false)
   }
@@ -95,11 +122,14 @@ extension PagePosition {
 
 extension Request {
   /// Returns the request for a position that a response of this request named.
-  fileprivate func following(_ position: PagePosition, home: Origin?) -> Request {
+  fileprivate func following(_ position: PagePosition, _ origins: PageOrigins) -> Request {
     var request = details
     switch position.place {
-    case .url(let url): request.follow(.url(url), home: home)
-    case .unusable(let reason): request.failure = CallFault(.invalidRequest, reason)
+    case .url(let url):
+      let path = RequestPath.url(url)
+      // A position is made from a valid URL, so that a faulty one is that of the store.
+      request.follow(path.fault == nil ? path.named(by: origins.source(after: request)) : path, home: origins.home)
+    case .unusable(let reason): request.failure = TransportError.namedURL(reason)
     case .cursor, .number, .offset: request.failure = CallFault.misplaced
     }
     var next = self

@@ -20,6 +20,7 @@ public struct PageElements<Page: Sendable, Element>: AsyncSequence, Sendable {
     fileprivate var pages: PageSequence<Page>.Iterator
     fileprivate let elements: @Sendable (Page) -> [Element]
     private var rest = [Element]().makeIterator()
+    private var emptyPages = EmptyPages()
 
     fileprivate init(pages: PageSequence<Page>.Iterator, elements: @escaping @Sendable (Page) -> [Element]) {
       (self.pages, self.elements) = (pages, elements)
@@ -33,7 +34,9 @@ public struct PageElements<Page: Sendable, Element>: AsyncSequence, Sendable {
       while true {
         if let element = rest.next() { return element }
         guard let page = try await pages.next(isolation: actor) else { return nil }
-        rest = elements(page).makeIterator()
+        let elements = elements(page)
+        try pages.check(&emptyPages, elements.isEmpty)
+        rest = elements.makeIterator()
       }
     }
   }

@@ -30,6 +30,7 @@ struct PageIterator<Page: Sendable> {
   private let prefetches: Bool
   private let comparesPages: Bool
   private var loop: PageLoop
+  private var emptyPages = EmptyPages()
   /// The position of the page that is fetched or was fetched last.
   private var position: PagePosition?
   private var prefetched: PrefetchedCall<Fetched>?
@@ -47,8 +48,28 @@ struct PageIterator<Page: Sendable> {
     record = response.box
     let turn = source.turn(response.map(\.value), position)
     if let reason = loop.receive(turn, fingerprint: response.value.note) { throw fault(reason) }
+    // Other types of pages have their elements at a place that only the app knows.
+    if let elements = response.value.value as? any Collection { try checkElements(elements.isEmpty) }
     prefetch()
     return PositionedPage(page: response.value.value, next: turn.next)
+  }
+
+  /// Counts the page that was received last.
+  ///
+  /// - Parameter isEmpty: whether the page has no elements.
+  /// - Throws: ``CallError`` if too many pages had none and the list goes on. The loop is then over.
+  mutating func check(_ pages: inout EmptyPages, _ isEmpty: Bool) throws(CallError) {
+    guard let reason = pages.receive(isEmpty: isEmpty), prefetched != nil || loop.goesOn else { return }
+    loop.end()
+    prefetched = nil
+    throw fault(reason)
+  }
+
+  /// As above, for a page that is a collection.
+  private mutating func checkElements(_ isEmpty: Bool) throws(CallError) {
+    var pages = emptyPages
+    defer { emptyPages = pages }
+    try check(&pages, isEmpty)
   }
 
   private mutating func nextResponse() async throws(CallError) -> Response<Fetched>? {
@@ -75,7 +96,8 @@ struct PageIterator<Page: Sendable> {
   }
 
   private func request(at position: PagePosition?) -> Request<Fetched> {
-    let request = source.request(position, client.environment.baseURL.origin)
+    let origins = PageOrigins(home: client.environment.baseURL.origin, last: record?.record.url?.origin)
+    let request = source.request(position, origins)
     let comparesPages = comparesPages
     return request.setting(CommonPrincipalKey.self, principal).mapped(
       by: request.mapping.noting { comparesPages ? $0.fingerprint : nil })

@@ -31,6 +31,12 @@ struct PageLoop: Sendable {
     phase = .ready(start)
   }
 
+  /// Whether a next position is known.
+  var goesOn: Bool {
+    if case .ready = phase { return true }
+    return false
+  }
+
   /// Returns the next step. After a position to fetch the loop is over, unless ``receive(_:fingerprint:)`` continues
   /// it.
   mutating func advance() -> Step {
@@ -61,5 +67,27 @@ struct PageLoop: Sendable {
   /// Ends the loop.
   mutating func end() {
     phase = .over
+  }
+}
+
+/// The guard against lists whose pages have ever new positions and no elements. Pure.
+struct EmptyPages: Sendable {
+  private var inRow = 0
+  private var inAll = 0
+
+  /// The maximum number of pages without elements, one after the other.
+  static let longestRow = 100
+  /// The maximum number of pages without elements of one loop.
+  static let most = 20_000
+
+  /// Counts a page. Returns the reason if it is refused.
+  mutating func receive(isEmpty: Bool) -> String? {
+    guard isEmpty else {
+      inRow = 0
+      return nil
+    }
+    (inRow, inAll) = (inRow + 1, inAll + 1)
+    if inRow >= Self.longestRow { return "\(inRow) pages in a row have no elements, and the list goes on" }
+    return inAll >= Self.most ? "\(inAll) pages have no elements, and the list goes on" : nil
   }
 }

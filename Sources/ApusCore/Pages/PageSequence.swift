@@ -13,8 +13,9 @@
 ///
 /// A server could let a loop run endlessly. Therefore a list with more than 1000 pages is an error (``pageLimit(_:)``),
 /// as is a URL or cursor that the list contained before, and, for numbers and offsets, a page with the same content
-/// (body) as the previous page (``allowingEqualPages()``): a ``CallError`` with the code `decoding` and the trace of
-/// the last page that was fetched.
+/// (body) as the previous page (``allowingEqualPages()``), and the hundredth page in a row without elements, or the
+/// 20,000th in all: a ``CallError`` with the code `decoding` and the trace of the last page that was fetched. The
+/// elements are those of ``elements(_:)``, or of the page itself if it is a collection.
 public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
   /// A page.
   public typealias Element = Page
@@ -91,6 +92,11 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
     /// - Throws: the ``CallError`` of the page's call, or a ``CallError`` for a list without end.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Page? {
       try await pages.next()?.page
+    }
+
+    /// Counts the page that was returned last, see ``PageIterator/check(_:_:)``.
+    mutating func check(_ empty: inout EmptyPages, _ isEmpty: Bool) throws(CallError) {
+      try pages.check(&empty, isEmpty)
     }
   }
 }

@@ -4,9 +4,9 @@ import HTTPTypes
 /// a list come down to it.
 struct PageSource<Page: Sendable>: Sendable {
   /// Returns the request for a position; `nil` is the first page. A position of another kind gives a request whose call
-  /// fails. Secrets of the endpoint are sent only to `home`, the origin of the environment, to the origin of the first
-  /// page, and to the origins that the endpoint trusts.
-  let request: @Sendable (_ position: PagePosition?, _ home: Origin?) -> Request<Page>
+  /// fails. Secrets of the endpoint are sent only to the origin of the environment, to the origin of the first page, and
+  /// to the origins that the endpoint trusts.
+  let request: @Sendable (_ position: PagePosition?, _ origins: PageOrigins) -> Request<Page>
   /// Returns the positions that a response names, for the position it was requested for.
   let turn: @Sendable (_ response: Response<Page>, _ position: PagePosition?) -> Turn
   /// Whether two equal pages in a row mean that the server ignores the position.
@@ -19,6 +19,20 @@ struct PageSource<Page: Sendable>: Sendable {
     /// The position of the next page. `nil` after the last page.
     let next: PagePosition?
   }
+}
+
+/// The origins that a loop over pages knows.
+struct PageOrigins: Sendable {
+  /// The origin of the environment.
+  let home: Origin?
+  /// The origin of the last response, which named the next page. `nil` before the first page of a loop: a stored
+  /// position was named by an earlier loop.
+  let last: Origin?
+
+  /// The origin of the response that named a position.
+  ///
+  /// - Parameter first: the request for the first page.
+  func source(after first: RequestDescription?) -> Origin? { last ?? first?.path.origin ?? home }
 }
 
 extension Request {

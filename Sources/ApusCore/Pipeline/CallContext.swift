@@ -19,6 +19,8 @@ public struct CallContext: Sendable {
   /// Whether an outer middleware follows redirects. The content of redirects is then not collected
   /// (``ExchangeContext/followsRedirect(_:)``).
   package var followsRedirects = false
+  /// Whether the redirect policy permits a URL that leaves https. Default: `false`, also without redirects.
+  package var allowsLeavingHTTPS = false
   /// Whether an outer middleware handles 401 before the content is read. The content of a 401 response is then not
   /// collected.
   package var answersChallenges = false
@@ -103,6 +105,13 @@ public struct CallContext: Sendable {
   /// Reports the number of content bytes that a middleware has read in place of the app.
   package func received(_ count: Int) {
     base.received(count)
+  }
+
+  /// Throws if the request's URL was named by a response over https and is http, unless the redirect policy permits it.
+  ///
+  /// The target of a redirect is checked by the middleware that follows it.
+  package func checkNamedURL() throws(TransportError) {
+    if base.leavesHTTPS, !allowsLeavingHTTPS { throw .leavesHTTPS }
   }
 
   /// Throws if the exchange must not begin.

@@ -80,6 +80,7 @@ final class CompiledPipeline: CallPipeline {
   @inline(never)
   private func begin(_ request: RequestMessage, _ context: CallContext) throws {
     try context.checkCancellation()
+    try context.checkNamedURL()
     // Waiting in the pipeline may have used up the attempt's time.
     let now = context.now
     if let end = context.attemptDeadline, end <= now {

@@ -33,7 +33,8 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
   private let cursor: @Sendable (Value) -> Cursor?
 
   /// The minimum time between the starts of two calls if the response to the first has no cursor, or the same one again.
-  /// It bounds the load on a server that does not hold requests. Default: 1 second.
+  /// It bounds the load on a server that does not hold requests. With a new cursor the minimum is 100 milliseconds, or
+  /// this time if it is shorter. Default: 1 second.
   public var interval = Duration.seconds(1)
 
   init(
@@ -51,11 +52,16 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
   /// The default limit of a call. Not endless, because a lost connection may never be reported.
   static var longestCall: Duration { .seconds(600) }
 
+  /// The minimum time between the starts of two calls if the response to the first has a new cursor.
+  private static var shortestInterval: Duration { .milliseconds(100) }
+
   /// An iterator over the values.
   public struct Iterator: AsyncIteratorProtocol {
     private let polls: PollSequence
     private let principal = CommonPrincipal()
     private var cursor: Cursor?
+    /// The origin of the response that named the cursor. `nil`: the app passed it.
+    private var source: Origin?
     private var state: ReconnectState?
     private var delay = Duration.zero
     private var isFinished = false
@@ -79,12 +85,12 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
         if delay > .zero { try await polls.client.pause(delay, for: request.box, from: polls.client.origin) }
         let start = now
         do throws(CallError) {
-          let value = try await polls.client.send(request)
+          let response = try await polls.client.response(to: request)
           state.responded()
           self.state = state
-          received(value, after: start.duration(to: now))
+          received(response, after: start.duration(to: now))
           isFinished = false
-          return value
+          return response.value
         } catch {
           delay = try pause(after: error, &state)
           self.state = state
@@ -102,16 +108,18 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
 
     private func prepared(_ request: Request<Value>) -> Request<Value> {
       request.modified { request in
+        if let source { request.path = request.path.named(by: source) }
         if request.options.timeout == nil { request.options.timeout = longestCall }
         request.options.values[CommonPrincipalKey.self] = principal
       }
     }
 
-    private mutating func received(_ value: Value, after time: Duration) {
-      let next = polls.cursor(value)
+    private mutating func received(_ response: Response<Value>, after time: Duration) {
+      let next = polls.cursor(response.value)
       let isNew = next.map { !isSame($0, cursor) } ?? false
-      delay = isNew ? .zero : polls.interval - time
-      if let next { cursor = next }
+      delay = (isNew ? Swift.min(polls.interval, PollSequence.shortestInterval) : polls.interval) - time
+      guard let next else { return }
+      (cursor, source) = (next, response.box.record.url?.origin)
     }
 
     private func isSame(_ next: Cursor, _ cursor: Cursor?) -> Bool {

@@ -103,8 +103,10 @@ enum BaseURLParser {
     let typed = Substring(bytes[..<end])
     guard !hasScheme(typed.utf8) else { return String(typed) }
     let rest = typed.utf8.starts(with: "//".utf8) ? Substring(typed.utf8.dropFirst(2)) : typed
-    let isLoopback = (try? parse("http://\(rest)"))?.origin.isLoopback ?? false
-    return "\(isLoopback ? "http" : "https")://\(rest)"
+    let origin = (try? parse("http://\(rest)"))?.origin
+    // Of typed text, names below `localhost` count, too (RFC 6761 §6.3). Nothing is trusted because of it.
+    let isLocal = origin.map { $0.isThisMachine || $0.host.hasSuffix(".localhost") } ?? false
+    return "\(isLocal ? "http" : "https")://\(rest)"
   }
 
   /// Whether a text begins with a scheme and two slashes (RFC 3986 §3.1).
@@ -159,16 +161,5 @@ enum BaseURLParser {
     encoded.appendQueryText(text)
     if let reason = PathRules.reason(inQuery: encoded) { throw BaseURL.ParseError(reason: reason) }
     return encoded
-  }
-}
-
-extension Origin {
-  /// Whether the host is a loopback name or address (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
-  fileprivate var isLoopback: Bool {
-    if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
-    let isAddress = host.utf8.allSatisfy {
-      $0 == UInt8(ascii: ".") || $0.isDigit
-    }
-    return isAddress && host.hasPrefix("127.")
   }
 }

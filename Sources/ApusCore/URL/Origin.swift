@@ -63,6 +63,11 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Origin {
+  /// Whether a URL at this origin leaves https although a response that came over https named it.
+  ///
+  /// The rule for every URL that a response names: of a redirect, a page, an upload, a poll and an endpoint in metadata.
+  package func isDowngrade(from source: Origin) -> Bool { scheme == "http" && source.scheme == "https" }
+
   /// Whether messages to the host stay on this machine: `localhost`, or a loopback address in its usual form
   /// (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). Other names might resolve to any address.
   package var isThisMachine: Bool {

@@ -28,6 +28,10 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   let fault: String?
   /// The origin, if this is a complete URL.
   let origin: Origin?
+  /// Whether a response named the URL, so that the server is to blame if it cannot be used.
+  private(set) var isNamed = false
+  /// Whether a response that came over https named this URL, which is http.
+  package private(set) var leavesHTTPS = false
 
   /// Creates a path from text without values.
   public init(stringLiteral value: String) {
@@ -116,8 +120,23 @@ extension RequestPath {
     fault = nil
   }
 
+  /// Returns the path as named by a response. A path below the base URL is returned unchanged.
+  ///
+  /// - Parameter source: the origin of the response. `nil`: unknown.
+  package func named(by source: Origin?) -> RequestPath {
+    guard isURL else { return self }
+    var path = self
+    path.isNamed = true
+    if let origin, let source, origin.isDowngrade(from: source) { path.leavesHTTPS = true }
+    return path
+  }
+
+  /// Whether this is a complete URL, also if it cannot be used.
+  private var isURL: Bool { origin != nil || template == Self.faultyTemplate }
+  private static let faultyTemplate = "{url}"
+
   private init(fault: String) {
-    (encoded, query, origin, template, self.fault) = ("", nil, nil, "{url}", fault)
+    (encoded, query, origin, template, self.fault) = ("", nil, nil, Self.faultyTemplate, fault)
   }
 }
 

@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// A URL that is known only at run time, resolved against another URL (RFC 3986 §5): the `Location` of a redirect, a
 /// link in a response, an address that a user typed.
 ///
@@ -14,6 +16,8 @@ package struct URLReference: Hashable, Sendable {
     package static let unsupportedScheme = Fault(reason: "has a scheme other than http and https")
     /// The text is relative, and there is no URL to resolve it against.
     package static let relative = Fault(reason: "is relative")
+    /// A response has several fields that name different URLs.
+    package static let several = Fault(reason: "is one of several")
   }
 
   package let origin: Origin
@@ -49,6 +53,23 @@ package struct URLReference: Hashable, Sendable {
     let isAbsolute = rest.first == UInt8(ascii: "/")
     let folder: ArraySlice<UInt8> = isAbsolute ? [] : current.path.prefix(upToLast: UInt8(ascii: "/"))
     target = try Self.target(path: folder + rest.path, query: rest.query)
+  }
+
+  /// Returns the URL of the field `Location` (RFC 9110 §10.2.2), or `nil` if there is none that is not empty.
+  ///
+  /// A value may contain commas, so that it is never split. Several fields must name the same URL.
+  package static func location(
+    in fields: HTTPFields, relativeTo base: (origin: Origin, target: String)?
+  ) throws(URLReference.Fault) -> URLReference? {
+    var found: URLReference?
+    for field in fields[fields: .location] {
+      let text = field.withUnsafeBytesOfValue { Array($0) }.trimmed
+      guard !text.isEmpty else { continue }
+      let location = try URLReference(text, relativeTo: base)
+      guard found == nil || found == location else { throw Fault.several }
+      found = location
+    }
+    return found
   }
 
   private static let doubleSlash: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "/")]
@@ -97,6 +118,17 @@ package struct URLReference: Hashable, Sendable {
     let path = ReferencePath.withoutDotSegments(path).escaped(keepingQuestionMarks: false)
     let query = query.map { "?" + $0.escaped(keepingQuestionMarks: true) } ?? ""
     return path + query
+  }
+}
+
+extension [UInt8] {
+  /// The bytes without leading and trailing spaces and tabs.
+  fileprivate var trimmed: ArraySlice<UInt8> {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+      return []
+    }
+    return self[first...last]
   }
 }
 

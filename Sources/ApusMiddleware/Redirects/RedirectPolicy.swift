@@ -25,8 +25,8 @@ public struct RedirectPolicy: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - limit: the maximum number of redirects in a row. Default: 10.
-  ///   - allowsInsecure: whether a redirect may lead from https to http, where the content can be read on the way.
-  ///     Default: `false`.
+  ///   - allowsInsecure: whether a redirect may lead from https to http, where the content can be read on the way. The
+  ///     same applies to any other URL that a response names: of a page, of an upload, of a poll. Default: `false`.
   ///   - hosts: the hosts to which a redirect may lead, beside the host of the call itself. Default: `nil`, any host.
   public static func follow(
     limit: Int = 10, allowsInsecure: Bool = false, hosts: Set<String>? = nil

@@ -63,7 +63,7 @@ struct RedirectState {
   ) throws(RedirectRefusal) -> Hop {
     guard let from = request.origin else { throw .malformedLocation("the request has no origin") }
     let location = try Self.location(in: head, from, request.target)
-    if from.scheme == "https", location.origin.scheme == "http", !limits.allowsInsecure { throw .insecure }
+    if location.origin.isDowngrade(from: from), !limits.allowsInsecure { throw .insecure }
     if let hosts = limits.hosts, location.origin.host != firstHost, !hosts.contains(location.origin.host) {
       throw .hostNotAllowed
     }
@@ -84,33 +84,18 @@ struct RedirectState {
   private static func location(
     in head: HTTPResponse, _ base: Origin, _ target: String
   ) throws(RedirectRefusal) -> URLReference {
-    var found: URLReference?
-    for field in head.headerFields[fields: .location] {
-      let bytes = field.withUnsafeBytesOfValue { Array($0) }
-      let location = try reference(bytes, at: base, target)
-      guard found == nil || found == location else { throw .malformedLocation("it has several Locations") }
-      found = location
+    let found: URLReference?
+    do {
+      found = try URLReference.location(in: head.headerFields, relativeTo: (base, target))
+    } catch {
+      switch error {
+      case .unsupportedScheme: throw .unsupportedScheme
+      case .several: throw .malformedLocation("it has several Locations")
+      default: throw .malformedLocation("its Location \(error.reason)")
+      }
     }
     guard let found else { throw .malformedLocation("it has no Location") }
     return found
-  }
-
-  /// The target of a `Location` field (RFC 9110 §10.2.2).
-  static func reference(
-    _ bytes: [UInt8], at base: Origin, _ target: String
-  ) throws(RedirectRefusal) -> URLReference {
-    let text = bytes.trimmed
-    let reference: URLReference
-    do {
-      reference = try URLReference(text, relativeTo: (base, target))
-    } catch {
-      throw error == .unsupportedScheme ? .unsupportedScheme : .malformedLocation("its Location \(error.reason)")
-    }
-    // Some transports join several fields into one.
-    guard !text.contains([UInt8(ascii: ","), UInt8(ascii: " ")]) else {
-      throw .malformedLocation("it has several Locations")
-    }
-    return reference
   }
 
   /// Removes the fields and parameters that must not be sent to another origin.
@@ -131,17 +116,6 @@ struct RedirectState {
   ) throws(RedirectRefusal) {
     if head.headerFields[.setCookie] != nil { visits = [] } else { visits.insert(Visit(request)) }
     guard !visits.contains(Visit(next)) else { throw .loop }
-  }
-}
-
-extension [UInt8] {
-  /// The bytes without leading and trailing spaces and tabs.
-  fileprivate var trimmed: ArraySlice<UInt8> {
-    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-    guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-      return []
-    }
-    return self[first...last]
   }
 }
 

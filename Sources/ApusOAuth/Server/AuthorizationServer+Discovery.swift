@@ -16,7 +16,7 @@ extension AuthorizationServer {
   ///   - issuerPattern: the issuers of a server with several tenants, see ``issuerPattern``. Default: `nil`, the server
   ///     has one. A server whose own document names the pattern is accepted only with it.
   ///   - client: sends the requests, without its credentials.
-  /// - Returns: the server. All its URLs are https, or http on this machine.
+  /// - Returns: the server. All its URLs are https, or http on this machine if the issuer is such a URL, too.
   /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/discovery``: ``OAuthError/Code/issuerMismatch`` if the
   ///   document belongs to another issuer; ``OAuthError/Code/cancelled`` when the task is cancelled.
   public static func discover(
@@ -88,6 +88,7 @@ extension AuthorizationServer {
   }
 
   private func checkURLs() throws(OAuthError) {
+    let source = try ServerURL(issuer, for: .discovery, "issuer").origin
     let urls = [
       ("authorization endpoint", authorizationEndpoint), ("token endpoint", tokenEndpoint),
       ("endpoint of pushed requests", pushedAuthorizationEndpoint),
@@ -95,7 +96,11 @@ extension AuthorizationServer {
       ("URL of the keys", keysURL),
     ]
     for (name, url) in urls {
-      if let url { _ = try ServerURL(url, for: .discovery, name) }
+      guard let url else { continue }
+      // A document that came over https names no URL in clear, not even on this machine.
+      guard try !ServerURL(url, for: .discovery, name).origin.isDowngrade(from: source) else {
+        throw OAuthError(.discovery, .insecureURL, "the \(name) must be https, as the issuer is")
+      }
     }
   }
 }

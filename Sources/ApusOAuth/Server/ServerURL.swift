@@ -18,7 +18,7 @@ struct ServerURL: Hashable, Sendable {
     } catch {
       throw OAuthError(step, .invalidMetadata, "the \(name) \(error.reason)")
     }
-    guard url.origin.scheme == "https" || Self.isLoopback(url.origin.host) else {
+    guard url.origin.scheme == "https" || url.origin.isThisMachine else {
       throw OAuthError(step, .insecureURL, "the \(name) must be https")
     }
     guard !text.utf8.contains(UInt8(ascii: "#")) else {
@@ -26,11 +26,6 @@ struct ServerURL: Hashable, Sendable {
     }
     origin = url.origin
     self.text = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? text : "\(url.origin)\(url.target)"
-  }
-
-  /// Whether a host is this machine (RFC 8252 §8.3). Names other than `localhost` could resolve to any address.
-  static func isLoopback(_ host: String) -> Bool {
-    host == "127.0.0.1" || host == "[::1]" || host == "localhost"
   }
 }
 #endif

@@ -31,7 +31,9 @@ extension Client {
   ///     file, bytes, or a replayable stream.
   ///   - uploadProtocol: the protocol that the server speaks.
   ///   - options: the store and the account. Default: ``UploadOptions/init(store:account:)``.
-  /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` tells how many bytes the server is known to have.
+  /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` tells how many bytes the server is known to have. The
+  ///   code is `malformedResponse` if the URL of the upload, also a stored one, is http while the endpoint is https,
+  ///   unless the endpoint's redirect policy permits redirects from https to http.
   /// - Cancellation: the code is `cancelled`; what the server has is kept.
   public func upload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
@@ -91,7 +93,7 @@ extension Client {
   ///   - options: the store and the account.
   /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the
   ///   record stays, unless the status says that the server does not know the upload or cannot remove it (404, 405,
-  ///   410, 501).
+  ///   410, 501). No request is sent to an http URL that an https response named; the record is removed.
   public func discardUpload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions
   ) async throws(CallError) {
@@ -102,7 +104,8 @@ extension Client {
       do throws(CallError) {
         try await uploadProtocol.driver.cancel(ticket, calls)
       } catch {
-        guard let status = error.status, [404, 405, 410, 501].contains(status) else { throw error }
+        let isUnreachable = error.underlying is DowngradeRefusal
+        guard isUnreachable || error.status.map({ [404, 405, 410, 501].contains($0) }) == true else { throw error }
       }
       do throws(TransferError) {
         try await record.write(nil)

@@ -52,8 +52,11 @@ struct DraftUpload: UploadDriver {
       let response = try await calls.send(request, reportingFrom: 0)
       // The request had all content, so a success is the endpoint's response, unless the server says otherwise.
       guard UploadField.flag("Upload-Complete", in: response.fields) == false else { return .complete(response) }
-      let announced = ticket(response.fields, relativeTo: response.url) ?? known.withLock({ $0 })
-      return announced.map { .announced($0) } ?? .fail(.noLocation)
+      guard let announced = ticket(response.fields, relativeTo: response.url) ?? known.withLock({ $0 }) else {
+        return .fail(.noLocation)
+      }
+      try await calls.check(announced)
+      return .announced(announced)
     } catch {
       // A success that came before all content was sent may announce the upload.
       if error.isIncompleteRequest, known.withLock({ $0 }) == nil,
@@ -74,12 +77,13 @@ struct DraftUpload: UploadDriver {
     if calls.length == 0 { return .complete(response) }
     guard let ticket = ticket(response.fields, relativeTo: response.url) else { return .fail(.noLocation) }
     if let reason = UploadLimits(response.fields).refusal(of: calls.length) { return .fail(reason) }
+    try await calls.check(ticket)
     return .created(ticket, StoredParts())
   }
 
   func locate(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
     do throws(CallError) {
-      let fields = try await calls.send(versioned(calls.request(.head, to: ticket.location))).fields
+      let fields = try await calls.send(versioned(calls.request(.head, to: ticket))).fields
       if UploadField.flag("Upload-Complete", in: fields) == true { return .complete(nil) }
       guard let offset = UploadField.number("Upload-Offset", in: fields),
         UploadField.number("Upload-Length", in: fields) ?? calls.length == calls.length
@@ -94,7 +98,7 @@ struct DraftUpload: UploadDriver {
 
   func send(_ part: Range<Int64>, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
     let isLast = part.upperBound == calls.length
-    var request = versioned(calls.request(.patch, to: ticket.location, part: part, as: "application/partial-upload"))
+    var request = versioned(calls.request(.patch, to: ticket, part: part, as: "application/partial-upload"))
       .field("Upload-Offset", String(part.lowerBound)).field("Upload-Complete", isLast ? "?1" : "?0")
     if isLast { request = request.field("Accept", calls.message.head.headerFields[.accept] ?? "*/*") }
     if let digest, !part.isEmpty {
@@ -137,7 +141,7 @@ struct DraftUpload: UploadDriver {
   }
 
   func cancel(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) {
-    _ = try await calls.send(versioned(calls.request(.delete, to: ticket.location)))
+    _ = try await calls.send(versioned(calls.request(.delete, to: ticket)))
   }
 
   func isFinal(_ error: CallError) -> Bool {
@@ -170,10 +174,7 @@ struct DraftUpload: UploadDriver {
 
   /// The upload that a response announces.
   private func ticket(_ fields: HTTPFields, relativeTo base: String?) -> UploadTicket? {
-    guard let location = UploadField.text("Location", in: fields),
-      let url = URLReference.complete(location, relativeTo: base)
-    else { return nil }
-    return limited(UploadTicket(location: url), fields)
+    UploadTicket(in: fields, relativeTo: base).map { limited($0, fields) }
   }
 
   private func limited(_ ticket: UploadTicket, _ fields: HTTPFields) -> UploadTicket {

@@ -27,10 +27,8 @@ struct TusUpload: UploadDriver {
     let metadata = try encodedMetadata(calls)
     if !metadata.isEmpty { request = request.field("Upload-Metadata", metadata) }
     let response = try await calls.send(request)
-    guard let location = UploadField.text("Location", in: response.fields),
-      let url = URLReference.complete(location, relativeTo: response.url)
-    else { return .fail(.noLocation) }
-    var ticket = UploadTicket(location: url)
+    guard var ticket = UploadTicket(in: response.fields, relativeTo: response.url) else { return .fail(.noLocation) }
+    try await calls.check(ticket)
     ticket.expiration = expiration(response.fields)
     // A checksum is computed before the part is sent, so parts are small enough to be read twice soon.
     if checksum != nil { ticket.maximumPart = Self.checkedPart }
@@ -38,7 +36,7 @@ struct TusUpload: UploadDriver {
   }
 
   func locate(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
-    let request = calls.request(.head, to: ticket.location).field("Tus-Resumable", Self.version)
+    let request = calls.request(.head, to: ticket).field("Tus-Resumable", Self.version)
       .field("Cache-Control", "no-store")
     do throws(CallError) {
       let fields = try await calls.send(request).fields
@@ -53,7 +51,7 @@ struct TusUpload: UploadDriver {
   }
 
   func send(_ part: Range<Int64>, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
-    var request = calls.request(.patch, to: ticket.location, part: part, as: "application/offset+octet-stream")
+    var request = calls.request(.patch, to: ticket, part: part, as: "application/offset+octet-stream")
       .field("Tus-Resumable", Self.version).field("Upload-Offset", String(part.lowerBound))
     if let checksum {
       let digest = try await checksum.digest(of: calls.source.part(part), for: calls)
@@ -80,7 +78,7 @@ struct TusUpload: UploadDriver {
   }
 
   func cancel(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) {
-    _ = try await calls.send(calls.request(.delete, to: ticket.location).field("Tus-Resumable", Self.version))
+    _ = try await calls.send(calls.request(.delete, to: ticket).field("Tus-Resumable", Self.version))
   }
 
   /// The server has the first bytes, and may keep them for longer now.

@@ -101,7 +101,10 @@ struct Upload {
     let latest = Mutex<UploadTicket?>(nil)
     let (driver, calls, record) = (driver, calls, record)
     async let saved: Void = {
-      for await ticket in tickets { try? await Self.save(ticket, driver, calls, to: record) }
+      for await ticket in tickets {
+        guard (try? await calls.check(ticket)) != nil else { continue }
+        try? await Self.save(ticket, driver, calls, to: record)
+      }
     }()
     let result: Result<UploadStep, CallError>
     do throws(CallError) {
@@ -184,8 +187,8 @@ struct Upload {
     let delay = error.retryAfter ?? .zero
     let isTemporary = Self.isTemporary(error, driver, exists: state.ticket != nil) && delay <= Self.longestDelay
     guard let number = state.interrupt(isTemporary: isTemporary) else {
-      // The server's response to complete content: there is nothing to continue.
-      if driver.isFinal(error) { await forget() }
+      // After the server's response to complete content there is nothing to continue, nor at a URL that is refused.
+      if driver.isFinal(error) || error.underlying is DowngradeRefusal { await forget() }
       // A driver's own error is already complete.
       if let cause = error.transfer, cause.reason != .interrupted, error.requestState == .notSent { throw error }
       throw error.explained(by: kept(TransferError(of: error)))

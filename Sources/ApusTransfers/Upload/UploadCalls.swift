@@ -39,7 +39,10 @@ package struct UploadCalls: Sendable {
   /// The endpoint's own fields (headers) go along if the URL has the endpoint's origin, since the server may ask for
   /// them on every request. Credentials are added by the client, at their origins only.
   ///
+  /// A URL that leaves https fails the call with `malformedResponse`, unless the endpoint's redirect policy permits it.
+  ///
   /// - Parameters:
+  ///   - location: the URL of the upload.
   ///   - part: the offsets of the bytes to send. Default: `nil`, no content.
   ///   - mediaType: the media type of the content.
   package func request(
@@ -49,12 +52,35 @@ package struct UploadCalls: Sendable {
       part.map { [source] part in
         RequestContent(mediaType) { _ in part.isEmpty ? .bytes(Data()) : source.part(part) }
       } ?? .empty
-    var request = Request<Content>(method: method, path: .url(location), content: content, mapping: .content)
+    // Also for a stored upload: its URL was named by a response to the endpoint's request.
+    let path = RequestPath.url(location).named(by: message.origin)
+    var request = Request<Content>(method: method, path: path, content: content, mapping: .content)
     request.options = self.request.options
-    if URLReference.origin(of: location) == URLReference.origin(of: message.url) {
+    if URLReference.origin(of: location) == message.origin {
       request.fields = self.request.fields.filter { !Self.describesContent($0) }
     }
     return request
+  }
+
+  /// Returns a request to the URL of the upload, as above.
+  func request(
+    _ method: HTTPRequest.Method, to ticket: UploadTicket, part: Range<Int64>? = nil, as mediaType: MediaType = .bytes
+  ) -> Request<Content> {
+    var request = self.request(method, to: ticket.location, part: part, as: mediaType)
+    // The endpoint may be http, and have led to https by a redirect.
+    if ticket.leavesHTTPS == true { request.path = request.path.named(by: Self.secureOrigin) }
+    return request
+  }
+
+  private static let secureOrigin = Origin(scheme: "https", host: "", port: 443)
+
+  /// Throws if no request may be sent to the URL of the upload. Sends nothing.
+  ///
+  /// Such an upload is not stored: it could not continue, and would keep the next one from being created.
+  func check(_ ticket: UploadTicket) async throws(CallError) {
+    let request = self.request(.head, to: ticket)
+    guard request.path.leavesHTTPS else { return }
+    _ = try await client.message(for: request)
   }
 
   /// Sends a request and reports the progress of its content.
@@ -98,15 +124,6 @@ extension URLReference {
   /// The origin of a complete URL, or `nil` if the text is none.
   static func origin(of text: String) -> Origin? {
     (try? URLReference(text.utf8, relativeTo: nil))?.origin
-  }
-
-  /// Returns the complete URL of a `Location` field (RFC 9110 §10.2.2), or `nil` if it is not usable.
-  static func complete(_ location: String, relativeTo base: String?) -> String? {
-    let base = base.flatMap { try? URLReference($0.utf8, relativeTo: nil) }
-    guard let url = try? URLReference(location.utf8, relativeTo: base.map { ($0.origin, $0.target) }) else {
-      return nil
-    }
-    return "\(url.origin)\(url.target)"
   }
 }
 #endif

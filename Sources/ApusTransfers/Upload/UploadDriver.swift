@@ -1,5 +1,6 @@
 #if Transfers
 package import ApusCore
+import HTTPTypes
 
 /// A protocol in which content is sent to a server in several requests, so that an interrupted upload can continue.
 ///
@@ -87,9 +88,23 @@ package struct UploadTicket: Hashable, Sendable, Codable {
   package var partSize: Int64?
   /// The time until which the server keeps the upload, in seconds since 1970. `nil`: unknown.
   package var expiration: Int64?
+  /// Whether a response that came over https named the location, which is http. `nil`: no.
+  private(set) var leavesHTTPS: Bool?
 
   package init(location: String) {
     self.location = location
+  }
+
+  /// Creates a ticket from the `Location` of a response, or `nil` if there is no usable one.
+  ///
+  /// - Parameter base: the URL of the response.
+  init?(in fields: HTTPFields, relativeTo base: String?) {
+    let base = base.flatMap { try? URLReference($0.utf8, relativeTo: nil) }
+    guard let url = try? URLReference.location(in: fields, relativeTo: base.map { ($0.origin, $0.target) }) else {
+      return nil
+    }
+    self.init(location: "\(url.origin)\(url.target)")
+    if let base, url.origin.isDowngrade(from: base.origin) { leavesHTTPS = true }
   }
 
   /// Returns the part to send from the start of a gap.

@@ -27,12 +27,8 @@ public struct UploadResult<Value: Sendable>: Sendable {
   init(value: Value, _ end: Upload.End, _ size: Int64) {
     self.value = value
     (self.size, resumedBytes) = (size, end.resumed)
-    let location = end.response.flatMap { response in
-      UploadField.text("Location", in: response.fields).flatMap {
-        URLReference.complete($0, relativeTo: response.url)
-      }
-    }
-    url = location ?? end.ticket?.location
+    let last = end.response.flatMap { UploadTicket(in: $0.fields, relativeTo: $0.url) }
+    url = (last ?? end.ticket)?.location
     head = end.response?.head ?? HTTPResponse(status: .noContent)
   }
 }

@@ -27,13 +27,9 @@ struct ResponseHead {
     for (name, value) in platform.allHeaderFields {
       guard fields.count < Self.mostFields else { return nil }
       guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else { continue }
-      if name == .setCookie {
-        let cookies = SetCookieLine.split(value)
-        guard cookies.count < Self.mostFields else { return nil }
-        for cookie in cookies { fields.append(HTTPField(name: name, value: cookie)) }
-      } else {
-        fields.append(HTTPField(name: name, value: value))
-      }
+      let values = Self.values(value, of: name)
+      guard values.count < Self.mostFields else { return nil }
+      for value in values { fields.append(HTTPField(name: name, value: value)) }
     }
     if let length = fields[.contentLength] {
       // Lengths that differ leave the end of the response undefined (RFC 9112 §6.3).
@@ -65,6 +61,15 @@ struct ResponseHead {
     self.response = response
     contentLength = nil
     isDecoded = false
+  }
+
+  /// The values of the fields that the platform has joined to one.
+  private static func values(_ value: String, of name: HTTPField.Name) -> [String] {
+    switch name {
+    case .setCookie: SetCookieLine.split(value)
+    case .location: LocationLine.split(value)
+    default: [value]
+    }
   }
 
   /// The maximum number of fields, of which some more are read.
@@ -135,5 +140,38 @@ enum SetCookieLine {
   private static func beginsWithName(_ text: ArraySlice<UInt8>) -> Bool {
     let end = text.firstIndex { "= ;,\"".utf8.contains($0) } ?? text.endIndex
     return end > text.startIndex && end < text.endIndex && text[end] == UInt8(ascii: "=")
+  }
+}
+
+/// The splitting of `Location` fields that the platform has joined by commas.
+///
+/// A response has one such field, and its URL may contain a comma and a space (RFC 9110 §10.2.2). The next field is
+/// therefore only assumed at a comma that is followed by the beginning of a complete URL or an absolute path, or between
+/// equal halves.
+enum LocationLine {
+  static func split(_ joined: String) -> [String] {
+    let bytes = Array(joined.utf8)
+    let middle = bytes.count / 2 - 1
+    if bytes.count % 2 == 0, middle > 0, bytes[middle...].starts(with: ", ".utf8),
+      bytes[..<middle] == bytes[(middle + 2)...]
+    {
+      return [String(decoding: bytes[..<middle], as: UTF8.self), String(decoding: bytes[..<middle], as: UTF8.self)]
+    }
+    var lines: [String] = []
+    var start = 0
+    for comma in bytes.indices.dropFirst() where bytes[comma] == UInt8(ascii: ",") {
+      let next = bytes[(comma + 1)...]
+      guard comma > start, next.first == UInt8(ascii: " "), beginsURL(next.dropFirst()) else { continue }
+      lines.append(String(decoding: bytes[start..<comma], as: UTF8.self))
+      start = comma + 2
+    }
+    lines.append(String(decoding: bytes[start...], as: UTF8.self))
+    return lines
+  }
+
+  private static func beginsURL(_ text: ArraySlice<UInt8>) -> Bool {
+    if text.first == UInt8(ascii: "/") { return true }
+    let scheme = String(decoding: text.prefix(8), as: UTF8.self).lowercased()
+    return scheme.hasPrefix("http://") || scheme.hasPrefix("https://")
   }
 }

@@ -112,8 +112,8 @@ struct NextPageURLTests {
     let sequence = pages(.url(\.next))
     let (items, error) = await collect(prefetching ? sequence.prefetching() : sequence)
     #expect(items == [1])
-    #expect(error?.code == .invalidRequest && error?.requestState == .notSent)
-    #expect(error?.detail.hasPrefix(link.reason) == true)
+    #expect(error?.code == .malformedResponse && error?.requestState == .responded)
+    #expect(error?.detail.hasPrefix(link.reason) == true && error?.description.contains("prepared") == false)
     #expect(bench.targets == ["/items"])
   }
 

@@ -19,12 +19,41 @@ extension Endpoint where Self == Request<Changes> {
 struct PollSequenceTests {
   private let bench = StreamBench()
 
-  private func polls(of bench: StreamBench, from cursor: String? = nil) -> PollSequence<Changes, String> {
-    bench.api.poll(from: cursor, of: { .changes(since: $0) }, next: \.cursor)
+  private func polls(
+    of bench: StreamBench, from cursor: String? = nil, interval: Duration = .zero
+  ) -> PollSequence<Changes, String> {
+    var polls = bench.api.poll(from: cursor, of: { Request<Changes>.changes(since: $0) }, next: \.cursor)
+    polls.interval = interval
+    return polls
   }
 
   private func reply(_ number: Int, cursor: String?) -> StubReply {
     .encoded(Changes(items: [number], cursor: cursor))
+  }
+
+  @Test("After a new cursor the next poll begins at least 100 milliseconds after the last one began")
+  func newCursor() async throws {
+    bench.stub.on { _, _ in
+      true
+    } reply: { [self] in
+      let reply = reply($0.id, cursor: "\($0.id)")
+      return $0.id == 0 ? reply : reply.after(.milliseconds(200))
+    }
+    let polling = Task { [self] in
+      var values = bench.api.poll(of: { Request<Changes>.changes(since: $0) }, next: \.cursor).makeAsyncIterator()
+      for _ in 0..<3 { _ = try await values.next() }
+    }
+    #expect(try await bench.nextDelay() == .milliseconds(100))
+    #expect(bench.stub.exchanges.count == 1)
+    bench.clock.advance(by: .milliseconds(100))
+    // The later responses take longer than that.
+    for count in 2...3 {
+      #expect(try await bench.nextDelay() == .milliseconds(200))
+      #expect(bench.stub.exchanges.count == count)
+      bench.clock.advance(by: .milliseconds(200))
+    }
+    try await polling.value
+    #expect(bench.isClean)
   }
 
   @Test("Each poll sends the cursor of the response before it, when the loop asks for it")
@@ -50,7 +79,7 @@ struct PollSequenceTests {
   func sameCursor(cursor: String?) async throws {
     bench.stub.onAny(reply: reply(1, cursor: cursor))
     let polling = Task { [self] in
-      var values = polls(of: bench, from: "a").makeAsyncIterator()
+      var values = polls(of: bench, from: "a", interval: .seconds(1)).makeAsyncIterator()
       _ = try await values.next()
       return try await values.next()
     }
@@ -65,7 +94,7 @@ struct PollSequenceTests {
   func heldResponse() async throws {
     bench.stub.onAny(reply: reply(1, cursor: nil).after(.seconds(30)))
     let polling = Task { [self] in
-      var values = polls(of: bench).makeAsyncIterator()
+      var values = polls(of: bench, interval: .seconds(1)).makeAsyncIterator()
       _ = try await values.next()
       return try await values.next()
     }
@@ -116,8 +145,9 @@ struct PollSequenceTests {
     #expect(await values.failure()?.status == 404)
     #expect(try await values.next() == nil)
     bench.stub.on(.post, "/changes", replies: [reply(1, cursor: "a"), .status(503)])
-    var posts = bench.api.poll(of: { (_: String?) in Request<Changes>.post("/changes") }, next: \.cursor)
-      .makeAsyncIterator()
+    var posting = bench.api.poll(of: { (_: String?) in Request<Changes>.post("/changes") }, next: \.cursor)
+    posting.interval = .zero
+    var posts = posting.makeAsyncIterator()
     _ = try await posts.next()
     #expect(await posts.failure()?.status == 503)
   }

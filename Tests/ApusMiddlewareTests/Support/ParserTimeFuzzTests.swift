@@ -33,13 +33,13 @@ struct ParserTimeFuzzTests {
     let origin = Origin(scheme: "https", host: "a.example", port: 443)
     for start in ["", "//"] {
       let make: (Int) -> [UInt8] = { Array(LinearTime.repeating(piece, after: start)($0).utf8) }
-      #expect(LinearTime.holds(for: make) { _ = try? RedirectState.reference($0, at: origin, "/a/b?c") })
+      #expect(LinearTime.holds(for: make) { _ = try? URLReference($0, relativeTo: (origin, "/a/b?c")) })
       // As long as one may be: its time is what a server can have spent for each redirect.
       let longest = Array(make(URLReference.maximumLength).prefix(URLReference.maximumLength))
       let several: (Int) -> [[UInt8]] = { Array(repeating: longest, count: $0 / 100_000) }
       #expect(
         LinearTime.holds(for: several) { all in
-          for bytes in all { _ = try? RedirectState.reference(bytes, at: origin, "/a/b?c") }
+          for bytes in all { _ = try? URLReference(bytes, relativeTo: (origin, "/a/b?c")) }
         })
     }
   }

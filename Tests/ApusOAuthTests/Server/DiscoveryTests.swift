@@ -74,6 +74,8 @@ struct DiscoveryTests {
       (["issuer": "https://id.example.com/{tenantid}"], .issuerMismatch),
       (["token_endpoint": "http://id.example.com/token"], .insecureURL),
       (["token_endpoint": "http://localhost.evil.example/token"], .insecureURL),
+      (["token_endpoint": "http://localhost:8080/token"], .insecureURL),
+      (["jwks_uri": "http://127.0.0.1/keys"], .insecureURL), (["revocation_endpoint": "http://[::1]/r"], .insecureURL),
       (["authorization_endpoint": "javascript:alert(1)"], .invalidMetadata),
       (["jwks_uri": "https://a@b.example/keys"], .invalidMetadata),
       (["revocation_endpoint": "https://id.example.com/r#x"], .invalidMetadata),
@@ -165,11 +167,22 @@ struct DiscoveryTests {
     #expect(try IssuerPattern(tenants, for: .discovery).tenant(in: issuer) == tenant)
   }
 
+  @Test("An issuer that is an http URL of this machine may name such endpoints")
+  func loopback() async throws {
+    let urls: [String: JSONValue?] = [
+      "issuer": "http://127.0.0.1:8080", "token_endpoint": "http://localhost:8080/token",
+    ]
+    stub.onAny(reply: .json(document(urls)))
+    let server = try await AuthorizationServer.discover("http://127.0.0.1:8080", using: client)
+    #expect(server.tokenEndpoint == "http://localhost:8080/token")
+  }
+
   @Test(
     "An issuer must be https, or http on this machine",
     arguments: [
       ("http://id.example.com", false), ("http://127.0.0.1:8080", true), ("http://[::1]:8080", true),
-      ("http://localhost", true), ("ftp://id.example.com", false), ("https://id.example.com?x", false), ("id", false),
+      ("http://localhost", true), ("http://127.3.2.1", true), ("http://a.localhost", false),
+      ("ftp://id.example.com", false), ("https://id.example.com?x", false), ("id", false),
     ])
   func issuers(issuer: String, isAllowed: Bool) {
     #expect(((try? AuthorizationServer.metadataPlaces(of: issuer)) != nil) == isAllowed)

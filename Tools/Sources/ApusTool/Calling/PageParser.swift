@@ -7,6 +7,13 @@ struct ListPage: Sendable {
   var next: String?
 }
 
+// A collection, so that the library can end a list without end whose pages have no elements.
+extension ListPage: RandomAccessCollection {
+  var startIndex: Int { elements.startIndex }
+  var endIndex: Int { elements.endIndex }
+  subscript(position: Int) -> [UInt8] { elements[position] }
+}
+
 /// A parser of pages in JSON.
 struct PageParser: ContentParser {
   /// A page without the expected values.
