@@ -16,38 +16,52 @@ package struct StoredParts: Hashable, Sendable {
 
   /// The parts by their offsets.
   package private(set) var parts: [Part] = []
+  /// The number of bytes.
+  package private(set) var count: Int64 = 0
+  /// The number of parts before the first gap.
+  private var leading = 0
 
   /// No bytes.
   package init() {}
 
   /// The first bytes of the content.
   package init(upTo offset: Int64) {
-    if offset > 0 { parts = [Part(0..<offset)] }
+    if offset > 0 { (parts, count, leading) = ([Part(0..<offset)], offset, 1) }
   }
 
   /// Adds a part. Returns `false` if it overlaps another part.
   package mutating func insert(_ part: Part) -> Bool {
     guard !part.range.isEmpty else { return true }
-    let index = parts.firstIndex { $0.range.lowerBound >= part.range.lowerBound } ?? parts.endIndex
+    let index = index(of: part.range.lowerBound)
     if index < parts.endIndex, parts[index].range.lowerBound < part.range.upperBound { return false }
     if index > 0, parts[index - 1].range.upperBound > part.range.lowerBound { return false }
     parts.insert(part, at: index)
+    count += Int64(part.range.count)
+    while leading < parts.endIndex, parts[leading].range.lowerBound == leadingEnd { leading += 1 }
     return true
   }
 
-  /// The number of bytes.
-  package var count: Int64 { parts.reduce(0) { $0 + Int64($1.range.count) } }
+  /// Returns the index of the first part that does not begin before an offset. The list of a server may have 10,000
+  /// parts, and each of them is inserted.
+  private func index(of offset: Int64) -> Int {
+    var (low, high) = (parts.startIndex, parts.endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if parts[middle].range.lowerBound < offset { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The offset of the first gap.
+  private var leadingEnd: Int64 { leading == 0 ? 0 : parts[leading - 1].range.upperBound }
 
   /// The offset after the last byte.
   var end: Int64 { parts.last?.range.upperBound ?? 0 }
 
   /// Returns the first bytes that are missing, up to the next part or the end of the content; `nil`: none.
   func firstGap(of length: Int64) -> Range<Int64>? {
-    var start: Int64 = 0
-    for part in parts {
-      if part.range.lowerBound > start { return start..<part.range.lowerBound }
-      start = part.range.upperBound
-    }
+    let start = leadingEnd
+    if leading < parts.endIndex { return start..<parts[leading].range.lowerBound }
     return start < length ? start..<length : nil
   }
 }
