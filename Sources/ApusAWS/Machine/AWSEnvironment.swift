@@ -27,7 +27,8 @@ public struct AWSEnvironment: Sendable, SelfRedacting {
   /// Reads a file; `nil` if there is none. The path is absolute, and a longer file than the maximum number of bytes is an
   /// error. Default: there are no files.
   public var readFile: @Sendable (_ path: String, _ maximumLength: Int) throws -> Data? = { _, _ in nil }
-  /// Runs a program and returns its standard output. Default: fails.
+  /// Runs a program and returns its standard output when it has ended; processes that it started may go on. Default:
+  /// fails.
   public var runProgram: @Sendable (AWSProgram) async throws -> Data = { _ in throw AWSProgramError.unsupported }
   /// The time. Default: the system's.
   public var now: @Sendable () -> Date = { Date() }

@@ -51,6 +51,37 @@ struct SystemEnvironmentTests {
     }
   }
 
+  @Test("A program that leaves an agent running is not waited for longer than to its own end", arguments: [0, 3])
+  func agent(status: Int) async throws {
+    let folder = folder.path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    // The agent has the program's standard output, and tells its number in a file.
+    let script = "sleep 1000 & echo $! >\(folder)/agent; printf %40000s x; exit \(status)"
+    let result = await Task {
+      try await SystemProgram.run(program("/bin/sh", ["-c", script], limit: 50_000, seconds: 10))
+    }.result
+    let text = try String(contentsOfFile: "\(folder)/agent", encoding: .utf8)
+    let agent = try #require(Int32(text.dropLast()))
+    #expect(kill(agent, SIGKILL) == 0)
+    if status == 0 {
+      #expect(try result.get().count == 40_000)
+    } else {
+      #expect(throws: AWSProgramError.failed(status: status)) { try result.get() }
+    }
+  }
+
+  @Test("A program that is ended by a signal gives no credentials, and its output is read beyond the size of a pipe")
+  func ends() async throws {
+    await #expect(throws: AWSProgramError.failed(status: 9)) {
+      try await SystemProgram.run(program("/bin/sh", ["-c", "printf x; kill -9 $$"]))
+    }
+    let output = try await SystemProgram.run(program("/bin/sh", ["-c", "printf %300000s x"], limit: 300_000))
+    #expect(output.count == 300_000)
+    let closed = try await SystemProgram.run(program("/bin/sh", ["-c", "printf x; exec >&-; exec true"]))
+    #expect(closed == Data("x".utf8))
+  }
+
   @Test(
     "A program without a path is searched in the absolute folders of its own PATH, and one with a relative path is not run"
   )
