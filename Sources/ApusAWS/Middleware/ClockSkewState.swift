@@ -11,6 +11,9 @@ import Foundation
 ///
 /// A signature is valid for some minutes around the server's time. A device's clock may be wrong by more, and is then
 /// corrected for each origin by the `Date` of the rejection (RFC 9110 §6.6.1).
+///
+/// Only over https, and by a day at most: anybody who can change a `Date` would get signatures that are valid at a time
+/// of their choice.
 struct ClockSkewState: Sendable {
   /// A rejected signature.
   struct Rejection: Sendable {
@@ -31,6 +34,8 @@ struct ClockSkewState: Sendable {
   /// The smallest correction, in seconds, if the reason of the rejection is not known to be the time. Servers accept
   /// five minutes at least.
   private static let likely = 240.0
+  /// The largest correction, in seconds.
+  private static let longest = 86_400.0
 
   /// The seconds by which a server's clock is ahead, by origin.
   private var offsets: [Origin: TimeInterval] = [:]
@@ -45,7 +50,7 @@ struct ClockSkewState: Sendable {
   ///
   /// - Returns: the correction in seconds if a signature with the corrected time may be accepted; else `nil`.
   mutating func correct(after rejection: Rejection) -> TimeInterval? {
-    guard let serverDate = rejection.serverDate else { return nil }
+    guard let serverDate = rejection.serverDate, rejection.origin.scheme == "https" else { return nil }
     let threshold: TimeInterval
     switch rejection.code {
     case .skewedClock: threshold = Self.certain
@@ -55,6 +60,7 @@ struct ClockSkewState: Sendable {
     // Compared with the time of the signature: another call may have corrected the clock in the meantime.
     guard abs(serverDate.timeIntervalSince(rejection.signedAt)) > threshold else { return nil }
     let offset = serverDate.timeIntervalSince(rejection.now)
+    guard abs(offset) <= Self.longest else { return nil }
     if offsets[rejection.origin] == nil, offsets.count >= Self.limit { offsets.remove(at: offsets.startIndex) }
     offsets[rejection.origin] = offset
     return offset

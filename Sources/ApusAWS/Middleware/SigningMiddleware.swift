@@ -29,7 +29,7 @@ public import Foundation
 /// presigned URLs and requests with another `Authorization` are sent as they are.
 ///
 /// A request that the server rejects because of the device's clock is signed once more with the server's time, which
-/// later requests to that origin use as well. A request whose credentials have expired is signed once more with new ones.
+/// later requests to that origin use as well; over https only, and if the clock is wrong by at most 24 hours. A request whose credentials have expired is signed once more with new ones.
 public final class SigningMiddleware: Middleware {
   private let signer: SignatureV4
   private let provider: any AWSCredentialsProvider

@@ -23,7 +23,8 @@ struct ClockSkewStateTests {
       (.skewedClock, 3600, 3600), (.skewedClock, -3600, -3600), (.skewedClock, 31, 31), (.skewedClock, 30, nil),
       (.skewedClock, nil, nil), (.wrongSignature, 241, 241), (.wrongSignature, 240, nil), (.wrongSignature, -241, -241),
       (.unknown, 241, 241), (.unknown, 0, nil), (.other, 3600, nil), (.expiredCredentials, 3600, nil),
-      (.skewedClock, 1e9, 1e9),
+      (.skewedClock, 86_400, 86_400), (.skewedClock, -86_400, -86_400), (.skewedClock, 86_401, nil),
+      (.skewedClock, -86_401, nil), (.wrongSignature, 1e9, nil), (.unknown, -1e9, nil),
     ]
     for (code, ahead, expected) in rows {
       var state = ClockSkewState()
@@ -55,6 +56,24 @@ struct ClockSkewStateTests {
     _ = state.correct(after: rejection(.skewedClock, ahead: 3600))
     #expect(state.correct(after: rejection(.skewedClock, signed: 3600, ahead: 0)) == 0)
     #expect(state.date(for: home, at: .example) == .example)
+  }
+
+  @Test("The clock is not corrected by a response without TLS, which anybody on the way can change")
+  func plain() {
+    let plain = Origin(scheme: "http", host: "example.amazonaws.com", port: 80)
+    for code in [AWSErrorCode.skewedClock, .wrongSignature, .unknown] {
+      var state = ClockSkewState()
+      #expect(state.correct(after: rejection(code, ahead: 3600, from: plain)) == nil)
+      #expect(state.date(for: plain, at: .example) == .example)
+    }
+  }
+
+  @Test("A difference beyond the largest correction leaves the earlier correction")
+  func kept() {
+    var state = ClockSkewState()
+    _ = state.correct(after: rejection(.skewedClock, ahead: 3600))
+    #expect(state.correct(after: rejection(.skewedClock, signed: 3600, ahead: 1e6)) == nil)
+    #expect(state.date(for: home, at: .example) == .example.addingTimeInterval(3600))
   }
 
   @Test("The number of origins is bounded")
