@@ -90,7 +90,8 @@ public struct SignatureV4: Sendable {
   /// Default: ``PathRules/decoded`` for the service `s3`, else ``PathRules/asSent(isNormalized:)`` with `true`.
   public var pathRules: PathRules
   /// Whether the field `X-Amz-Content-SHA256` is added, which tells the server how the content was signed. Default:
-  /// `nil`, in requests to S3, which requires it, but not in presigned URLs.
+  /// `nil`, in requests to S3, which requires it, but not in presigned URLs. With `true` a presigned URL covers the
+  /// digest of the content; requests with a URL for S3 must have the field then, and those for other services need none.
   public var sendsPayload: Bool?
   /// Whether the session token of temporary credentials is part of the signature. Default: `true`; a few services expect
   /// it to be added afterward.
@@ -167,7 +168,8 @@ public struct SignatureV4: Sendable {
     let identity = "\(credentials.accessKeyID)/\(moment.scopeText)"
     var message = Self.withoutSignature(message)
     let digest = try Self.digest(service == "s3" && sendsPayload != true ? .unsigned : .content, of: message)
-    if sendsPayload == true { message.append(.payload, digest) }
+    // Other services compute the digest from the content, and a URL is used without the fields of this message.
+    if sendsPayload == true, service == "s3" { message.append(.payload, digest) }
     let fields = try CanonicalFields(of: message.head)
     message.append(parameters: [
       ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", identity), ("X-Amz-Date", moment.time),

@@ -75,6 +75,20 @@ struct SignatureV4Tests {
     #expect(outside.signature != inside.signature)
   }
 
+  @Test("A presigned URL that covers the digest of content needs the field for it at S3 only", arguments: ["s3", "x"])
+  func presignedContent(service: String) throws {
+    var signer = SignatureV4(region: "us-east-1", service: service)
+    signer.sendsPayload = true
+    let one = try signer.presign(
+      message(.put, "/", content: .bytes(Data("1".utf8))), with: .example, at: .example, seconds: 60)
+    let two = try signer.presign(
+      message(.put, "/", content: .bytes(Data("2".utf8))), with: .example, at: .example, seconds: 60)
+    #expect(one.signature != two.signature)
+    let name = try #require(HTTPField.Name("X-Amz-Content-SHA256"))
+    #expect((one.message.head.headerFields[name] != nil) == (service == "s3"))
+    #expect(one.message.target.contains("x-amz-content-sha256") == (service == "s3"))
+  }
+
   @Test("A session token that is not signed is still sent")
   func unsignedToken() throws {
     var signer = SignatureV4(region: "us-east-1", service: "service")

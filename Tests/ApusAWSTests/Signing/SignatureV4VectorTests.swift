@@ -17,6 +17,8 @@ struct SignatureV4VectorTests {
     var token: String?
     /// The time for which a presigned URL is valid; `nil`: the signature is in a field.
     var seconds: Int?
+    /// Whether the digest of the content is asked for.
+    var sendsPayload: Bool?
     var signature: String
 
     var testDescription: String { name }
@@ -31,7 +33,8 @@ struct SignatureV4VectorTests {
     if !vector.content.isEmpty { request.content = .bytes(Data(vector.content.utf8)) }
     var credentials = AWSCredentials.example
     credentials.sessionToken = vector.token
-    let signer = SignatureV4(region: "us-east-1", service: vector.service)
+    var signer = SignatureV4(region: "us-east-1", service: vector.service)
+    signer.sendsPayload = vector.sendsPayload
     let signed =
       try vector.seconds.map {
         try signer.presign(request, with: credentials, at: .example, seconds: $0)
@@ -40,6 +43,8 @@ struct SignatureV4VectorTests {
   }
 
   private static let token = "AQoDYXdzEPT//////////wEXAMPLE+/="
+
+  private static let form = [("Content-Type", "application/x-www-form-urlencoded"), ("Content-Length", "13")]
 
   static let vectors = [
     Vector(
@@ -104,6 +109,13 @@ struct SignatureV4VectorTests {
     Vector(
       name: "a presigned URL with a session token", method: .get, target: "/a%20b", token: token, seconds: 60,
       signature: "e89ea64e06831769744725bbbb1d6aedb9d78b1b33a993ea75e8d7744be7558e"),
+    Vector(
+      name: "content with its digest in a field", method: .post, target: "/", fields: form, content: "Param1=value1",
+      sendsPayload: true, signature: "d3875051da38690788ef43de4db0d8f280229d82040bfac253562e56c3f20e0b"),
+    Vector(
+      name: "a presigned URL with the digest of content", method: .post, target: "/", fields: form,
+      content: "Param1=value1", seconds: 3600, sendsPayload: true,
+      signature: "89a40deed0f26f9461242825a082d2222717248abc7ab41f552ad84a94ad46e9"),
     Vector(
       name: "a presigned URL of S3", method: .get, target: "/bucket/a//b%20c", service: "s3", seconds: 604800,
       signature: "3dd0da0ca792303d86505822c56562978995434ba5378e415c62b561bebd3d56"),

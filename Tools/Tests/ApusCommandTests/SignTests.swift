@@ -60,6 +60,18 @@ struct SignTests {
     #expect(result.authorization == nil)
   }
 
+  @Test("The published example of a presigned URL with the digest of its content is signed as published")
+  func presignedContent() async throws {
+    let form =
+      "POST / HTTP/1.1\nContent-Type:application/x-www-form-urlencoded\nHost:example.amazonaws.com\n"
+      + "Content-Length:13\n\nParam1=value1"
+    let result = try await printed(common + keys + ["--presign", "3600", "--sign-content"], form)
+    #expect(result.signature == "89a40deed0f26f9461242825a082d2222717248abc7ab41f552ad84a94ad46e9")
+    #expect(result.url?.contains("&X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost&") == true)
+    let field = try await printed(common + keys + ["--sign-content"], form)
+    #expect(field.signature == "d3875051da38690788ef43de4db0d8f280229d82040bfac253562e56c3f20e0b")
+  }
+
   @Test("Dot segments are kept on request, the digest of the content is added, and a token may be left out")
   func flags() async throws {
     let dots = "GET /a/../b HTTP/1.1\nHost:h\n"

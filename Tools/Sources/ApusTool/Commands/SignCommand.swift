@@ -41,7 +41,10 @@ struct SignCommand: AsyncParsableCommand {
   @Flag(name: .customLong("no-normalize-path"), help: "Keep dot segments and empty segments of the path.")
   var noNormalizePath = false
 
-  @Flag(name: .customLong("sign-content"), help: "Add the field X-Amz-Content-SHA256.")
+  @Flag(
+    name: .customLong("sign-content"),
+    help:
+      "Add the field X-Amz-Content-SHA256. With --presign only for s3; other services compute the digest themselves.")
   var signContent = false
 
   func run() async throws {
