@@ -11,7 +11,7 @@ struct ContainerSource: Sendable {
 
   func fetch() async throws(SourceFailure) -> FetchedCredentials {
     let url = try url()
-    let client = try ProviderClient(url, timeout: Self.timeout, context)
+    let client = try ProviderClient(url.origin.description, timeout: Self.timeout, context)
     var request = Request<Content>.get(url.path).field("Accept", "application/json")
     if let token = try token() { request = request.field("Authorization", token, isSensitive: true) }
     let answer = try await client.send(request)
@@ -32,14 +32,7 @@ struct ContainerSource: Sendable {
     guard let full = environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] else {
       throw .absent("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and AWS_CONTAINER_CREDENTIALS_FULL_URI are not set")
     }
-    let url = try URLReference.ofService(full)
-    // Anybody on the way could read credentials that are sent without TLS.
-    guard url.origin.scheme == "https" || url.origin.isThisMachine || Self.allowedHosts.contains(url.origin.host) else {
-      throw SourceFailure(
-        reason: "the host of AWS_CONTAINER_CREDENTIALS_FULL_URI is not allowed without TLS: it is neither a loopback "
-          + "address nor that of a container service")
-    }
-    return url
+    return try .ofService(full, from: "AWS_CONTAINER_CREDENTIALS_FULL_URI", withoutTLS: Self.allowedHosts)
   }
 
   /// The token that the service demands. Its file is read every time, because it changes.

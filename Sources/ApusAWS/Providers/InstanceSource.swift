@@ -10,6 +10,8 @@ struct InstanceSource: Sendable {
 
   /// The limit of each request: where there is no such service, nothing may answer.
   private static let timeout = Duration.seconds(1)
+  /// The addresses, besides loopback ones, to which a request without TLS may go.
+  private static let allowedHosts: Set = ["169.254.169.254", "[fd00:ec2::254]"]
   private static let tokenField = "X-aws-ec2-metadata-token"
 
   func fetch() async throws(SourceFailure) -> FetchedCredentials {
@@ -19,8 +21,10 @@ struct InstanceSource: Sendable {
     }
     let isIPv6 = environment["AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"]?.lowercased() == "ipv6"
     let standard = isIPv6 ? "http://[fd00:ec2::254]" : "http://169.254.169.254"
-    let url = try URLReference.ofService(environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? standard)
-    let client = try ProviderClient(url, timeout: Self.timeout, context)
+    let variable = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+    let url = try URLReference.ofService(
+      environment[variable] ?? standard, from: variable, withoutTLS: Self.allowedHosts)
+    let client = try ProviderClient("\(url.origin)\(url.target)", timeout: Self.timeout, context)
     let token = try await token(client)
     let list = try await get("", client, token)
     guard list.status != 404 else { throw .absent("the instance has no role") }

@@ -34,13 +34,13 @@ struct ProviderClient: Sendable {
   private let now: @Sendable () -> Date
 
   /// - Parameters:
-  ///   - url: a URL of the service.
+  ///   - base: the URL to which the paths of requests are relative.
   ///   - timeout: the limit of each call.
   ///   - signing: the middleware that signs the calls; `nil`: none.
   init(
-    _ url: URLReference, timeout: Duration, _ context: ProviderContext, signing: SigningMiddleware? = nil
+    _ base: String, timeout: Duration, _ context: ProviderContext, signing: SigningMiddleware? = nil
   ) throws(SourceFailure) {
-    guard let base = try? BaseURL(url.origin.description) else {
+    guard let base = try? BaseURL(base) else {
       throw SourceFailure(reason: "the address of the service is invalid")
     }
     var pipeline: Pipeline = [.timeout: TimeoutMiddleware(standard: timeout)]
@@ -78,6 +78,23 @@ extension URLReference {
     } catch {
       throw SourceFailure(reason: "the URL of the service \(error.reason)")
     }
+  }
+
+  /// A URL that a setting names. Anybody on the way could read credentials that are sent without TLS, so only this
+  /// machine and the hosts of the service may do without.
+  ///
+  /// - Parameters:
+  ///   - source: the setting, as the subject of a sentence.
+  ///   - hosts: the hosts of the service. Default: none.
+  static func ofService(
+    _ text: String, from source: String, withoutTLS hosts: Set<String> = []
+  ) throws(SourceFailure) -> URLReference {
+    let url = try ofService(text)
+    guard url.origin.scheme == "https" || url.origin.isThisMachine || hosts.contains(url.origin.host) else {
+      throw SourceFailure(
+        reason: "\(source) is neither https nor a loopback address" + (hosts.isEmpty ? "" : " nor that of the service"))
+    }
+    return url
   }
 
   /// The URL as a path of a request.

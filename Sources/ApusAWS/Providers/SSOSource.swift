@@ -62,7 +62,7 @@ struct SSOSource: Sendable {
     let token = try token(role)
     let url = try URLReference.ofService(
       "https://portal.sso.\(role.region).\(RegionName.domain(of: role.region))/federation/credentials")
-    let client = try ProviderClient(url, timeout: Self.timeout, context)
+    let client = try ProviderClient(url.origin.description, timeout: Self.timeout, context)
     let answer = try await client.send(
       Request<Content>.get(url.path, query: ["role_name": role.name, "account_id": role.account])
         .field("x-amz-sso_bearer_token", token, isSensitive: true))

@@ -53,7 +53,7 @@ struct SecurityTokenService: Sendable {
     _ form: Query, _ action: String, _ signing: SigningMiddleware?
   ) async throws(SourceFailure) -> AWSCredentials {
     let url = try url()
-    let client = try ProviderClient(url, timeout: Self.timeout, context, signing: signing)
+    let client = try ProviderClient(url.origin.description, timeout: Self.timeout, context, signing: signing)
     let answer = try await client.send(Request<Content>.post(url.path, content: .form(form)))
     let document = try? XMLReader.read(answer.content)
     guard answer.status == 200 else {
@@ -73,29 +73,18 @@ struct SecurityTokenService: Sendable {
 
   private func url() throws(SourceFailure) -> URLReference {
     if let own = context.environment["AWS_ENDPOINT_URL_STS"] ?? context.environment["AWS_ENDPOINT_URL"] {
-      let url = try URLReference.ofService(own)
-      guard url.origin.scheme == "https" || url.origin.isThisMachine else {
-        throw SourceFailure(reason: "the address of the token service is neither https nor a loopback address")
-      }
-      return url
+      return try .ofService(own, from: "the address of the token service")
     }
     guard let region else { return try .ofService("https://sts.amazonaws.com/") }
     return try .ofService("https://sts.\(try RegionName.checked(region)).\(RegionName.domain(of: region))/")
   }
 }
 
-/// The name of a region as a part of host names.
-enum RegionName {
+extension RegionName {
   /// - Throws: if the name could make the host another one.
   static func checked(_ region: String) throws(SourceFailure) -> String {
-    guard !region.isEmpty, region.utf8.count <= 63,
-      region.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-") })
-    else { throw SourceFailure(reason: "the name of the region is invalid") }
+    guard isValid(region) else { throw SourceFailure(reason: "the name of the region is invalid") }
     return region
-  }
-
-  static func domain(of region: String) -> String {
-    region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
   }
 }
 #endif

@@ -33,8 +33,9 @@ public struct S3: Sendable {
   ///
   /// - Parameters:
   ///   - client: a client with the URL of the server as its base URL, for example
-  ///     `https://s3.eu-central-1.amazonaws.com`. Its own authentication is replaced by the signature.
-  ///   - region: the region in signatures. Servers other than AWS often expect `us-east-1`.
+  ///     `https://s3.eu-central-1.amazonaws.com` or `https://example.com/storage/v1/s3`. Buckets are below its path. Its
+  ///     own authentication is replaced by the signature.
+  ///   - region: the region in signatures, and in hosts of AWS. Servers other than AWS often expect `us-east-1`.
   ///   - credentials: the provider of the credentials; ``AWSCredentials`` for ones that do not change. `nil`: requests
   ///     are not signed, for buckets that are public.
   ///   - addressing: the way in which requests name the bucket. Default: ``S3Addressing/automatic``.

@@ -63,12 +63,10 @@ extension S3Bucket {
     var route = route(nil, [.init("delete")])
     route.sendsMD5 = true
     // Deleting an object twice does no harm.
-    let request = request(.post, route, .bytes(content, "application/xml"), mapping: .document("DeleteResult"))
-      .idempotent()
+    let request = request(.post, route, .bytes(content, "application/xml"), document: "DeleteResult").idempotent()
     return try await client.send(request).all("Error").map { error in
-      let code = error.text(of: "Code") ?? "InternalError"
-      return S3DeletionFailure(
-        key: error.text(of: "Key") ?? "", reason: S3Error(code: code, message: error.text(of: "Message")))
+      let reason = S3Error(error) ?? S3Error(code: "InternalError", message: error.text(of: "Message"))
+      return S3DeletionFailure(key: error.text(of: "Key") ?? "", reason: reason)
     }
   }
 

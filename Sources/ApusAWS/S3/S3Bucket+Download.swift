@@ -35,7 +35,9 @@ extension S3Bucket {
   ) async throws(CallError) -> DownloadedFile {
     let info = try await head(key, version: version)
     // The file has the stored bytes, which the checksum covers, also those of an object with a content coding.
-    var request = request(.get, route(key, Self.version(version)), mapping: .content)
+    var route = route(key, Self.version(version))
+    route.success = .object
+    var request = request(.get, route, mapping: .content)
       .field("Accept-Encoding", "identity")
     if let tag = info.entityTag { request = request.field("If-Match", tag) }
     var options = options

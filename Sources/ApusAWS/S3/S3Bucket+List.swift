@@ -34,7 +34,7 @@ public struct S3Page: Sendable, Hashable {
   /// The common prefixes of the keys that are left out because they contain the delimiter.
   public let prefixes: [String]
   /// The position of the next page. `nil` after the last page.
-  let next: String?
+  let next: S3ListPosition?
 
   /// Creates a page, for fakes.
   public init(objects: [S3ListedObject], prefixes: [String] = []) {
@@ -58,7 +58,8 @@ extension S3Bucket {
   ///     it is listed, in ``S3Page/prefixes``. Default: `nil`, all keys are listed.
   ///   - key: the key after which the list begins. Default: `nil`, the first.
   ///   - pageSize: the maximum number of objects and prefixes of a page, from 1 to 1,000. Default: 1,000.
-  /// - Returns: a sequence. Each page is a call when the loop requests it.
+  /// - Returns: a sequence. Each page is a call when the loop requests it. A list that goes on after 100 pages in a row, or
+  ///   20,000 in all, with neither objects nor prefixes is an error with the code `decoding`.
   public func list(
     prefix: String = "", delimiter: String? = nil, after key: String? = nil, pageSize: Int = 1000
   ) -> PageSequence<S3Page> {
@@ -69,10 +70,12 @@ extension S3Bucket {
     if let delimiter { parameters.append(.init("delimiter", delimiter)) }
     if let key { parameters.append(.init("start-after", key)) }
     return client.pages(
-      of: { [self, parameters] (token: String?) in
-        let position = token.map { [S3Route.Parameter("continuation-token", $0)] } ?? []
-        let mapping = ResponseMapping<S3Page> { try S3Page($0.data) }
-        return request(.get, route(nil, parameters + position), mapping: mapping).contentLimit(XMLReader.Limits().bytes)
+      of: { [self, parameters] (position: S3ListPosition?) in
+        let token = position.map { [S3Route.Parameter("continuation-token", $0.token)] } ?? []
+        let mapping = ResponseMapping<S3Page> { try S3Page($0.data, after: position) }
+        var route = route(nil, parameters + token)
+        route.success = .document
+        return request(.get, route, mapping: mapping).contentLimit(XMLReader.Limits().bytes)
       }, next: .cursor { $0.next }
     ).pageLimit(.max)
   }
@@ -80,7 +83,9 @@ extension S3Bucket {
 
 extension S3Page {
   /// Reads a `ListBucketResult`.
-  init(_ content: Data) throws {
+  ///
+  /// - Parameter position: the position of the page. Default: `nil`, the first page.
+  init(_ content: Data, after position: S3ListPosition? = nil) throws {
     let tree = try XMLReader.read(content)
     guard tree.name == "ListBucketResult" else { throw XMLFailure.missing("ListBucketResult") }
     let isEncoded = tree.text(of: "EncodingType") == "url"
@@ -89,8 +94,14 @@ extension S3Page {
       Self.key($0, isEncoded: isEncoded)
     }
     let isTruncated = tree.text(of: "IsTruncated") == "true"
-    next = isTruncated ? tree.text(of: "NextContinuationToken") : nil
-    if isTruncated, next?.isEmpty != false { throw XMLFailure.missing("NextContinuationToken") }
+    guard isTruncated else {
+      next = nil
+      return
+    }
+    guard let token = tree.text(of: "NextContinuationToken"), !token.isEmpty else {
+      throw XMLFailure.missing("NextContinuationToken")
+    }
+    next = try S3ListPosition(token, after: position, isEmpty: objects.isEmpty && prefixes.isEmpty)
   }
 
   /// Returns a key as it is. Servers encode it as in a form, where a space may be `+`.

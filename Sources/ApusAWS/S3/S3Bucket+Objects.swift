@@ -96,9 +96,7 @@ extension S3Bucket {
       source.append("?versionId=")
       source.append(encoding: version.utf8)
     }
-    var route = route(newKey)
-    route.mayFailLate = true
-    let request = request(.put, route, mapping: .document("CopyObjectResult"))
+    let request = request(.put, route(newKey), document: "CopyObjectResult")
       .field("x-amz-copy-source", source.string)
     let response = try await client.response(to: request)
     return S3StoredObject(response.fields, response.value)
@@ -108,7 +106,7 @@ extension S3Bucket {
 
   private func getting(_ key: String, _ range: Range<Int64>?, _ version: String?) -> Request<Content> {
     var route = route(key, Self.version(version))
-    route.verifies = range == nil
+    (route.success, route.verifies) = (.object, range == nil)
     // Content that a transport has decoded is not what the checksum was computed from.
     let request = request(.get, route, mapping: .content).field("Accept-Encoding", "identity")
     guard let range else { return request.field("x-amz-checksum-mode", "ENABLED") }

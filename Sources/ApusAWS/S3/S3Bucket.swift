@@ -68,6 +68,17 @@ public struct S3Bucket: Sendable {
   }
 }
 
+extension S3Bucket {
+  /// Returns the request of an operation whose result is a document.
+  func request(
+    _ method: HTTPRequest.Method, _ route: S3Route, _ content: RequestContent = .empty, document name: String
+  ) -> Request<XMLTree> {
+    var route = route
+    route.success = .document
+    return request(method, route, content, mapping: .document(name))
+  }
+}
+
 extension Request {
   /// Returns the request with a place in a bucket.
   func routed(_ route: S3Route) -> Request {

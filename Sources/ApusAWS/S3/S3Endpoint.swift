@@ -6,7 +6,8 @@ import HTTPTypes
 public enum S3Addressing: Sendable, Hashable {
   /// In the host at servers of AWS, if the bucket's name can be part of a host name; else in the path.
   case automatic
-  /// In the host: `https://films.s3.eu-central-1.amazonaws.com/ran.mp4`.
+  /// In the host: `https://films.s3.eu-central-1.amazonaws.com/ran.mp4`. Calls for a bucket whose name cannot be part of
+  /// a host fail with the code `invalidRequest`, and send nothing.
   case virtualHost
   /// In the path: `https://s3.example.com/films/ran.mp4`.
   case path
@@ -22,14 +23,16 @@ struct S3Endpoint: Hashable, Sendable {
   ///   - head: the request to the URL of the server. Its target has the path of that URL before the route's placeholder,
   ///     and the parameters of the environment.
   ///   - region: the region of the bucket. At servers of AWS it is part of the host.
-  func write(_ route: S3Route, region: String, to head: inout HTTPRequest) {
+  /// - Throws: `TransportError` with the kind `invalidRequest` if the region or the bucket's name cannot be part of the
+  ///   host.
+  func write(_ route: S3Route, region: String, to head: inout HTTPRequest) throws(TransportError) {
     let target = (head.path ?? "/").utf8
     let mark = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
     var text = CanonicalText(capacity: 64 + route.bucket.utf8.count + (route.key?.utf8.count ?? 0))
     text.append(base(of: Substring(target[..<mark]), before: route.placeholder))
-    var host = Self.host(head.authority ?? "", in: region)
+    var host = try Self.host(head.authority ?? "", in: region)
     if !route.bucket.isEmpty {
-      if isInHost(route.bucket, host, isSecure: head.scheme == "https") {
+      if try isInHost(route.bucket, host, isSecure: head.scheme == "https") {
         host = "\(route.bucket).\(host)"
       } else {
         text.append("/" as Unicode.Scalar)
@@ -63,23 +66,30 @@ struct S3Endpoint: Hashable, Sendable {
     text.append(common)
   }
 
-  private func isInHost(_ bucket: String, _ host: String, isSecure: Bool) -> Bool {
+  private func isInHost(_ bucket: String, _ host: String, isSecure: Bool) throws(TransportError) -> Bool {
     switch addressing {
-    case .path: false
-    case .virtualHost: true
-    // The certificate of AWS covers one label before its own.
-    case .automatic: Self.isAWS(host) && Self.isLabel(bucket) && !(isSecure && bucket.contains("."))
+    case .path: return false
+    case .virtualHost:
+      guard HostPart.isName(bucket) else {
+        throw .unusableHost("the name of the bucket cannot be part of a host; use the path")
+      }
+      return true
+    case .automatic:
+      // The certificate of AWS covers one label before its own.
+      return Self.isAWS(host) && bucket.utf8.count >= 3 && HostPart.isName(bucket)
+        && !(isSecure && bucket.utf8.contains(UInt8(ascii: ".")))
     }
   }
 
   /// Returns the host for a region: at servers of AWS, whose hosts name it, the host is changed.
-  static func host(_ authority: String, in region: String) -> String {
+  private static func host(_ authority: String, in region: String) throws(TransportError) -> String {
     guard isAWS(authority) else { return authority }
     var labels = authority.split(separator: ".", omittingEmptySubsequences: false)
     guard let service = labels.firstIndex(where: { $0 == "s3" || $0.hasPrefix("s3-") }) else { return authority }
     var index = service + 1
     if labels.indices.contains(index), labels[index] == "dualstack" { index += 1 }
     guard labels.indices.contains(index) else { return authority }
+    guard RegionName.isValid(region) else { throw .unusableHost("the name of the region cannot be part of a host") }
     let region = Substring(region)
     if labels[index] != "amazonaws" {
       labels[index] = region
@@ -96,18 +106,12 @@ struct S3Endpoint: Hashable, Sendable {
     let host = authority.prefix { $0 != ":" }
     return host.hasSuffix(".amazonaws.com") || host.hasSuffix(".amazonaws.com.cn")
   }
+}
 
-  /// Whether a name can be a label of a host, as the rules for the names of buckets require.
-  static func isLabel(_ name: String) -> Bool {
-    guard (3...63).contains(name.utf8.count) else { return false }
-    return name.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-        UInt8(ascii: "."):
-        true
-      default: false
-      }
-    }
+extension TransportError {
+  /// The error for a request whose host would be none, or another than intended.
+  static func unusableHost(_ reason: String) -> TransportError {
+    TransportError(.invalidRequest, requestState: .notSent, detail: reason)
   }
 }
 #endif

@@ -24,9 +24,17 @@ public struct S3Error: Error, Sendable, Hashable {
   /// The region that the request belongs to, if the server names one.
   let region: String?
 
-  /// Creates an error, for fakes.
+  /// Creates an error, for fakes. The texts are shortened and cleaned like those of a server.
   public init(code: String, message: String? = nil, requestID: String? = nil) {
-    (self.code, self.message, self.requestID, region) = (code, message, requestID, nil)
+    self.init(code, message, requestID: requestID, region: nil)
+  }
+
+  /// Creates an error from texts of a server, which people read: each on one line, without control characters.
+  private init(_ code: String, _ message: String?, requestID: String?, region: String?) {
+    self.code = ServerText.code(code) ?? ""
+    self.message = message.flatMap { ServerText.message($0) }
+    self.requestID = requestID.flatMap { ServerText.code($0) }
+    self.region = region
   }
 
   /// Reads the content (body) of a response. `nil` if it is not an error of S3.
@@ -39,24 +47,10 @@ public struct S3Error: Error, Sendable, Hashable {
   init?(_ tree: XMLTree) {
     guard tree.name == "Error" || tree.name == "ErrorResponse" else { return nil }
     let error = tree["Error"] ?? tree
-    guard let code = error.text(of: "Code").flatMap({ Self.line($0, limit: 100) }) else { return nil }
-    self.code = code
-    message = error.text(of: "Message").flatMap { Self.line($0, limit: 300) }
-    requestID = (error.text(of: "RequestId") ?? tree.text(of: "RequestId")).flatMap { Self.line($0, limit: 100) }
-    region = error.text(of: "Region")
-  }
-
-  /// Returns text on one line, without control characters, or `nil` if there is none.
-  private static func line(_ text: String, limit: Int) -> String? {
-    var line = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars.prefix(limit) {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: line.append(" ")
-      default: line.append(scalar)
-      }
-    }
-    let words = String(line).split(separator: " ")
-    return words.isEmpty ? nil : words.joined(separator: " ")
+    self.init(
+      error.text(of: "Code") ?? "", error.text(of: "Message"),
+      requestID: error.text(of: "RequestId") ?? tree.text(of: "RequestId"), region: error.text(of: "Region"))
+    if code.isEmpty { return nil }
   }
 
   /// The maximum number of bytes of an error.

@@ -44,15 +44,15 @@ struct S3Middleware: Middleware {
     while true {
       var response = try await send(request, (route, region), context, next)
       guard context.delivery != .described else { return response }
-      try await response.collectIfRejected(mayFailLate: route.mayFailLate)
+      try await response.collect(for: route.success, context)
       guard let other = S3Regions.region(in: response.head, response.content.bytes), other != region else {
-        return try finished(response, route)
+        return try finished(response, route, context)
       }
       regions[route.bucket] = other
       guard rounds < Self.maximumMoves, request.content.isReplayable else {
         context.record(
           .note("the bucket is in another region; the request is not sent again, status", Int64(response.statusCode)))
-        return try finished(response, route)
+        return try finished(response, route, context)
       }
       context.record(.note("sends the request again in the bucket's region, status", Int64(response.statusCode)))
       response.discard()
@@ -66,9 +66,10 @@ struct S3Middleware: Middleware {
   ) async throws -> ResponseMessage {
     var (request, context) = (request, context)
     let (route, region) = place
-    endpoint.write(route, region: region, to: &request.head)
+    try endpoint.write(route, region: region, to: &request.head)
     if let seconds = route.presigned { return try await next(presign(request, region, seconds), context: context) }
-    guard let signing, let origin = request.origin else { return try await next(request, context: context) }
+    guard let signing else { return try await next(request, context: context) }
+    guard let origin = request.origin else { throw TransportError.unusableHost("the URL of the server has no host") }
     context.values[SigningRegionKey.self] = region
     context.values[TrustedOriginsKey.self].insert(origin)
     return try await signing.intercept(request, context: context, next: next)
@@ -77,14 +78,10 @@ struct S3Middleware: Middleware {
   /// How often a request is sent to another region.
   private static let maximumMoves = 2
 
-  private func finished(_ response: ResponseMessage, _ route: S3Route) throws -> ResponseMessage {
-    if route.mayFailLate, (200..<300).contains(response.statusCode), let bytes = response.content.bytes,
-      let error = S3Error(bytes)
-    {
-      var response = response
-      response.head.status = error.code == "SlowDown" ? .serviceUnavailable : .internalServerError
-      return response
-    }
+  private func finished(
+    _ response: ResponseMessage, _ route: S3Route, _ context: CallContext
+  ) throws -> ResponseMessage {
+    let response = response.withoutFalseSuccess(for: route.success, context)
     return route.verifies ? try response.verified() : response
   }
 
@@ -124,15 +121,6 @@ struct S3Middleware: Middleware {
     } catch let error as SigningError {
       throw TransportError(.invalidRequest, requestState: .notSent, detail: error.description, underlying: error)
     }
-  }
-}
-
-extension ResponseMessage {
-  /// Reads the content of a response that may be an error of S3 into memory.
-  fileprivate mutating func collectIfRejected(mayFailLate: Bool) async throws {
-    let isRejected = statusCode >= 300 && statusCode != 304
-    guard content.bytes == nil, isRejected || mayFailLate else { return }
-    content = ResponseContent(try await content.collect(upTo: S3Error.limit), trailers: content.trailers)
   }
 }
 #endif

@@ -51,7 +51,9 @@ struct S3MultipartUpload: UploadDriver {
       request = request.field("x-amz-checksum-algorithm", checksum.rawValue)
       request = request.field("x-amz-checksum-type", checksum.coversParts ? "FULL_OBJECT" : "COMPOSITE")
     }
-    let document = try await read(request.routed(bucket.route(key, [.init("uploads")])), calls).document
+    var route = bucket.route(key, [.init("uploads")])
+    route.success = .document
+    let document = try await read(request.routed(route), calls).document
     guard let id = document?.text(of: "UploadId"), !id.isEmpty else { return .fail(.noLocation) }
     identifier.current = id
     var ticket = UploadTicket(location: id)
@@ -66,20 +68,26 @@ struct S3MultipartUpload: UploadDriver {
       try? await cancel(ticket, calls)
       return .gone
     }
-    var (parts, marker) = (StoredParts(), "0")
-    for _ in 0..<Self.maximumPages {
+    var (parts, marker, emptyPages) = (StoredParts(), 0, 0)
+    while emptyPages < Self.maximumEmptyPages {
       let document: XMLTree?
       do throws(CallError) {
-        let query: [S3Route.Parameter] = [.init("uploadId", ticket.location), .init("part-number-marker", marker)]
-        document = try await read(request(.get, query, calls), calls).document
+        var route = bucket.route(
+          key, [.init("uploadId", ticket.location), .init("part-number-marker", "\(marker)")])
+        route.success = .document
+        document = try await read(request(.get, route, .empty, calls), calls).document
       } catch {
         guard Self.isGone(error) else { throw error }
         return try await isStored(calls) ? .complete(nil) : .gone
       }
       guard let document else { return .fail(.unusableOffset) }
-      for part in document.all("Part") { insert(part, into: &parts, length: calls.length) }
-      guard document.text(of: "IsTruncated") == "true", let next = document.text(of: "NextPartNumberMarker"),
-        next != marker
+      let listed = document.all("Part")
+      for part in listed { insert(part, into: &parts, length: calls.length) }
+      emptyPages = listed.isEmpty ? emptyPages + 1 : 0
+      // A marker that does not grow would lead to the same parts for ever. A part that is not listed is sent again.
+      guard document.text(of: "IsTruncated") == "true",
+        let next = document.text(of: "NextPartNumberMarker").flatMap({ Int($0) }), next > marker,
+        next <= S3PartSize.maximumCount
       else { break }
       marker = next
     }
@@ -108,12 +116,15 @@ struct S3MultipartUpload: UploadDriver {
   func finish(_ parts: StoredParts, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
   {
     var route = bucket.route(key, [.init("uploadId", ticket.location)])
-    route.mayFailLate = true
+    route.success = .document
     let content = RequestContent.bytes(document(of: parts), "application/xml")
     var request = request(.post, route, content, calls)
     for condition in conditions { request = request.field(condition.name, condition.value) }
     do throws(CallError) {
-      return .complete(try await calls.send(request))
+      let response = try await calls.send(request)
+      // Only the whole document tells that the object is there.
+      let document = try? XMLReader.read(response.value.data)
+      return document?.name == "CompleteMultipartUploadResult" ? .complete(response) : .unsure
     } catch {
       if Self.isGone(error) { return .unsure }
       throw error
@@ -198,7 +209,7 @@ struct S3MultipartUpload: UploadDriver {
     }
   }
 
-  /// The maximum number of pages of a list of parts, of which each has 1,000 unless the server wants fewer.
-  private static let maximumPages = 1000
+  /// The number of pages without a part in a row after which a list of parts ends.
+  private static let maximumEmptyPages = 100
 }
 #endif

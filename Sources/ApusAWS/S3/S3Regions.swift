@@ -35,20 +35,10 @@ final class S3Regions: Sendable {
   static func region(in head: HTTPResponse, _ content: Data?) -> String? {
     guard [301, 307, 400].contains(head.status.code) else { return nil }
     let field = head.headerFields.first { $0.name.canonicalName == fieldName }?.value
-    return (field ?? content.flatMap { S3Error($0)?.region }).flatMap { isRegion($0) ? $0 : nil }
+    return (field ?? content.flatMap { S3Error($0)?.region }).flatMap { RegionName.isValid($0) ? $0 : nil }
   }
 
   /// The field (header) that names the region of a bucket.
   static let fieldName = "x-amz-bucket-region"
-
-  static func isRegion(_ name: String) -> Bool {
-    (1...32).contains(name.utf8.count) && name.first != "-" && name.last != "-"
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-        default: false
-        }
-      }
-  }
 }
 #endif

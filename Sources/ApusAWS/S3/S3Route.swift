@@ -16,6 +16,16 @@ struct S3Route: Hashable, Sendable {
     }
   }
 
+  /// The kinds of content (body) that a successful operation can have.
+  enum Success: Hashable, Sendable {
+    /// The bytes of an object, which may be any.
+    case object
+    /// A document with the result, whose root element has a name that ends with `Result`.
+    case document
+    /// Nothing that the operation needs.
+    case nothing
+  }
+
   /// The name of the bucket. Empty for the list of all buckets.
   let bucket: String
   /// The key of the object. `nil` for the bucket itself.
@@ -27,8 +37,8 @@ struct S3Route: Hashable, Sendable {
   var sendsMD5 = false
   /// Whether the content of the response is compared with the checksum that the server states.
   var verifies = false
-  /// Whether a response with a status of success may contain an error.
-  var mayFailLate = false
+  /// The content of a response with a status of success.
+  var success = Success.nothing
   /// The number of seconds for which a presigned URL is valid. `nil`: the request is signed in its fields.
   var presigned: Int?
 

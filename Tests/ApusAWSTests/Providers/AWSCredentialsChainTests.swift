@@ -167,6 +167,32 @@ struct AWSCredentialsChainTests {
     }
   }
 
+  @Test(
+    "Another address of the metadata service needs TLS, unless it is a loopback address or that of the service",
+    arguments: [
+      ("https://metadata.example", true), ("http://127.0.0.1:99/", true), ("http://localhost", true),
+      ("http://[::1]:80", true), ("http://169.254.169.254", true), ("http://[fd00:ec2::254]", true),
+      ("http://metadata.example", false), ("http://169.254.169.253", false), ("http://169.254.169.254.example", false),
+      ("http://10.0.0.1", false), ("http://user@127.0.0.1", false), ("nothing", false),
+    ])
+  func metadataAddresses(url: String, isAllowed: Bool) async {
+    let bench = ProviderBench(["AWS_EC2_METADATA_SERVICE_ENDPOINT": url])
+    bench.stub.onAny(reply: .text("SENTINEL-bearer"))
+    let failure = await bench.failures().last
+    #expect(bench.stub.exchanges.isEmpty != isAllowed)
+    #expect(failure?.isConfigured == true && failure?.reason.contains("SENTINEL") == false)
+  }
+
+  @Test("The path of another address of the metadata service is kept")
+  func metadataPath() async throws {
+    let bench = ProviderBench(["AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:99/proxy/imds/"])
+    let base = "http://127.0.0.1:99/proxy/imds/latest"
+    bench.on(.put, "\(base)/api/token", .text("SENTINEL-bearer"))
+    bench.on("\(base)/meta-data/iam/security-credentials/", .text("role"))
+    bench.on("\(base)/meta-data/iam/security-credentials/role", .json(ProviderBench.json()))
+    #expect(try await bench.chain.credentials().accessKeyID == "ASIA")
+  }
+
   // MARK: Web identity
 
   @Test("The token of an identity provider is read from its file and sent without a signature")

@@ -21,7 +21,7 @@ struct S3DocumentTests {
     let object = try #require(page.objects.first)
     #expect(object.key == "a b+c ü" && object.size == 5_368_709_120_000 && object.entityTag == "\"x\"")
     #expect(object.lastModified == Date(timeIntervalSince1970: 1_772_366_400.5))
-    #expect(page.prefixes == ["d/"] && page.next == "1+2/=")
+    #expect(page.prefixes == ["d/"] && page.next?.token == "1+2/=")
   }
 
   @Test("Keys are not decoded if the server has not encoded them")
@@ -52,6 +52,29 @@ struct S3DocumentTests {
       S3Error(Data("<Error><Code>A</Code><Message>\(String(repeating: "x", count: 999))</Message></Error>".utf8)))
     #expect(long.message?.count == 300)
     #expect(S3Error(Data("<html/>".utf8)) == nil && S3Error(Data("<Error/>".utf8)) == nil)
+    #expect(S3Error(Data("<Error><Code>\u{202E}</Code></Error>".utf8)) == nil)
+  }
+
+  @Test("Texts of an error are cleaned however it is made")
+  func cleaned() {
+    let text = "a\u{1B}[31m\u{202E}b\nc\u{85}" + String(repeating: "x", count: 500)
+    let error = S3Error(code: text, message: text, requestID: text)
+    for (cleaned, length) in [(error.code, 100), (error.message, 300), (error.requestID, 100)] as [(String?, Int)] {
+      #expect(cleaned?.hasPrefix("a[31mb c ") == true && cleaned?.unicodeScalars.count == length)
+    }
+    #expect(!S3DeletionFailure(key: "a", reason: error).description.unicodeScalars.contains { $0.value < 0x20 })
+  }
+
+  @Test(
+    "The name of a root element is found at the beginning of a document",
+    arguments: [
+      ("<a/>", "a"), ("  \r\n<?xml version='1.0'?>\n<!-- b -->\n<s:CopyObjectResult xmlns:s='x'>", "CopyObjectResult"),
+      ("\u{FEFF}<Error><Code>", "Error"), ("<!DOCTYPE html><html>", "html"), ("<!doctype HTML PUBLIC", "HTML"),
+      (String(repeating: " ", count: 100_000) + "<Result>", "Result"), ("", nil), ("text", nil), ("<", nil),
+      ("<!-- <a>", nil), ("<?xml <a>", nil), ("{\"a\": \"<b>\"}", nil),
+    ] as [(String, String?)])
+  func root(content: String, name: String?) {
+    #expect(XMLRoot.name(of: Data(content.utf8)) == name)
   }
 
   @Test(

@@ -1,4 +1,5 @@
 #if Transfers
+import ApusCore
 import Foundation
 import HTTPTypes
 import Testing
@@ -25,13 +26,26 @@ struct S3EndpointTests {
     Case(addressing: .path, key: "ran.mp4", url: "https://s3.eu-central-1.amazonaws.com/films/ran.mp4"),
     Case(url: "https://films.s3.eu-central-1.amazonaws.com/"),
     Case(bucket: "", url: "https://s3.eu-central-1.amazonaws.com/"),
-    // No certificate covers a name with dots, and no host can have capital letters.
+    // No certificate covers a name with dots, and no host can have capital letters or a hyphen at an end.
+    Case(bucket: "-films", key: "a", url: "https://s3.eu-central-1.amazonaws.com/-films/a"),
+    Case(base: "http://s3.amazonaws.com", bucket: "a..b", url: "http://s3.eu-central-1.amazonaws.com/a..b/"),
     Case(bucket: "my.films", key: "a", url: "https://s3.eu-central-1.amazonaws.com/my.films/a"),
     Case(bucket: "Films", key: "a", url: "https://s3.eu-central-1.amazonaws.com/Films/a"),
     Case(bucket: "a_b/c", key: "a", url: "https://s3.eu-central-1.amazonaws.com/a_b%2Fc/a"),
     // Other servers.
     Case(base: "http://127.0.0.1:8333", key: "a", url: "http://127.0.0.1:8333/films/a"),
+    // Below a path.
     Case(base: "http://127.0.0.1:8333/store/", key: "a", url: "http://127.0.0.1:8333/store/films/a"),
+    Case(base: "https://h.example/storage/v1/s3", url: "https://h.example/storage/v1/s3/films/"),
+    Case(base: "https://h.example/storage/v1/s3", bucket: "", url: "https://h.example/storage/v1/s3/"),
+    Case(
+      base: "https://h.example/a%20b", key: "c d", query: [.init("list-type", "2")],
+      url: "https://h.example/a%20b/films/c%20d?list-type=2"),
+    Case(
+      base: "https://h.example/s3", addressing: .virtualHost, key: "../a", url: "https://films.h.example/s3/../a"),
+    Case(
+      base: "https://h.example/s3", addressing: .virtualHost, bucket: "my.films",
+      url: "https://my.films.h.example/s3/"),
     Case(
       base: "https://s3.example.com", addressing: .virtualHost, key: "a", url: "https://films.s3.example.com/a"),
     Case(base: "https://s3.example.com", key: "a", region: "us-west-2", url: "https://s3.example.com/films/a"),
@@ -66,7 +80,7 @@ struct S3EndpointTests {
   ]
 
   @Test("A place is written as servers read it", arguments: cases)
-  func address(place: Case) {
+  func address(place: Case) throws {
     var route = S3Route(place.bucket, place.key, place.query)
     route.checksum = nil
     let parts = place.base.split(separator: "://")
@@ -75,22 +89,54 @@ struct S3EndpointTests {
     while path.hasSuffix("/") { path.removeLast() }
     var head = HTTPRequest(
       method: .get, scheme: String(parts[0]), authority: String(parts[1][..<mark]), path: path + route.placeholder)
-    S3Endpoint(addressing: place.addressing).write(route, region: place.region, to: &head)
+    try S3Endpoint(addressing: place.addressing).write(route, region: place.region, to: &head)
     #expect("\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "")" == place.url)
   }
 
   @Test("Parameters of the environment stay behind those of the operation")
-  func commonParameters() {
+  func commonParameters() throws {
     var head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/-?tenant=7&x=%20")
-    S3Endpoint(addressing: .path).write(S3Route("films", nil, [.init("list-type", "2")]), region: "r", to: &head)
+    try S3Endpoint(addressing: .path).write(S3Route("films", nil, [.init("list-type", "2")]), region: "r", to: &head)
     #expect(head.path == "/films/?list-type=2&tenant=7&x=%20")
   }
 
   @Test(
     "Only names that regions have become part of a host", arguments: ["evil.com/", "a.b", "", "-a", "A", "a b", "a:1"])
   func regions(name: String) {
-    #expect(!S3Regions.isRegion(name))
-    #expect(S3Regions.isRegion("us-gov-west-1"))
+    #expect(!RegionName.isValid(name))
+    #expect(RegionName.isValid("us-gov-west-1"))
+  }
+
+  private func failure(_ base: String, _ addressing: S3Addressing, _ bucket: String, _ region: String)
+    -> TransportError?
+  {
+    var head = HTTPRequest(method: .get, scheme: "https", authority: base, path: "/-/-")
+    let error = #expect(throws: TransportError.self) {
+      try S3Endpoint(addressing: addressing).write(S3Route(bucket, "a"), region: region, to: &head)
+    }
+    #expect(head.authority == base && head.path == "/-/-")
+    return error
+  }
+
+  @Test(
+    "The name of a bucket that would make the host another one is refused",
+    arguments: [
+      "evil.example/", "evil.example?", "evil.example#", "a@b", "a:1", "a b", "-a", "a-", ".a", "a.", "a..b", "Films",
+      "a_b", "ü", "a\r\nb", "a%2F", String(repeating: "a", count: 64),
+    ])
+  func unusableBucket(name: String) {
+    let error = failure("s3.example.com", .virtualHost, name, "r")
+    #expect(error?.kind == .invalidRequest && error?.requestState == .notSent)
+  }
+
+  @Test(
+    "The name of a region that would make the host of AWS another one is refused",
+    arguments: ["evil.example/", "a.b", "", "-a", "A", "a b", "a:1", "a@b"], ["s3.eu-west-1", "s3", "s3-eu-west-1"])
+  func unusableRegion(name: String, host: String) {
+    for addressing in [S3Addressing.automatic, .path, .virtualHost] {
+      let error = failure("\(host).amazonaws.com", addressing, "films", name)
+      #expect(error?.kind == .invalidRequest && error?.requestState == .notSent)
+    }
   }
 
   @Test("A rejection names the region in a field or in its content")

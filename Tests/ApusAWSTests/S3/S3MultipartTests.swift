@@ -18,7 +18,12 @@ private final class PartStore: Sendable {
     var uploads = 0
     /// What happens in place of the response to the next completion.
     var completion: Completion?
+    var isCompletionRepeated = false
     var completed = ""
+    /// What is sent in place of the next lists of parts.
+    var lists: [String] = []
+    /// Whether a list of parts has no parts, and never ends.
+    var listsForEver = false
   }
 
   enum Completion {
@@ -26,6 +31,10 @@ private final class PartStore: Sendable {
     case lost
     /// A response with status 200 has an error.
     case error
+    /// A response with status 200 has other content, and nothing is complete.
+    case content(String)
+    /// The object is complete, and a response with status 200 has other content.
+    case completeWith(String)
   }
 
   let state = Mutex(State())
@@ -66,6 +75,12 @@ private final class PartStore: Sendable {
         guard let number else { return .status(400) }
         state.parts[number] = (exchange.content.count, checksum)
         return .status(200, fields: [.eTag: "\"e\(number)\""])
+      case .get where !state.lists.isEmpty: return .bytes(Data(state.lists.removeFirst().utf8), type: "text/html")
+      case .get where state.listsForEver:
+        let marker = (parameters["part-number-marker"].flatMap { Int($0) } ?? 0) + 1
+        return .text(
+          "<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>\(marker)</NextPartNumberMarker>"
+            + "</ListPartsResult>")
       case .get: return list(state, after: parameters["part-number-marker"].flatMap { Int($0) } ?? 0)
       case .post: return try complete(&state, exchange)
       case .head:
@@ -95,12 +110,17 @@ private final class PartStore: Sendable {
 
   private func complete(_ state: inout State, _ exchange: StubExchange) throws -> StubReply {
     let completion = state.completion
-    state.completion = nil
-    if case .error = completion { return error("InternalError", 200) }
+    if !state.isCompletionRepeated { state.completion = nil }
+    switch completion {
+    case .error: return error("InternalError", 200)
+    case .content(let text): return .bytes(Data(text.utf8), type: "text/html")
+    case .completeWith, .lost, nil: break
+    }
     state.completed = exchange.text
     state.object = (state.parts.values.reduce(0) { $0 + $1.size }, Self.checksumOfObject)
     state.uploads += 1
     if case .lost = completion { throw TransportError(.connectionLost, requestState: .maybeSent) }
+    if case .completeWith(let text) = completion { return .bytes(Data(text.utf8), type: "text/html") }
     return .text("<CompleteMultipartUploadResult><ETag>\"all-3\"</ETag></CompleteMultipartUploadResult>")
   }
 
@@ -208,6 +228,95 @@ struct S3MultipartTests {
       let result = try await bucket.upload(path, to: "ran.mp4", options: options)
       #expect(result.object.entityTag == "\"all-3\"")
       #expect(store.puts() == 3)
+    }
+  }
+
+  private static let falseCompletions = [
+    "", " \n", "<!DOCTYPE html><html><body>Sign in</body></html>", "{}", "<CompleteMultipartUploadResult><ETag>",
+    "<CopyObjectResult></CopyObjectResult>",
+  ]
+
+  @Test("A completion that is answered with status 200 and without its result is repeated", arguments: falseCompletions)
+  func falseCompletion(content: String) async throws {
+    let store = PartStore()
+    store.state.withLock { $0.completion = .content(content) }
+    try await withFile(store) { bucket, path, options in
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.object.entityTag == "\"all-3\"" && store.puts() == 3)
+      #expect(store.state.withLock { $0.object } != nil)
+    }
+  }
+
+  @Test("An upload whose completion is never answered with its result fails", arguments: falseCompletions)
+  func neverCompleted(content: String) async throws {
+    let store = PartStore()
+    store.state.withLock { ($0.completion, $0.isCompletionRepeated) = (.content(content), true) }
+    try await withFile(store) { bucket, path, options in
+      let error = await failure { try await bucket.upload(path, to: "ran.mp4", options: options) }
+      #expect(error?.transfer?.keptBytes == 12_000_000)
+      #expect(store.puts() == 3 && store.state.withLock { $0.object } == nil)
+      // A later call goes on with the parts.
+      store.state.withLock { ($0.completion, $0.isCompletionRepeated) = (nil, false) }
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.resumedBytes == 12_000_000)
+      #expect(store.puts() == 3)
+    }
+  }
+
+  @Test(
+    "If the result of a completion is lost on the way, the checksum of the object tells that the upload is complete")
+  func lostResult() async throws {
+    let store = PartStore()
+    store.state.withLock { $0.completion = .completeWith("<html/>") }
+    try await withFile(store) { bucket, path, options in
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.size == 12_000_000 && store.puts() == 3)
+      #expect(store.stub.exchanges.last?.method == .head)
+    }
+  }
+
+  /// Starts an upload whose third part fails.
+  private func interrupt(_ store: PartStore, _ bucket: S3Bucket, _ path: String, _ options: S3UploadOptions) async {
+    var first = options
+    first.maximumParallelParts = 1
+    store.stub.on(where: { request, _ in request.target.contains("partNumber=3&") }, reply: { _ in .status(403) })
+    _ = await failure { try await bucket.upload(path, to: "ran.mp4", options: first) }
+    store.start()
+  }
+
+  @Test("A page in place of the list of parts is asked for again, and no part is sent twice")
+  func falseList() async throws {
+    let store = PartStore()
+    try await withFile(store) { bucket, path, options in
+      await interrupt(store, bucket, path, options)
+      store.state.withLock { $0.lists = ["", "<html><body>Sign in</body></html>"] }
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.resumedBytes == 10 << 20 && store.puts() == 4)
+    }
+  }
+
+  @Test("A list of parts without parts ends after 100 pages")
+  func endlessList() async throws {
+    let store = PartStore()
+    try await withFile(store) { bucket, path, options in
+      await interrupt(store, bucket, path, options)
+      store.state.withLock { $0.listsForEver = true }
+      let result = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(result.size == 12_000_000 && store.stub.exchanges.count { $0.method == .get } == 100)
+    }
+  }
+
+  @Test("A list of parts whose markers do not grow ends", arguments: [0, 1])
+  func stuckList(marker: Int) async throws {
+    let store = PartStore()
+    let page =
+      "<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>\(marker)</NextPartNumberMarker>"
+      + "</ListPartsResult>"
+    try await withFile(store) { bucket, path, options in
+      await interrupt(store, bucket, path, options)
+      store.state.withLock { $0.lists = [page, page.replacing(">1<", with: ">0<"), page] }
+      _ = try await bucket.upload(path, to: "ran.mp4", options: options)
+      #expect(store.state.withLock { $0.lists.count } == 2 - marker)
     }
   }
 

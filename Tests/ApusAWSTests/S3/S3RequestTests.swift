@@ -89,6 +89,112 @@ struct S3RequestTests {
     #expect(field("x-amz-copy-source", of: stub.exchanges[0]) == "/films/a")
   }
 
+  @Test("All requests go below the path of the server's URL, which their signatures cover", arguments: [true, false])
+  func basePath(isPresigned: Bool) async throws {
+    let base = "https://h.example/storage/v1/s3"
+    let bucket = bucket("https://h.example/storage/v1/s3")
+    if isPresigned {
+      let url = try await bucket.presign("a b", seconds: 60)
+      #expect(url.hasPrefix("\(base)/films/a%20b?X-Amz-Algorithm="))
+      return
+    }
+    stub.on(
+      where: { _, _ in true },
+      reply: { exchange in
+        exchange.target.contains("list-type")
+          ? .text("<ListBucketResult/>") : .text("<CopyObjectResult/>")
+      })
+    try await bucket.put("a/../b", .text("c"))
+    for try await _ in bucket.list(prefix: "a/") {}
+    _ = try await bucket.copy("c d", to: "e")
+    _ = try await bucket.get("a")
+    #expect(
+      stub.exchanges.map { $0.request.url.replacing(base, with: "") } == [
+        "/films/a/../b", "/films/?list-type=2&encoding-type=url&max-keys=1000&prefix=a%2F", "/films/e", "/films/a",
+      ])
+    #expect(field("x-amz-copy-source", of: stub.exchanges[2]) == "/films/c%20d")
+    // The signature of the last request is that of its whole target.
+    let signer = SignatureV4(region: "eu-central-1", service: "s3")
+    let sent = try #require(stub.exchanges.last?.request)
+    let time = try #require(HTTPField.Name("x-amz-date").flatMap { sent.head.headerFields[$0] })
+    let format = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
+    let signed = try signer.sign(sent, with: .example, at: try format.parse(time))
+    #expect(signed.message.head.headerFields[.authorization] == sent.head.headerFields[.authorization])
+    #expect(signed.canonicalRequest.hasPrefix("GET\n/storage/v1/s3/films/a\n"))
+  }
+
+  /// The operations whose response is not the content of an object.
+  enum Operation: String, CaseIterable {
+    case copy, deletion, list, put, create, remove, delete
+
+    var needsDocument: Bool { [.copy, .deletion, .list].contains(self) }
+
+    func run(_ bucket: S3Bucket) async throws {
+      switch self {
+      case .copy: try await bucket.copy("a", to: "b")
+      case .deletion: try await bucket.delete(["a"])
+      case .list: for try await _ in bucket.list() {}
+      case .put: try await bucket.put("a", .text("b"))
+      case .create: try await bucket.create()
+      case .remove: try await bucket.remove()
+      case .delete: try await bucket.delete("a")
+      }
+    }
+  }
+
+  @Test(
+    "A status of success with an error, a page of an intermediary or nothing is none", arguments: Operation.allCases)
+  func falseSuccess(operation: Operation) async throws {
+    let page = "<!DOCTYPE html><html><body>Sign in</body></html>"
+    let failures: [(StubReply, status: Int, code: String)] = [
+      (error("AccessDenied", status: 200), 500, "AccessDenied"), (error("SlowDown", status: 200), 503, "SlowDown"),
+      (.bytes(Data(page.utf8), type: "text/html"), 502, "Rejected"), (.text(page), 502, "Rejected"),
+      (.bytes(Data("Sign in".utf8), type: "text/html"), 502, "Rejected"),
+    ]
+    for (reply, status, code) in failures {
+      stub.onAny(reply: reply)
+      let error = await failure { try await operation.run(bucket()) }
+      #expect(error?.code == .rejected && error?.status == status && error?.s3?.code == code)
+    }
+    stub.onAny(reply: .status(200))
+    let error = await failure { try await operation.run(bucket()) }
+    #expect(operation.needsDocument ? error?.status == 502 : error == nil)
+  }
+
+  @Test("An object may have any content, also that of an error or of a page")
+  func anyContent() async throws {
+    let bucket = bucket()
+    for text in ["<Error><Code>a</Code></Error>", "<!DOCTYPE html><html/>", ""] {
+      stub.onAny(reply: .bytes(Data(text.utf8), type: "text/html"))
+      #expect(try await bucket.get("a").data == Data(text.utf8))
+      #expect(try await bucket.withContent(of: "a") { try await $0.collect() } == Data(text.utf8))
+    }
+  }
+
+  @Test("A bucket that would make the host another one is refused before anything is sent")
+  func unusableHost() async throws {
+    let client = Client(environment: Environment(baseURL: "https://s3.example.com"), transport: stub)
+    let s3 = S3(client, region: "r", credentials: AWSCredentials.example, addressing: .virtualHost)
+    let error = await failure { try await s3.bucket("evil.example/").put("a", .text("b")) }
+    #expect(error?.code == .invalidRequest && error?.requestState == .notSent && stub.exchanges.isEmpty)
+    let presigned = await failure { try await s3.bucket("evil.example/").presign("a", seconds: 60) }
+    #expect(presigned?.code == .invalidRequest)
+  }
+
+  @Test("Texts of a server that people read are on one line, bounded and without control characters")
+  func serverTexts() async throws {
+    let name = try #require(HTTPField.Name("x-amz-request-id"))
+    let long = String(repeating: "x", count: 500)
+    stub.onAny(reply: .status(404, fields: [name: "7\u{9B}31m\u{202E}" + long]))
+    let identifier = try #require(await failure { try await bucket().head("a") }?.s3?.requestID)
+    #expect(identifier.hasPrefix("731mx") && identifier.unicodeScalars.count == 100)
+    let result =
+      "<DeleteResult><Error><Key>k</Key><Code>A\nB</Code><Message>b\u{202E}\n\(long)</Message></Error></DeleteResult>"
+    stub.onAny(reply: .text(result))
+    let reason = try #require(try await bucket().delete(["k"]).first?.reason)
+    #expect(reason.code == "A B" && reason.message?.hasPrefix("b x") == true && reason.message?.count == 300)
+  }
+
   @Test("Content without the checksum that the server states is an error; a checksum of parts is not compared")
   func verified() async throws {
     let name = try #require(HTTPField.Name("x-amz-checksum-crc32c"))
