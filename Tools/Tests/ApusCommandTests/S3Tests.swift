@@ -38,12 +38,12 @@ struct S3Tests {
     folder = try TestFolder()
   }
 
-  private func run(_ arguments: [String], _ server: TestServer) async throws -> ToolRun {
+  private func run(_ arguments: [String], _ server: TestServer, path: String = "") async throws -> ToolRun {
     var setting = folder.setting()
     setting.environment["AWS_ACCESS_KEY_ID"] = "AKIDEXAMPLE"
     setting.environment["AWS_SECRET_ACCESS_KEY"] = "sentinel-secret"
     setting.environment["APUS_STATE_HOME"] = folder.path("state")
-    let run = try await ToolRun.of(arguments + ["--endpoint-url", server.origin], setting)
+    let run = try await ToolRun.of(arguments + ["--endpoint-url", server.origin + path], setting)
     #expect(!run.error.contains("sentinel-secret"))
     return run
   }
@@ -63,6 +63,27 @@ struct S3Tests {
       let download = try await run(["download", "s3://films/ä b/ran.txt", "-o", folder.path("copy.txt")], server)
       #expect(download.status == 0, "\(download.error)")
       #expect(try folder.text("copy.txt") == "film")
+    }
+  }
+
+  @Test(
+    "All requests go below the path of the server's URL", arguments: ["/storage/v1/s3", "/storage/v1/s3/", "/a%20b"])
+  func paths(path: String) async throws {
+    try folder.write("film".utf8, to: "ran.txt")
+    let base = path.hasSuffix("/") ? String(path.dropLast()) : path
+    try await TestServer.with {
+      $0.target.contains("list-type") ? .text("<ListBucketResult/>") : objects.reply(to: $0)
+    } body: { server in
+      let upload = try await run(["upload", folder.path("ran.txt"), "s3://films/a/"], server, path: path)
+      #expect(upload.status == 0, "\(upload.error)")
+      let list = try await run(["ls", "s3://films/"], server, path: path)
+      #expect(list.status == 0, "\(list.error)")
+      let download = try await run(
+        ["download", "s3://films/a/ran.txt", "-o", folder.path("copy.txt")], server, path: path)
+      #expect(download.status == 0, "\(download.error)")
+      #expect(try folder.text("copy.txt") == "film")
+      let targets = server.exchanges.map { $0.target.split(separator: "?").first.map(String.init) ?? "" }
+      #expect(Set(targets) == ["\(base)/films/a/ran.txt", "\(base)/films/"])
     }
   }
 

@@ -6,6 +6,8 @@ import Synchronization
 final class Clients: Sendable {
   private struct Position: Hashable {
     var origin: Origin
+    /// The path and query of the base URL. Empty if requests have the complete target.
+    var base: String
     var userInformation: TargetURL.UserInformation?
   }
 
@@ -22,11 +24,14 @@ final class Clients: Sendable {
 
   /// Returns the client for a URL's server.
   ///
+  /// - Parameter isBase: whether the targets of requests follow the path of the URL. Default: no, requests have the
+  ///   complete target.
   /// - Throws: `BaseURL.ParseError`; ``ProfileError`` when the credentials belong to another server.
-  func client(for url: TargetURL) throws -> Client {
-    let place = Position(origin: url.origin, userInformation: url.userInformation)
+  func client(for url: TargetURL, isBase: Bool = false) throws -> Client {
+    let base = isBase ? url.target : ""
+    let place = Position(origin: url.origin, base: base, userInformation: url.userInformation)
     if let client = made.withLock({ $0[place] }) { return client }
-    let client = try make(for: url)
+    let client = try make(for: url, base: base)
     return made.withLock { made in
       // Another call may have created the client meanwhile.
       if let other = made[place] { return other }
@@ -35,9 +40,9 @@ final class Clients: Sendable {
     }
   }
 
-  private func make(for url: TargetURL) throws -> Client {
+  private func make(for url: TargetURL, base: String) throws -> Client {
     try plan.credentials?.check(url.origin)
-    var configuration = Configuration(baseURL: try BaseURL(url.origin.description))
+    var configuration = Configuration(baseURL: try BaseURL("\(url.origin)\(base)"))
     let credentials = plan.credentials ?? url.userInformation.map { CredentialPlan($0) }
     configuration.authentication = try credentials?.authentication(over: transport)
     if case .profile(let signedIn)? = credentials, case .oauth = signedIn.means {

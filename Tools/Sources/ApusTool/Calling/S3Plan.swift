@@ -10,6 +10,7 @@ import Foundation
 
 /// A server with the API of S3, and the credentials for it.
 struct S3Plan: Sendable {
+  /// The URL of the server. Buckets are below its path.
   var url: TargetURL
   var region: String
   /// `nil`: requests are not signed.
@@ -20,7 +21,8 @@ struct S3Plan: Sendable {
   /// - Throws: ``PlanError``, ``InputError``, `BaseURL.ParseError`
   func bucket(_ name: String, _ connection: ConnectionPlan, _ observers: [any CallObserver]) async throws -> S3Bucket {
     let transport = try await connection.transport(to: url.origin)
-    let client = try Clients(transport: transport, plan: connection, observers: observers).client(for: url)
+    let clients = Clients(transport: transport, plan: connection, observers: observers)
+    let client = try clients.client(for: url, isBase: true)
     var bucket = S3(client, region: region, credentials: credentials?.provider(transport)).bucket(name)
     bucket.options.timeout = connection.timeout
     return bucket

@@ -29,12 +29,25 @@ struct S3Options: ParsableArguments {
     let region = region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"] ?? "us-east-1"
     guard !region.isEmpty else { throw PlanError("--region takes a name.") }
     let endpoint = endpoint ?? environment["AWS_ENDPOINT_URL_S3"] ?? environment["AWS_ENDPOINT_URL"]
-    let domain = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
-    let url = try TargetURL.named(endpoint ?? "https://s3.\(region).\(domain)", relativeTo: nil)
+    let url = try endpoint.map { endpoint throws(PlanError) in try Self.server(endpoint) } ?? Self.server(in: region)
     guard !anonymous else {
       guard !credentials.isGiven else { throw PlanError("--no-sign-request and credentials are mutually exclusive.") }
       return S3Plan(url: url, region: region, credentials: nil)
     }
     return S3Plan(url: url, region: region, credentials: try credentials.plan(in: environment))
+  }
+
+  private static func server(_ endpoint: String) throws(PlanError) -> TargetURL {
+    let url = try TargetURL.named(endpoint, relativeTo: nil)
+    guard url.userInformation == nil else { throw PlanError("--endpoint-url must not contain a name or password.") }
+    return url
+  }
+
+  /// Returns the URL of AWS in a region, whose name must not make the host another one.
+  private static func server(in region: String) throws(PlanError) -> TargetURL {
+    let host = "s3.\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
+    guard let url = try? TargetURL("https://\(host)"), url.origin.description == "https://\(host)", url.target == "/"
+    else { throw PlanError("--region takes the name of a region, for example eu-central-1.") }
+    return url
   }
 }

@@ -50,6 +50,35 @@ struct S3PlaceTests {
     #expect(throws: PlanError.self) { try S3Options.parse(["--no-sign-request", "--aws-profile", "a"]).plan(in: [:]) }
   }
 
+  @Test("The URL of a server keeps its path, from an option and from the environment")
+  func paths() throws {
+    let url = "http://h.example/storage/v1/s3"
+    #expect(try S3Options.parse(["--endpoint-url", url]).plan(in: environment).url.target == "/storage/v1/s3")
+    for name in ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"] {
+      let plan = try S3Options.parse([]).plan(in: environment.merging([name: url]) { $1 })
+      #expect(plan.url.target == "/storage/v1/s3")
+    }
+  }
+
+  @Test(
+    "A region that would make the host another one is refused, from an option and from the environment",
+    arguments: ["evil.example/", "evil.example#", "a@evil.example/", "a:1", "a b", "EU", "ü"])
+  func unusableRegion(name: String) throws {
+    #expect(throws: PlanError.self) { try S3Options.parse(["--region", name]).plan(in: environment) }
+    #expect(throws: PlanError.self) {
+      try S3Options.parse([]).plan(in: environment.merging(["AWS_REGION": name]) { $1 })
+    }
+    // At another server it is a word in signatures only.
+    _ = try S3Options.parse(["--region", name, "--endpoint-url", "http://h.example"]).plan(in: environment)
+  }
+
+  @Test("A name or password in the URL of a server is refused, because it would not be sent")
+  func userInformation() throws {
+    #expect(throws: PlanError.self) {
+      try S3Options.parse(["--endpoint-url", "https://a:b@h.example"]).plan(in: environment)
+    }
+  }
+
   @Test("Credentials come from options, or from the places that AWS's own tools search")
   func credentials() throws {
     let keys = ["--access-key", "id", "--secret-key", "secret"]
