@@ -50,7 +50,7 @@ struct StoredPartsTests {
   @Test("Ten times the parts take ten times as long")
   func linear() {
     let isLinear = LinearTime.holds(
-      for: { $0 / 10 },
+      for: { $0 / 20 },
       { count in
         var stored = StoredParts()
         for index in 0..<Int64(count) {
