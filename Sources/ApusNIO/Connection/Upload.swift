@@ -21,6 +21,9 @@ struct Upload: Sendable {
   /// Starts a pass over the content.
   let makePieces: @Sendable () async throws -> Pieces
 
+  /// The maximum number of bytes in one write: a buffer counts with 32 bits. Larger pieces are divided.
+  private static let maximumWrite = 1 << 30
+
   /// Sends all pieces. Returns early if the exchange ends.
   func sendPieces() async {
     do {
@@ -30,7 +33,13 @@ struct Upload: Sendable {
         guard piece.count > 0 else { continue }
         total += Int64(piece.count)
         if let length, total > length { throw LengthMismatch() }
-        guard await connection.writePiece(piece, of: exchange) else { return }
+        guard piece.count > Self.maximumWrite else {
+          guard await connection.writePiece(piece, of: exchange) else { return }
+          continue
+        }
+        for part in piece.parts(of: Self.maximumWrite) {
+          guard await connection.writePiece(part, of: exchange) else { return }
+        }
       }
       if let length, total < length { throw LengthMismatch() }
       connection.finishContent(of: exchange)
@@ -111,6 +120,16 @@ enum ContentPiece: Sendable {
     switch self {
     case .data(let data): data.count
     case .buffer(let buffer): buffer.readableBytes
+    }
+  }
+
+  /// The piece in parts of at most `length` bytes.
+  func parts(of length: Int) -> [ContentPiece] {
+    switch self {
+    case .data(let data):
+      stride(from: 0, to: data.count, by: length).map { .data(data.dropFirst($0).prefix(length)) }
+    // Its length has 32 bits anyway.
+    case .buffer: [self]
     }
   }
 

@@ -30,8 +30,14 @@ final class Deflater: Sendable {
 
   private let stream: Mutex<Stream>
 
-  /// - Parameter level: from 1, the fastest, to 9, the smallest.
-  init(level: Int) throws {
+  /// The maximum number of bytes that zlib is given at once. It counts with 32 bits.
+  private let inputLength: Int
+
+  /// - Parameters:
+  ///   - level: from 1, the fastest, to 9, the smallest.
+  ///   - inputLength: the maximum number of bytes that zlib is given at once. Default: 1 GiB.
+  init(level: Int, inputLength: Int = 1 << 30) throws {
+    self.inputLength = inputLength
     let stream = Stream()
     let status = deflateInit2_(
       stream.pointer, Int32(min(max(level, 1), 9)), Z_DEFLATED, Self.gzipWindow, Self.memoryLevel,
@@ -41,7 +47,15 @@ final class Deflater: Sendable {
   }
 
   /// Encodes a piece. Returns the bytes that are complete, possibly none.
-  func encode(_ piece: Data) -> Data { deflate(piece, Z_NO_FLUSH) }
+  func encode(_ piece: Data) -> Data {
+    guard piece.count > inputLength else { return deflate(piece, Z_NO_FLUSH) }
+    var (encoded, rest) = (Data(), piece)
+    while !rest.isEmpty {
+      encoded += deflate(rest.prefix(inputLength), Z_NO_FLUSH)
+      rest = rest.dropFirst(inputLength)
+    }
+    return encoded
+  }
 
   /// Ends the content. Returns the remaining bytes.
   func finish() -> Data { deflate(Data(), Z_FINISH) }
@@ -54,7 +68,7 @@ final class Deflater: Sendable {
         // zlib only reads from this pointer, although its type is mutable.
         let input = UnsafeMutableRawPointer(mutating: source.baseAddress)
         zlib.pointee.next_in = input?.assumingMemoryBound(to: Bytef.self)
-        zlib.pointee.avail_in = UInt32(source.count)
+        zlib.pointee.avail_in = UInt32(clamping: source.count)
         withUnsafeTemporaryAllocation(byteCount: Self.outputLength, alignment: 1) { target in
           repeat {
             zlib.pointee.next_out = target.baseAddress?.assumingMemoryBound(to: Bytef.self)

@@ -2,7 +2,6 @@
 import ApusCore
 import ApusTesting
 import ApusTransfers
-import CApusZlib
 import Crypto
 import Foundation
 import HTTPTypes
@@ -32,30 +31,6 @@ struct RequestContentCodingTests {
     try data.write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
     try await work(path)
-  }
-
-  /// Decodes gzip, of one member.
-  private func gunzipped(_ data: Data) throws -> Data {
-    var stream = z_stream()
-    try #require(inflateInit2_(&stream, 15 + 16, zlibVersion(), Int32(MemoryLayout<z_stream>.size)) == Z_OK)
-    defer { inflateEnd(&stream) }
-    var input = [UInt8](data)
-    var (output, status) = (Data(), Z_OK)
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    input.withUnsafeMutableBufferPointer { source in
-      stream.next_in = source.baseAddress
-      stream.avail_in = UInt32(source.count)
-      while status == Z_OK {
-        buffer.withUnsafeMutableBufferPointer { target in
-          stream.next_out = target.baseAddress
-          stream.avail_out = UInt32(target.count)
-          status = inflate(&stream, Z_NO_FLUSH)
-          output.append(contentsOf: target.prefix(target.count - Int(stream.avail_out)))
-        }
-      }
-    }
-    #expect(status == Z_STREAM_END && stream.avail_in == 0)
-    return output
   }
 
   private static let pattern = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: ($0 / 100) &* 31) })
