@@ -8,8 +8,9 @@ extension JSONCoding {
   /// Decodes a value from a JSON text in UTF-8 (RFC 8259).
   ///
   /// The text is parsed strictly, as by `JSONValue(parsing:)`: it may be nested 512 levels, and of members with the same
-  /// name the last one is used. Models may be nested 128 levels, because decoding them takes the stack of the thread.
-  /// With ``Coder/foundation``, Foundation's rules and errors apply.
+  /// name the last one is used. Models may be nested 128 levels, and fewer if decoding them would take more than 256 KiB
+  /// of the thread's stack, as that of types with very many properties may in a debug build. The smallest stack that is
+  /// supported is 512 KiB. With ``Coder/foundation``, Foundation's rules and errors apply.
   ///
   /// - Parameters:
   ///   - type: the type of the value.
@@ -30,7 +31,8 @@ extension JSONCoding {
   /// recordings. Two exceptions: ``JSONWritable`` types write their members in the order of their calls, and the
   /// elements of a `Set` have no fixed order. Slashes are not escaped.
   ///
-  /// - Throws: `EncodingError`; errors of the type itself.
+  /// - Throws: `EncodingError`, also for a value whose nested values would take more than 256 KiB of the thread's stack;
+  ///   errors of the type itself.
   public func encode<Value: Encodable>(_ value: Value) throws -> Data {
     if coder == .foundation { return try encodeByFoundation(value) }
     // A writer keeps no coding path: the encoder makes the error.

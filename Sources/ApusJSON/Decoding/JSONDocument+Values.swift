@@ -10,10 +10,9 @@ extension JSONDocument {
     case .int: unsafeBitCast(try integer(at: position), to: type)
     case .double: unsafeBitCast(try double(at: position), to: type)
     case .bool: unsafeBitCast(try bool(at: position), to: type)
-    case .strings:
-      unsafeBitCast(try elements(at: position, depth) { try string(at: $0) }, to: type)
-    case .ints: unsafeBitCast(try elements(at: position, depth) { try integer(at: $0) }, to: type)
-    case .doubles: unsafeBitCast(try elements(at: position, depth) { try double(at: $0) }, to: type)
+    case .strings: unsafeBitCast(try strings(at: position, depth), to: type)
+    case .ints: unsafeBitCast(try integers(at: position, depth), to: type)
+    case .doubles: unsafeBitCast(try doubles(at: position, depth), to: type)
     case .array, .dictionary: try decodeContainer(type, at: position, depth)
     case .readable: try decodeReadable(type, at: position, depth)
     case .other: try decodeOther(type, at: position, depth)
@@ -23,16 +22,31 @@ extension JSONDocument {
   @inline(never) private func decodeContainer<T: Decodable>(
     _ type: T.Type, at position: Int, _ depth: Int
   ) throws -> T {
-    let identifier = ObjectIdentifier(type)
-    guard let container = arrayTypes[identifier] ?? type as? any TapeDecodable.Type else {
+    guard let container = container(type) else {
       return try type.init(from: ValueDecoder(document: self, position: position, depth: depth))
     }
+    return try container.decode(self, position, depth, as: type)
+  }
+
+  // A function of its own, as the next ones, so that the frames of each level of nesting are small.
+  @inline(never) private func container(_ type: Any.Type) -> (any TapeDecodable.Type)? {
+    let identifier = ObjectIdentifier(type)
+    if let known = arrayTypes[identifier] { return known }
+    let container = type as? any TapeDecodable.Type
     arrayTypes[identifier] = container
-    return try withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { memory in
-      guard let start = memory.baseAddress else { throw mismatch(type, at: position) }
-      try container.decode(self, position, depth, into: UnsafeMutableRawPointer(start))
-      return start.move()
-    }
+    return container
+  }
+
+  @inline(never) private func strings(at array: Int, _ depth: Int) throws -> [String] {
+    try elements(at: array, depth) { try string(at: $0) }
+  }
+
+  @inline(never) private func integers(at array: Int, _ depth: Int) throws -> [Int] {
+    try elements(at: array, depth) { try integer(at: $0) }
+  }
+
+  @inline(never) private func doubles(at array: Int, _ depth: Int) throws -> [Double] {
+    try elements(at: array, depth) { try double(at: $0) }
   }
 
   /// Decodes the elements of an array.
@@ -131,8 +145,15 @@ extension JSONDocument {
 
   // MARK: Errors
 
+  /// Throws if a container of a model is nested too deeply.
   @inline(__always) func check(_ depth: Int, at position: Int) throws {
-    guard depth < JSONLimits.maximumModelDepth else { throw JSONError(.tooDeep, at: tape.offset(of: position)) }
+    if depth >= StackBudget.unmeasuredDepth { try checkStack(depth, at: position) }
+  }
+
+  @inline(never) private func checkStack(_ depth: Int, at position: Int) throws {
+    guard depth < JSONLimits.maximumModelDepth, !stack.isExhausted() else {
+      throw JSONError(.tooDeep, at: tape.offset(of: position))
+    }
   }
 
   /// The error for a value of another type.

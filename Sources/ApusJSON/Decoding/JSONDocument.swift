@@ -13,16 +13,25 @@ package final class JSONDocument {
   private var lastLine = (number: 1, start: 0, offset: 0)
   var arrayTypes: [ObjectIdentifier: any TapeDecodable.Type] = [:]
   var lastReadable: (any JSONReadable.Type)?
+  var stack: StackBudget
 
   /// Parses a text.
   ///
   /// - Throws: ``JSONError``.
-  package init(
+  package convenience init(
     _ bytes: UnsafeRawBufferPointer, _ coding: JSONCoding = .default, limits: JSONLimits = .default
+  ) throws(JSONError) {
+    try self.init(bytes, coding, limits: limits, stack: StackBudget())
+  }
+
+  /// - Parameter stack: the budget of the decoding that this one is a part of.
+  init(
+    _ bytes: UnsafeRawBufferPointer, _ coding: JSONCoding, limits: JSONLimits = .default, stack: StackBudget
   ) throws(JSONError) {
     tape = try TapeParser.parse(bytes, limits: limits)
     self.coding = coding
     convertsKeys = coding.keys == .snakeCase
+    self.stack = stack
   }
 
   /// Decodes the value of the text.

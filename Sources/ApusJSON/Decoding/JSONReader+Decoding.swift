@@ -6,7 +6,7 @@ extension JSONReader {
     try skip()
     let bytes = UnsafeRawBufferPointer(start: cursor.text + start, count: cursor.offset - start)
     do {
-      return try JSONDocument(bytes, coding).decodeByConformance(type, depth: depth)
+      return try JSONDocument(bytes, coding, stack: stack).decodeByConformance(type, depth: depth)
     } catch let error as DecodingError {
       throw JSONReadError(.decoding(error), at: start)
     } catch let error as JSONError {
@@ -41,7 +41,7 @@ extension JSONDocument {
   private func read<Value: JSONReadable, T>(_ type: Value.Type, at position: Int, _ depth: Int) throws -> T {
     var cursor = JSONCursor(text: tape.bytes, count: tape.byteCount)
     cursor.offset = tape.offset(of: position)
-    var reader = JSONReader(cursor, coding, depth: depth)
+    var reader = JSONReader(cursor, coding, depth: depth, stack: stack)
     do {
       let value = try Value(from: &reader)
       reader.cursor.skipWhitespace()

@@ -1,24 +1,26 @@
 /// Containers that are decoded in a loop of their own.
 protocol TapeDecodable {
-  /// Decodes a value into uninitialized memory for one value of this type.
-  static func decode(
-    _ document: JSONDocument, _ position: Int, _ depth: Int, into memory: UnsafeMutableRawPointer
-  ) throws
+  /// Decodes a value.
+  ///
+  /// - Parameter type: this type, as the caller knows it.
+  static func decode<Output>(
+    _ document: JSONDocument, _ position: Int, _ depth: Int, as type: Output.Type
+  ) throws -> Output
 }
 
 extension Array: TapeDecodable where Element: Decodable {
-  static func decode(
-    _ document: JSONDocument, _ position: Int, _ depth: Int, into memory: UnsafeMutableRawPointer
-  ) throws {
+  static func decode<Output>(
+    _ document: JSONDocument, _ position: Int, _ depth: Int, as type: Output.Type
+  ) throws -> Output {
     let elements = try document.elements(at: position, depth) { try document.decode(Element.self, at: $0, depth + 1) }
-    memory.initializeMemory(as: Self.self, to: elements)
+    return unsafeBitCast(elements, to: type)
   }
 }
 
 extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
-  static func decode(
-    _ document: JSONDocument, _ position: Int, _ depth: Int, into memory: UnsafeMutableRawPointer
-  ) throws {
+  static func decode<Output>(
+    _ document: JSONDocument, _ position: Int, _ depth: Int, as type: Output.Type
+  ) throws -> Output {
     let header = document.tape[position]
     guard header.isObject else { throw document.mismatch([String: Any].self, at: position) }
     try document.check(depth, at: position)
@@ -40,6 +42,6 @@ extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
       name = document.tape.position(after: name + 1)
     }
     if let failure = failures.values.min(by: { $0.position < $1.position }) { throw failure.error }
-    memory.initializeMemory(as: Self.self, to: members)
+    return unsafeBitCast(members, to: type)
   }
 }

@@ -34,6 +34,7 @@ public struct JSONReader: ~Copyable {
   var cursor: JSONCursor
   let coding: JSONCoding
   private(set) var depth: Int
+  private(set) var stack: StackBudget
   /// Whether the innermost container was opened and nothing was read from it.
   private var isFirst = false
   private var nameStart = 0
@@ -44,8 +45,8 @@ public struct JSONReader: ~Copyable {
   /// Whether the name has escapes or is converted.
   @usableFromInline var isNameDifferent = false
 
-  init(_ cursor: JSONCursor, _ coding: JSONCoding, depth: Int) {
-    (self.cursor, self.coding, self.depth) = (cursor, coding, depth)
+  init(_ cursor: JSONCursor, _ coding: JSONCoding, depth: Int, stack: StackBudget = StackBudget()) {
+    (self.cursor, self.coding, self.depth, self.stack) = (cursor, coding, depth, stack)
   }
 
   // MARK: Containers
@@ -68,10 +69,14 @@ public struct JSONReader: ~Copyable {
   }
 
   private mutating func open() throws {
-    guard depth < JSONLimits.maximumModelDepth else { throw cursor.error(.tooDeep) }
+    if depth >= StackBudget.unmeasuredDepth { try checkStack() }
     depth += 1
     isFirst = true
     cursor.offset += 1
+  }
+
+  @inline(never) private mutating func checkStack() throws {
+    guard depth < JSONLimits.maximumModelDepth, !stack.isExhausted() else { throw cursor.error(.tooDeep) }
   }
 
   /// Goes to the next member of the object and reads its name. Returns `false` at the end, and closes the object.

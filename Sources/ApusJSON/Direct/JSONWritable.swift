@@ -86,6 +86,7 @@ extension Array: JSONWritable where Element: JSONWritable {
   /// Writes an array.
   @inlinable public func write(to writer: inout JSONWriter) throws {
     writer.beginArray()
+    try writer.requireDepth()
     for element in self {
       writer.beginElement()
       try element.write(to: &writer)
@@ -103,6 +104,7 @@ extension Dictionary: JSONWritable where Key == String, Value: JSONWritable {
   /// Writes an object with the members sorted by name. No key strategy converts the names.
   @inlinable public func write(to writer: inout JSONWriter) throws {
     writer.beginObject()
+    try writer.requireDepth()
     for (name, value) in sorted(by: { $0.key < $1.key }) {
       writer.beginMember(writtenName: name)
       try value.write(to: &writer)

@@ -21,6 +21,9 @@ public struct JSONWriter: ~Copyable {
   var text: JSONText
   let coding: JSONCoding
   private(set) var depth = 0
+  private(set) var stack = StackBudget()
+  /// Whether a container was opened that is nested too deeply.
+  @usableFromInline var isTooDeep = false
   /// Whether the innermost container has no value yet.
   private var isFirst = true
   /// Whether names are written as they are, and without white space.
@@ -47,7 +50,15 @@ public struct JSONWriter: ~Copyable {
     text.append(byte)
     depth += 1
     isFirst = true
+    if depth > StackBudget.unmeasuredDepth, stack.isExhausted() { isTooDeep = true }
   }
+
+  /// Throws if the values of the present container are nested too deeply. The functions that open it do not throw.
+  @inlinable mutating func requireDepth() throws {
+    if isTooDeep { throw tooDeep }
+  }
+
+  @usableFromInline var tooDeep: any Error { JSONError(.tooDeep, at: text.count) }
 
   private mutating func close(_ byte: UInt8) {
     depth = max(0, depth - 1)
@@ -120,6 +131,7 @@ public struct JSONWriter: ~Copyable {
 
   /// Writes a member of an object.
   @inlinable public mutating func write<Value: JSONWritable>(_ value: Value, as name: StaticString) throws {
+    try requireDepth()
     beginMember(name)
     try value.write(to: &self)
   }
@@ -127,6 +139,7 @@ public struct JSONWriter: ~Copyable {
   /// Writes a member of an object, unless the value is `nil`.
   @inlinable public mutating func write<Value: JSONWritable>(_ value: Value?, as name: StaticString) throws {
     guard let value else { return }
+    try requireDepth()
     beginMember(name)
     try value.write(to: &self)
   }
@@ -134,6 +147,7 @@ public struct JSONWriter: ~Copyable {
   /// Encodes a member of an object, of a type that cannot write itself.
   @_disfavoredOverload @inlinable
   public mutating func write(_ value: some Encodable, as name: StaticString) throws {
+    try requireDepth()
     beginMember(name)
     try encode(value)
   }
@@ -142,12 +156,16 @@ public struct JSONWriter: ~Copyable {
   @_disfavoredOverload @inlinable
   public mutating func write(_ value: (some Encodable)?, as name: StaticString) throws {
     guard let value else { return }
+    try requireDepth()
     beginMember(name)
     try encode(value)
   }
 
   /// Writes a value.
-  @inlinable public mutating func write<Value: JSONWritable>(_ value: Value) throws { try value.write(to: &self) }
+  @inlinable public mutating func write<Value: JSONWritable>(_ value: Value) throws {
+    try requireDepth()
+    try value.write(to: &self)
+  }
 
   /// Writes `null`.
   public mutating func writeNull() { text.append("null") }

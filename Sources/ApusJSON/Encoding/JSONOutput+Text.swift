@@ -1,18 +1,28 @@
 extension JSONOutput {
   /// Encodes a value as JSON in UTF-8, with the members of objects sorted by name.
   ///
-  /// - Parameter depth: the number of containers around the text, for its indentation. Default: 0.
+  /// - Parameters:
+  ///   - value: the value.
+  ///   - coding: the coding.
+  ///   - depth: the number of containers around the text, for its indentation. Default: 0.
+  ///   - copy: returns the text.
   /// - Throws: `EncodingError`; errors of the type itself.
   package static func encode<T: Encodable, Output>(
     _ value: T, _ coding: JSONCoding, depth: Int = 0, _ copy: (UnsafeRawBufferPointer) -> Output
   ) throws -> Output {
-    let output = JSONOutput(coding)
-    try output.encode(value, as: root)
-    guard output[root].kind != .empty else { throw output.error(value, "The value encodes nothing.", at: root) }
+    try JSONOutput(coding, depth: depth, stack: StackBudget()).text(of: value, depth, copy)
+  }
+
+  /// Encodes the top-level value.
+  func text<T: Encodable, Output>(
+    of value: T, _ depth: Int, _ copy: (UnsafeRawBufferPointer) -> Output
+  ) throws -> Output {
+    try encode(value, as: Self.root)
+    guard self[Self.root].kind != .empty else { throw error(value, "The value encodes nothing.", at: Self.root) }
     // The offsets of a node have 32 bits.
-    guard output.text.count <= Int(UInt32.max) else { throw output.error(value, "The text exceeds 4 GiB.", at: root) }
-    var text = JSONText(capacity: output.text.count + 64)
-    output.write(to: &text, depth)
+    guard self.text.count <= Int(UInt32.max) else { throw error(value, "The text exceeds 4 GiB.", at: Self.root) }
+    var text = JSONText(capacity: self.text.count + 64)
+    write(to: &text, depth)
     return copy(text.all)
   }
 

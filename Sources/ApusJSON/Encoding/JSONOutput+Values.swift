@@ -2,7 +2,9 @@ extension JSONOutput {
   /// Encodes a value of any type as a node.
   @inline(__always) func encode<T: Encodable>(_ value: T, as node: Int) throws {
     switch types[T.self] {
-    case .ordinary, .readable, .number, .keyInSource, .otherKey: try value.encode(to: ValueEncoder(self, node))
+    case .ordinary, .readable, .number, .keyInSource, .otherKey:
+      try check(node, value)
+      try value.encode(to: ValueEncoder(self, node))
     case .string: encode(unsafeBitCast(value, to: String.self), as: node)
     case .int: encode(integer: Int64(unsafeBitCast(value, to: Int.self)), as: node)
     case .double: try encode(unsafeBitCast(value, to: Double.self), as: node)
@@ -22,12 +24,18 @@ extension JSONOutput {
   }
 
   @inline(never) private func encodeContainer<T: Encodable>(_ value: T, as node: Int) throws {
-    let identifier = ObjectIdentifier(T.self)
-    guard let container = containerTypes[identifier] ?? T.self as? any NodeEncodable.Type else {
-      return try value.encode(to: ValueEncoder(self, node))
-    }
-    containerTypes[identifier] = container
+    try check(node, value)
+    guard let container = container(T.self) else { return try value.encode(to: ValueEncoder(self, node)) }
     try withUnsafePointer(to: value) { try container.encode(UnsafeRawPointer($0), to: self, as: node) }
+  }
+
+  // A function of its own, so that the frames of each level of nesting are small.
+  @inline(never) private func container(_ type: Any.Type) -> (any NodeEncodable.Type)? {
+    let identifier = ObjectIdentifier(type)
+    if let known = containerTypes[identifier] { return known }
+    let container = type as? any NodeEncodable.Type
+    containerTypes[identifier] = container
+    return container
   }
 
   // MARK: Scalars

@@ -15,13 +15,18 @@ package final class JSONOutput {
   @exclusivity(unchecked) private var capacity = 32
   @exclusivity(unchecked) private var count = 0
   var containerTypes: [ObjectIdentifier: any NodeEncodable.Type] = [:]
+  private var stack: StackBudget
 
-  init(_ coding: JSONCoding) {
-    self.coding = coding
+  /// - Parameters:
+  ///   - coding: the coding.
+  ///   - depth: the number of containers around the top-level value.
+  ///   - stack: the budget of the encoding that this one is a part of.
+  init(_ coding: JSONCoding, depth: Int, stack: StackBudget) {
+    (self.coding, self.stack) = (coding, stack)
     convertsKeys = coding.keys == .snakeCase
     text = JSONText(capacity: 512)
     nodes = .allocate(capacity: capacity)
-    append(JSONNode(parent: .max))
+    append(JSONNode(parent: .max, depth: UInt16(truncatingIfNeeded: depth)))
   }
 
   deinit { nodes.deallocate() }
@@ -37,7 +42,7 @@ package final class JSONOutput {
 
   /// Adds an element to an array.
   @inline(__always) func addElement(to array: Int) -> Int {
-    add(JSONNode(parent: UInt32(truncatingIfNeeded: array)), to: array)
+    add(child(of: array), to: array)
   }
 
   /// Adds a member to an object.
@@ -48,7 +53,7 @@ package final class JSONOutput {
 
   /// Adds a member whose name no key strategy converts.
   func addMember(unconverted name: String, to object: Int) -> Int {
-    var node = JSONNode(parent: UInt32(truncatingIfNeeded: object))
+    var node = child(of: object)
     node.start = UInt32(truncatingIfNeeded: text.count)
     text.append(quoted: name)
     node.nameEnd = UInt32(truncatingIfNeeded: text.count)
@@ -61,6 +66,10 @@ package final class JSONOutput {
     }
     text.append(UInt8(ascii: ":"))
     return add(node, to: object)
+  }
+
+  @inline(__always) private func child(of parent: Int) -> JSONNode {
+    JSONNode(parent: UInt32(truncatingIfNeeded: parent), depth: nodes[parent].depth &+ 1)
   }
 
   @inline(__always) private func add(_ node: JSONNode, to parent: Int) -> Int {
@@ -144,6 +153,15 @@ package final class JSONOutput {
     return path.reversed()
   }
 
+  /// Throws if a value is nested too deeply to be encoded by its own function.
+  @inline(__always) func check(_ node: Int, _ value: some Encodable) throws {
+    if self[node].depth >= StackBudget.unmeasuredDepth { try checkStack(node, value) }
+  }
+
+  @inline(never) private func checkStack(_ node: Int, _ value: some Encodable) throws {
+    if stack.isExhausted() { throw error(value, "The value is nested too deeply.", at: node) }
+  }
+
   func error(_ value: Any, _ description: String, at node: Int) -> EncodingError {
     .invalidValue(value, .init(codingPath: codingPath(of: node), debugDescription: description))
   }
@@ -158,6 +176,8 @@ struct JSONNode {
   }
 
   var kind = Kind.empty
+  /// The number of containers around the value, modulo 65,536.
+  let depth: UInt16
   let parent: UInt32
   /// The offsets of a member's name with its quotation marks.
   var start: UInt32 = 0
@@ -173,5 +193,5 @@ struct JSONNode {
   /// The next child of the same container.
   var next: UInt32 = 0
 
-  init(parent: UInt32) { self.parent = parent }
+  init(parent: UInt32, depth: UInt16) { (self.parent, self.depth) = (parent, depth) }
 }

@@ -1,6 +1,6 @@
 extension JSONWriter {
   /// Encodes a value by its `Encodable` conformance.
   public mutating func encode(_ value: some Encodable) throws {
-    try JSONOutput.encode(value, coding, depth: depth) { text.append($0) }
+    try JSONOutput(coding, depth: depth, stack: stack).text(of: value, depth) { text.append($0) }
   }
 }

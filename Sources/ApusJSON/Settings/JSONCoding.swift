@@ -61,6 +61,9 @@ public struct JSONCoding: Sendable {
     case apus
     /// Foundation's `JSONDecoder` and `JSONEncoder`, with the same settings. Values at a key path and in an envelope
     /// are decoded by the coder of this package all the same.
+    ///
+    /// Foundation decodes models nested up to 512 levels. A server that nests the values of a recursive type so deeply
+    /// can make it take more than 1 MB of the thread's stack, which overflows on threads with the usual 512 KiB.
     case foundation
   }
 

@@ -20,7 +20,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidUTF8 = "invalid UTF-8"
     /// More than 128 consecutive combining marks in a member's name, which would make comparing names too slow.
     case tooManyCombiningMarks = "too many combining marks in a name"
-    /// Arrays and objects nested more deeply than ``JSONLimits/depth``, or a model nested more than 128 levels.
+    /// Arrays and objects nested more deeply than ``JSONLimits/depth``, or a model nested more than 128 levels or so
+    /// deeply that decoding it would take more than 256 KiB of the thread's stack.
     case tooDeep = "nested too deeply"
     /// More bytes than ``JSONLimits/bytes``, or than 512 MiB.
     case tooLarge = "too many bytes"
@@ -69,9 +70,12 @@ public struct JSONLimits: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// 512 levels: a value of that depth can be deallocated on a thread with a small stack.
+  /// 512 levels.
+  ///
+  /// Parsing takes no stack for them, and deallocating such a value about 120 KB, a quarter of the smallest stack that is
+  /// supported: 512 KiB.
   public static let maximumDepth = 512
-  /// The maximum nesting of models: decoding them takes the stack of the thread, up to 2 KB a level when not optimized.
+  /// The maximum nesting of models. The stack that decoding them takes is limited, too (``StackBudget``).
   static let maximumModelDepth = 128
   /// 512 levels and 512 MiB.
   public static let `default` = JSONLimits()

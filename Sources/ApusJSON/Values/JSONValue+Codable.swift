@@ -15,27 +15,32 @@ extension JSONValue: Codable {
   /// - Throws: `DecodingError` for a value that JSON cannot represent, or a value nested more than
   ///   ``maximumCodableDepth`` levels.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = JSONNumber(in: container) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
+    if let scalar = try Self.scalar(in: decoder) {
+      self = scalar
+    } else if try Self.isArray(decoder) {
+      self = .array(try decoder.singleValueContainer().decode([JSONValue].self))
     } else {
-      guard decoder.codingPath.count < Self.maximumCodableDepth else {
-        let context = DecodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
-        throw DecodingError.dataCorrupted(context)
-      }
-      // Check for an array before decoding elements: an array with an invalid element must not be tried as an object.
-      if (try? decoder.unkeyedContainer()) != nil {
-        self = .array(try container.decode([JSONValue].self))
-      } else {
-        self = .object(try container.decode([String: JSONValue].self))
-      }
+      self = .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
     }
+  }
+
+  // A function of its own, as the next ones, so that the frames of each level of nesting are small.
+  @inline(never) private static func scalar(in decoder: any Decoder) throws -> JSONValue? {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() { return .null }
+    if let value = try? container.decode(Bool.self) { return .bool(value) }
+    if let value = JSONNumber(in: container) { return .number(value) }
+    return (try? container.decode(String.self)).map { .string($0) }
+  }
+
+  /// Whether a container is an array. It is checked before elements are decoded: an array with an invalid element must
+  /// not be tried as an object.
+  @inline(never) private static func isArray(_ decoder: any Decoder) throws -> Bool {
+    guard decoder.codingPath.count < maximumCodableDepth else {
+      let context = DecodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
+      throw DecodingError.dataCorrupted(context)
+    }
+    return (try? decoder.unkeyedContainer()) != nil
   }
 
   /// Encodes the value.
@@ -46,19 +51,33 @@ extension JSONValue: Codable {
   /// - Throws: `EncodingError` for a number out of the range of `Double`, or a value nested more than
   ///   ``maximumCodableDepth`` levels.
   public func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .null, .bool, .number, .string: try encodeScalar(to: encoder)
+    case .array(let value):
+      try checkDepth(of: encoder)
+      var container = encoder.singleValueContainer()
+      try container.encode(value)
+    case .object(let value):
+      try checkDepth(of: encoder)
+      var container = encoder.singleValueContainer()
+      try container.encode(value)
+    }
+  }
+
+  @inline(never) private func encodeScalar(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
-    case .null: try container.encodeNil()
+    case .null, .array, .object: try container.encodeNil()
     case .bool(let value): try container.encode(value)
     case .number(let value): try container.encode(value)
     case .string(let value): try container.encode(value)
-    case .array, .object:
-      guard encoder.codingPath.count < Self.maximumCodableDepth else {
-        let context = EncodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
-        throw EncodingError.invalidValue(self, context)
-      }
-      if case .array(let value) = self { try container.encode(value) }
-      if case .object(let value) = self { try container.encode(value) }
+    }
+  }
+
+  @inline(never) private func checkDepth(of encoder: any Encoder) throws {
+    guard encoder.codingPath.count < Self.maximumCodableDepth else {
+      let context = EncodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
+      throw EncodingError.invalidValue(self, context)
     }
   }
 }

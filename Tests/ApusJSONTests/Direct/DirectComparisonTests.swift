@@ -114,8 +114,10 @@ import Testing
     func nested(_ levels: Int) -> [UInt8] {
       Array((String(repeating: #"{"c":["#, count: levels / 2) + String(repeating: "]}", count: levels / 2)).utf8)
     }
-    _ = try JSONCoding.default.decode(Node.self, from: nested(128))
-    #expect(throws: JSONError(.tooDeep, at: 64 * 6)) { try JSONCoding.default.decode(Node.self, from: nested(130)) }
+    // Fewer levels fit into the larger frames of the address sanitizer.
+    _ = try JSONCoding.default.decode(Node.self, from: nested(isAddressSanitized ? 32 : 128))
+    let error = #expect(throws: JSONError.self) { try JSONCoding.default.decode(Node.self, from: nested(130)) }
+    #expect(error == JSONError(.tooDeep, at: 64 * 6) || isAddressSanitized)
     for (levels, isRead) in [(511, true), (512, false)] {
       let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
       let text = Array(#"{"x":\#(value),"c":[]}"#.utf8)

@@ -32,19 +32,26 @@ import Testing
     }
   }
 
-  // The smallest default stack of a thread on Apple platforms.
-  @Test("Codable stays within a stack of 512 KiB")
-  func coders() {
+  @Test("Foundation's coders take at most half of the smallest stack that is supported", arguments: smallStacks)
+  func coders(stack: Int) {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
       let count = JSONValue.maximumCodableDepth
       let bytes = Data((String(repeating: open, count: count) + "1" + String(repeating: close, count: count)).utf8)
-      let isSame = onSmallStack(bytes: 512 << 10) { () -> Bool in
+      let isSame = onSmallStack(bytes: stack) { () -> Bool in
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: bytes),
           let written = try? JSONEncoder().encode(value)
         else { return false }
         return written == bytes
       }
       #expect(isSame == true)
+      let deeper = Data("[\(String(decoding: bytes, as: UTF8.self))]".utf8)
+      let isRefused = onSmallStack(bytes: stack) { () -> Bool in
+        guard let value = try? JSONValue(parsing: deeper), (try? JSONEncoder().encode(value)) == nil else {
+          return false
+        }
+        return (try? JSONDecoder().decode(JSONValue.self, from: deeper)) == nil
+      }
+      #expect(isRefused == true)
     }
   }
 }
