@@ -121,7 +121,10 @@ extension Content {
   /// The content, cut to the maximum size that an error keeps.
   var bounded: Content {
     guard data.count > CallError.contentLimit else { return self }
-    return Content(data: data.prefix(CallError.contentLimit), mediaType: mediaType, status: status, coding: coding)
+    var bounded = Content(
+      data: data.prefix(CallError.contentLimit), mediaType: mediaType, status: status, coding: coding)
+    bounded.undecoded = undecoded
+    return bounded
   }
 }
 

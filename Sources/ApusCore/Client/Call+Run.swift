@@ -65,7 +65,8 @@ extension Call {
     let content = Content(of: response, coding: coding)
     return RejectedResponse(
       rejection: Rejection(content, decoder: request.description.rejectionDecoder), content: content,
-      retryAfter: RetryAfter.delay(in: response.head.headerFields))
+      retryAfter: RetryAfter.delay(in: response.head.headerFields),
+      detail: content.undecoded.map { $0.isRegistered ? $0.detail : "" } ?? "")
   }
 }
 
@@ -91,7 +92,11 @@ extension ResponseMapping {
     } catch {
       let failure = DecodingFailure(error)
       var detail = failure.detail
-      if accept == .json, let type = content.mediaType, !type.isJSON { detail += " (it came as \(type.essence))" }
+      if let undecoded = content.undecoded {
+        detail = undecoded.detail(because: error, failure.detail)
+      } else if accept == .json, let type = content.mediaType, !type.isJSON {
+        detail += " (it came as \(type.essence))"
+      }
       throw RejectedResponse(
         code: .decoding, content: content, detail: detail, codingPath: failure.codingPath, underlying: error)
     }

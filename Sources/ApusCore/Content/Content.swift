@@ -16,6 +16,8 @@ public struct Content: Sendable {
   public let status: Int
   /// The coders and styles in effect.
   public let coding: CodingOptions
+  /// The content codings of the bytes. `nil` if there are none, or no bytes.
+  var undecoded: UndecodedCoding?
 
   /// Creates content, for tests of parsers.
   public init(data: Data, mediaType: MediaType? = nil, status: Int = 200, coding: CodingOptions = CodingOptions()) {
@@ -41,10 +43,19 @@ public struct Content: Sendable {
     return try coding.effectiveJSON.decode(type, from: data)
   }
 
+  /// Throws if the bytes are in a registered content coding.
+  ///
+  /// - Throws: ``CallFault``.
+  func requireDecoded() throws {
+    if let undecoded, undecoded.isRegistered { throw CallFault(.decoding, undecoded.detail) }
+  }
+
   /// Returns the content as text without a byte order mark: UTF-8, or Latin-1 if `Content-Type` says so.
   ///
   /// - Throws: ``CallFault`` if the bytes are not valid text.
   func text() throws -> String {
+    // Any bytes are valid in Latin-1.
+    try requireDecoded()
     switch mediaType?.parameter("charset")?.lowercased() {
     case "iso-8859-1", "latin1":
       return String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))

@@ -58,6 +58,10 @@ extension Rejection {
   init(_ content: Content, decoder: (@Sendable (Content) -> (any Sendable)?)?) {
     status = content.status
     value = decoder?(content)
+    guard content.undecoded?.isRegistered != true else {
+      (message, code, fields, problem) = (nil, nil, [], nil)
+      return
+    }
     guard Self.mayBeJSON(content), let json = try? JSONValue(parsing: content.data, limits: Self.limits) else {
       let text = Self.sentence(in: content)
       let isCode = text.map { ServerText.isCode($0) } ?? false

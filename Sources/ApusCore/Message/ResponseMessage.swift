@@ -76,6 +76,7 @@ extension Content {
       data: response.content.bytes ?? Data(),
       mediaType: response.head.headerFields.first { $0.name == .contentType }.map { MediaType($0.value) },
       status: response.statusCode, coding: coding)
+    if !data.isEmpty { undecoded = UndecodedCoding(response.head.headerFields) }
   }
 }
 

@@ -50,13 +50,24 @@ struct StreamContext: Sendable {
   let status: Int
   let coding: CodingOptions
   let options: StreamOptions
+  /// The content codings of the response. `nil` if there are none.
+  private var undecoded: UndecodedCoding?
 
   init(_ content: Content, _ options: StreamOptions) {
     (mediaType, status, coding, self.options) = (content.mediaType, content.status, content.coding, options)
+    undecoded = content.undecoded
   }
 
   init(_ response: ResponseMessage, coding: CodingOptions, options: StreamOptions) {
     self.init(Content(of: ResponseMessage(head: response.head), coding: coding), options)
+    if status != 204 { undecoded = UndecodedCoding(response.head.headerFields) }
+  }
+
+  /// Throws if the content is in a registered content coding, whose bytes are no elements.
+  ///
+  /// - Throws: ``RejectedResponse``.
+  func requireDecoded() throws {
+    if let undecoded, undecoded.isRegistered { throw failure(undecoded.detail) }
   }
 
   var isJSONSequence: Bool {

@@ -27,6 +27,19 @@ public struct StreamFormat<Value: StreamedValue>: Sendable {
   let accept: MediaType?
   let parser: MakeParser
 
+  init(kind: StreamKind, accept: MediaType?, parser: @escaping MakeParser) {
+    (self.kind, self.accept) = (kind, accept)
+    // Chunks are the bytes as they are.
+    guard kind != .chunks else {
+      self.parser = parser
+      return
+    }
+    self.parser = { context in
+      try context.requireDecoded()
+      return try parser(context)
+    }
+  }
+
   /// Returns a mapping that parses complete content.
   func mapping(_ options: StreamOptions) -> ResponseMapping<Value> {
     let parser = parser

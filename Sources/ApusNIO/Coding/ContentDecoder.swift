@@ -21,13 +21,19 @@ final class ContentDecoder {
   /// The stages in the order of decoding: the coding applied last comes first.
   private var stages: [Stage]
 
-  /// - Parameter chain: the codings in the order in which they were applied. The initializer returns `nil` for an
-  ///   empty chain.
-  init?(_ chain: [ContentCoding], limits: CodingLimits = CodingLimits()) {
+  /// - Parameters:
+  ///   - chain: the codings in the order in which they were applied. The initializer returns `nil` for an empty chain.
+  ///   - limits: the limits on the growth of content.
+  ///   - permitsTrailingBytes: whether up to 4 KiB that follow the last member of a gzip coding are skipped. Default:
+  ///     `true`.
+  init?(_ chain: [ContentCoding], limits: CodingLimits = CodingLimits(), permitsTrailingBytes: Bool = true) {
     guard !chain.isEmpty else { return nil }
     self.limits = limits
-    stages = chain.reversed().map { Stage(inflater: Inflater($0)) }
+    stages = chain.reversed().map { Stage(inflater: Inflater($0, permitsTrailingBytes: permitsTrailingBytes)) }
   }
+
+  /// The number of bytes that were skipped because they follow the end of a coding.
+  var skipped: Int64 { stages.reduce(0) { $0 + $1.inflater.skipped } }
 
   /// Returns the decoder for a response with these fields; `nil` if its content is passed on unchanged.
   ///
@@ -35,8 +41,14 @@ final class ContentDecoder {
   static func decoder(
     for fields: HTTPFields, limits: CodingLimits = CodingLimits()
   ) throws(CodingError) -> ContentDecoder? {
-    ContentDecoder(try ContentCoding.chain(of: fields, limits: limits), limits: limits)
+    let chain = try ContentCoding.chain(of: fields, limits: limits)
+    guard !chain.isEmpty else { return nil }
+    // A digest covers the coded bytes, all of them.
+    return ContentDecoder(chain, limits: limits, permitsTrailingBytes: !Self.digests.contains { fields.contains($0) })
   }
+
+  /// The fields with a digest of the content (RFC 9530 §2, §3; RFC 3230 §4.3.2).
+  private static let digests = ["Content-Digest", "Repr-Digest", "Digest"].compactMap { HTTPField.Name($0) }
 
   /// Returns the next piece of content, never empty; `nil` if more coded bytes are needed. Consumes the bytes it
   /// has read.
@@ -57,7 +69,7 @@ final class ContentDecoder {
   ///
   /// - Throws: ``CodingError/Kind/truncated`` if a coding is incomplete.
   func finish() throws(CodingError) {
-    for stage in stages { try stage.inflater.finish() }
+    for index in stages.indices { try stages[index].inflater.finish(&stages[index].input) }
   }
 
   private func piece(of index: Int) throws(CodingError) -> ByteBuffer? {
@@ -151,7 +163,7 @@ struct CodingError: Error, Sendable, Hashable, CustomStringConvertible {
     case malformed
     /// The content ended before its coding did.
     case truncated
-    /// Bytes follow the end of the coding.
+    /// Bytes follow the end of the coding, and may not be skipped or are too many for that.
     case trailingBytes
     /// More content than ``NIOTransport/ResponseLimits/decodedBytes``.
     case tooLarge

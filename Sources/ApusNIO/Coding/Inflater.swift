@@ -10,16 +10,25 @@ final class Inflater {
     /// Too few bytes have arrived to detect the format.
     case unknown
     case inflating
-    /// A gzip member has ended; another may follow.
+    /// A gzip member has ended, and its check was right; another may follow.
     case betweenMembers
+    /// Bytes that are no member follow the last one.
+    case skipping
     case ended
   }
 
   private static let gzipWindow: Int32 = 15 + 16
   private static let zlibWindow: Int32 = 15
   private static let rawWindow: Int32 = -15
+  /// The maximum number of bytes that are skipped after the last gzip member: 4 KiB.
+  ///
+  /// Servers send line ends, padding and comments of templates after content that was coded elsewhere. The content is
+  /// complete and its check is right, so these bytes cannot be a part of it.
+  private static let mostSkipped: Int64 = 4 << 10
 
   private let coding: ContentCoding
+  /// Whether bytes after the last gzip member are skipped.
+  private let permitsTrailingBytes: Bool
   private let stream: UnsafeMutablePointer<z_stream>
   private var stage = Stage.unknown
   private var isInitialized = false
@@ -27,11 +36,13 @@ final class Inflater {
   private(set) var consumed: Int64 = 0
   /// The number of bytes produced.
   private(set) var produced: Int64 = 0
+  /// The number of bytes skipped after the last gzip member.
+  private(set) var skipped: Int64 = 0
   /// Whether zlib may produce more without new input.
-  private(set) var hasMore = false
+  private var hasMore = false
 
-  init(_ coding: ContentCoding) {
-    self.coding = coding
+  init(_ coding: ContentCoding, permitsTrailingBytes: Bool) {
+    (self.coding, self.permitsTrailingBytes) = (coding, permitsTrailingBytes && coding == .gzip)
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
   }
@@ -53,16 +64,12 @@ final class Inflater {
         guard input.readableBytes > 0 || hasMore else { return output }
         try inflateOnce(&input, &output, capacity)
       case .betweenMembers:
-        guard input.readableBytes > 0 else { return output }
-        // RFC 1952 §2.2: members follow each other. Anything else after a member is an error.
-        guard input.getInteger(at: input.readerIndex, as: UInt8.self) == 0x1F, inflateReset(stream) == Z_OK else {
-          throw CodingError(.trailingBytes, "bytes follow the end of the coded content")
-        }
-        stage = .inflating
+        guard try beginNext(with: input) else { return output }
+      case .skipping:
+        try skip(&input)
+        return output
       case .ended:
-        guard input.readableBytes == 0 else {
-          throw CodingError(.trailingBytes, "bytes follow the end of the coded content")
-        }
+        guard input.readableBytes == 0 else { throw Self.trailingBytes }
         return output
       }
     }
@@ -70,9 +77,13 @@ final class Inflater {
   }
 
   /// Ends the content and checks that the coding ended too. Empty content needs no coding.
-  func finish() throws(CodingError) {
+  ///
+  /// - Parameter rest: the input that was not read.
+  func finish(_ rest: inout ByteBuffer) throws(CodingError) {
     switch stage {
-    case .unknown where consumed == 0, .betweenMembers, .ended: return
+    case .unknown where consumed == 0, .skipping, .ended: return
+    // A single byte may have waited for the second one of a member.
+    case .betweenMembers: try skip(&rest)
     case .unknown, .inflating: throw CodingError(.truncated, "the content ended inside its coding")
     }
   }
@@ -101,17 +112,45 @@ final class Inflater {
     return true
   }
 
+  /// Begins the next gzip member, or the bytes to skip. Returns whether enough input has arrived to tell.
+  private func beginNext(with input: ByteBuffer) throws(CodingError) -> Bool {
+    guard let first = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return false }
+    if first == 0x1F, input.readableBytes == 1 { return false }
+    // RFC 1952 §2.2: members follow each other, and each begins with these two bytes (§2.3.1).
+    guard first == 0x1F, input.getInteger(at: input.readerIndex + 1, as: UInt8.self) == 0x8B else {
+      stage = .skipping
+      return true
+    }
+    guard inflateReset(stream) == Z_OK else { throw Self.malformed }
+    stage = .inflating
+    return true
+  }
+
+  private func skip(_ input: inout ByteBuffer) throws(CodingError) {
+    guard input.readableBytes > 0 else { return }
+    guard permitsTrailingBytes else { throw Self.trailingBytes }
+    skipped += Int64(input.readableBytes)
+    guard skipped <= Self.mostSkipped else {
+      throw CodingError(.trailingBytes, "more than \(Self.mostSkipped) bytes follow the end of the coded content")
+    }
+    input.moveReaderIndex(to: input.writerIndex)
+  }
+
+  private static let trailingBytes = CodingError(.trailingBytes, "bytes follow the end of the coded content")
+  private static let malformed = CodingError(.malformed, "the content is not in the format of its coding")
+
   private func inflateOnce(
     _ input: inout ByteBuffer, _ output: inout ByteBuffer, _ capacity: Int
   ) throws(CodingError) {
-    let available = input.readableBytes
+    // zlib counts with 32 bits.
+    let offered = UInt32(clamping: input.readableBytes)
     var status = Z_OK
     let written = output.writeWithUnsafeMutableBytes(minimumWritableBytes: capacity) { target in
       input.withUnsafeReadableBytes { source in
         // zlib only reads from this pointer, although its type is mutable.
         stream.pointee.next_in = UnsafeMutableRawPointer(mutating: source.baseAddress)?.assumingMemoryBound(
           to: Bytef.self)
-        stream.pointee.avail_in = UInt32(clamping: source.count)
+        stream.pointee.avail_in = offered
         stream.pointee.next_out = target.baseAddress?.assumingMemoryBound(to: Bytef.self)
         stream.pointee.avail_out = UInt32(clamping: min(capacity, target.count))
         status = CApusZlib.inflate(stream, Z_NO_FLUSH)
@@ -119,7 +158,7 @@ final class Inflater {
       return min(capacity, target.count) - Int(stream.pointee.avail_out)
     }
     hasMore = stream.pointee.avail_out == 0
-    let read = available - Int(stream.pointee.avail_in)
+    let read = Int(offered - stream.pointee.avail_in)
     input.moveReaderIndex(forwardBy: read)
     stream.pointee.next_in = nil
     stream.pointee.next_out = nil
@@ -131,7 +170,7 @@ final class Inflater {
       hasMore = false
       stage = coding == .gzip ? .betweenMembers : .ended
     case Z_MEM_ERROR: throw CodingError(.outOfMemory, "there is no memory to decode with")
-    default: throw CodingError(.malformed, "the content is not in the format of its coding")
+    default: throw Self.malformed
     }
   }
 }

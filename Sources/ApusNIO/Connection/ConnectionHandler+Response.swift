@@ -186,6 +186,13 @@ extension ConnectionHandler {
     }
   }
 
+  private func finishCoding(_ exchange: Exchange) throws(CodingError) {
+    guard let coding = incoming.coding else { return }
+    try coding.finish()
+    guard coding.skipped > 0 else { return }
+    exchange.context.record(.note("bytes skipped after the end of the content coding", coding.skipped))
+  }
+
   private func fail(_ error: CodingError) {
     switch error.kind {
     case .tooLarge, .ratioTooHigh: fail(.contentTooLarge, error.detail, error)
@@ -200,7 +207,7 @@ extension ConnectionHandler {
   private func completeResponse(_ trailers: HTTPFields, canReuse: Bool) {
     guard let exchange else { return }
     do {
-      try incoming.coding?.finish()
+      try finishCoding(exchange)
     } catch {
       return fail(error)
     }

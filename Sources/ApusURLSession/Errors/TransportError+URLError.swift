@@ -94,6 +94,8 @@ struct URLErrorMeaning {
     [
       "header without colon", "failed writing header", "invalid content-length", "content encoding",
       "content unencoding", "too large response headers",
+      // A decoder of a content coding refused what the chunks contain.
+      "failed reading the chunked-encoded stream", "content or transfer-encoding",
     ].contains { text.contains($0) }
   }
 

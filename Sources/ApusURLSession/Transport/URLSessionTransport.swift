@@ -95,7 +95,10 @@ extension URLSessionTransport {
         name: "strict framing",
         description: "responses that break RFC 9112 are accepted as far as the platform understands them, and it has "
           + "its own limits on heads"),
-      Gap(name: "strict codings", description: "coded content that ends too soon is taken for complete"),
+      Gap(
+        name: "strict codings",
+        description: "coded content that ends too soon is taken for complete; bytes after it, a second member of gzip "
+          + "and an unknown coding are refused, without chunks as a lost connection"),
       Gap(name: "interim responses", description: "they are not reported"),
       Gap(
         name: "early responses",

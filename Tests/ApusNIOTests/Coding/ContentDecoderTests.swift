@@ -85,14 +85,6 @@ struct ContentDecoderTests {
     #expect(kind { try decoded(bytes, [.gzip, .gzip]) } == .truncated)
   }
 
-  @Test("Bytes after the end are an error", arguments: CodedFormat.allCases)
-  func trailing(format: CodedFormat) {
-    let chain: [ContentCoding] = format == .gzip ? [.gzip] : [.deflate]
-    let bytes = compressed(Self.text, format)
-    #expect(kind { try decoded(bytes + [0], chain) } == .trailingBytes)
-    #expect(kind { try decoded(bytes + Array("x".utf8), chain, cuts: [bytes.count]) } == .trailingBytes)
-  }
-
   @Test("Content that is not coded, or was altered, is an error")
   func malformed() throws {
     #expect(kind { try decoded(Array("{\"a\": 1}".utf8), [.gzip]) } == .malformed)

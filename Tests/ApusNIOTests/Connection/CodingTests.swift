@@ -67,7 +67,10 @@ struct CodingTests {
 
   @Test("Malformed or truncated coded content fails as answered")
   func malformed() async throws {
-    for bytes in [Array(Self.hello.dropLast()), Self.hello + [0], [1, 2, 3], Array(Self.hello.prefix(12))] {
+    let long = Self.hello + Array(repeating: 0, count: 4097)
+    for bytes in [
+      Array(Self.hello.dropLast()), long, Self.hello + [0x1F, 0x8B], [1, 2, 3], Array(Self.hello.prefix(12)),
+    ] {
       guard case .failure(let error) = try await get(coded(bytes)).result else { throw Unexpected() }
       #expect(error.code == .malformedResponse)
       #expect(error.requestState == .responded)
@@ -75,6 +78,41 @@ struct CodingTests {
     guard case .failure(let error) = try await get(coded(Self.hello, "gzip, gzip, gzip, gzip, gzip, gzip")).result
     else { throw Unexpected() }
     #expect(error.code == .malformedResponse)
+  }
+
+  private static let skipped: TraceNote = "bytes skipped after the end of the content coding"
+
+  @Test("Bytes after a gzip member are skipped, and the trace says how many", arguments: ["\r\n", "\0\0\0", ""])
+  func trailing(text: String) async throws {
+    let notes: [TraceEvent.Kind] = text.isEmpty ? [] : [.note(Self.skipped, Int64(text.utf8.count))]
+    let bytes = Self.hello + Array(text.utf8)
+    for reply in [coded(bytes), .chunked(bytes.map { [$0] }, fields: ["Content-Encoding": "gzip"])] {
+      let response = try await get(reply).result.get()
+      #expect(response.value.string == "hello hello hello hello")
+      #expect(response.trace.events.map(\.kind).filter { if case .note = $0 { true } else { false } } == notes)
+    }
+  }
+
+  @Test("A streamed call skips them, too")
+  func trailingInStream() async throws {
+    let reply = coded(Self.hello + Array("\r\n".utf8))
+    try await TestServer.with { _ in
+      reply
+    } body: { server in
+      try await NIOTransport.with { transport in
+        let client = try makeClient(server.origin, transport)
+        let content = try await client.withResponse(to: message()) { response in try await response.collect() }
+        #expect(content == Data("hello hello hello hello".utf8))
+      }
+    }
+  }
+
+  @Test("Bytes after a member are an error if the response has a digest")
+  func trailingWithDigest() async throws {
+    let reply = coded(Self.hello + [0]).setting("Content-Digest", to: "sha-256=:AAAA:")
+    guard case .failure(let error) = try await get(reply).result else { throw Unexpected() }
+    #expect(error.code == .malformedResponse)
+    #expect(error.detail.contains("follow the end of the coded content"))
   }
 
   @Test("The content limit applies to the decoded content")

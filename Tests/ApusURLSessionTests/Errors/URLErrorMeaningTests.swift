@@ -40,6 +40,7 @@ struct URLErrorMeaningTests {
       (-1002, "Unsupported HTTP version in response", .malformedResponse, .responded),
       (-1, "Header without colon", .malformedResponse, .responded),
       (-1, "Invalid Content-Length: value", .malformedResponse, .responded),
+      (-1, "Failed reading the chunked-encoded stream", .malformedResponse, .responded),
       (-1, "SSL certificate problem: self-signed certificate", .tls, .notSent),
       (-1, "OpenSSL SSL_read: error:0A000126, unexpected eof while reading", .connectionLost, .maybeSent),
       (-1, "Empty reply from server", .connectionLost, .maybeSent),

@@ -170,6 +170,30 @@ struct GapTests {
     }
   }
 
+  @Test(
+    "strict codings: bytes after coded content, a second member and an unknown coding are refused",
+    arguments: [("gzip", "\r\n"), ("gzip", "\0"), ("gzip", nil), ("br", ""), ("x-unknown", "")])
+  func strictCodingsAfterTheEnd(coding: String, trailing: String?) async throws {
+    // "hello hello hello hello" in gzip.
+    let hello: [UInt8] = [
+      0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40, 0x27,
+      0x01, 0xE3, 0x51, 0x3D, 0x8D, 0x17, 0x00, 0x00, 0x00,
+    ]
+    let bytes = hello + (trailing.map { Array($0.utf8) } ?? hello)
+    for isChunked in [true, false] {
+      let fields: FieldLines = ["Content-Encoding": coding]
+      let reply = isChunked ? Reply.chunked([bytes], fields: fields) : .status(200, fields: fields, content: bytes)
+      try await TestServer.with { _ in
+        reply
+      } body: { server in
+        let client = try makeClient(server)
+        let error = try #require(await errorOf { try await client.send(message()) } as? CallError)
+        // Without chunks libcurl reports a failed write.
+        #expect(error.code == .malformedResponse || error.code == .connectionLost && !isChunked)
+      }
+    }
+  }
+
   @Test("interim responses: they are not reported")
   func interimResponses() async throws {
     try await TestServer.with { _ in

@@ -1,0 +1,56 @@
+import ApusJSON
+import HTTPTypes
+
+/// The content codings (RFC 9110 §8.4) that the transport has left in a response: unknown ones, or those of a call that
+/// accepts codings by itself.
+///
+/// Some servers put other words into the field, such as a charset, and send plain content. So content is decoded as if
+/// the field were not there, and only errors name the coding. Content whose coding is registered is not read in formats
+/// that accept any bytes.
+struct UndecodedCoding: Sendable, Hashable {
+  /// The names, safe to log.
+  let names: String
+  /// Whether one of the codings is registered, so that the bytes are not those of the media type.
+  let isRegistered: Bool
+
+  /// Creates the codings of a response; `nil` if there are none.
+  init?(_ fields: HTTPFields) {
+    guard fields.contains(.contentEncoding) else { return nil }
+    let names = fields[values: .contentEncoding].joined(separator: ",").lowercased().split(separator: ",")
+      .map { $0.split { $0 == " " || $0 == "\t" }.joined(separator: " ") }.filter { !$0.isEmpty && $0 != "identity" }
+    guard !names.isEmpty else { return nil }
+    let shown = names.prefix(Self.mostNames)
+    self.names = shown.allSatisfy(Self.isLoggable) ? shown.joined(separator: ", ") : "an unknown one"
+    isRegistered = names.contains { Self.registered.contains($0) }
+  }
+
+  /// The reason why content in these codings cannot be read.
+  var detail: String { "the content has the content coding \(names), which was not decoded" }
+
+  /// The reason why reading failed with an error.
+  ///
+  /// - Parameter reason: the loggable part of the error.
+  func detail(because error: any Error, _ reason: String) -> String {
+    // Bytes in a coding are no JSON anyway.
+    if error is JSONError || reason == detail { return detail }
+    // The content was readable, so the field is wrong.
+    if error is DecodingError, !isRegistered { return reason }
+    return "\(detail) (\(reason))"
+  }
+
+  private static let mostNames = 5
+
+  /// Whether a name is a short token of letters, digits and signs (RFC 9110 §5.6.2).
+  private static func isLoggable(_ name: String) -> Bool {
+    name.utf8.count <= 40
+      && name.utf8.allSatisfy { byte in
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte.isDigit || "-_.+".utf8.contains(byte)
+      }
+  }
+
+  /// The codings of the HTTP Content Coding Registry, apart from `identity`.
+  private static let registered: Set<String> = [
+    "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip",
+    "zstd",
+  ]
+}
