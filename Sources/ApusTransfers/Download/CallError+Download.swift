@@ -26,6 +26,8 @@ extension CallError {
       let first = detail.isEmpty ? cancellation?.description ?? "" : detail
       if !first.isEmpty { error.detail = "\(first); \(cause.description)" }
     }
+    // The server may reject the range only.
+    if code == .rejected, cause.keptBytes > 0 { error.detail += ", or starts over with `resumes` set to false" }
     return error
   }
 }

@@ -14,12 +14,15 @@ extension Client {
   /// complete, verified and on the disk. A file never appears under its final name before.
   ///
   /// Cancelling the task pauses the download: the same call, also in another process, continues where it ended if the
-  /// server states a strong validator and a length (RFC 9110 §8.8.1) and the file has not changed; otherwise it starts
-  /// over. ``discardDownload(to:)`` removes the incomplete file and its record. After a lost connection the
+  /// server states a strong validator and a length (RFC 9110 §8.8.1), serves ranges and the file has not changed;
+  /// otherwise it starts over. ``discardDownload(to:)`` removes the incomplete file and its record. After a lost connection the
   /// call continues by itself, see ``DownloadOptions/maximumContinuations``.
   ///
   /// The progress of the whole download, with the bytes that were there before, is reported to the endpoint's
   /// `downloadProgress(_:)`.
+  ///
+  /// The request accepts no content coding. If the server uses one all the same, as for a compressed archive, the bytes
+  /// are saved as they were sent.
   ///
   /// Verifies the digests in `Repr-Digest` and `Content-Digest` (RFC 9530), and ``DownloadOptions/digest``.
   ///

@@ -72,6 +72,7 @@ extension Download {
     var cause = TransferError(.unusableRange)
     do throws(TransferError) {
       let total = state.representation?.total ?? 0
+      if let reason = state.excess(of: total) { throw TransferError(reason) }
       try await checkSpace(for: total - present.count, emptying: false)
       if let lanes = lanes(for: present) {
         self.lanes = lanes

@@ -55,7 +55,12 @@ struct Download<Value: Sendable> {
     } catch {
       throw failure(error.keeping(state.kept, of: state.representation?.total))
     }
-    if state.isComplete { return try await finish(HTTPResponse(status: .ok)) }
+    if state.isComplete {
+      if let reason = state.excess(of: state.kept) {
+        throw failure(TransferError(reason, keptBytes: state.kept, total: state.kept))
+      }
+      return try await finish(HTTPResponse(status: .ok))
+    }
     while true {
       let outcome: Outcome
       do throws(CallError) {
@@ -89,9 +94,7 @@ struct Download<Value: Sendable> {
   }
 
   private mutating func receive(_ response: inout StreamedResponse) async throws -> Outcome {
-    // Not the bytes of the server's file, whose length, digests and ranges are those of the coded content.
-    if response.isDecoded { throw TransferError(.contentCoded) }
-    switch state.receive(response.head) {
+    switch state.receive(response.head, isDecoded: response.isDecoded) {
     case .restart(let length):
       try await checkSpace(for: length, emptying: true)
       try await restart()
@@ -117,7 +120,7 @@ struct Download<Value: Sendable> {
     var writer = ContentWriter(means, from: state.kept, digests: streams, account: record.map { .prefix($0) } ?? .none)
     do {
       while let piece = try await response.next() {
-        guard state.permits(writer.offset + Int64(piece.count)) else { throw TransferError(.wrongLength) }
+        if let reason = state.excess(at: writer.offset + Int64(piece.count)) { throw TransferError(reason) }
         try await writer.append(piece)
         progress.reach(writer.offset, of: state.representation?.total)
       }

@@ -9,6 +9,12 @@ public struct DownloadOptions: Sendable {
   public var resumes = true
   /// The digest that the complete file must have, in addition to those that the server states. Default: `nil`.
   public var digest: FileDigest?
+  /// The maximum size of the file in bytes. Default: `nil`, no maximum.
+  ///
+  /// The download of a larger file fails with the reason ``TransferError/Reason/fileTooLarge(maximum:)``: when the
+  /// server states the length, otherwise at the first byte beyond. A content limit of the endpoint applies as well, but
+  /// not the client's, which is for content in memory.
+  public var maximumSize: Int64?
   /// The number of times the download continues by itself after the connection was lost or the transfer stalled.
   /// Default: 5. It continues only if bytes have arrived since the last time, and if the server permits it.
   /// With several ranges it is counted for each of them.

@@ -37,8 +37,8 @@ struct DownloadState {
   struct Rules: Hashable {
     /// Whether the request can be repeated with a range, which is defined for GET only (RFC 9110 §14.2).
     var permitsRanges = true
-    /// Whether content with a content coding is saved as it is.
-    var permitsCoding = false
+    /// The maximum size of the file in bytes. `nil`: there is none.
+    var maximumSize: Int64?
     /// The number of times the download continues after an interruption.
     var continuations = 5
   }
@@ -50,6 +50,8 @@ struct DownloadState {
   /// Whether an earlier download has completed and verified the file, so that no request is sent.
   private(set) var isComplete = false
   private let rules: Rules
+  /// Whether the server may serve the rest of the file.
+  private var servesRanges = true
   private var asked = Request.whole
   /// The offset at which the present content must end.
   private var end: Int64?
@@ -83,7 +85,7 @@ struct DownloadState {
   /// The request to send.
   mutating func next() -> Request {
     asked = .whole
-    if isResumable, kept > 0, let validator = representation?.validator {
+    if servesRanges, isResumable, kept > 0, let validator = representation?.validator {
       asked = .rest(from: kept, ifRange: validator.ifRange)
     }
     return asked
@@ -91,22 +93,28 @@ struct DownloadState {
 
   // MARK: Heads
 
-  mutating func receive(_ head: HTTPResponse) -> Step {
+  /// - Parameter isDecoded: whether the transport has decoded the content (body). Its bytes, its length and its ranges
+  ///   are then not those of the server's file.
+  mutating func receive(_ head: HTTPResponse, isDecoded: Bool = false) -> Step {
     hasResponded = true
     end = nil
     switch (head.status.code, asked) {
-    case (206, .rest(let offset, _)): return receivePart(head, from: offset)
-    case (416, .rest): return receiveUnsatisfied(head)
+    case (206, .rest(let offset, _)): return isDecoded ? withoutRanges() : receivePart(head, from: offset)
     case (206, .whole): return .fail(.unusableRange)
-    case (204, _), (205, _): return .fail(.unexpectedStatus(head.status.code))
-    case (200..<300, _): return receiveWhole(head)
-    default: return .fail(.unexpectedStatus(head.status.code))
+    case (416, .rest): return receiveUnsatisfied(head)
+    case (204, .rest), (205, .rest): return withoutRanges()
+    case (204, .whole), (205, .whole): return .fail(.unexpectedStatus(head.status.code))
+    case (200..<300, _): return isDecoded ? .fail(.contentCoded) : receiveWhole(head)
+    case (_, .rest): return withoutRanges()
+    case (_, .whole): return .fail(.unexpectedStatus(head.status.code))
     }
   }
 
   private mutating func receiveWhole(_ head: HTTPResponse) -> Step {
-    let whole = Representation(whole: head)
-    guard !whole.isCoded || rules.permitsCoding else { return .fail(.contentCoded) }
+    var whole = Representation(whole: head)
+    if let reason = excess(of: whole.total) { return .fail(reason) }
+    // No later call could continue either.
+    if !servesRanges { whole.validator = nil }
     (representation, kept, end) = (whole, 0, whole.total)
     return .restart(length: whole.total)
   }
@@ -114,11 +122,19 @@ struct DownloadState {
   private mutating func receivePart(_ head: HTTPResponse, from offset: Int64) -> Step {
     switch representation?.part(head, from: offset) {
     case .content(let range)?:
+      if let reason = excess(of: representation?.total) { return .fail(reason) }
       end = range.upperBound
       return .append(at: range.lowerBound, length: range.upperBound - range.lowerBound)
     case .other?: return startOver()
-    case .unusable?, nil: return .fail(.unusableRange)
+    case .unusable?, nil: return withoutRanges()
     }
+  }
+
+  /// The server does not serve the rest of the file, so the complete file is requested. The bytes that are there stay
+  /// until its response begins: the request may fail.
+  private mutating func withoutRanges() -> Step {
+    servesRanges = false
+    return .startOver
   }
 
   private mutating func receiveUnsatisfied(_ head: HTTPResponse) -> Step {
@@ -126,7 +142,7 @@ struct DownloadState {
       let known = representation, total == kept, total == known.total,
       known.validator?.isContradicted(by: head.headerFields) == false
     else { return startOver() }
-    return .complete
+    return excess(of: total).map { .fail($0) } ?? .complete
   }
 
   /// Forgets all bytes, because the file has changed.
@@ -147,8 +163,16 @@ struct DownloadState {
     (self.representation, self.kept, hasResponded) = (representation, kept, true)
   }
 
-  /// Whether content may reach this offset.
-  func permits(_ offset: Int64) -> Bool { offset <= end ?? .max }
+  /// Returns the reason why content must not reach an offset; `nil` if it may.
+  func excess(at offset: Int64) -> TransferError.Reason? {
+    offset <= end ?? .max ? excess(of: offset) : .wrongLength
+  }
+
+  /// Returns the reason why a file of a size is not downloaded; `nil` if it is, or if the size is unknown.
+  func excess(of size: Int64?) -> TransferError.Reason? {
+    guard let size, let maximum = rules.maximumSize, size > maximum else { return nil }
+    return .fileTooLarge(maximum: maximum)
+  }
 
   /// All bytes before an offset are written.
   mutating func reach(_ offset: Int64) {

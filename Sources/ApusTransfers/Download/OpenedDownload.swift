@@ -111,17 +111,22 @@ extension Request {
 
   /// The request for a range, or for the complete file if it has changed.
   ///
+  /// Accepts the statuses with which servers refuse the range or its condition, although they serve the complete file.
+  ///
   /// - Parameter range: the range as in the field (header), such as `500-`.
   func range(_ range: String, ifRange validator: String) -> Request<Value> {
     let acceptance = acceptance
     return field("Range", "bytes=\(range)").field("If-Range", validator)
-      .accepting(StatusAcceptance { $0 == 416 || acceptance.contains($0) })
+      .accepting(StatusAcceptance { [304, 400, 416, 501].contains($0) || acceptance.contains($0) })
   }
 
   /// The rules of a download with this request.
   func downloadRules(_ options: DownloadOptions) -> DownloadState.Rules {
-    DownloadState.Rules(
-      permitsRanges: method == .get, permitsCoding: setsCoding, continuations: options.maximumContinuations)
+    // The client's limit is for content in memory. That of the request is deliberate.
+    let limits = [options.maximumSize, self.options.contentLimit.map { Int64($0) }]
+    return DownloadState.Rules(
+      permitsRanges: method == .get, maximumSize: limits.compactMap(\.self).min(),
+      continuations: options.maximumContinuations)
   }
 }
 #endif

@@ -79,12 +79,12 @@ final class ParallelDownload<Value: Sendable>: Sendable {
 
   private func receive(_ response: inout StreamedResponse, on lane: Int) async throws {
     let head = response.head
-    switch state.withLock({ $0.ranges.receive(head, on: lane) }) {
+    let isDecoded = response.isDecoded
+    switch state.withLock({ $0.ranges.receive(head, isDecoded: isDecoded, on: lane) }) {
     case .write(let offset):
       let digests = DigestField.content.digests(in: head.headerFields)
       try await write(&response, from: offset, on: lane, with: PartDigests(digests))
     case .stop: break
-    case .fail(let reason): throw TransferError(reason)
     }
   }
 

@@ -13,7 +13,6 @@ struct RangeState {
     case write(from: Int64)
     /// Discard the response.
     case stop
-    case fail(TransferError.Reason)
   }
 
   /// The step after a piece of content.
@@ -49,7 +48,7 @@ struct RangeState {
   enum End: Equatable {
     /// All bytes are there.
     case complete
-    /// The server ignores ranges.
+    /// The server does not serve several ranges.
     case sequential
     /// The file has changed on the server.
     case startOver
@@ -165,21 +164,24 @@ struct RangeState {
 
   // MARK: Responses
 
-  mutating func receive(_ head: HTTPResponse, on number: Int) -> Step {
+  /// - Parameter isDecoded: whether the transport has decoded the content (body), so that its bytes are not those of
+  ///   the server's file.
+  mutating func receive(_ head: HTTPResponse, isDecoded: Bool = false, on number: Int) -> Step {
     guard end == nil, let lane = lanes[number] else { return .stop }
     switch head.status.code {
     case 206:
+      guard !isDecoded else { return withoutRanges() }
       switch representation.part(head, from: lane.offset) {
       case .content(let range):
         lanes[number]?.contentEnd = range.upperBound
         return .write(from: range.lowerBound)
-      case .unusable: return .fail(.unusableRange)
+      case .unusable: return withoutRanges()
       case .other: return startOver()
       }
     case 416: return startOver()
-    case 204, 205: return .fail(.unexpectedStatus(head.status.code))
+    case 204, 205: return withoutRanges()
     case 200..<300: return receiveWhole(Representation(whole: head))
-    default: return .fail(.unexpectedStatus(head.status.code))
+    default: return withoutRanges()
     }
   }
 
@@ -191,6 +193,11 @@ struct RangeState {
   /// The server ignores the range, or the file has changed.
   private mutating func receiveWhole(_ whole: Representation) -> Step {
     guard whole.validator == representation.validator, whole.total == total, !whole.isCoded else { return startOver() }
+    return withoutRanges()
+  }
+
+  /// The server does not serve ranges of the file.
+  private mutating func withoutRanges() -> Step {
     ignoresRanges = true
     pool = []
     guard let (number, lane) = lanes.first(where: { $0.value.isWhole }) else {

@@ -12,11 +12,12 @@ import Musl
 extension TransferError {
   /// The reason, what was kept and how to continue, without names. For logs and the description of a call's error.
   public var description: String {
-    let clauses = [clause, progress, advice].compactMap(\.self)
+    let clauses = [cause, progress, advice].compactMap(\.self)
     return clauses.joined(separator: "; ")
   }
 
-  private var clause: String? {
+  /// The reason as a part of a sentence, without advice. `nil` if the exchange failed: its error tells why.
+  public var cause: String? {
     switch reason {
     case .interrupted: nil
     case .fileExists: "the file exists"
@@ -34,10 +35,11 @@ extension TransferError {
     case .digestMismatch: "the content does not have the expected digest and was removed"
     case .invalidDigest: "the digest is neither hexadecimal nor Base64 of the right length"
     case .unexpectedStatus(let status): "a response with status \(status) contains no file"
-    case .unusableRange: "the server sent another range than requested"
+    case .unusableRange: "the server sent a part of the file that was not requested, or too many small parts"
     case .wrongLength: "the server sent another number of bytes than it announced"
     case .unstable: "the file on the server changed repeatedly during the download"
-    case .contentCoded: "the server used a content coding that was not accepted"
+    case .contentCoded: "the transport decoded the content, whose bytes are not those of the file"
+    case .fileTooLarge(let maximum): "the file is larger than \(maximum) bytes"
     case .unknownLength: "the length of the content is not known beforehand"
     case .notReplayable: "the content can be read only once"
     case .contentChanged: "the file to send was changed"
@@ -76,9 +78,10 @@ extension TransferError {
     case .diskFull: "free some space, and make the same call again"
     case .system: keptBytes > 0 ? "the same call continues" : nil
     case .digestMismatch: "download it again, or correct the digest"
-    case .contentCoded:
-      "set Accept-Encoding to save the content as it is coded, with a transport that does not decode it"
-    case .unusableRange, .wrongLength: keptBytes > 0 ? "set `resumes` to false to start over" : nil
+    case .contentCoded: "use a transport that does not decode it"
+    case .fileTooLarge: "raise `maximumSize` or the endpoint's content limit"
+    case .unusableRange: keptBytes > 0 ? "the same call continues" : nil
+    case .wrongLength: keptBytes > 0 ? "set `resumes` to false to start over" : nil
     case .unknownLength: "send content with a known length, such as a file that is not compressed"
     case .notReplayable: "send a file, bytes or a replayable stream"
     case .contentChanged: "the same call uploads the file as it is now"
@@ -99,6 +102,7 @@ extension TransferError {
       .unusableOffset:
       .malformedResponse
     case .invalidDigest, .unknownLength, .notReplayable, .invalidMetadata, .accountMissing: .invalidRequest
+    case .fileTooLarge: .contentTooLarge
     case .contentChanged, .fileMissing, .fileUnreadable: .encoding
     case .uploadGone, .responseLost: .connectionLost
     case .fileExists, .isFolder, .notAFile, .folderMissing, .invalidPath, .inUse, .permissionDenied,
@@ -121,6 +125,7 @@ extension TransferError {
     case .diskFull: "There is not enough space for the file. Free some space and try again."
     case .system: "The file could not be saved."
     case .digestMismatch: "The file arrived damaged and was removed. Try again."
+    case .fileTooLarge: "The file is larger than allowed."
     case .contentTooLarge: "The file is too large for the server."
     case .contentTooSmall: "The file is too small for the server."
     default: nil

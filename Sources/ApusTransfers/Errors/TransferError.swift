@@ -45,14 +45,17 @@ public struct TransferError: LoggableError {
     case invalidDigest
     /// The response has a status without content, for example 204.
     case unexpectedStatus(Int)
-    /// The server sent another range than requested, or several (RFC 9110 §14).
+    /// The server sent a part of the file that was not requested, or the file in very small parts (RFC 9110 §14).
     case unusableRange
     /// The server sent more or fewer bytes than it had announced.
     case wrongLength
     /// The server changed the file whenever the transfer continued.
     case unstable
-    /// The content has a content coding, although only `identity` was accepted.
+    /// The transport decoded the content, so its bytes are not those of the file on the server. Content with a coding
+    /// that the transport does not decode is saved as it was sent.
     case contentCoded
+    /// The file is larger than ``DownloadOptions/maximumSize``, or than the content limit of the endpoint.
+    case fileTooLarge(maximum: Int64)
     /// The length of the content to upload is not known beforehand, for example because it is compressed while it is
     /// sent.
     case unknownLength

@@ -3,7 +3,7 @@ public import HTTPTypes
 
 /// A name for a file, safe to use in any folder.
 ///
-/// It is a single name without folders, does not begin with a dot, and contains no control and no formatting
+/// It is a single name without folders, does not begin with a dot or a hyphen, and contains no control and no formatting
 /// characters and none that other file systems reserve. It has at most 200 bytes.
 ///
 /// ```swift

@@ -17,7 +17,7 @@ enum SafeName {
     while let last = rest.last, isEdge(last) { rest.removeLast() }
     guard !rest.isEmpty else { return nil }
     var text = String(rest)
-    if isDevice(text) || isPartial(text) { text = "_" + text }
+    if isOption(text) || isDevice(text) || isPartial(text) { text = "_" + text }
     let (stem, suffix) = parts(of: text)
     return shortened(stem, suffix: suffix)
   }
@@ -62,6 +62,9 @@ enum SafeName {
   private static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "." || scalar.properties.isWhitespace
   }
+
+  /// Whether commands take the name for an option.
+  private static func isOption(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "-") }
 
   /// Whether Windows opens a device by this name, with any extension.
   private static func isDevice(_ name: String) -> Bool {

@@ -126,9 +126,9 @@ struct BackgroundFolder: Sendable {
     }
     try make()
     let draft = url.appending(path: UUID().uuidString)
-    guard FileManager.default.createFile(atPath: draft.path, contents: nil, attributes: [.posixPermissions: 0o600])
-    else { throw OutgoingContent.failure("the content cannot be written to a file") }
-    let file = try FileHandle(forWritingTo: draft)
+    guard let file = PrivateFile.create(at: draft) else {
+      throw OutgoingContent.failure("the content cannot be written to a file")
+    }
     try await content.asStream().makeAll { piece in
       try file.write(contentsOf: piece)
       return true

@@ -125,13 +125,12 @@ final class Spool: OutgoingStream {
     }
   }
 
-  /// Creates a file that only this user can read.
   private static func makeFile() throws -> (URL, FileHandle) {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("apus-content-\(UUID().uuidString)")
-    guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+    guard let file = PrivateFile.create(at: url) else {
       throw failure("has no room in the directory for temporary files")
     }
-    return (url, try FileHandle(forWritingTo: url))
+    return (url, file)
   }
 
   private static func failure(_ what: String) -> TransportError {

@@ -106,24 +106,59 @@ struct DownloadContradictionTests {
   }
 
   @Test(
-    "A range that was not requested is refused, and what is there is kept",
+    "A part that was not requested is discarded, and the complete file requested",
     arguments: [
       "bytes 299999-699999/700000", "bytes 0-699999/700000", "bytes 300000-/700000", "items 300000-699999/700000",
+      "bytes */*", "bytes */700000", "",
     ])
   func otherRange(_ stated: String) async throws {
-    let result = try await resumed(film.part(from: 300_000, stated: stated))
-    #expect(result.error?.code == .malformedResponse)
-    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.keptBytes == 300_000)
-    #expect(result.bench.names == ["film.mp4.apus-part", "film.mp4.apus-part.json"])
+    let result = try await resumed(film.part(from: 300_000, stated: stated), film.whole())
+    #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.file?.resumedBytes == 0)
+    #expect(result.bench.bytes == film.bytes && result.bench.names == ["film.mp4"])
   }
 
-  @Test("Several ranges in one response are refused")
+  @Test("After several ranges in one response the complete file is requested")
   func multipart() async throws {
     var fields = HTTPFields()
     fields[.contentType] = "multipart/byteranges; boundary=x"
     fields[.eTag] = film.tag
-    let result = try await resumed(.status(206, fields: fields, content: "--x--"))
-    #expect(result.error?.transfer?.reason == .unusableRange && result.error?.transfer?.keptBytes == 300_000)
+    let result = try await resumed(.status(206, fields: fields, content: "--x--"), film.whole())
+    #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
+  }
+
+  @Test(
+    "A status that refuses the range only is followed by a request for the complete file",
+    arguments: [204, 205, 304, 400, 501])
+  func refusedRange(_ status: Int) async throws {
+    let result = try await resumed(.status(status), film.whole())
+    #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
+  }
+
+  @Test("If the complete file does not come after an unusable part, what is there is kept")
+  func keptForNow() async throws {
+    for reply in [StubReply.failure(TransportError(.connectionLost, requestState: .maybeSent)), .status(503)] {
+      let result = try await resumed(film.part(from: 300_000, stated: "bytes */*"), reply)
+      #expect(result.bench.ranges == ["", "bytes=300000-", ""])
+      #expect(result.error?.transfer?.reason == .interrupted && result.error?.transfer?.keptBytes == 300_000)
+      #expect(result.bench.names == ["film.mp4.apus-part", "film.mp4.apus-part.json"])
+    }
+  }
+
+  @Test("From a server without usable ranges nothing is kept, and the error does not advise to continue")
+  func nothingKept() async throws {
+    var film = film
+    film.pieceSize = 100_000
+    let result = try await resumed(film.part(from: 300_000, stated: "bytes */*"), film.whole().failing(after: 2))
+    #expect(result.error?.transfer?.keptBytes == 0 && result.bench.names.isEmpty)
+    #expect(result.error?.description.contains("nothing is kept; the same call starts again") == true)
+  }
+
+  @Test("The error of a rejected continuation says that the download can start over")
+  func rejected() async throws {
+    let result = try await resumed(.status(403))
+    #expect(result.error?.code == .rejected && result.error?.transfer?.keptBytes == 300_000)
+    #expect(
+      result.error?.detail.hasSuffix("the same call continues, or starts over with `resumes` set to false") == true)
   }
 
   @Test("The bytes of a shorter range are kept, and the rest is requested")
@@ -192,15 +227,16 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("Coded content is refused, unless the call sets Accept-Encoding")
-  func coded() async throws {
+  @Test("Content with a coding, such as a compressed archive, is saved as it was sent", arguments: [nil, "gzip"])
+  func coded(_ accepted: String?) async throws {
     try await DownloadBench.with { bench in
       bench.reply(partially({ $0.fields[.contentEncoding] = "gzip" }, status: 200))
-      let error = await failure { try await bench.download() }
-      #expect(error?.transfer?.reason == .contentCoded && bench.names.isEmpty)
-      let request = Request<Content>.get("/film").field("Accept-Encoding", "gzip")
+      var request = Request<Content>.get("/film")
+      if let accepted { request = request.field("Accept-Encoding", accepted) }
       let file = try await bench.api.download(request, to: bench.target)
-      #expect(file.size == 700_000)
+      #expect(file.size == 700_000 && file.head.headerFields[.contentEncoding] == "gzip")
+      #expect(bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
+      #expect(bench.stub.exchanges.map { $0.fields[.acceptEncoding] } == [accepted ?? "identity"])
     }
   }
 

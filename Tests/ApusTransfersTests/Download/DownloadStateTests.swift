@@ -43,17 +43,17 @@ struct DownloadStateTests {
       (head(206, "bytes 40-49/100", tag), .append(at: 40, length: 10)),
       (head(206, "bytes 40-99/*", tag), .append(at: 40, length: 60)),
       (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentLength, value: "60")), .append(at: 40, length: 60)),
-      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentLength, value: "61")), .fail(.unusableRange)),
-      (head(206, "bytes 39-99/100", tag), .fail(.unusableRange)),
-      (head(206, "bytes */100", tag), .fail(.unusableRange)), (head(206, nil, tag), .fail(.unusableRange)),
+      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentLength, value: "61")), .startOver),
+      (head(206, "bytes 39-99/100", tag), .startOver), (head(206, "bytes */100", tag), .startOver),
+      (head(206, "bytes */*", tag), .startOver), (head(206, nil, tag), .startOver),
       (head(206, "bytes 40-99/100"), .startOver), (head(206, "bytes 40-100/101", tag), .startOver),
       (head(206, "bytes 40-100/*", tag), .startOver),
       (head(206, "bytes 40-99/100", HTTPField(name: .eTag, value: #""b""#)), .startOver),
       (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentEncoding, value: "br")), .startOver),
       (head(200, nil, HTTPField(name: .contentLength, value: "7")), .restart(length: 7)),
       (head(200), .restart(length: nil)), (head(203), .restart(length: nil)),
-      (head(200, nil, HTTPField(name: .contentEncoding, value: "br")), .fail(.contentCoded)),
-      (head(204), .fail(.unexpectedStatus(204))), (head(304), .fail(.unexpectedStatus(304))),
+      (head(200, nil, HTTPField(name: .contentEncoding, value: "br")), .restart(length: nil)),
+      (head(204), .startOver), (head(304), .startOver), (head(400), .startOver), (head(501), .startOver),
       (head(416, "bytes */100", tag), .startOver), (head(416), .startOver),
     ] as [(HTTPResponse, DownloadState.Step)])
   func rest(_ head: HTTPResponse, _ step: DownloadState.Step) {
@@ -86,11 +86,54 @@ struct DownloadStateTests {
     #expect(state.receive(head) == step)
   }
 
+  @Test("After an unusable part the complete file is requested, for good; the bytes stay until its response begins")
+  func withoutRanges() {
+    var state = resuming()
+    #expect(state.receive(Self.head(206, nil, Self.tag)) == .startOver)
+    #expect(state.kept == 40 && state.isResumable && state.next() == .whole)
+    // The response does not come.
+    #expect(state.interrupt(isTemporary: true) == nil && state.kept == 40 && state.next() == .whole)
+    let whole = Self.head(200, nil, Self.tag, HTTPField(name: .contentLength, value: "100"))
+    #expect(state.receive(whole) == .restart(length: 100) && state.kept == 0)
+    // The next call would get an unusable part again.
+    state.reach(50)
+    #expect(!state.isResumable && state.interrupt(isTemporary: true) == nil && state.next() == .whole)
+  }
+
+  @Test("Content that the transport has decoded is not the file, and not a part of it")
+  func decoded() {
+    var state = resuming()
+    #expect(state.receive(Self.head(206, "bytes 40-99/100", Self.tag), isDecoded: true) == .startOver)
+    _ = state.next()
+    #expect(state.receive(Self.head(200), isDecoded: true) == .fail(.contentCoded) && state.kept == 40)
+    // The content of a rejected range does not matter.
+    var rejected = resuming()
+    #expect(rejected.receive(Self.head(416), isDecoded: true) == .startOver)
+  }
+
+  @Test("A file larger than the maximum is refused by its stated length, and otherwise while it arrives")
+  func maximum() {
+    let reason = TransferError.Reason.fileTooLarge(maximum: 99)
+    let rules = DownloadState.Rules(maximumSize: 99)
+    var state = DownloadState(rules, continuing: Self.known, kept: 40)
+    _ = state.next()
+    #expect(state.receive(Self.head(206, "bytes 40-99/100", Self.tag)) == .fail(reason))
+    #expect(state.receive(Self.head(206, "bytes 40-99/*", Self.tag)) == .fail(reason))
+    #expect(state.receive(Self.head(200, nil, HTTPField(name: .contentLength, value: "100"))) == .fail(reason))
+    #expect(state.kept == 40)
+    #expect(state.receive(Self.head(200, nil, HTTPField(name: .contentLength, value: "99"))) == .restart(length: 99))
+    #expect(state.receive(Self.head(200)) == .restart(length: nil))
+    #expect(state.excess(at: 99) == nil && state.excess(at: 100) == reason)
+    var complete = DownloadState(rules, continuing: Self.known, kept: 100)
+    _ = complete.next()
+    #expect(complete.receive(Self.head(416, "bytes */100", Self.tag)) == .fail(reason))
+  }
+
   @Test("Content that ends early or late has the wrong length; a shorter range is followed by the next")
   func ending() {
     var state = resuming()
     _ = state.receive(Self.head(206, "bytes 40-49/100", Self.tag))
-    #expect(state.permits(50) && !state.permits(51))
+    #expect(state.excess(at: 50) == nil && state.excess(at: 51) == .wrongLength)
     state.reach(45)
     #expect(state.endContent() == .fail(.wrongLength))
     state.reach(50)
@@ -106,7 +149,7 @@ struct DownloadStateTests {
     _ = state.next()
     _ = state.receive(Self.head(200, nil, Self.tag))
     state.reach(7)
-    #expect(state.permits(.max) && state.endContent() == .complete && !state.isResumable)
+    #expect(state.excess(at: .max) == nil && state.endContent() == .complete && !state.isResumable)
   }
 
   @Test("A server cannot make a download send an unbounded number of requests")

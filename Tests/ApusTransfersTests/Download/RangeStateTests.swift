@@ -76,13 +76,13 @@ struct RangeStateTests {
     arguments: [
       (head(206, "bytes 25-49/100"), .write(from: 25), nil), (head(206, "bytes 25-99/*"), .write(from: 25), nil),
       (head(206, "bytes 25-30/100"), .write(from: 25), nil),
-      (head(206, "bytes 24-49/100"), .fail(.unusableRange), nil), (head(206), .fail(.unusableRange), nil),
+      (head(206, "bytes 24-49/100"), .stop, .sequential), (head(206), .stop, .sequential),
       (head(206, "bytes 25-49/101"), .stop, .startOver),
       (head(206, "bytes 25-49/100", tag: #""b""#), .stop, .startOver),
       (head(206, "bytes 25-49/100", tag: nil), .stop, .startOver), (head(416, "bytes */100"), .stop, .startOver),
       (head(200), .stop, .sequential), (head(200, tag: #""b""#), .stop, .startOver),
       (head(200, tag: nil), .stop, .startOver), (head(203), .stop, .startOver),
-      (head(204), .fail(.unexpectedStatus(204)), nil), (head(304), .fail(.unexpectedStatus(304)), nil),
+      (head(204), .stop, .sequential), (head(304), .stop, .sequential), (head(501), .stop, .sequential),
     ] as [(HTTPResponse, RangeState.Step, RangeState.End?)])
   func response(_ head: HTTPResponse, _ step: RangeState.Step, _ end: RangeState.End?) throws {
     var state = try state()
@@ -105,6 +105,14 @@ struct RangeStateTests {
     #expect(state.arrived == 35 && state.arrive(65, on: 0) == .write(65))
     state.reach(100, on: 0)
     #expect(state.end == .complete)
+  }
+
+  @Test("A part that the transport has decoded is not a part of the file")
+  func decoded() throws {
+    var state = try state()
+    #expect(ranges(&state, 0..<2) == [0..<25, 25..<50])
+    #expect(state.receive(Self.head(206, "bytes 25-49/100"), isDecoded: true, on: 1) == .stop)
+    #expect(state.end == .sequential)
   }
 
   @Test("If the first response is over when the server ignores a range, the download goes on with one range")

@@ -15,7 +15,8 @@ struct FileNameTests {
       ("a:b*c?d\"e<f>g|h", "a_b_c_d_e_f_g_h"), ("CON", "_CON"), ("nul.txt", "_nul.txt"), ("COM7.log", "_COM7.log"),
       ("COMA", "COMA"), ("console", "console"), ("film\u{202E}4pm.exe", "film4pm.exe"), ("été.txt", "été.txt"),
       ("日本.pdf", "日本.pdf"), ("\u{200B}", nil), ("film.mp4.apus-part", "_film.mp4.apus-part"),
-      ("film.mp4.APUS-part.json", "_film.mp4.APUS-part.json"), (".", nil), ("..", nil), ("-rf", "-rf"),
+      ("film.mp4.APUS-part.json", "_film.mp4.APUS-part.json"), (".", nil), ("..", nil), ("-rf", "_-rf"),
+      ("a/--output=x", "_--output=x"), (". -rf", "_-rf"), ("a-b", "a-b"),
     ] as [(String, String?)])
   func safe(_ text: String, _ name: String?) {
     #expect(FileName(text)?.description == name)
@@ -51,6 +52,7 @@ struct FileNameTests {
       ("attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd", "passwd"),
       ("attachment; filename=\"...\"; filename*=UTF-8''%2e%2e", "download"),
       ("attachment; x=\"filename=bad.txt\"; filename=good.txt", "good.txt"), ("attachment", "download"),
+      ("attachment; filename=-rf", "_-rf"),
       ("attachment; filename=", "download"), (#"attachment; filename="open"#, "open"),
       ("filename=film.mp4", "download"),
     ])
