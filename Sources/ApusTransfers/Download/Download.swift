@@ -108,29 +108,49 @@ struct Download<Value: Sendable> {
         return try await write(&response, on: lanes, part)
       }
       return try await write(&response, with: part)
+    case .skip(let offset, let length):
+      try await checkSpace(for: length, emptying: false)
+      progress.reach(offset, of: state.representation?.total)
+      return try await write(&response, with: nil, skipping: offset)
     case .complete: return .complete(response.head)
     case .startOver: return .next
     case .fail(let reason): throw TransferError(reason)
     }
   }
 
-  /// - Parameter part: the digests of the content (body), if it is a part of the file.
-  private mutating func write(_ response: inout StreamedResponse, with part: PartDigests?) async throws -> Outcome {
+  /// - Parameters:
+  ///   - part: the digests of the content (body), if it is a part of the file.
+  ///   - skipped: the number of its first bytes that are there.
+  private mutating func write(
+    _ response: inout StreamedResponse, with part: PartDigests?, skipping skipped: Int64 = 0
+  ) async throws -> Outcome {
     let streams = [digests] + (part.map { [$0.stream] } ?? [])
     var writer = ContentWriter(means, from: state.kept, digests: streams, account: record.map { .prefix($0) } ?? .none)
+    var (isTooLong, skipped) = (false, skipped)
     do {
-      while let piece = try await response.next() {
-        if let reason = state.excess(at: writer.offset + Int64(piece.count)) { throw TransferError(reason) }
+      while var piece = try await response.next() {
+        if skipped > 0 {
+          let count = min(skipped, Int64(piece.count))
+          skipped -= count
+          piece = piece.dropFirst(Int(count))
+          if piece.isEmpty { continue }
+        }
+        if let reason = state.excess(at: writer.offset + Int64(piece.count)) {
+          isTooLong = part != nil && reason == .wrongLength
+          guard isTooLong else { throw TransferError(reason) }
+          break
+        }
         try await writer.append(piece)
         progress.reach(writer.offset, of: state.representation?.total)
       }
-      try await writer.finish()
+      if !isTooLong { try await writer.finish() }
     } catch {
       // What arrived before the error is kept.
       _ = try? await writer.finish()
       state.reach(writer.written)
       throw error
     }
+    if isTooLong { return try await discardPart(writer) }
     state.reach(writer.written)
     guard part?.isMatch != false, state.add(trailerDigests(of: response)) else { throw TransferError(.digestMismatch) }
     switch state.endContent() {
@@ -138,6 +158,19 @@ struct Download<Value: Sendable> {
     case .next: return .next
     case .fail(let reason): throw TransferError(reason)
     }
+  }
+
+  /// Removes what was written of a part with more bytes than its range, which may begin at another offset than it states.
+  private mutating func discardPart(_ writer: ContentWriter) async throws(TransferError) -> Outcome {
+    var writer = writer
+    // Waits until nothing is written any more.
+    _ = try? await writer.finish()
+    let (file, record, kept) = (file, record, state.kept)
+    try await queues.writes.run { () throws(TransferError) in
+      if let record { try file.cut(to: kept, record) }
+    }
+    state.abandonRanges()
+    return .next
   }
 
   private func trailerDigests(of response: borrowing StreamedResponse) -> [FileDigest] {

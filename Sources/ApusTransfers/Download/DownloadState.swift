@@ -18,6 +18,8 @@ struct DownloadState {
     case restart(length: Int64?)
     /// Write this number of bytes at an offset.
     case append(at: Int64, length: Int64)
+    /// The content is the complete file, whose first bytes are there: write this number of bytes after them.
+    case skip(to: Int64, length: Int64)
     /// The bytes that are there are the complete file.
     case complete
     /// Discard the response and request the complete file.
@@ -113,10 +115,22 @@ struct DownloadState {
   private mutating func receiveWhole(_ head: HTTPResponse) -> Step {
     var whole = Representation(whole: head)
     if let reason = excess(of: whole.total) { return .fail(reason) }
+    if let total = whole.total, isContinued(by: whole) {
+      end = total
+      return .skip(to: kept, length: total - kept)
+    }
     // No later call could continue either.
     if !servesRanges { whole.validator = nil }
     (representation, kept, end) = (whole, 0, whole.total)
     return .restart(length: whole.total)
+  }
+
+  /// Whether a complete file is the one whose first bytes are there. Adds the digests that its response states.
+  private mutating func isContinued(by whole: Representation) -> Bool {
+    guard kept > 0, isResumable, whole.isResumable, let known = representation, known.validator == whole.validator,
+      known.total == whole.total
+    else { return false }
+    return add(whole.digests)
   }
 
   private mutating func receivePart(_ head: HTTPResponse, from offset: Int64) -> Step {
@@ -133,9 +147,12 @@ struct DownloadState {
   /// The server does not serve the rest of the file, so the complete file is requested. The bytes that are there stay
   /// until its response begins: the request may fail.
   private mutating func withoutRanges() -> Step {
-    servesRanges = false
+    abandonRanges()
     return .startOver
   }
+
+  /// No further range is requested: none of the bytes of a partial response can be used.
+  mutating func abandonRanges() { servesRanges = false }
 
   private mutating func receiveUnsatisfied(_ head: HTTPResponse) -> Step {
     guard let text = head.headerFields[.contentRange], case .unsatisfied(let total)? = ContentRange(text),

@@ -130,7 +130,6 @@ final class ParallelDownload<Value: Sendable>: Sendable {
         if count > 0 { try await writer.append(piece.prefix(count)) }
         reportProgress()
         return false
-      case .excess: throw TransferError(.wrongLength)
       }
       reportProgress()
     }

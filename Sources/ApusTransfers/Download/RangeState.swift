@@ -21,8 +21,6 @@ struct RangeState {
     case write(Int)
     /// Write the first bytes of the piece, and discard the rest of the response.
     case last(Int)
-    /// The server sent more than it had announced.
-    case excess
   }
 
   /// The kind of a failed exchange.
@@ -50,7 +48,7 @@ struct RangeState {
     case complete
     /// The server does not serve several ranges.
     case sequential
-    /// The file has changed on the server.
+    /// The file has changed on the server, or the server contradicts itself.
     case startOver
     case failed
   }
@@ -216,7 +214,11 @@ struct RangeState {
   /// A piece of content has arrived.
   mutating func arrive(_ count: Int, on number: Int) -> Arrival {
     guard end == nil, var lane = lanes[number], let contentEnd = lane.contentEnd else { return .last(0) }
-    guard Int64(count) <= contentEnd - lane.offset else { return .excess }
+    guard Int64(count) <= contentEnd - lane.offset else {
+      // A part with more bytes than its range may begin at another offset than it states.
+      end = .startOver
+      return .last(0)
+    }
     let taken = min(Int64(count), lane.rest)
     lane.offset += taken
     let isLast = lane.rest == 0 && lane.offset < contentEnd

@@ -17,8 +17,9 @@ extension Representation {
   mutating func part(_ head: HTTPResponse, from offset: Int64) -> Part {
     let fields = head.headerFields
     guard let validator, let total else { return .unusable }
-    // `multipart/byteranges` has no such field.
-    guard let text = fields[.contentRange], case .part(let first, let last, let stated)? = ContentRange(text),
+    // Several parts have no such field, but may come from a server that sets it all the same.
+    guard !Self.isMultipart(fields), let text = fields[.contentRange],
+      case .part(let first, let last, let stated)? = ContentRange(text),
       first == offset, Self.hasLength(last - first + 1, fields)
     else { return .unusable }
     guard stated ?? total == total, last < total, !Self.isCoded(fields), validator.isConfirmed(by: fields),
@@ -37,6 +38,10 @@ extension Representation {
       guard known == digest else { return false }
     }
     return true
+  }
+
+  private static func isMultipart(_ fields: HTTPFields) -> Bool {
+    fields[.contentType]?.lowercased().utf8.starts(with: "multipart/byteranges".utf8) ?? false
   }
 
   private static func hasLength(_ length: Int64, _ fields: HTTPFields) -> Bool {

@@ -78,10 +78,24 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("A server that ignores the range sends the complete file again")
+  @Test("A server that ignores the range sends the complete file again, of which only the rest is written")
   func ignored() async throws {
     let result = try await resumed(film.whole())
-    #expect(result.bench.bytes == film.bytes && result.file?.resumedBytes == 0)
+    #expect(result.bench.bytes == film.bytes && result.file?.resumedBytes == 300_000)
+    let complete = try await resumed(film.whole().failing(after: 500), film.part(from: 500_000))
+    #expect(complete.error?.transfer?.keptBytes == 500_000)
+  }
+
+  @Test("A file with a digest is verified as a whole if a server ignores the range")
+  func ignoredWithDigest() async throws {
+    let name = try #require(HTTPField.Name("Repr-Digest"))
+    for (bytes, isRight) in [(film.bytes, true), (Data("other".utf8), false)] {
+      let digest = Data(SHA256.hash(data: bytes)).base64EncodedString()
+      let reply = partially({ $0.fields[name] = "sha-256=:\(digest):" }, status: 200)
+      let result = try await resumed(reply)
+      #expect(result.error?.transfer?.reason == (isRight ? nil : .digestMismatch))
+      #expect(result.bench.bytes == (isRight ? film.bytes : nil))
+    }
   }
 
   @Test(
@@ -113,7 +127,7 @@ struct DownloadContradictionTests {
     ])
   func otherRange(_ stated: String) async throws {
     let result = try await resumed(film.part(from: 300_000, stated: stated), film.whole())
-    #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.file?.resumedBytes == 0)
+    #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.file?.resumedBytes == 300_000)
     #expect(result.bench.bytes == film.bytes && result.bench.names == ["film.mp4"])
   }
 
@@ -124,6 +138,33 @@ struct DownloadContradictionTests {
     fields[.eTag] = film.tag
     let result = try await resumed(.status(206, fields: fields, content: "--x--"), film.whole())
     #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
+  }
+
+  @Test("Several ranges are recognized by their media type, even if the response states one range")
+  func multipartWithRange() async throws {
+    let reply = partially {
+      $0.fields[.contentType] = "Multipart/ByteRanges; boundary=x"
+      $0.bytes = Data(repeating: 7, count: 700_000)
+    }
+    let result = try await resumed(reply, film.whole())
+    #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
+  }
+
+  @Test("Of a part with more bytes than its range nothing is used: it may begin at another offset than it states")
+  func excessivePart() async throws {
+    var film = film
+    film.fields[.contentLength] = "100000"
+    let reply = film.part(from: 0, stated: "bytes 300000-399999/700000")
+    let result = try await resumed(reply, self.film.whole())
+    #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
+    let kept = try await resumed(reply, .status(503))
+    #expect(kept.error?.transfer?.keptBytes == 300_000)
+    try await DownloadBench.with { bench in
+      try await bench.interrupt(self.film, after: 300_000)
+      bench.reply(reply, .status(503))
+      _ = await failure { try await bench.download(.once) }
+      #expect(bench.bytes(bench.partial) == self.film.bytes.prefix(300_000))
+    }
   }
 
   @Test(
@@ -144,11 +185,20 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("From a server without usable ranges nothing is kept, and the error does not advise to continue")
-  func nothingKept() async throws {
+  @Test("If the complete file breaks off after an unusable part, nothing is lost", arguments: [2, 5])
+  func brokenOff(_ pieces: Int) async throws {
     var film = film
     film.pieceSize = 100_000
-    let result = try await resumed(film.part(from: 300_000, stated: "bytes */*"), film.whole().failing(after: 2))
+    let result = try await resumed(film.part(from: 300_000, stated: "bytes */*"), film.whole().failing(after: pieces))
+    #expect(result.error?.transfer?.keptBytes == (pieces == 2 ? 300_000 : 500_000))
+    #expect(result.error?.description.contains("the same call continues") == true)
+  }
+
+  @Test("Of a changed file from a server without usable ranges nothing is kept, and the error says so")
+  func nothingKept() async throws {
+    var next = film
+    (next.tag, next.pieceSize) = (#""v2""#, 100_000)
+    let result = try await resumed(film.part(from: 300_000, stated: "bytes */*"), next.whole().failing(after: 2))
     #expect(result.error?.transfer?.keptBytes == 0 && result.bench.names.isEmpty)
     #expect(result.error?.description.contains("nothing is kept; the same call starts again") == true)
   }

@@ -51,6 +51,10 @@ struct DownloadStateTests {
       (head(206, "bytes 40-99/100", HTTPField(name: .eTag, value: #""b""#)), .startOver),
       (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentEncoding, value: "br")), .startOver),
       (head(200, nil, HTTPField(name: .contentLength, value: "7")), .restart(length: 7)),
+      (head(200, nil, tag, HTTPField(name: .contentLength, value: "100")), .skip(to: 40, length: 60)),
+      (head(200, nil, tag, HTTPField(name: .contentLength, value: "101")), .restart(length: 101)),
+      (head(200, nil, tag), .restart(length: nil)),
+      (head(200, nil, HTTPField(name: .contentLength, value: "100")), .restart(length: 100)),
       (head(200), .restart(length: nil)), (head(203), .restart(length: nil)),
       (head(200, nil, HTTPField(name: .contentEncoding, value: "br")), .restart(length: nil)),
       (head(204), .startOver), (head(304), .startOver), (head(400), .startOver), (head(501), .startOver),
@@ -86,17 +90,21 @@ struct DownloadStateTests {
     #expect(state.receive(head) == step)
   }
 
-  @Test("After an unusable part the complete file is requested, for good; the bytes stay until its response begins")
+  @Test("After an unusable part the complete file is requested, for good, and the bytes that are there stay")
   func withoutRanges() {
     var state = resuming()
     #expect(state.receive(Self.head(206, nil, Self.tag)) == .startOver)
     #expect(state.kept == 40 && state.isResumable && state.next() == .whole)
     // The response does not come.
     #expect(state.interrupt(isTemporary: true) == nil && state.kept == 40 && state.next() == .whole)
-    let whole = Self.head(200, nil, Self.tag, HTTPField(name: .contentLength, value: "100"))
-    #expect(state.receive(whole) == .restart(length: 100) && state.kept == 0)
-    // The next call would get an unusable part again.
+    let length = HTTPField(name: .contentLength, value: "100")
+    #expect(state.receive(Self.head(200, nil, Self.tag, length)) == .skip(to: 40, length: 60) && state.kept == 40)
     state.reach(50)
+    #expect(state.isResumable && state.interrupt(isTemporary: true) == 1 && state.next() == .whole)
+    // A changed file could not be continued.
+    let other = HTTPField(name: .eTag, value: #""b""#)
+    #expect(state.receive(Self.head(200, nil, other, length)) == .restart(length: 100) && state.kept == 0)
+    state.reach(70)
     #expect(!state.isResumable && state.interrupt(isTemporary: true) == nil && state.next() == .whole)
   }
 
