@@ -15,7 +15,7 @@ public struct DownloadedFile: Sendable {
   public let validator: String?
   /// The media type of the file. `nil` if the server did not state it.
   public let mediaType: MediaType?
-  /// The head of the last response. Its status is 206 if the download was resumed or continued, and 416 if all bytes
+  /// The head of the last response. Its status is 206 if the server sent the rest of the file, and 416 if all bytes
   /// were there already. Status 200 without fields (headers) if an earlier download had completed the file, but could
   /// not give it its name. A file with a content coding, which the head states, was saved as it was sent.
   public let head: HTTPResponse

@@ -91,7 +91,8 @@ public struct TransferError: LoggableError {
 
   /// The kind of reason.
   public let reason: Reason
-  /// The number of bytes that are kept and that the same call, made again, does not transfer a second time.
+  /// The number of bytes that are kept and that the same call, made again, does not transfer a second time if the server
+  /// can continue.
   public let keptBytes: Int64
   /// The length of the complete file in bytes, or `nil` if it is unknown.
   public let total: Int64?

@@ -25,6 +25,53 @@ struct BatchFlagsTests {
     }
   }
 
+  @Test("Credentials are for the origin of the first line, and lines of other origins are not sent")
+  func firstOrigin() async throws {
+    try await TestServer.with { _ in
+      .text("other")
+    } body: { other in
+      try await TestServer.with { _ in
+        .text("hi")
+      } body: { server in
+        let input =
+          "nonsense\n" + line(1, "\(server.origin)/") + line(2, "\(other.origin)/") + line(3, "\(server.origin)/a")
+          + line(4, "https://127.0.0.1:\(server.port)/")
+        for arguments in [["--bearer", "t0ken"], ["--basic", "ada:secret"]] {
+          let run = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8)))
+          #expect(run.status == 0)
+          let results = try run.results()
+          #expect(results[1]?.body == "hi" && results[3]?.body == "hi")
+          for (n, asked) in [(2, other.origin), (4, "https://127.0.0.1:\(server.port)")] {
+            #expect(results[n]?.code == "otherOrigin" && results[n]?.requestState == "notSent")
+            #expect(results[n]?.error?.hasPrefix("the credentials are for \(server.origin), not for \(asked)") == true)
+          }
+        }
+        #expect(other.exchanges.isEmpty)
+        // Without credentials all lines are sent.
+        let plain = try await ToolRun.of("batch", input: line(1, server.origin) + line(2, other.origin)).results()
+        #expect(plain[2]?.body == "other" && other.exchanges.first?.fields["Authorization"] == nil)
+      }
+    }
+  }
+
+  @Test("--credentials-for names the origin of the credentials")
+  func namedOrigin() async throws {
+    try await TestServer.with { _ in
+      .text("other")
+    } body: { other in
+      try await TestServer.with { _ in
+        .text("hi")
+      } body: { server in
+        let input = line(1, "\(other.origin)/") + line(2, "\(server.origin)/")
+        let run = try await ToolRun.of(
+          "batch", "--bearer", "t0ken", "--credentials-for", server.origin, input: input)
+        let results = try run.results()
+        #expect(results[1]?.code == "otherOrigin" && results[2]?.body == "hi")
+        #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t0ken"] && other.exchanges.isEmpty)
+      }
+    }
+  }
+
   @Test(
     "Redirects are followed as the options say, unless a line says otherwise",
     arguments: [([], 200), (["--follow"], 200), (["--no-follow"], 307)] as [([String], Int)])
@@ -167,6 +214,8 @@ struct BatchFlagsTests {
         (["--bearer", "@/nowhere/t"], 26, "Cannot read /nowhere/t"), (["--basic", "ada"], 64, "USER:PASSWORD"),
         (["--bearer", "a", "--basic", "b:c"], 64, "mutually exclusive"), (["--pin", "x"], 64, "--pin HOST=HASH"),
         (["--proxy", "socks5://p"], 64, "--proxy takes"), (["--timeout", "0"], 64, "--timeout takes"),
+        (["--credentials-for", "h"], 64, "needs --bearer or --basic"),
+        (["--bearer", "a", "--credentials-for", "h/a"], 64, "scheme, host and port, for example https://h."),
         (["--connections", "0"], 64, "--connections takes"), (["--transport", "pigeon"], 64, "pigeon"),
         (["--transport", "urlsession", "--ca", "/dev/null"], 64, "--ca needs --transport nio"),
         (["--transport", "urlsession", "--proxy", "http://p:1"], 64, "--proxy URL needs --transport nio"),

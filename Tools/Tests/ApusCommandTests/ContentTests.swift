@@ -106,6 +106,60 @@ final class ContentTests {
     }
   }
 
+  /// The text `hello`, compressed.
+  private static let compressed: [UInt8] = [
+    31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,
+  ]
+
+  @Test(
+    "A file gets the bytes that the server has: no coding is accepted, unless the command line says so",
+    arguments: [
+      ([], "identity", false, true), (["--compressed"], "gzip, deflate", true, false),
+      (["Accept-Encoding:gzip"], "gzip", false, false),
+    ] as [([String], String, Bool, Bool)])
+  func codings(arguments: [String], accepted: String, isDecoded: Bool, hasMessage: Bool) async throws {
+    try await TestServer.with { _ in
+      .status(200, fields: ["Content-Encoding": "gzip"], content: Self.compressed)
+    } body: { server in
+      let run = try await ToolRun.of(["send", server.origin, "-o", path("out")] + arguments)
+      #expect(run.status == 0)
+      #expect(
+        run.error
+          == (hasMessage ? "apus: The file was saved as the server sent it, with the content coding gzip.\n" : ""))
+      let bytes = try Data(contentsOf: folder.appending(path: "out"))
+      #expect(bytes == (isDecoded ? Data("hello".utf8) : Data(Self.compressed)))
+      #expect(server.exchanges.first?.fields["Accept-Encoding"] == accepted)
+      // Standard output gets decoded content, whatever the coding.
+      #expect(try await ToolRun.of("send", server.origin).text == "hello")
+    }
+  }
+
+  @Test("A link is not followed, and nothing is sent")
+  func link() async throws {
+    try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path("target"))
+    try await TestServer.with { _ in
+      .text("never")
+    } body: { server in
+      let run = try await ToolRun.of("send", server.origin, "-o", path("link"))
+      #expect(run.status == 23)
+      #expect(run.error == "apus: Cannot write to \(path("link")): it is a link; use the name of the file itself.\n")
+      #expect(server.exchanges.isEmpty && names == ["link"])
+    }
+  }
+
+  @Test("The end of a pipe is written to by its path, which is a link")
+  func pipe() async throws {
+    try await TestServer.with { _ in
+      .text("through a pipe")
+    } body: { server in
+      let output = try PipeEnds()
+      let run = try await ToolRun.of(["send", server.origin, "-o", "/dev/stdout"], .init(output: output.write)) { _ in
+        #expect(await output.receive() == "through a pipe")
+      }
+      #expect(run.status == 0, "\(run.error)")
+    }
+  }
+
   @Test("A closed output ends the tool without a message")
   func brokenPipe() async throws {
     try await TestServer.with { _ in

@@ -33,7 +33,7 @@ struct DownloadTests {
     "A suggested name loses folders and leading dots, and is printed",
     arguments: [
       ("attachment; filename=\"../../etc/passwd\"", "passwd"), ("attachment; filename=.bashrc", "bashrc"),
-      ("attachment; filename=\"C:\\\\x\\\\film.mp4\"", "film.mp4"),
+      ("attachment; filename=\"C:\\\\x\\\\film.mp4\"", "film.mp4"), ("attachment; filename=-rf", "_-rf"),
       ("attachment; filename*=UTF-8''na%C3%AFve.txt", "naïve.txt"), ("attachment", "from url.bin"),
     ])
   func named(disposition: String, name: String) async throws {

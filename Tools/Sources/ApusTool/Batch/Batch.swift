@@ -12,6 +12,8 @@ import Foundation
 /// ends.
 struct Batch: Sendable {
   let clients: Clients
+  /// The origin of credentials that are not those of a profile; `nil` without such credentials.
+  var scope: CredentialScope?
   /// Whether redirects are followed unless a line says otherwise.
   let followsRedirects: Bool
   let showsTraces: Bool
@@ -32,6 +34,7 @@ struct Batch: Sendable {
           try await read(into: feed)
         }
         for await line in lines {
+          noteOrigin(of: line)
           group.addTask { try await respond(to: line) }
         }
       }
@@ -49,6 +52,14 @@ struct Batch: Sendable {
       for line in splitter.split(piece) { feed.yield(line) }
     }
     if let line = splitter.finish() { feed.yield(line) }
+  }
+
+  /// Lets the first line with a URL determine the origin of the credentials, before any line is sent.
+  private func noteOrigin(of line: LineSplitter.Line) {
+    guard let scope, scope.isOpen, case .text(let bytes) = line, let request = try? BatchLine(bytes),
+      let url = try? TargetURL(request.url)
+    else { return }
+    scope.note(url.origin)
   }
 
   private func respond(to line: LineSplitter.Line) async throws {
@@ -70,6 +81,7 @@ struct Batch: Sendable {
     let interim = InterimLog()
     do {
       let url = try TargetURL(line.url)
+      try scope?.check(url.origin)
       var request = try line.request(to: url) { interim.append($0) }
       let follows = line.redirect.map { $0 == .follow } ?? followsRedirects
       request = request.redirects(follows ? .follow : .none)
@@ -81,6 +93,8 @@ struct Batch: Sendable {
       return BatchResult(line.n, error)
     } catch let error as BatchLine.Unusable {
       return BatchResult(error)
+    } catch let error as CredentialScope.OtherOrigin {
+      return BatchResult(line.n, .failed(error: error.description, code: "otherOrigin", state: .notSent))
     } catch {
       let code = CallError.Code.invalidRequest.rawValue
       return BatchResult(line.n, .failed(error: "\(error)", code: code, state: .notSent))

@@ -20,7 +20,8 @@ struct CurlLine: Sendable {
   }
 
   private var options: [String] {
-    var words = ["--compressed"] + digestWords
+    // As the transport does: content is not decoded if the request itself states what it accepts.
+    var words = (message.head.headerFields[.acceptEncoding] == nil ? ["--compressed"] : []) + digestWords
     if connection.followsRedirects { words += ["--location", "--max-redirs", "10"] }
     if connection.followsRedirects, plan.request.url.origin.scheme == "https" { words += ["--proto-redir", "=https"] }
     if let timeout = connection.timeout { words += ["--max-time", Self.seconds(timeout)] }

@@ -21,12 +21,13 @@ struct DownloadPlan: Sendable {
   /// - Throws: ``InputError``
   func endpoint(_ connection: ConnectionPlan) throws(InputError) -> Request<Content> {
     var endpoint = try request.endpoint(connection)
-    // The library accepts coded content only from requests that ask for it.
-    for field in request.fields where field.name.lowercased() == "accept-encoding" {
-      endpoint = endpoint.field(field.name, field.value)
-    }
+    // The library would ask for no coding.
+    for field in codings { endpoint = endpoint.field(field.name, field.value) }
     return endpoint
   }
+
+  /// The fields that name the accepted content codings.
+  fileprivate var codings: [RawField] { request.fields.filter { $0.name.lowercased() == "accept-encoding" } }
 }
 
 /// The execution of `apus download`.
@@ -65,14 +66,15 @@ struct Downloading: Sendable {
     options.account = connection.credentials?.profileName?.description
     // The call ends the progress, whether it succeeds or fails.
     async let drawn: Void = drawing.follow(progress)
-    var failure: CallError?
+    let result: Result<DownloadedFile, CallError>
     do throws(CallError) {
-      _ = try await client.download(endpoint, to: path, options: options)
+      result = .success(try await client.download(endpoint, to: path, options: options))
     } catch {
-      failure = error
+      result = .failure(error)
     }
     await drawn
-    if let failure { throw Ending(download: failure) }
+    let file = try result.mapError { Ending(download: $0) }.get()
+    if plan.codings.isEmpty, let note = CodingNote.text(for: file.head) { await outputs.error.mention(note) }
   }
 }
 
@@ -81,23 +83,37 @@ extension Ending {
   init(download error: CallError) {
     self.init(error)
     guard let transfer = error.transfer else { return }
-    complaint?.sentence += Self.advice(transfer)
-    complaint?.drop(transfer)
+    complaint?.sentence += Self.advice(transfer, error)
+    complaint?.shorten(transfer)
   }
 
-  private static func advice(_ transfer: TransferError) -> String {
-    if transfer.reason == .fileExists { return " Use --force to replace it, or --output for another name." }
+  private static func advice(_ transfer: TransferError, _ error: CallError) -> String {
+    switch transfer.reason {
+    case .fileExists: return " Use --force to replace it, or --output for another name."
+    case .fileTooLarge: return " Use a larger --max-filesize to allow it." + kept(transfer)
+    default: return kept(transfer, mayStartOver: transfer.reason != .interrupted || error.code == .rejected)
+    }
+  }
+
+  /// - Parameter mayStartOver: whether the command may fail again where it continues.
+  private static func kept(_ transfer: TransferError, mayStartOver: Bool = false) -> String {
     guard transfer.keptBytes > 0 else { return "" }
     let total = transfer.total.map { " of \($0)" } ?? ""
-    return " \(transfer.keptBytes)\(total) bytes are kept; the same command with --continue continues."
+    let other = mayStartOver ? ", and without it starts over" : ""
+    return " \(transfer.keptBytes)\(total) bytes are kept; the same command with --continue continues\(other)."
   }
 }
 
 extension Complaint {
-  /// Removes the reason of a transfer's failure from the end of the details, because it names the ways to continue of
-  /// an app.
-  mutating func drop(_ transfer: TransferError) {
+  /// Reduces the description of a transfer's failure, at the end of the details, to its cause: the rest names the ways
+  /// to continue of an app.
+  mutating func shorten(_ transfer: TransferError) {
     guard detail.hasSuffix(transfer.description) else { return }
-    detail = String(detail.dropLast(transfer.description.count).reversed().drop { "; :".contains($0) }.reversed())
+    let first = detail.dropLast(transfer.description.count)
+    if let cause = transfer.cause {
+      detail = "\(first)\(cause)"
+    } else {
+      detail = String(first.reversed().drop { "; :".contains($0) }.reversed())
+    }
   }
 }

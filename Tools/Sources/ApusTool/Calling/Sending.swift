@@ -18,6 +18,15 @@ struct SendPlan: Sendable {
   var isRaw = false
   /// Whether the trace is printed at the end.
   var showsTrace = false
+  /// Whether the request accepts no content coding, so that the file has the bytes that the server has.
+  private(set) var refusesCodings = false
+
+  /// Refuses content codings, unless the request names those that it accepts.
+  mutating func refuseCodings() {
+    guard !request.fields.contains(where: { $0.name.lowercased() == "accept-encoding" }) else { return }
+    request.fields.append(RawField("Accept-Encoding", "identity"))
+    refusesCodings = true
+  }
 
   /// Returns the request, which accepts every status, because rejections are printed.
   ///
@@ -101,6 +110,10 @@ struct Sending: Sendable {
     let rest = display.finish()
     if !rest.isEmpty { try await writer.write(rest) }
     try file?.keep()
+    if file != nil, plan.refusesCodings, let note = CodingNote.text(for: head) {
+      await watch.stopDrawing()
+      await error.mention(note)
+    }
     return isAccepted ? Ending(.accepted) : Self.rejection(head)
   }
 

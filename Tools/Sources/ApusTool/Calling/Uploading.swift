@@ -159,7 +159,7 @@ extension Ending {
       complaint?.detail.replace("the same call", with: "the same command")
       return
     }
-    complaint?.drop(transfer)
+    complaint?.shorten(transfer)
     if transfer.keptBytes > 0 {
       let total = transfer.total.map { " of \($0)" } ?? ""
       complaint?.sentence += " \(transfer.keptBytes)\(total) bytes are kept; the same command continues."

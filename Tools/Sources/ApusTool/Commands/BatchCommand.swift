@@ -1,3 +1,4 @@
+import Apus
 import ArgumentParser
 
 /// `apus batch`
@@ -17,7 +18,8 @@ struct BatchCommand: AsyncParsableCommand {
         {"n":1,"status":200,"headers":[["k","v"]],"body":"…","interim":[[103,{"link":"…"}]]}
         {"n":1,"error":"…","code":"…","requestState":"…"}
       Every status is a result. The body is text: UTF-8 if valid, otherwise Latin-1. requestState is notSent, \
-      maybeSent or responded. An invalid line gets an error with the code badLine; the other lines are still sent.
+      maybeSent or responded. An invalid line gets an error with the code badLine, and with --bearer or --basic a line of \
+      another origin than that of the credentials one with the code otherOrigin; the other lines are still sent.
 
       The command ends when the input has ended and every request has its line, with status 0 whatever the results.
 
@@ -27,6 +29,13 @@ struct BatchCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp("The maximum number of connections to one origin; further requests wait.", valueName: "count"))
   var connections = 2048
+
+  @Option(
+    name: .customLong("credentials-for"),
+    help: ArgumentHelp(
+      "The only origin that gets the credentials of --bearer or --basic. Default: that of the first line.",
+      valueName: "origin"))
+  var credentialsFor: String?
 
   @OptionGroup(title: "Connection")
   var connection: ConnectionOptions
@@ -43,11 +52,33 @@ struct BatchCommand: AsyncParsableCommand {
       plan.openFiles = openFiles
       return Batch(
         clients: Clients(transport: try plan.makeTransport(host: nil, limitsEachWait: false), plan: plan),
-        followsRedirects: plan.followsRedirects, showsTraces: connection.trace,
+        scope: try scope(of: plan.credentials), followsRedirects: plan.followsRedirects, showsTraces: connection.trace,
         isOnTerminal: Terminal.current().showsOutput, input: .standardInput(), output: .standardOutput(),
         error: .standardError())
     }
     let status = await Interruption.during { await batch.run() }
     throw ExitCode(status.rawValue)
+  }
+
+  /// Returns the origin of credentials; `nil` for those of a profile, which belong to its server, and without any.
+  ///
+  /// - Throws: ``PlanError``
+  func scope(of credentials: CredentialPlan?) throws(PlanError) -> CredentialScope? {
+    switch credentials {
+    case .bearer?, .basic?:
+      guard let credentialsFor else { return CredentialScope(nil) }
+      return CredentialScope(try Self.origin(credentialsFor))
+    case .profile?, nil:
+      guard credentialsFor == nil else { throw PlanError("--credentials-for needs --bearer or --basic.") }
+      return nil
+    }
+  }
+
+  private static func origin(_ text: String) throws(PlanError) -> Origin {
+    let url = try TargetURL.named(text, relativeTo: nil)
+    guard url.target == "/", url.userInformation == nil else {
+      throw PlanError("--credentials-for takes scheme, host and port, for example \(url.origin).")
+    }
+    return url.origin
   }
 }

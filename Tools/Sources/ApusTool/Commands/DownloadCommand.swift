@@ -17,13 +17,14 @@ struct DownloadCommand: AsyncParsableCommand {
     abstract: "Downloads a file, and continues an interrupted download.",
     discussion: """
       The content (body) is written to FILE.apus-part, which gets its name when it is complete, verified and on the disk. \
-      Without --output the server suggests the name; it is printed, it never contains a folder or begins with a dot, and \
-      it gets a number if a file with that name exists. A lost connection is continued up to five times if the server \
-      permits it.
+      Without --output the server suggests the name; it is printed, it never contains a folder or begins with a dot or a \
+      hyphen, and it gets a number if a file with that name exists. A lost connection is continued up to five times if \
+      the server permits it. A file that the server sends with a content coding all the same is saved as it was sent.
 
       An object is downloaded from s3://BUCKET/KEY; without --output the file gets the last part of the key as its name.
 
-      After an interruption the same command with --continue continues. Without it the download starts over.
+      After an interruption the same command with --continue continues, or starts over if the server cannot send the rest. \
+      Without it the download starts over.
 
       \(ExitStatus.table)
       """)
@@ -47,6 +48,13 @@ struct DownloadCommand: AsyncParsableCommand {
       "The digest that the file must have: sha-256=DIGEST or sha-512=DIGEST, in hexadecimal or Base64. Digests that the "
         + "server states are always verified.", valueName: "algorithm=digest"))
   var digest: String?
+
+  @Option(
+    name: .customLong("max-filesize"),
+    help: ArgumentHelp(
+      "Refuse a file of more than this number of bytes, as soon as its length is known. Default: no maximum.",
+      valueName: "bytes"))
+  var maximumSize: Int64?
 
   @OptionGroup var fields: FieldOptions
 
@@ -85,7 +93,7 @@ struct DownloadCommand: AsyncParsableCommand {
     let work = S3Work(
       place: place, plan: try s3.plan(in: environment), connection: try connection.plan(), outputs: .current(),
       showsTrace: connection.trace)
-    var options = DownloadOptions(replacesExisting: force, resumes: continues, digest: try digest.map(Self.digest))
+    var options = try self.options()
     options.account = work.plan.credentials?.account(in: environment)
     return (work, path, options)
   }
@@ -107,9 +115,18 @@ struct DownloadCommand: AsyncParsableCommand {
     guard output != "" else { throw PlanError("--output takes the name of a file.") }
     guard !force || output != nil else { throw PlanError("--force needs --output.") }
     var plan = DownloadPlan(request: request, output: output)
-    plan.options = DownloadOptions(replacesExisting: force, resumes: continues, digest: try digest.map(Self.digest))
+    plan.options = try options()
     plan.showsTrace = connection.trace
     return plan
+  }
+
+  private func options() throws(PlanError) -> DownloadOptions {
+    guard maximumSize ?? 0 >= 0 else { throw PlanError("--max-filesize takes a number of bytes.") }
+    var digest: FileDigest?
+    if let text = self.digest { digest = try Self.digest(text) }
+    var options = DownloadOptions(replacesExisting: force, resumes: continues, digest: digest)
+    options.maximumSize = maximumSize
+    return options
   }
 
   private static func digest(_ text: String) throws(PlanError) -> FileDigest {

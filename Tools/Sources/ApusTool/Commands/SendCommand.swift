@@ -15,8 +15,8 @@ struct SendCommand: AsyncParsableCommand {
         name:=json     a member with a number, true, false, null, an array or an object
 
       The content (body) of the response is written to standard output unchanged; on a terminal JSON is formatted, in \
-      color unless NO_COLOR is set. The content of a rejection is printed as well, never to the file of --output. \
-      Messages go to standard error.
+      color unless NO_COLOR is set. The content of a rejection is printed as well, never to the file of --output, which \
+      must not be a link. Messages go to standard error.
 
       \(ExitStatus.table)
       """)
@@ -28,6 +28,12 @@ struct SendCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "Write the content to this file, atomically.", valueName: "file"))
   var output: String?
+
+  @Flag(
+    help: ArgumentHelp(
+      "Accept content codings and write the decoded content to the file of --output. Without it the file gets the bytes "
+        + "as the server has them. Standard output always gets decoded content."))
+  var compressed = false
 
   @Flag(name: [.customShort("i"), .long], help: "Print the response's status and fields before its content.")
   var include = false
@@ -71,6 +77,7 @@ struct SendCommand: AsyncParsableCommand {
     plan.includesHead = include
     plan.isRaw = raw
     plan.showsTrace = connection.trace
+    if plan.output != nil, !compressed { plan.refuseCodings() }
     return plan
   }
 }

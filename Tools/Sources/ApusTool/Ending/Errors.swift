@@ -6,11 +6,13 @@ struct OutputError: Error, Sendable, Hashable, CustomStringConvertible {
   var place: String
   /// The system's error number.
   var number: Int32
+  /// The reason, as part of a sentence, where the system's text would mislead. `nil`: the system's text.
+  var reason: String?
 
   /// Whether the reader closed the pipe.
   var isBrokenPipe: Bool { number == EPIPE }
 
-  var description: String { "Cannot write to \(place): \(SystemText.of(number))." }
+  var description: String { "Cannot write to \(place): \(reason ?? SystemText.of(number))." }
 }
 
 /// An input that cannot be read.

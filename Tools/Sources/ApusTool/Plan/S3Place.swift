@@ -26,9 +26,11 @@ struct S3Place: Sendable, Hashable {
     (self.bucket, self.key) = (bucket, key)
   }
 
-  /// The last segment of the key, as the name of a file; `nil` if it cannot be one.
+  /// The last segment of the key, as the name of a file; `nil` if it cannot be one, or would be hidden or taken for an
+  /// option.
   var fileName: String? {
     let name = key.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-    return name.isEmpty || name.hasPrefix(".") || name.unicodeScalars.contains { $0.value < 0x20 } ? nil : name
+    let isUnsafe = name.utf8.first.map { ".-".utf8.contains($0) } ?? true
+    return isUnsafe || name.unicodeScalars.contains { $0.value < 0x20 } ? nil : name
   }
 }

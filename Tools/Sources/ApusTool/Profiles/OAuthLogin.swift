@@ -55,7 +55,7 @@ struct OAuthLogin: Sendable {
       try await output.writeToTheEnd(Data("\(text)\n".utf8))
       if !grant.missingScopes.isEmpty {
         let scopes = grant.missingScopes.joined(separator: " ")
-        await error.mention(TerminalText.harmless("apus: The server has not granted these scopes: \(scopes)\n"))
+        await error.mention(Complaint(sentence: "The server has not granted these scopes: \(scopes)").text)
       }
       if let trouble { await error.mention(Ending(trouble).remaining(of: plan.name)) }
       return .accepted
@@ -72,7 +72,8 @@ struct OAuthLogin: Sendable {
     return try await client.signInOnAnotherDevice(scopes: plan.scopes) { prompt in
       var text = "Open \(prompt.page) on any device and enter the code \(prompt.userCode)"
       if let page = prompt.completePage { text += ", or open \(page)" }
-      await error.mention(TerminalText.harmless(text + ".\n"))
+      // A newline in them could begin a line that looks like one of the tool.
+      await error.mention(TerminalText.harmless(text + ".", keepsLines: false) + "\n")
     }
   }
 }

@@ -4,8 +4,11 @@ import Synchronization
 /// A file that is written atomically.
 ///
 /// Content is written to `.NAME.RANDOM.part` in the same folder, which is renamed at the end. Pipes and devices are
-/// written to directly. `apus send` uses it in place of the library's downloads, which replace neither links nor
-/// special files and expect a response with a complete file, whereas `send` takes any method and prints rejections.
+/// written to directly. Links to files are refused: in a folder that others can write to, another user may have made
+/// them. The path is never resolved here, because the system protects only links that it follows itself.
+///
+/// `apus send` uses it in place of the library's downloads, which do not write to special files and expect a response
+/// with a complete file, whereas `send` takes any method and prints rejections.
 final class OutputFile: Sendable {
   private struct Open {
     var descriptor: Int32
@@ -35,21 +38,24 @@ final class OutputFile: Sendable {
   /// - Throws: ``OutputError``
   init(_ path: String, random: () -> UInt32 = { .random(in: 0 ... .max) }) throws(OutputError) {
     guard !path.isEmpty else { throw OutputError(place: "a file without a name", number: ENOENT) }
-    let target = Self.resolved(path)
     var facts = stat()
-    let exists = stat(target, &facts) == 0
-    let kind = facts.st_mode & S_IFMT
+    let exists = lstat(path, &facts) == 0
+    let isLink = exists && facts.st_mode & S_IFMT == S_IFLNK
+    let kind = try isLink ? Self.kind(ofLink: path) : facts.st_mode & S_IFMT
     if exists ? kind == S_IFDIR : path.utf8.last == UInt8(ascii: "/") { throw OutputError(place: path, number: EISDIR) }
-    if exists, access(target, W_OK) != 0 { throw OutputError(place: path, number: errno) }
+    if exists, access(path, W_OK) != 0 { throw OutputError(place: path, number: errno) }
+    // Another user must not choose who can read the new file.
+    let ownMode = exists && facts.st_uid == geteuid() ? facts.st_mode & 0o777 : nil
     let file: Open
     if exists, kind != S_IFREG {
-      file = Open(descriptor: Descriptor.open(target, O_WRONLY))
+      // Only with O_CREAT does the system refuse another user's pipe in a folder such as /tmp.
+      file = Open(descriptor: try Self.special(path, isLink ? 0 : O_CREAT | O_NOFOLLOW))
     } else {
-      file = Self.part(of: target, mode: exists ? facts.st_mode & 0o777 : 0o666, random)
+      file = Self.part(of: path, mode: ownMode ?? 0o666, random)
     }
     guard file.descriptor >= 0 else { throw OutputError(place: path, number: errno) }
-    if exists, file.part != nil { fchmod(file.descriptor, facts.st_mode & 0o7777) }
-    self.path = target
+    if let ownMode, file.part != nil { fchmod(file.descriptor, ownMode) }
+    self.path = path
     open = Mutex(file)
     writer = DescriptorWriter(file.descriptor, place: path)
   }
@@ -85,11 +91,31 @@ final class OutputFile: Sendable {
     }
   }
 
-  /// Resolves symbolic links.
-  private static func resolved(_ path: String) -> String {
-    guard let text = realpath(path, nil) else { return path }
-    defer { free(text) }
-    return String(cString: text)
+  /// Returns the kind of the file that a link leads to, such as `/dev/stdout` or the end of a shell's pipe.
+  ///
+  /// - Throws: ``OutputError`` if it is a regular file or missing.
+  private static func kind(ofLink path: String) throws(OutputError) -> mode_t {
+    var facts = stat()
+    let kind = stat(path, &facts) == 0 ? facts.st_mode & S_IFMT : S_IFREG
+    guard kind != S_IFREG else {
+      throw OutputError(place: path, number: ELOOP, reason: "it is a link; use the name of the file itself")
+    }
+    return kind
+  }
+
+  /// Opens a pipe or a device.
+  ///
+  /// - Returns: the descriptor; below 0, with `errno` set, on failure.
+  /// - Throws: ``OutputError`` if a regular file is there by now.
+  private static func special(_ path: String, _ flags: Int32) throws(OutputError) -> Int32 {
+    let descriptor = Descriptor.open(path, O_WRONLY | O_NOCTTY | flags, mode: 0o600)
+    guard descriptor >= 0 else { return descriptor }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG else {
+      close(descriptor)
+      throw OutputError(place: path, number: EEXIST)
+    }
+    return descriptor
   }
 
   /// Creates a temporary file in the folder of a path; never opens an existing file or link.

@@ -8,6 +8,10 @@ import Testing
 @Suite("Calls as curl command lines")
 struct CurlLineTests {
   private func line(_ arguments: String..., showsSecrets: Bool = false) async throws -> String {
+    try await line(arguments, showsSecrets: showsSecrets)
+  }
+
+  private func line(_ arguments: [String], showsSecrets: Bool = false) async throws -> String {
     let command = try SendCommand.parse(arguments)
     let (plan, connection) = (try command.plan(), try command.connection.plan())
     let client = try Clients(transport: AnsweringTransport(), plan: connection).client(for: plan.request.url)
@@ -37,6 +41,17 @@ struct CurlLineTests {
     #expect(line.hasPrefix("curl --request GET 'http://h/'"))
     #expect(line.contains(" --location --max-redirs 10 --max-time"))
     #expect(line.contains(" --globoff "))
+  }
+
+  @Test("Content is decoded as in the tool: not if the request states what it accepts")
+  func codings() async throws {
+    let file = try await line("http://h/", "-o", "f")
+    #expect(file.contains("identity") && !file.contains("--compressed"))
+    #expect(try await !line("http://h/", "Accept-Encoding:gzip").contains("--compressed"))
+    for arguments in [[], ["-o", "f", "--compressed"], ["-o", "-"]] {
+      let decoded = try await line(["http://h/"] + arguments)
+      #expect(decoded.contains(" --compressed") && !decoded.contains("identity"))
+    }
   }
 
   @Test("Redirects are limited as in the tool, and never lead from https to http")

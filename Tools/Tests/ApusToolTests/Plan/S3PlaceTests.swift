@@ -33,7 +33,9 @@ struct S3PlaceTests {
     #expect(try S3Place("s3://films/a/").completed(by: "ran.mp4").key == "a/ran.mp4")
     #expect(try S3Place("s3://films/a").completed(by: "ran.mp4").key == "a")
     #expect(try S3Place("s3://films/a/ran.mp4").fileName == "ran.mp4")
-    for word in ["s3://films", "s3://films/a/", "s3://films/..", "s3://films/.bashrc", "s3://films/a\nb"] {
+    for word in [
+      "s3://films", "s3://films/a/", "s3://films/..", "s3://films/.bashrc", "s3://films/-rf", "s3://films/a\nb",
+    ] {
       #expect(try S3Place(word).fileName == nil)
     }
   }

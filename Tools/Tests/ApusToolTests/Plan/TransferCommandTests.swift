@@ -43,6 +43,7 @@ struct TransferCommandTests {
     arguments: [
       ["ftp://h/"], ["h", "-o", ""], ["h", "-o", "-"], ["h", "--force"], ["h", "-H", "Range: bytes=0-1"],
       ["h", "-H", "if-range: x"], ["h", "--digest", "sha-256"], ["h", "--digest", "sha-256=x"], ["h", "-H", "a"],
+      ["h", "--max-filesize=-1"],
     ])
   func refused(arguments: [String]) throws {
     let command = try DownloadCommand.parse(arguments)

@@ -45,19 +45,46 @@ final class OutputFileTests {
     #expect(try text("a") == "old")
   }
 
-  @Test("A replaced file keeps its mode, and links lead to the new file")
-  func replace() async throws {
+  private func mode(_ name: String) -> mode_t? {
+    var facts = stat()
+    return lstat(path(name), &facts) == 0 ? facts.st_mode & 0o7777 : nil
+  }
+
+  @Test(
+    "A replaced file keeps its permissions, but runs as no other user",
+    arguments: [(0o600, 0o600), (0o640, 0o640), (0o4755, 0o755), (0o2755, 0o755)] as [(mode_t, mode_t)])
+  func replace(old: mode_t, new: mode_t) async throws {
     try Data("old".utf8).write(to: folder.appending(path: "a"))
-    chmod(path("a"), 0o600)
+    chmod(path("a"), old)
+    let file = try OutputFile(path("a")) { 0xAB }
+    try await file.writer.write(Data("new".utf8))
+    #expect(mode(".a.000000ab.part") == new)
+    try file.keep()
+    #expect(names == ["a"])
+    #expect(try text("a") == "new" && mode("a") == new)
+  }
+
+  @Test("A link to a file or to nothing is refused, and neither is changed")
+  func links() throws {
+    try Data("theirs".utf8).write(to: folder.appending(path: "a"))
     try FileManager.default.createSymbolicLink(atPath: path("b"), withDestinationPath: path("a"))
+    try FileManager.default.createSymbolicLink(atPath: path("c"), withDestinationPath: path("d"))
+    for name in ["b", "c"] {
+      let error = #expect(throws: OutputError.self) { try OutputFile(path(name)) }
+      #expect(error?.description.hasSuffix(": it is a link; use the name of the file itself.") == true)
+    }
+    #expect(names == ["a", "b", "c"])
+    #expect(try text("a") == "theirs")
+  }
+
+  @Test("A link in the place of a new file is replaced, not followed")
+  func lateLink() async throws {
+    try Data("theirs".utf8).write(to: folder.appending(path: "a"))
     let file = try OutputFile(path("b"))
+    try FileManager.default.createSymbolicLink(atPath: path("b"), withDestinationPath: path("a"))
     try await file.writer.write(Data("new".utf8))
     try file.keep()
-    #expect(names == ["a", "b"])
-    #expect(try text("a") == "new")
-    var facts = stat()
-    #expect(lstat(path("b"), &facts) == 0 && facts.st_mode & S_IFMT == S_IFLNK)
-    #expect(stat(path("a"), &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+    #expect(try text("a") == "theirs" && text("b") == "new")
   }
 
   @Test("Existing files and links with the temporary name are not used")
@@ -91,11 +118,15 @@ final class OutputFileTests {
     try file.keep()
   }
 
-  @Test("Files that are not regular are written to directly")
+  @Test("Files that are not regular are written to directly, also by a link such as /dev/stdout")
   func device() async throws {
-    let file = try OutputFile("/dev/null")
-    try await file.writer.write(Data("new".utf8))
-    try file.keep()
+    try FileManager.default.createSymbolicLink(atPath: path("null"), withDestinationPath: "/dev/null")
+    for path in ["/dev/null", path("null")] {
+      let file = try OutputFile(path)
+      try await file.writer.write(Data("new".utf8))
+      try file.keep()
+    }
+    #expect(names == ["null"])
   }
 
   @Test("An unwritable file is an error immediately")
