@@ -19,12 +19,18 @@ public final class TransferProcess {
     try self.init(URL(filePath: "/usr/bin/env"), command + ["sh", "-c", script, program] + arguments)
   }
 
-  private init(_ program: URL, _ arguments: [String]) throws {
+  /// Starts the program with more variables in its environment.
+  public convenience init(environment: [String: String], _ arguments: [String]) throws {
+    try self.init(Self.program(), arguments, environment: environment)
+  }
+
+  private init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
     lines = output.lines()
     process.executableURL = program
     process.arguments = arguments
     // Killed while it writes its profile, the program would leave one that cannot be merged.
     process.environment = ProcessInfo.processInfo.environment.merging(["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
+      .merging(environment) { $1 }
     process.standardOutput = output
     try process.run()
   }

@@ -29,6 +29,8 @@ import Synchronization
 ///                                                    transfer is complete, the process adds a line to FILE.log. With
 ///                                                    the way `dying` it downloads, and kills itself as soon as the
 ///                                                    file has its name
+///     TransfersWorker steps STEPS WAY URL FILE FOLDER
+///                                                    performs steps on the transfer of a file, see `perform`
 ///     TransfersWorker fullstore URL FILE FOLDER OTHER
 ///                                                    queues downloads while the disk with the store in the folder is
 ///                                                    full, and when it has space again
@@ -63,6 +65,10 @@ struct TransfersWorker {
     case "tus": await upload(arguments[3], to: arguments[2], .tus, extra)
     case "ietf": await upload(arguments[3], to: arguments[2], .ietf, extra)
     #if AWS
+    case "steps" where arguments.count > 6:
+      await perform(
+        arguments[2],
+        KilledTransfer(way: arguments[3], url: arguments[4], path: arguments[5], folder: arguments[6]))
     case "s3":
       let limit = arguments.count > 5 ? Int64(arguments[5]) : nil
       await uploadParts(arguments[3], to: arguments[2], extra, killedAt: limit ?? .max)
@@ -72,7 +78,7 @@ struct TransfersWorker {
     }
   }
 
-  private static let api = Client(environment: Environment(baseURL: "http://127.0.0.1"), transport: NIOTransport())
+  static let api = Client(environment: Environment(baseURL: "http://127.0.0.1"), transport: NIOTransport())
 
   private static func options(ranges: String, interval: String = "") -> DownloadOptions {
     var options = DownloadOptions()
