@@ -192,8 +192,8 @@ let package = Package(
     .testTarget(
       name: "ApusTransfersTests",
       dependencies: [
-        "ApusTransfers", "ApusCore", "ApusMiddleware", "ApusNIO", "ApusTesting", "ApusTestServer", "TestSupport",
-        "TransfersWorker", httpTypes, transfersCrypto,
+        "ApusTransfers", "ApusAWS", "ApusCore", "ApusMiddleware", "ApusNIO", "ApusTesting", "ApusTestServer",
+        "TestSupport", "TransfersWorker", httpTypes, transfersCrypto,
         .target(name: "CApusZlib", condition: .when(traits: ["Transfers"])),
       ],
       swiftSettings: settings),

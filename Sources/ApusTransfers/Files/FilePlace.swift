@@ -26,11 +26,13 @@ struct FilePlace: Sendable, Hashable {
   var partialName: String { stem + ".apus-part" }
   /// The name of the file that describes the incomplete file.
   var recordName: String { partialName + ".json" }
+  /// The name of an empty file that shows the permissions of new files.
+  var probeName: String { partialName + ".mode" }
+  /// The names of the files that exist for a moment only. A process that is killed in this moment leaves them.
+  var momentaryNames: [String] { [Self.draft(of: recordName), probeName] }
 
   /// The name of a new version of a file before it replaces the file.
   static func draft(of name: String) -> String { name + ".new" }
-  /// The name of an empty file that shows the permissions of new files.
-  static func probe(of name: String) -> String { name + ".mode" }
 
   /// The name, shortened if the names beside it would be too long. Different names stay different.
   private var stem: String {

@@ -30,7 +30,12 @@ final class PartialFile: Sendable {
   static func open(_ path: String, replacing: Bool) throws(TransferError) -> PartialFile {
     let place = try FilePlace(path)
     let folder = try Folder(place.folder)
-    try checkTarget(place, in: folder, replacing: replacing)
+    do throws(TransferError) {
+      try checkTarget(place, in: folder, replacing: replacing)
+    } catch {
+      removeRemains(of: path)
+      throw error
+    }
     // A few rounds at most: each one means that another process has just finished.
     for _ in 0..<16 {
       let opened: Descriptor
@@ -50,12 +55,27 @@ final class PartialFile: Sendable {
   static func existing(_ path: String) throws(TransferError) -> PartialFile? {
     let place = try FilePlace(path)
     let folder = try Folder(place.folder)
-    while let opened = try folder.existing(place.partialName) {
-      if let file = try locked(opened, place, folder) { return file }
+    while true {
+      if let opened = try folder.existing(place.partialName) {
+        if let file = try locked(opened, place, folder) { return file }
+      } else {
+        // A process may have died after the file was complete. Its record has no lock but that of an incomplete file.
+        let isLeft = { (name: String) in (try? folder.look(at: name)).map { $0 != .nothing } ?? false }
+        guard ([place.recordName] + place.momentaryNames).contains(where: isLeft) else { return nil }
+        guard let made = try folder.make(place.partialName), let file = try locked(made, place, folder) else {
+          continue
+        }
+        file.remove()
+        file.release()
+        return nil
+      }
     }
-    // A process may have died after the file was complete.
-    folder.remove(place.recordName)
-    return nil
+  }
+
+  /// Removes what a process has left beside a file that died after the file was complete. An incomplete file of another
+  /// transfer stays.
+  private static func removeRemains(of path: String) {
+    if let other = try? existing(path) { other.release() }
   }
 
   /// Removes the incomplete file of a path and its record, if there are any.
@@ -77,12 +97,12 @@ final class PartialFile: Sendable {
       guard try folder.look(at: place.name) == .file, let file = try folder.existing(place.name, O_RDONLY),
         try FileVersion(of: file) == published
       else { return false }
-      // An incomplete file of another transfer stays.
-      if let other = try? existing(path) { other.release() }
+      removeRemains(of: path)
       return true
     }
   }
 
+  /// Takes the lock, and removes what a process has left that died while it wrote the record or determined permissions.
   /// Returns `nil` if the file has lost its name in the meantime.
   private static func locked(
     _ opened: Descriptor, _ place: FilePlace, _ folder: Folder
@@ -92,6 +112,7 @@ final class PartialFile: Sendable {
       opened.unlock()
       return nil
     }
+    for name in place.momentaryNames { folder.remove(name) }
     if try opened.status().st_nlink > 1 {
       // A process died after it had given the complete file its final name: under this name, too, it must not change.
       folder.remove(place.partialName)
@@ -168,7 +189,7 @@ final class PartialFile: Sendable {
   /// - Throws: ``TransferError``; the incomplete file then keeps its name.
   func publish(replacing: Bool) throws(TransferError) {
     try flush()
-    let mode = try folder.newFileMode(probe: FilePlace.probe(of: place.partialName))
+    let mode = try folder.newFileMode(probe: place.probeName)
     // Checked again, because a transfer may take hours.
     try Self.checkTarget(place, in: folder, replacing: replacing)
     try Descriptor.call { fchmod(descriptor.number, mode) }

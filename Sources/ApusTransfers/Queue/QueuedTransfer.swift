@@ -20,6 +20,18 @@ final class QueuedTransfer: Sendable {
     /// Commands that wait until a change is stored.
     var waiters: [(change: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
+    /// The record as it is now.
+    ///
+    /// - Parameter hasEnded: whether everything is transferred, whatever the app has asked for in the meantime.
+    func currentRecord(hasEnded: Bool = false) -> TransferRecord {
+      var record = record
+      (record.isPaused, record.isCancelled) = (!hasEnded && state.goal == .pause, !hasEnded && state.goal == .cancel)
+      record.failure = state.failure.map { TransferRecord.Failure($0) }
+      record.priority = state.priority.rawValue
+      (record.completed, record.total) = (progress.completed, progress.total)
+      return record
+    }
+
     mutating func takeSettled() -> [CheckedContinuation<Void, Never>] {
       let settled = waiters.filter { state.isSettled($0.change) }
       waiters.removeAll { state.isSettled($0.change) }
@@ -41,7 +53,8 @@ final class QueuedTransfer: Sendable {
       isNew
       ? TransferState(priority: priority)
       : TransferState(
-        continuing: record.isPaused ? .pause : .run, priority: priority, failure: record.failure.map(\.error))
+        continuing: record.isCancelled == true ? .cancel : record.isPaused ? .pause : .run, priority: priority,
+        failure: record.failure.map(\.error))
     let progress = TransferProgress(completed: record.completed, total: record.total)
     parts = Mutex(Parts(state: state, record: record, progress: progress))
   }
@@ -56,6 +69,8 @@ final class QueuedTransfer: Sendable {
   var commandFailure: TransferError? { parts.withLock { $0.state.commandFailure } }
   /// The complete file, if an earlier process was about to give it its name.
   var published: FileVersion? { parts.withLock { $0.record.published } }
+  /// The complete upload, if an earlier process could not tell the app.
+  var uploaded: CompleteUpload? { parts.withLock { $0.record.uploaded } }
 
   /// The transfer as the app sees it.
   var shown: Transfer {
@@ -119,24 +134,43 @@ final class QueuedTransfer: Sendable {
   // MARK: The record
 
   /// Writes the record as it is now.
-  ///
-  /// - Parameter published: a complete file that is about to get its name.
-  func store(published: FileVersion? = nil) async throws(TransferError) {
-    let content = parts.withLock { parts in
-      parts.record.isPaused = parts.state.goal == .pause
-      parts.record.failure = parts.state.failure.map { TransferRecord.Failure($0) }
-      parts.record.priority = parts.state.priority.rawValue
-      (parts.record.completed, parts.record.total) = (parts.progress.completed, parts.progress.total)
-      parts.record.published = published ?? parts.record.published
-      return parts.record.encoded()
-    }
-    guard let content else { throw TransferError(.unusableEndpoint) }
-    try await stored.write(content)
+  func store() async throws(TransferError) {
+    try await write(parts.withLock { $0.currentRecord() })
   }
 
-  /// The file did not get its name.
-  func clearPublished() {
-    parts.withLock { $0.record.published = nil }
+  /// Stores that a complete file is about to get its name.
+  func store(published: FileVersion) async throws(TransferError) {
+    let record = parts.withLock { parts in
+      parts.record.published = published
+      return parts.currentRecord(hasEnded: true)
+    }
+    try await write(record)
+  }
+
+  /// Stores the end of an upload. Returns whether it is stored.
+  func store(_ end: Result<CompleteUpload, CallError>) async -> Bool {
+    var record = parts.withLock { $0.currentRecord(hasEnded: true) }
+    switch end {
+    case .success(let uploaded): record.uploaded = uploaded
+    case .failure(let error): record.failure = TransferRecord.Failure(error)
+    }
+    do throws(TransferError) {
+      try await write(record)
+    } catch _ {
+      return false
+    }
+    parts.withLock { [uploaded = record.uploaded] in $0.record.uploaded = uploaded }
+    return true
+  }
+
+  /// The next record no longer says that the transfer is complete.
+  func clearEnd() {
+    parts.withLock { ($0.record.published, $0.record.uploaded) = (nil, nil) }
+  }
+
+  private func write(_ record: TransferRecord) async throws(TransferError) {
+    guard let content = record.encoded() else { throw TransferError(.unusableEndpoint) }
+    try await stored.write(content)
   }
 
   func remove() async throws(TransferError) {

@@ -1,6 +1,7 @@
 #if Transfers
 import ApusCore
 import ApusMiddleware
+import HTTPTypes
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -28,15 +29,17 @@ struct TransferKind: Sendable {
       let endpoint = try run.endpoint(E.self)
       guard let path = run.description.path else { throw TransferError(.unusableEndpoint) }
       let file: DownloadedFile
-      if let published = run.published, try await PartialFile.isPublished(path, published) {
+      if let published = run.transfer.published, try await PartialFile.isPublished(path, published) {
         // The process before this one ended when the file had its name, but the app may not know of it.
         file = DownloadedFile(path: path, size: published.size)
       } else {
         var options = endpoint.downloadOptions
         (options.resource, options.account) = (run.id.rawValue, run.uploadOptions.account)
-        options.willPublish = run.willPublish
+        options.willPublish = { file throws(TransferError) in try await run.transfer.store(published: file) }
         let request = try await endpoint.request(by: run.client).prepared(for: run)
-        file = try await run.client.download(request, to: path, options: options)
+        file = try await run.ending { [options] in
+          try await run.client.download(request, to: path, options: options)
+        }
       }
       await run.tell { await whenComplete(endpoint, file) }
     }
@@ -50,9 +53,24 @@ struct TransferKind: Sendable {
     run = { run in
       let endpoint = try run.endpoint(E.self)
       let request = try await endpoint.request(by: run.client).prepared(for: run)
-      _ = try await run.client.upload(request, by: uploadProtocol, options: run.uploadOptions) { result in
+      if let uploaded = run.transfer.uploaded {
+        // The process before this one ended when the response had arrived, but the app may not know of it.
+        try await UploadRecord.remove(run.uploadOptions)
+        let value = try await run.ending { try run.client.emptyValue(of: request, length: uploaded.size) }
+        let result = UploadResult(value: value, uploaded)
+        await run.tell { await whenComplete(endpoint, result) }
+        return
+      }
+      let hooks = UploadHooks<E.Value> { end in
+        await run.transfer.store(end)
+      } whenComplete: { result in
         await run.tell { await whenComplete(endpoint, result) }
       }
+      let result = try await run.ending {
+        try await run.client.upload(request, by: uploadProtocol, options: run.uploadOptions, hooks)
+      }
+      // A rejection that is a value: nothing continues the upload.
+      if result.head.status.kind != .successful { try await UploadRecord.remove(run.uploadOptions) }
     }
     discardUpload = { run in
       let request = try await run.endpoint(E.self).request(by: run.client).prepared(for: run)
@@ -70,12 +88,7 @@ struct TransferRun: Sendable {
   /// All calls of a queue belong to one account.
   let principal: CommonPrincipal
   let reporter = ProgressReporter()
-  /// The complete file, if an earlier process was about to give it its name.
-  let published: FileVersion?
-  /// Stores that the complete file is about to get its name.
-  let willPublish: @Sendable (FileVersion) async throws(TransferError) -> Void
-  /// Called when everything is transferred.
-  let didTransfer: @Sendable () -> Void
+  let transfer: QueuedTransfer
 
   var id: Transfer.ID { description.id }
 
@@ -88,9 +101,20 @@ struct TransferRun: Sendable {
     }
   }
 
+  /// Performs the work that completes the transfer. If it fails, the record no longer says that the transfer is
+  /// complete.
+  func ending<Output>(_ work: () async throws -> Output) async throws -> Output {
+    do {
+      return try await work()
+    } catch {
+      transfer.clearEnd()
+      throw error
+    }
+  }
+
   /// Calls the app's closure, which is not cancelled with the transfer: the transfer is complete.
   func tell(_ closure: @escaping @Sendable @concurrent () async -> Void) async {
-    didTransfer()
+    transfer.update { $0.finish() }
     await client.spawnDetached(closure).value
   }
 }

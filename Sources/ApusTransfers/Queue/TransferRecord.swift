@@ -50,7 +50,8 @@ struct TransferDescription: Codable, Hashable, Sendable {
 
 /// The stored description of a transfer, from which another process continues.
 ///
-/// It contains what the app's endpoint type encodes, and neither URLs nor fields (headers) nor credentials.
+/// It contains what the app's endpoint type encodes, and neither fields (headers) nor credentials, nor URLs but that of a
+/// complete upload.
 struct TransferRecord: StoredRecord, Hashable, Sendable {
   /// The error of a failed transfer, as far as it is stored.
   struct Failure: Codable, Hashable, Sendable {
@@ -72,11 +73,15 @@ struct TransferRecord: StoredRecord, Hashable, Sendable {
   let added: Int64
   var priority: Int
   var isPaused = false
+  /// Whether the app has cancelled the transfer, which is not removed yet. `nil` in records of earlier versions.
+  var isCancelled: Bool?
   var failure: Failure?
   var completed: Int64 = 0
   var total: Int64?
   /// The complete file of a download that was about to get its final name. Its size alone would fit other files, too.
   var published: FileVersion?
+  /// The complete upload, as soon as its response has arrived.
+  var uploaded: CompleteUpload?
 
   static let currentVersion = 1
 

@@ -74,6 +74,8 @@ struct TransferState {
   /// The number of the last change that is stored; 0: there is no record.
   private var storedChange: Int
   private var storing = 0
+  /// The change that stores that a transfer could not be cancelled. The command that cancelled it waits for it.
+  private var restoring = 0
 
   /// A new transfer, whose record does not exist yet.
   init(priority: CallPriority) {
@@ -157,11 +159,12 @@ struct TransferState {
     if end == nil {
       if coming != nil { return .leave }
       if isComplete { return .remove }
-      if goal == .cancel { return isDiscarded ? .remove : .discard }
+      // Also before the bytes are removed: the next process must not begin again what was cancelled.
       if changes != storedChange {
         storing = changes
         return .store
       }
+      if goal == .cancel { return isDiscarded ? .remove : .discard }
       if isClosing {
         coming = .closed
         return .leave
@@ -184,7 +187,8 @@ struct TransferState {
   /// The record was written, or could not be.
   mutating func stored(_ error: TransferError?) {
     if let error {
-      commandFailure = error
+      // A full disk does not keep a transfer from being cancelled.
+      if goal != .cancel { commandFailure = error }
       if storedChange == 0 { coming = .notStored }
     }
     // A failure is not repeated: the app learns of it, and the next change is written again.
@@ -213,6 +217,7 @@ struct TransferState {
     guard let error else { return }
     (goal, commandFailure) = (.pause, error)
     changes += 1
+    restoring = changes
   }
 
   /// The record was removed, or could not be.
@@ -231,7 +236,8 @@ struct TransferState {
 
   /// Whether a change is stored, or the transfer is over.
   func isSettled(_ change: Int) -> Bool {
-    end != nil || (storedChange >= change && goal != .cancel && !isComplete && !isClosing && coming == nil)
+    end != nil
+      || (storedChange >= max(change, restoring) && goal != .cancel && !isComplete && !isClosing && coming == nil)
   }
 
   /// The state as the app sees it.

@@ -102,7 +102,6 @@ extension Transfers {
       try await kind.run(run)
       return nil
     } catch {
-      transfer.clearPublished()
       return Self.failure(error)
     }
   }
@@ -130,9 +129,7 @@ extension Transfers {
     options.resource = transfer.id.rawValue
     return TransferRun(
       client: client, description: transfer.description, uploadOptions: options, priority: transfer.priority,
-      principal: principal, published: transfer.published,
-      willPublish: { file throws(TransferError) in try await transfer.store(published: file) },
-      didTransfer: { transfer.update { $0.finish() } })
+      principal: principal, transfer: transfer)
   }
 }
 #endif

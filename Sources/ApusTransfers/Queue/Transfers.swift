@@ -29,8 +29,8 @@ import Foundation
 /// shows the paused and the failed ones. Bytes already on the server or the disk are not transferred again.
 ///
 /// The store contains what the app's types encode, the path of a download's file and a hash of the account. For an
-/// unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query. It contains no
-/// credentials.
+/// unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query; for a complete
+/// one ``UploadResult/url``, until the app has been told. It contains no credentials.
 ///
 /// A queue sees the transfers of its account only. All its calls must belong to the same account: when another user
 /// signs in, its transfers fail instead of being sent as that user. Close the queue when the user signs out.
@@ -225,6 +225,11 @@ public final class Transfers: Sendable {
       await stored.release()
       throw TransferError(.closed)
     }
+    if transfer.isBeingRemoved {
+      // The other queue was about to remove it.
+      perform(transfer.change { $0.start() }, on: transfer)
+      return transfer
+    }
     try await settle(transfer.change { $0.start() }, on: transfer)
     if transfer.failure != nil { try await command(id) { $0.resume() } }
     return nil
@@ -249,7 +254,7 @@ public final class Transfers: Sendable {
 
   /// Cancels a transfer, and removes what was transferred: the incomplete file, or the incomplete upload on the server.
   /// A server that cannot be reached removes the upload when it expires. A transfer that completes meanwhile stays
-  /// complete.
+  /// complete. If the process ends meanwhile, the next one removes the transfer.
   ///
   /// - Throws: `CallError` as ``pause(_:)``; the transfer is then paused.
   public func cancel(_ id: Transfer.ID) async throws(CallError) {

@@ -38,7 +38,7 @@ public struct FileTransferStore: TransferStore {
     let (queue, path) = (queue, path)
     return try await queue.run { () throws(TransferError) in
       let folder = try Folder.privateFolder(path)
-      guard let lock = try folder.lockedFile(name + Self.lockSuffix) else { throw TransferError(.inUse) }
+      guard let lock = try folder.lockedRecord(name) else { throw TransferError(.inUse) }
       return RecordFile(folder: folder, recordName: name, lock: lock, queue: queue)
     }
   }
@@ -53,10 +53,10 @@ public struct FileTransferStore: TransferStore {
         guard try Folder.exists(path) else { return [] }
         let folder = try Folder.privateFolder(path)
         let files = try folder.names
-        let records = Set(files.compactMap { Self.name($0, Self.suffix) })
-        for name in files.compactMap({ Self.name($0, Self.lockSuffix) }) where !records.contains(name) {
-          folder.removeLock(ofRecord: name)
-        }
+        let names = { (suffix: String) in Set(files.compactMap { Self.name($0, suffix) }) }
+        let records = names(Self.suffix)
+        let left = names(Self.lockSuffix).subtracting(records).union(names(FilePlace.draft(of: Self.suffix)))
+        for name in left { folder.removeRemains(ofRecord: name) }
         return Array(records)
       }
     }
@@ -118,11 +118,8 @@ private struct RecordFile: LockedTransferRecord {
   }
 
   func release() async {
-    let lockName = recordName + FileTransferStore.lockSuffix
-    _ = try? await queue.run { [folder, name, lock] () throws(TransferError) in
-      // A lock without a record would stay in the folder for ever.
-      if (try? folder.look(at: name)) == .nothing { folder.remove(lockName) }
-      lock.unlock()
+    _ = try? await queue.run { [folder, recordName, lock] () throws(TransferError) in
+      folder.unlockRecord(recordName, lock)
     }
   }
 }
@@ -178,15 +175,24 @@ extension Folder {
     return nil
   }
 
-  /// Removes what a process has left that died while it created or removed a record.
-  fileprivate func removeLock(ofRecord name: String) {
-    let (record, lockName) = (name + FileTransferStore.suffix, name + FileTransferStore.lockSuffix)
-    guard let lock = try? lockedFile(lockName) else { return }
-    if (try? look(at: record)) == .nothing {
-      remove(FilePlace.draft(of: record))
-      remove(lockName)
-    }
+  /// Takes the lock of a record, and removes what a process has left that died while it wrote the record. Returns `nil`
+  /// if the lock is taken.
+  fileprivate func lockedRecord(_ name: String) throws(TransferError) -> Descriptor? {
+    let lock = try lockedFile(name + FileTransferStore.lockSuffix)
+    if lock != nil { remove(FilePlace.draft(of: name + FileTransferStore.suffix)) }
+    return lock
+  }
+
+  /// Releases the lock of a record. A lock without a record would stay in the folder for ever.
+  fileprivate func unlockRecord(_ name: String, _ lock: Descriptor) {
+    if (try? look(at: name + FileTransferStore.suffix)) == .nothing { remove(name + FileTransferStore.lockSuffix) }
     lock.unlock()
+  }
+
+  /// Removes what a process has left that died while it created, wrote or removed a record, unless another has it.
+  fileprivate func removeRemains(ofRecord name: String) {
+    guard let lock = try? lockedRecord(name) else { return }
+    unlockRecord(name, lock)
   }
 
   /// The names of the files in the folder.

@@ -47,15 +47,13 @@ extension Client {
   public func upload<Value>(
     _ request: Request<Value>, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
   ) async throws(CallError) -> UploadResult<Value> {
-    try await upload(request, by: uploadProtocol, options: options) { _ in }
+    try await upload(request, by: uploadProtocol, options: options, UploadHooks())
   }
 
-  /// - Parameter whenComplete: called with the result while the record still exists: a process that ends in the
-  ///   meantime learns from the server that the upload is complete.
+  /// - Parameter hooks: the part of a queue in the upload.
   @concurrent
   func upload<Value>(
-    _ request: Request<Value>, by uploadProtocol: UploadProtocol, options: UploadOptions,
-    whenComplete: @Sendable (UploadResult<Value>) async -> Void
+    _ request: Request<Value>, by uploadProtocol: UploadProtocol, options: UploadOptions, _ hooks: UploadHooks<Value>
   ) async throws(CallError) -> UploadResult<Value> {
     var request = request.ofOnePrincipal
     let reporter = request.options.uploadProgress
@@ -65,10 +63,12 @@ extension Client {
       let result = try await withRecord(of: calls, uploadProtocol.driver, options) { place throws(CallError) in
         // Its parts could not be found again, and the server might keep them for ever.
         if let ticket = place.abandoned { try? await uploadProtocol.driver.cancel(ticket, calls) }
+        var place = place
+        place.noteEnd = hooks.noteEnd
         var upload = Upload(uploadProtocol.driver, calls, place, options)
         return try await upload.run { end throws(CallError) in
           let result = UploadResult(value: try value(of: end, request, calls), end, calls.length)
-          await whenComplete(result)
+          await hooks.whenComplete(result)
           return result
         }
       }
@@ -78,7 +78,7 @@ extension Client {
       reporter?.finish(isComplete: false)
       if let value = request.mapping.value(of: error) {
         let result = UploadResult(value: value, size: 0, head: error.head ?? HTTPResponse(status: .ok))
-        await whenComplete(result)
+        await hooks.whenComplete(result)
         return result
       }
       throw error
@@ -119,10 +119,15 @@ extension Client {
     of end: Upload.End, _ request: Request<Value>, _ calls: UploadCalls
   ) throws(CallError) -> Value {
     if let response = end.response { return try response.mapped(by: request.mapping).value }
-    // The value of an empty response, if the endpoint has one.
+    return try emptyValue(of: request, length: calls.length)
+  }
+
+  /// Returns the value of an empty response to a complete upload, if the endpoint has one.
+  ///
+  /// - Throws: `CallError`, whose cause has the reason `responseLost`.
+  func emptyValue<Value>(of request: Request<Value>, length: Int64) throws(CallError) -> Value {
     if let value = try? request.mapping.read(Content(data: Data(), status: 204)) { return value }
-    let cause = TransferError(.responseLost, keptBytes: calls.length, total: calls.length)
-    throw failure(.connectionLost, of: request, cause)
+    throw failure(.connectionLost, of: request, TransferError(.responseLost, keptBytes: length, total: length))
   }
 
   private func calls<Value>(

@@ -16,6 +16,11 @@ struct UploadPlace {
   var stored: UploadRecord?
   /// The upload on the server, if it cannot continue because its content has changed, and can be cancelled.
   var abandoned: UploadTicket?
+  /// Stores the end of the upload elsewhere before the record is removed, so that no process takes the upload for one
+  /// that has not begun. Returns whether it is stored. Default: there is no other place.
+  var noteEnd: NoteEnd = { _ in false }
+
+  typealias NoteEnd = @Sendable (Result<CompleteUpload, CallError>) async -> Bool
 }
 
 /// An upload in progress: performs the actions that its ``UploadState`` selects, and keeps its record.
@@ -27,11 +32,18 @@ struct Upload {
     let ticket: UploadTicket?
     /// The number of bytes that an earlier call had sent.
     let resumed: Int64
+
+    /// The `Location` of the response, or else the URL of the upload.
+    var url: String? {
+      let last = response.flatMap { UploadTicket(in: $0.fields, relativeTo: $0.url) }
+      return (last ?? ticket)?.location
+    }
   }
 
   let driver: any UploadDriver
   let calls: UploadCalls
   private let record: (any LockedTransferRecord)?
+  private let noteEnd: UploadPlace.NoteEnd
   private(set) var state: UploadState
   let progress: UploadProgress
   /// Whether the server's parts come from an earlier call, as long as none was sent by this one.
@@ -40,7 +52,7 @@ struct Upload {
 
   /// - Parameter place: the record of the upload.
   init(_ driver: any UploadDriver, _ calls: UploadCalls, _ place: UploadPlace, _ options: UploadOptions) {
-    (self.driver, self.calls, record) = (driver, calls, place.record)
+    (self.driver, self.calls, record, noteEnd) = (driver, calls, place.record, place.noteEnd)
     let rules = UploadState.Rules(
       repeatsCreation: driver.repeatsCreation, restartsWhenGone: driver.restartsWhenGone,
       continuations: options.maximumContinuations)
@@ -51,10 +63,11 @@ struct Upload {
 
   /// Uploads the content, and removes the record.
   ///
-  /// - Parameter finish: reads the result while the record still exists.
+  /// - Parameter finish: reads the result. The record still exists if nothing else says that the upload is complete.
   /// - Throws: `CallError`, whose cause is a ``TransferError``; the error of `finish`.
   mutating func run<Output>(_ finish: (End) async throws(CallError) -> Output) async throws(CallError) -> Output {
     let end = try await end()
+    if await noteEnd(.success(CompleteUpload(url: end.url, size: calls.length))) { await forget() }
     do throws(CallError) {
       let output = try await finish(end)
       await forget()
@@ -150,8 +163,8 @@ struct Upload {
       isPossible = parts.insert(part) && state.send(parts)
     case .unsure: isPossible = state.doubt()
     case .gone:
+      guard state.lose() else { throw await forget(after: failure(TransferError(.uploadGone))) }
       await forget()
-      guard state.lose() else { throw failure(TransferError(.uploadGone)) }
       return nil
     case .complete(let response):
       if isResuming { resumed = calls.length }
@@ -178,6 +191,13 @@ struct Upload {
     try? await record?.write(nil)
   }
 
+  /// Removes the record of an upload that has ended with an error, and returns the error.
+  private func forget(after error: CallError) async -> CallError {
+    _ = await noteEnd(.failure(error))
+    await forget()
+    return error
+  }
+
   // MARK: Failures
 
   /// Returns after a delay if the upload continues by itself.
@@ -187,11 +207,12 @@ struct Upload {
     let delay = error.retryAfter ?? .zero
     let isTemporary = Self.isTemporary(error, driver, exists: state.ticket != nil) && delay <= Self.longestDelay
     guard let number = state.interrupt(isTemporary: isTemporary) else {
-      // After the server's response to complete content there is nothing to continue, nor at a URL that is refused.
-      if driver.isFinal(error) || error.underlying is DowngradeRefusal { await forget() }
       // A driver's own error is already complete.
       if let cause = error.transfer, cause.reason != .interrupted, error.requestState == .notSent { throw error }
-      throw error.explained(by: kept(TransferError(of: error)))
+      let explained = error.explained(by: kept(TransferError(of: error)))
+      // After the server's response to complete content there is nothing to continue, nor at a URL that is refused.
+      let isOver = driver.isFinal(error) || error.underlying is DowngradeRefusal
+      throw isOver ? await forget(after: explained) : explained
     }
     let runtime = calls.client.runtime
     let backoff = Backoff.delay(before: number, random: runtime.random())

@@ -26,10 +26,14 @@ public struct UploadResult<Value: Sendable>: Sendable {
 
   init(value: Value, _ end: Upload.End, _ size: Int64) {
     self.value = value
-    (self.size, resumedBytes) = (size, end.resumed)
-    let last = end.response.flatMap { UploadTicket(in: $0.fields, relativeTo: $0.url) }
-    url = (last ?? end.ticket)?.location
+    (self.size, resumedBytes, url) = (size, end.resumed, end.url)
     head = end.response?.head ?? HTTPResponse(status: .noContent)
+  }
+
+  /// The result of an upload whose response an earlier process has received.
+  init(value: Value, _ uploaded: CompleteUpload) {
+    (self.value, url, size, resumedBytes) = (value, uploaded.url, uploaded.size, uploaded.size)
+    head = HTTPResponse(status: .noContent)
   }
 }
 #endif

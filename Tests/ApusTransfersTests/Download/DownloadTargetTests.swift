@@ -85,6 +85,31 @@ struct DownloadTargetTests {
     }
   }
 
+  @Test(
+    "What a killed process has left beside a file is removed when the file is downloaded, discarded or found complete",
+    arguments: ["download", "discard", "discard nothing", "complete"])
+  func remains(_ action: String) async throws {
+    try await DownloadBench.with { bench in
+      bench.serve(film)
+      let momentary = [bench.record + ".new", bench.partial + ".mode"]
+      let others = ["discard nothing": [], "complete": [bench.record]][action] ?? [bench.partial]
+      for path in momentary + others {
+        try Data("x".utf8).write(to: URL(filePath: path))
+      }
+      switch action {
+      case "download": try await bench.download()
+      case "discard", "discard nothing": try await bench.api.discardDownload(to: bench.target)
+      default:
+        try film.bytes.write(to: URL(filePath: bench.target))
+        // The process had given the file its name, and not removed the other.
+        try FileManager.default.linkItem(atPath: bench.target, toPath: bench.partial)
+        let error = await failure { try await bench.download() }
+        #expect(error?.transfer?.reason == .fileExists && bench.bytes(bench.target) == film.bytes)
+      }
+      #expect(bench.names == (action.hasPrefix("discard") ? [] : ["film.mp4"]))
+    }
+  }
+
   @Test("A link is never followed or replaced", arguments: [false, true])
   func link(_ replaces: Bool) async throws {
     let reason = try await refusal(DownloadOptions(replacesExisting: replaces)) { bench in

@@ -128,27 +128,49 @@ struct TransferStateTests {
     #expect(state.goal == .pause && state.failure == nil)
   }
 
-  @Test("Cancelling removes the bytes, then the record")
+  @Test("Cancelling is stored, then removes the bytes, then the record")
   func cancel() {
     var state = running()
     #expect(state.cancel() == Effects(stopsRun: true, change: 2))
     #expect(state.cancel() == Effects(change: 2) && state.resume() == Effects())
     state.ended(CallError(.cancelled))
-    #expect(actions(&state) == [.discard, .remove, .leave])
+    #expect(actions(&state) == [.store, .discard, .remove, .leave])
     #expect(state.end == .cancelled && state.isSettled(2))
+  }
+
+  @Test("A transfer whose process ended while it was cancelled is removed by the next one, and never runs")
+  func stillCancelled() {
+    var state = TransferState(continuing: .cancel, priority: .low, failure: lost)
+    #expect(state.isBeingRemoved)
+    _ = state.start()
+    #expect(state.resume() == Effects())
+    #expect(actions(&state) == [.discard, .remove, .leave])
+    #expect(state.end == .cancelled)
+  }
+
+  @Test("A transfer is cancelled although its record cannot be written")
+  func cancelOnFullDisk() {
+    var state = TransferState(continuing: .pause, priority: .low, failure: nil)
+    _ = state.cancel()
+    #expect(state.next() == .store)
+    state.stored(full)
+    #expect(actions(&state) == [.discard, .remove, .leave])
+    #expect(state.end == .cancelled && state.commandFailure == nil)
   }
 
   @Test("A transfer whose bytes cannot be removed stays, paused")
   func notDiscarded() {
     var state = TransferState(continuing: .pause, priority: .low, failure: nil)
     #expect(state.cancel() == Effects(startsDriver: true, change: 2))
+    #expect(state.next() == .store)
+    state.stored(nil)
     #expect(state.next() == .discard)
     state.discarded(full)
     #expect(!state.isSettled(2))
     #expect(actions(&state) == [.store])
     #expect(state.isSettled(2) && state.commandFailure?.reason == .diskFull && state.goal == .pause)
     #expect(state.cancel().startsDriver)
-    #expect(actions(&state) == [.discard, .remove, .leave])
+    #expect(actions(&state) == [.store, .discard, .remove, .leave])
   }
 
   @Test("A change during a write is written as well")

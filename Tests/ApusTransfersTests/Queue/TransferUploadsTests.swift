@@ -1,5 +1,6 @@
 #if NIO && Transfers
 import ApusCore
+import ApusMiddleware
 import ApusTestServer
 import ApusTesting
 import Foundation
@@ -13,6 +14,48 @@ import Testing
 private struct DraftClip: Endpoint, TransferEndpoint {
   let path: String
   var request: Request<StoredFilm> { .post("/files", content: .file(path)) }
+}
+
+/// A store that notes the changes of its records.
+private final class StoreLog: TransferStore {
+  private struct Record: LockedTransferRecord {
+    let record: any LockedTransferRecord
+    let note: @Sendable (Data?) -> Void
+
+    func read() async throws(TransferError) -> Data? { try await record.read() }
+    func release() async { await record.release() }
+
+    func write(_ content: Data?) async throws(TransferError) {
+      try await record.write(content)
+      note(content)
+    }
+  }
+
+  private let store: FileTransferStore
+  private let log = Mutex<[(name: String, content: Data?)]>([])
+
+  init(_ store: FileTransferStore) {
+    self.store = store
+  }
+
+  var names: [String] { get async throws(TransferError) { try await store.names } }
+
+  func lock(_ name: String) async throws(TransferError) -> any LockedTransferRecord {
+    let record = try await store.lock(name)
+    return Record(record: record) { [self] content in log.withLock { $0.append((name, content)) } }
+  }
+
+  /// The records of transfers that were written.
+  var contents: [TransferRecord] { log.withLock { $0.compactMap { $0.content.flatMap { TransferRecord($0) } } } }
+
+  /// Each change: the kind of the record, and what has happened.
+  var changes: [String] {
+    log.withLock(\.self).map { name, content in
+      guard name.hasPrefix("transfer-") else { return content == nil ? "upload removed" : "upload" }
+      guard let record = content.flatMap({ TransferRecord($0) }) else { return "transfer removed" }
+      return record.failure != nil ? "transfer failed" : record.uploaded != nil ? "transfer uploaded" : "transfer"
+    }
+  }
 }
 
 @Suite("Queued uploads", .timeLimit(.minutes(3)))
@@ -45,7 +88,7 @@ struct TransferUploadsTests {
     }
   }
 
-  @Test("Until the app knows of a complete upload its record stays, so that nothing is sent a second time")
+  @Test("A complete upload of which the app may not know is reported by the next process, without a request")
   func unfinishedClosure() async throws {
     try await UploadServer.with(.tus) { uploads, server in
       try await UploadBench.with(server) { bench in
@@ -66,14 +109,189 @@ struct TransferUploadsTests {
         try? await transfers.completion(of: id)
         try await waitWhile(!transfers.all.isEmpty)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: left)
-        let told = Mutex<[Int64]>([])
+        let told = Mutex<[String]>([])
         let next = try await Transfers(bench.api, store: FileTransferStore(left)) {
-          $0.uploads(of: Clip.self, by: .tus) { _, result in told.withLock { $0.append(result.size) } }
+          $0.uploads(of: Clip.self, by: .tus) { _, result in
+            told.withLock { $0.append("\(result.size) \(result.resumedBytes) \(result.url ?? "")") }
+          }
         }
         try await waitWhile(!next.all.isEmpty)
-        #expect(told.withLock { $0 } == [100_000])
+        #expect(told.withLock { $0 } == ["100000 100000 \(server.origin)/files/upload-0"])
         #expect(uploads.has(bytes) && uploads.received == 100_000)
-        #expect(server.exchanges.map(\.method) == ["POST", "PATCH", "HEAD"])
+        #expect(server.exchanges.map(\.method) == ["POST", "PATCH"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: left).isEmpty)
+      }
+    }
+  }
+
+  @Test(
+    "A complete upload whose response cannot be read fails, is not sent again by the next process, and starts again when it is resumed"
+  )
+  func unreadableResponse() async throws {
+    let replies = { @Sendable (request: RecordedRequest) -> Reply? in
+      request.number == 0 ? .text("no film", status: 201, fields: ["Upload-Complete": "?1"]) : nil
+    }
+    try await UploadServer.with(.ietf, override: replies) { uploads, server in
+      try await UploadBench.with(server) { bench in
+        try bench.write(1000)
+        let sizes = Mutex<[Int]>([])
+        func queue(_ store: any TransferStore) async throws -> Transfers {
+          try await Transfers(bench.api, store: store) {
+            $0.uploads(of: DraftClip.self, by: .ietf) { _, result in sizes.withLock { $0.append(result.value.size) } }
+          }
+        }
+        let log = StoreLog(bench.store)
+        let transfers = try await queue(log)
+        let id = try await transfers.upload(DraftClip(path: bench.path))
+        let error = await failure { try await transfers.completion(of: id) }
+        #expect(error?.code == .decoding)
+        await transfers.close()
+        // As a process that ends right after the response would leave the record.
+        let record = try #require(log.contents.first { $0.uploaded != nil })
+        #expect(record.failure == nil && record.uploaded?.size == 1000)
+        let path = "\(bench.store.path)/transfer-\(id.rawValue).json"
+        try #require(record.encoded()).write(to: URL(filePath: path))
+        let next = try await queue(bench.store)
+        let lost = await failure { try await next.completion(of: id) }
+        #expect(lost?.transfer?.reason == .responseLost && server.exchanges.count == 1)
+        await next.close()
+        let stored = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
+        #expect(stored.failure != nil && stored.uploaded == nil)
+        let last = try await queue(bench.store)
+        try await last.resume(id)
+        try await last.completion(of: id)
+        #expect(server.exchanges.count == 2 && sizes.withLock { $0 } == [1000] && bench.records.isEmpty)
+      }
+    }
+  }
+
+  @Test("An upload whose request cannot be made stays complete until the app is told")
+  func unavailableRequest() async throws {
+    struct Linked: TransferEndpoint {
+      let path: String
+      func request(by client: Client) async throws -> Request<Void> {
+        let link = try await client.send(Request<String>.get("/link"))
+        return .post(.url(link), content: .file(path))
+      }
+    }
+    let origin = Mutex("")
+    let replies = { @Sendable (request: RecordedRequest) -> Reply? in
+      guard request.method == "GET" else { return .status(201) }
+      return request.number == 2 ? .status(404) : .text(origin.withLock(\.self) + "/files")
+    }
+    try await UploadServer.with(.ietf, override: replies) { _, server in
+      origin.withLock { $0 = server.origin }
+      try await UploadBench.with(server) { bench in
+        try bench.write(1000)
+        let told = Mutex(0)
+        let (gate, entered) = (Gate(), Gate())
+        let transfers = try await Transfers(bench.api, store: bench.store) {
+          $0.uploads(of: Linked.self, by: .ietf) { _, _ in
+            entered.open()
+            try? await gate.wait()
+          }
+        }
+        let id = try await transfers.upload(Linked(path: bench.path))
+        try await entered.wait()
+        let left = bench.bench.folder + "/left"
+        try FileManager.default.copyItem(atPath: bench.store.path, toPath: left)
+        gate.open()
+        try await waitWhile(!transfers.all.isEmpty)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: left)
+        let next = try await Transfers(bench.api, store: FileTransferStore(left)) {
+          $0.uploads(of: Linked.self, by: .ietf) { _, _ in told.withLock { $0 += 1 } }
+        }
+        let error = await failure { try await next.completion(of: id) }
+        #expect(error?.status == 404 && told.withLock(\.self) == 0)
+        try await next.resume(id)
+        try await next.completion(of: id)
+        #expect(told.withLock(\.self) == 1 && server.exchanges.map(\.method) == ["GET", "POST", "GET", "GET"])
+      }
+    }
+  }
+
+  @Test("The end of an upload is stored before its own record is removed", arguments: [false, true])
+  func order(_ isGone: Bool) async throws {
+    let fault = Fault(at: .requestContent(after: 1000), .reset, on: .request(0))
+    try await UploadServer.with(.ietf, faults: isGone ? [fault] : []) { request in
+      isGone && request.method == "HEAD" ? .status(404) : nil
+    } _: { _, server in
+      try await UploadBench.with(server) { bench in
+        try bench.write(1_000_000)
+        let log = StoreLog(bench.store)
+        let transfers = try await Transfers(bench.api, store: log) { $0.uploads(of: DraftClip.self, by: .ietf) }
+        let id = try await transfers.upload(DraftClip(path: bench.path))
+        let error = await failure { try await transfers.completion(of: id) }
+        #expect(isGone ? error?.transfer?.reason == .uploadGone : error == nil)
+        let end = try #require(log.changes.firstIndex(of: isGone ? "transfer failed" : "transfer uploaded"))
+        let removal = try #require(log.changes.firstIndex(of: "upload removed"))
+        #expect(log.changes.firstIndex(of: "upload") ?? .max < end && end < removal)
+        await transfers.close()
+      }
+    }
+  }
+
+  @Test("A rejection that is the value of an endpoint ends the transfer, and leaves no record of its upload")
+  func rejectionAsValue() async throws {
+    struct Judged: TransferEndpoint {
+      let path: String
+      func request(by client: Client) async throws -> Request<Outcome<StoredFilm, StoredFilm>> {
+        Request<StoredFilm>.post("/files", content: .file(path)).outcome()
+      }
+    }
+    // The interim response makes the client write the record of the upload.
+    let interim: FieldLines = ["Location": "/files/upload-0", "Upload-Draft-Interop-Version": "8"]
+    try await UploadServer.with(.ietf) { _ in
+      .json(#"{"size":7}"#, status: 422).interim(104, fields: interim)
+    } _: { _, server in
+      try await UploadBench.with(server) { bench in
+        try bench.write(1000)
+        let sizes = Mutex<[Int]>([])
+        let transfers = try await Transfers(bench.api, store: bench.store) {
+          $0.uploads(of: Judged.self, by: .ietf) { _, result in
+            if case .rejected(let film) = result.value { sizes.withLock { $0.append(film.size) } }
+          }
+        }
+        let id = try await transfers.upload(Judged(path: bench.path))
+        let error = await failure { try await transfers.completion(of: id) }
+        #expect(error == nil)
+        await transfers.close()
+        #expect(sizes.withLock { $0 } == [7] && bench.records.isEmpty)
+      }
+    }
+  }
+
+  @Test("A cancelled upload whose process ended is not sent again, and is removed by the next process")
+  func stillCancelled() async throws {
+    try await UploadServer.with(.tus) { uploads, server in
+      try await UploadBench.with(server) { bench in
+        try bench.write(1000)
+        let held = Scheduler()
+        held.pauseAll()
+        func queue() async throws -> Transfers {
+          try await Transfers(bench.api, store: bench.store) {
+            $0.scheduler = held
+            $0.uploads(of: Clip.self, by: .tus)
+          }
+        }
+        let transfers = try await queue()
+        let id = try await transfers.upload(Clip(path: bench.path))
+        await transfers.close()
+        let path = "\(bench.store.path)/transfer-\(id.rawValue).json"
+        var record = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
+        record.isCancelled = true
+        try #require(record.encoded()).write(to: URL(filePath: path))
+        let next = try await queue()
+        held.resumeAll()
+        try await waitWhile(!next.all.isEmpty)
+        #expect(server.exchanges.isEmpty && bench.records.isEmpty)
+        // A queue that was there before finds the record when the transfer is added, and adds it anew.
+        try #require(record.encoded()).write(to: URL(filePath: path))
+        let again = try await next.upload(Clip(path: bench.path))
+        #expect(again == id)
+        try? await next.completion(of: id)
+        try await waitWhile(!next.all.isEmpty)
+        #expect(server.exchanges.map(\.method) == ["POST", "PATCH"] && bench.records.isEmpty)
       }
     }
   }

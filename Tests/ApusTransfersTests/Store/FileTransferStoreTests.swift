@@ -68,6 +68,38 @@ struct FileTransferStoreTests {
     }
   }
 
+  @Test("What a process has left that died while it replaced a record is removed when records are listed or locked")
+  func drafts() async throws {
+    try await with { store, path in
+      for name in ["listed", "locked", "held"] {
+        let record = try await store.lock(name)
+        try await record.write(Data("x".utf8))
+        await record.release()
+      }
+      func leave(_ names: [String]) throws {
+        for name in names { try Data().write(to: URL(filePath: "\(path)/\(name).json.new")) }
+      }
+      func drafts() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".new") }.sorted()
+      }
+      let held = try await store.lock("held")
+      // Without a lock, as versions before this one left them.
+      try leave(["listed", "gone", "held"])
+      #expect(try await Set(store.names) == ["listed", "locked", "held"])
+      // Another process may be writing it.
+      #expect(try drafts() == ["held.json.new"])
+      try leave(["locked"])
+      let locked = try await store.lock("locked")
+      #expect(try drafts() == ["held.json.new"])
+      for record in [held, locked] {
+        try await record.write(nil)
+        await record.release()
+      }
+      _ = try await store.names
+      #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["listed.json", "listed.lock"])
+    }
+  }
+
   @Test("Folders and files are their owner's alone, and a folder that others can access is refused")
   func privacy() async throws {
     try await with { store, path in

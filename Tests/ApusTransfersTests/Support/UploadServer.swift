@@ -112,6 +112,13 @@ final class UploadServer: Sendable {
   /// Whether an upload consists of these bytes. Comparing large arrays in an expectation takes minutes if they differ.
   func has(_ bytes: [UInt8], in target: String = "/files/upload-0") -> Bool { self.bytes(of: target) == bytes }
 
+  /// The number of uploads that consist of these bytes, and of those that are neither complete nor removed.
+  func counts(of bytes: [UInt8]) -> (complete: Int, incomplete: Int) {
+    let (known, gone) = state.withLock { (Set($0.lengths.keys), $0.gone) }
+    let complete = known.filter { has(bytes, in: $0) }
+    return (complete.count, known.subtracting(complete).subtracting(gone).count)
+  }
+
   /// The number of content bytes of all requests that the server has taken: not what an interrupted request brings
   /// after its upload was located.
   var received: Int {

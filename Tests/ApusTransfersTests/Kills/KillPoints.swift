@@ -1,0 +1,129 @@
+#if NIO && Transfers && AWS && os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// The changes of the file system before each of which a test kills a process.
+enum KillPoints {
+  /// The library that counts the changes and kills the process. `nil`: there is no compiler.
+  static let library: String? = compiled()
+
+  /// Whether a test kills a process before every change, instead of some.
+  static var isExhaustive: Bool { ProcessInfo.processInfo.environment["APUS_KILLS"] == "all" }
+
+  /// Returns the numbers of the changes to be killed at: the last ones, where transfers become complete or are removed,
+  /// and some of the others, evenly spread.
+  static func numbers(upTo total: Int) -> [Int] {
+    let (late, early) = (9, 7)
+    guard !isExhaustive, total > late + early else { return Array(1...max(total, 1)) }
+    let others = total - late
+    return (0..<early).map { 1 + $0 * others / early } + Array(others + 1...total)
+  }
+
+  private static func compiled() -> String? {
+    let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../scripts/kill-points.c")
+    guard let program = Bundle.main.executableURL else { return nil }
+    let library = program.deletingLastPathComponent().appending(path: "kill-points-\(getpid()).so").path
+    for compiler in ["clang", "cc", "gcc"] {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = [
+        compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source.standardizedFileURL.path, "-ldl",
+      ]
+      guard (try? process.run()) != nil else { continue }
+      process.waitUntilExit()
+      if process.terminationStatus == 0 { return library }
+    }
+    return nil
+  }
+}
+
+/// What a process did that may have been killed.
+struct KillRun {
+  /// What it said.
+  let lines: [String]
+  /// The changes that it made: the function and the path of each.
+  let changes: [String]
+
+  /// Whether the process performed all steps.
+  var isComplete: Bool { lines.last == "close" || lines.last == "run" || lines.last == "cancel" }
+  var error: String? { lines.first { $0.hasPrefix("error") } }
+  /// The numbers of bytes of complete transfers, of which the app was told.
+  var told: [String] { lines.filter { $0.hasPrefix("told ") } }
+  /// The files in the store after it was listed.
+  var listed: String { lines.first { $0.hasPrefix("listed") } ?? "" }
+
+  /// Whether the store had the record of an upload when the process began.
+  var listsUpload: Bool {
+    listed.split(separator: " ").contains { $0.hasSuffix(".json") && !$0.hasPrefix("transfer-") }
+  }
+
+  /// The number of changes by a function to files whose names satisfy a condition.
+  func count(_ function: String, where condition: (String) -> Bool) -> Int {
+    changes.count { change in
+      change.hasPrefix("\(function) ") && condition(change.split(separator: "/").last.map(String.init) ?? "")
+    }
+  }
+
+  /// How often the record of the transfer was written.
+  var transferWrites: Int { count("renameat") { $0.hasPrefix("transfer-") && $0.hasSuffix(".json.new") } }
+  var removesTransfer: Bool { count("unlinkat") { $0.hasPrefix("transfer-") && $0.hasSuffix(".json") } > 0 }
+  /// Whether the record of an upload was written.
+  var writesUpload: Bool { count("renameat") { !$0.hasPrefix("transfer-") && $0.hasSuffix(".json.new") } > 0 }
+  var removesUpload: Bool { count("unlinkat") { !$0.hasPrefix("transfer-") && $0.hasSuffix(".json") } > 0 }
+  var removesFile: Bool { count("unlinkat") { $0.hasSuffix(".apus-part") } > 0 }
+}
+
+/// A transfer whose process a test kills: its file, its store and its server.
+struct KillBench {
+  let way: KillWay
+  let server: KillServer
+  let folder: String
+
+  var path: String { folder + "/files/film.mp4" }
+  var store: String { folder + "/state" }
+  var files: [String] { Self.names(folder + "/files") }
+  var records: [String] { Self.names(store) }
+  /// The bytes of the file. `nil`: it does not exist.
+  var bytes: Data? { FileManager.default.contents(atPath: path) }
+
+  static func with(_ way: KillWay, _ test: (KillBench) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/apus-kills-\(UUID())"
+    try FileManager.default.createDirectory(atPath: folder + "/files", withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await KillServer.with(way) { server in
+      let bench = KillBench(way: way, server: server, folder: folder)
+      if !way.isDownload { try way.content.write(to: URL(filePath: bench.path)) }
+      try await test(bench)
+    }
+  }
+
+  private static func names(_ folder: String) -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+  }
+
+  /// Runs a process to its end.
+  ///
+  /// - Parameter number: the number of the change before which it is killed. Default: `nil`, never.
+  func run(_ steps: String, killedAt number: Int? = nil) async throws -> KillRun {
+    let report = folder + "/report-\(UUID())"
+    var environment = [
+      "LD_PRELOAD": try #require(KillPoints.library), "APUS_KILL_REPORT": report,
+      "APUS_KILL_FOLDERS": "\(folder)/files:\(store)",
+    ]
+    if let number { environment["APUS_KILL_AT"] = "\(number)" }
+    let process = try TransferProcess(
+      environment: environment, ["steps", steps, way.rawValue, server.url, path, store])
+    var lines: [String] = []
+    _ = await process.line { line in
+      lines.append(line)
+      return false
+    }
+    let text = FileManager.default.contents(atPath: report).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    var changes = text.split(separator: "\n").map(String.init)
+    // The last change was not made.
+    if let number, changes.count >= number { changes.removeSubrange((number - 1)...) }
+    return KillRun(lines: lines, changes: changes)
+  }
+}
+#endif

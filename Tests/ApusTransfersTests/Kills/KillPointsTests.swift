@@ -1,0 +1,186 @@
+#if NIO && Transfers && AWS && os(Linux)
+import Foundation
+import Testing
+
+@testable import ApusTransfers
+
+/// The processes of a transfer, one of which is killed.
+enum KillCourse: String, CaseIterable, Sendable {
+  /// Killed while it transfers.
+  case straight
+  /// Killed while it transfers half and is then paused.
+  case pausing
+  /// Killed while it continues a paused transfer.
+  case continuing
+  /// Killed while it transfers half and then cancels. The next process cancels.
+  case cancelling
+  /// The same. The next process does what the record says.
+  case abandoning
+
+  /// The process that is killed.
+  func steps(of way: KillWay) -> String {
+    switch self {
+    case .straight: way.isCall ? "run" : "add run close"
+    case .pausing: way.isCall ? "halfway" : "add halfway pause close"
+    case .continuing: way.isCall ? "run" : "resume run close"
+    case .cancelling, .abandoning: way.isCall ? "halfway cancel" : "add halfway cancel close"
+    }
+  }
+
+  /// The process after it.
+  func nextSteps(of way: KillWay, after run: KillRun) -> String {
+    if self == .cancelling { return way.isCall ? "cancel" : "cancel close" }
+    if way.isCall || self == .abandoning { return way.isCall ? "run" : "run close" }
+    let isAdded = self == .continuing || run.lines.contains("add")
+    return (isAdded ? "" : "add ") + "resume run close"
+  }
+}
+
+/// A process that was killed, and the one after it.
+private struct KilledPair {
+  let bench: KillBench
+  let course: KillCourse
+  let number: Int
+  let first: KillRun
+  let next: KillRun
+
+  var way: KillWay { bench.way }
+  var told: [String] { first.told + next.told }
+
+  /// Where the process was killed, for messages.
+  var place: Comment {
+    """
+    \(way.rawValue), \(course), before change \(number), after \(first.changes.suffix(3)): said \(first.lines) then \
+    \(next.lines), left \(bench.files) \(bench.records), the server has \(bench.server.holdings)
+    """
+  }
+
+  /// Whether the content may have been sent before anything said so: the server had it before the process could write
+  /// down where it is, or, without a protocol that asks, that it is complete.
+  var mayRepeat: Bool {
+    switch way {
+    case .plain: first.told.isEmpty && first.transferWrites < 2
+    case .ietf: !first.writesUpload && !first.listsUpload
+    // The call was about to return, so that the next one is another upload.
+    case .tusCall, .s3Call: first.removesUpload
+    case .tus, .download, .downloadCall: false
+    }
+  }
+
+  func expectComplete() {
+    #expect(next.error == nil && next.lines.last == (way.isCall ? "run" : "close"), place)
+    #expect(!told.isEmpty && told.allSatisfy { $0 == "told \(way.length)" }, place)
+    #expect(bench.bytes == way.content && bench.files == ["film.mp4"] && bench.records.isEmpty, place)
+    #expect(!first.removesTransfer || next.told.isEmpty, place)
+    guard !way.isDownload else { return }
+    let holdings = bench.server.holdings
+    #expect(holdings.complete == 1 || (mayRepeat && holdings.complete == 2), place)
+    if way == .tus || (way == .tusCall && !mayRepeat) { #expect(holdings.received == way.length, place) }
+    expectNoIncompleteUpload()
+  }
+
+  func expectCancelled() {
+    #expect(next.error == nil && next.lines.last == (way.isCall ? "cancel" : "close"), place)
+    #expect(told.isEmpty, place)
+    expectNothing()
+  }
+
+  func expectNothing() {
+    #expect(bench.files == (way.isDownload ? [] : ["film.mp4"]) && bench.records.isEmpty, place)
+    expectNoIncompleteUpload()
+  }
+
+  private func expectNoIncompleteUpload() {
+    // Without a record nothing could find it.
+    guard first.writesUpload || (course == .continuing && way != .ietf) else { return }
+    #expect(bench.server.holdings.incomplete == 0, place)
+  }
+}
+
+@Suite(
+  "Processes that are killed before a change of the file system",
+  .enabled(if: KillPoints.library != nil, "clang, cc or gcc must compile scripts/kill-points.c"),
+  .timeLimit(.minutes(20)))
+struct KillPointsTests {
+  @Test(
+    "A queued transfer whose process is killed anywhere is complete once the next one has run, and sent once",
+    arguments: KillWay.queued, [KillCourse.straight, .pausing, .continuing])
+  func queued(_ way: KillWay, _ course: KillCourse) async throws {
+    try await forEachPoint(way, course) { pair in
+      #expect(!pair.next.listed.contains(".new"), pair.place)
+      pair.expectComplete()
+    }
+  }
+
+  @Test("A queued transfer whose process is killed while it is cancelled leaves nothing", arguments: KillWay.queued)
+  func cancelled(_ way: KillWay) async throws {
+    try await forEachPoint(way, .cancelling) { $0.expectCancelled() }
+  }
+
+  @Test(
+    "A queued transfer whose process is killed while it is cancelled is either complete or cancelled by the next one",
+    arguments: KillWay.queued)
+  func abandoned(_ way: KillWay) async throws {
+    try await forEachPoint(way, .abandoning) { pair in
+      #expect(pair.next.error == nil && pair.next.lines.last == "close", pair.place)
+      let (first, isStored) = (pair.first, pair.first.transferWrites > 0)
+      let isRemoved = first.removesTransfer || first.removesUpload || first.removesFile
+      if isStored, !isRemoved, first.transferWrites == 1 {
+        pair.expectComplete()
+      } else {
+        #expect(pair.told.isEmpty, pair.place)
+        pair.expectNothing()
+      }
+    }
+  }
+
+  @Test(
+    "A call whose process is killed anywhere is complete once the next one has returned",
+    arguments: KillWay.calls, [KillCourse.straight, .pausing, .continuing])
+  func call(_ way: KillWay, _ course: KillCourse) async throws {
+    try await forEachPoint(way, course) { $0.expectComplete() }
+  }
+
+  @Test("A call whose process is killed while it is discarded leaves nothing", arguments: KillWay.calls)
+  func discarded(_ way: KillWay) async throws {
+    try await forEachPoint(way, .cancelling) { $0.expectCancelled() }
+  }
+
+  /// Runs a course with a kill before each change, and the process after it.
+  private func forEachPoint(
+    _ way: KillWay, _ course: KillCourse, _ check: (KilledPair) throws -> Void
+  ) async throws {
+    var total = 0
+    try await KillBench.with(way) { bench in
+      let run = try await start(course, bench)
+      #expect(run.error == nil)
+      total = run.changes.count
+    }
+    try #require(total > 0)
+    if KillPoints.isExhaustive { print("\(way.rawValue), \(course): killed before each of \(total) changes") }
+    for number in KillPoints.numbers(upTo: total) {
+      try await KillBench.with(way) { bench in
+        let first = try await start(course, bench, killedAt: number)
+        // A part of a file never has its name.
+        if way.isDownload { #expect(bench.bytes == nil || bench.bytes == way.content) }
+        let next = try await bench.run(course.nextSteps(of: way, after: first))
+        let pair = KilledPair(bench: bench, course: course, number: number, first: first, next: next)
+        #expect(first.error == nil, pair.place)
+        try check(pair)
+      }
+    }
+  }
+
+  private func start(_ course: KillCourse, _ bench: KillBench, killedAt number: Int? = nil) async throws -> KillRun {
+    bench.server.stall(course != .straight)
+    if course == .continuing {
+      let first = try await bench.run(bench.way.isCall ? "halfway" : "add halfway pause close")
+      #expect(first.error == nil && first.told.isEmpty)
+      bench.server.stall(false)
+    }
+    let run = try await bench.run(course.steps(of: bench.way), killedAt: number)
+    bench.server.stall(false)
+    return run
+  }
+}
+#endif

@@ -1,0 +1,203 @@
+#if NIO && Transfers && AWS && os(Linux)
+import ApusTestServer
+import ApusTesting
+import Foundation
+import Synchronization
+
+@testable import ApusAWS
+@testable import ApusTransfers
+
+/// A way to transfer a file: by a queue, or by a call with a store.
+enum KillWay: String, CaseIterable, Sendable {
+  case download
+  /// An upload by the IETF's draft to a server that does not know it.
+  case plain
+  case tus
+  case ietf
+  case downloadCall = "download-call"
+  case tusCall = "tus-call"
+  case s3Call = "s3-call"
+
+  static let queued: [KillWay] = [.download, .plain, .tus, .ietf]
+  static let calls: [KillWay] = [.downloadCall, .tusCall, .s3Call]
+
+  var isDownload: Bool { self == .download || self == .downloadCall }
+  var isCall: Bool { Self.calls.contains(self) }
+  /// The number of bytes: several writes of a download, several parts for S3.
+  var length: Int { self == .s3Call ? 6_000_000 : isDownload ? 600_000 : 300_000 }
+  var content: Data { FileOnServer(length: length).bytes }
+}
+
+/// A server for a transfer whose process is killed.
+final class KillServer: Sendable {
+  /// What the server has.
+  struct Holdings {
+    /// The number of times that it has the file.
+    var complete = 0
+    /// The number of uploads that are neither complete nor removed.
+    var incomplete = 0
+    /// The number of bytes of content that it has stored. `nil`: it does not count them.
+    var received: Int?
+  }
+
+  /// The URL of the file. For S3 the URL of the server, the bucket and the key.
+  let url: String
+  private let stalls: StallSwitch
+  private let hold: @Sendable () -> Holdings
+
+  private init(_ url: String, _ stalls: StallSwitch, _ hold: @escaping @Sendable () -> Holdings) {
+    (self.url, self.stalls, self.hold) = (url, stalls, hold)
+  }
+
+  var holdings: Holdings { hold() }
+
+  /// Decides whether transfers stay incomplete.
+  func stall(_ isOn: Bool) { stalls.isOn.withLock { $0 = isOn } }
+
+  /// Runs a test with a server.
+  static func with(_ way: KillWay, _ test: (KillServer) async throws -> Void) async throws {
+    let stalls = StallSwitch()
+    switch way {
+    case .download, .downloadCall:
+      try await TestServer.with {
+        reply(to: $0, isStalling: stalls.value)
+      } body: { server in
+        try await test(KillServer(server.origin + "/film", stalls) { Holdings() })
+      }
+    case .plain:
+      let options = TestServer.Options(contentLimit: 1 << 24)
+      try await TestServer.with(options: options) { _ in
+        stalls.value ? .stalled : .status(201)
+      } body: { server in
+        try await test(
+          KillServer(server.origin + "/films", stalls) {
+            Holdings(complete: server.exchanges.count { $0.status == 201 })
+          })
+      }
+    case .tus, .ietf, .tusCall:
+      let faults = UploadServer.stalls(after: [100_000]) { stalls.value ? 0 : 1 }
+      try await UploadServer.with(way == .ietf ? .ietf : .tus, faults: faults) { uploads, server in
+        let content = [UInt8](way.content)
+        try await test(
+          KillServer(server.origin + UploadServer.path, stalls) {
+            let counts = uploads.counts(of: content)
+            return Holdings(complete: counts.complete, incomplete: counts.incomplete, received: uploads.received)
+          })
+      }
+    case .s3Call:
+      let store = PartsOnServer(way.content, stalls)
+      let options = TestServer.Options(contentLimit: 1 << 24)
+      try await TestServer.with(options: options) {
+        store.reply(to: $0)
+      } body: { server in
+        try await test(KillServer("\(server.origin) films film.mp4", stalls) { store.holdings })
+      }
+    }
+  }
+
+  /// Returns the response of a server with ranges. While it stalls it sends half of the file.
+  private static func reply(to request: RecordedRequest, isStalling: Bool) -> Reply {
+    let content = KillWay.download.content
+    let start = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+    var fields: FieldLines = ["ETag": #""v1""#, "Content-Length": String(content.count - start)]
+    guard start < content.count else {
+      return .status(416, fields: ["ETag": #""v1""#, "Content-Range": "bytes */\(content.count)"])
+    }
+    if start > 0 { fields["Content-Range"] = "bytes \(start)-\(content.count - 1)/\(content.count)" }
+    let reply = Reply(steps: [
+      .head(start > 0 ? 206 : 200, fields: fields), .content([UInt8](content[start...])),
+    ])
+    return isStalling ? reply.stalling(at: .content(content.count / 2)) : reply
+  }
+}
+
+/// Whether a server lets transfers become complete.
+final class StallSwitch: Sendable {
+  let isOn = Mutex(false)
+
+  var value: Bool { isOn.withLock(\.self) }
+}
+
+/// A server of S3 with one object, which is uploaded in parts.
+private final class PartsOnServer: Sendable {
+  private struct State {
+    var created = 0
+    /// The parts of the uploads that are neither complete nor removed, by the identifiers of the uploads.
+    var uploads: [String: [Int: [UInt8]]] = [:]
+    var object: Data?
+    var holdings = KillServer.Holdings()
+  }
+
+  private let state = Mutex(State())
+  private let content: Data
+  private let stalls: StallSwitch
+  /// The checksum of the content.
+  private let checksum: String
+
+  init(_ content: Data, _ stalls: StallSwitch) {
+    (self.content, self.stalls) = (content, stalls)
+    var checksum = Checksum(.crc64nvme)
+    checksum.update(content)
+    self.checksum = checksum.text
+  }
+
+  var holdings: KillServer.Holdings {
+    state.withLock { state in
+      var holdings = state.holdings
+      holdings.incomplete = state.uploads.count
+      return holdings
+    }
+  }
+
+  func reply(to request: RecordedRequest) -> Reply {
+    let pairs = (request.query ?? "").split(separator: "&").map { item in
+      let pair = item.split(separator: "=").map(String.init)
+      return (pair[0], pair.count > 1 ? pair[1] : "")
+    }
+    let query = Dictionary(pairs) { $1 }
+    let (id, number) = (query["uploadId"] ?? "", query["partNumber"].flatMap { Int($0) } ?? 0)
+    if number > 1, stalls.value { return .stalled }
+    return state.withLock { state in
+      if query["uploads"] != nil {
+        state.created += 1
+        state.uploads["u\(state.created)"] = [:]
+        return Self.document("<InitiateMultipartUploadResult><UploadId>u\(state.created)</UploadId>")
+      }
+      if request.method == "HEAD" {
+        guard let object = state.object else { return .status(404) }
+        return .status(
+          200, fields: ["Content-Length": "\(object.count)", "x-amz-checksum-crc64nvme": checksum])
+      }
+      guard let parts = state.uploads[id] else { return Self.document("<Error><Code>NoSuchUpload</Code>", 404) }
+      switch request.method {
+      case "PUT":
+        state.uploads[id]?[number] = request.content
+        return .status(200, fields: ["ETag": "\"e\(number)\""])
+      case "POST":
+        state.uploads[id] = nil
+        state.object = Data(parts.sorted { $0.key < $1.key }.flatMap(\.value))
+        if state.object == content { state.holdings.complete += 1 }
+        return Self.document("<CompleteMultipartUploadResult><ETag>\"all\"</ETag>")
+      case "DELETE":
+        state.uploads[id] = nil
+        return .status(204)
+      default:
+        return Self.document("<ListPartsResult>" + parts.map { Self.element($0.key, $0.value) }.joined())
+      }
+    }
+  }
+
+  private static func element(_ number: Int, _ bytes: [UInt8]) -> String {
+    var checksum = Checksum(.crc64nvme)
+    checksum.update(Data(bytes))
+    return "<Part><PartNumber>\(number)</PartNumber><ETag>\"e\(number)\"</ETag><Size>\(bytes.count)</Size>"
+      + "<ChecksumCRC64NVME>\(checksum.text)</ChecksumCRC64NVME></Part>"
+  }
+
+  /// - Parameter text: the document without the end of its first element.
+  private static func document(_ text: String, _ status: Int = 200) -> Reply {
+    let name = text.dropFirst().prefix { $0 != ">" }
+    return .text("\(text)</\(name)>", status: status, fields: ["Content-Type": "application/xml"])
+  }
+}
+#endif
