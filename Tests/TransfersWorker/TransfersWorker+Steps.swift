@@ -8,7 +8,8 @@ import Foundation
 
 /// A transfer that a test kills at some change of the file system.
 struct KilledTransfer: Sendable {
-  /// `download`, `plain`, `tus` or `ietf` for a transfer of a queue; `download-call`, `tus-call` or `s3-call` for a call.
+  /// `download`, `plain`, `tus`, `ietf` or `careful` for a transfer of a queue; `download-call`, `ranges-call`, `tus-call`
+  /// or `s3-call` for a call.
   let way: String
   /// For S3 the URL of the server, the bucket and the key, separated by spaces.
   let url: String
@@ -16,6 +17,14 @@ struct KilledTransfer: Sendable {
   let folder: String
 
   fileprivate var store: FileTransferStore { FileTransferStore(folder) }
+
+  fileprivate var uploadProtocol: UploadProtocol {
+    switch way {
+    case "tus": .tus
+    case "careful": .ietf(.withoutContent)
+    default: .ietf
+    }
+  }
 
   /// Whether a progress is at least the half.
   fileprivate static func isHalf(_ progress: TransferProgress) -> Bool { (progress.fraction ?? 0) >= 0.5 }
@@ -69,7 +78,7 @@ extension TransfersWorker {
     let transfers = try await Transfers(api, store: transfer.store, account: "ada") {
       $0.scheduler = scheduler
       $0.downloads(of: KilledFilm.self) { _, file in say("told \(file.size)") }
-      $0.uploads(of: KilledClip.self, by: transfer.way == "tus" ? .tus : .ietf) { _, result in
+      $0.uploads(of: KilledClip.self, by: transfer.uploadProtocol) { _, result in
         say("told \(result.size)")
       }
     }
@@ -126,7 +135,7 @@ extension TransfersWorker {
       _ = try? await call.value
     default:
       switch transfer.way {
-      case "download-call": try await api.discardDownload(to: transfer.path)
+      case "download-call", "ranges-call": try await api.discardDownload(to: transfer.path)
       case "tus-call": try await api.discardUpload(film(of: transfer), by: .tus, options: options(of: transfer))
       default:
         let (bucket, key, options) = try object(of: transfer, progress)
@@ -139,9 +148,10 @@ extension TransfersWorker {
   /// Returns the number of bytes.
   private static func send(_ transfer: KilledTransfer, _ progress: ProgressReporter) async throws -> Int64 {
     switch transfer.way {
-    case "download-call":
+    case "download-call", "ranges-call":
       var options = DownloadOptions()
       options.checkpointInterval = 200_000
+      if transfer.way == "ranges-call" { options.maximumParallelRanges = 3 }
       do throws(CallError) {
         let film = Request<Content>.get(.url(transfer.url)).downloadProgress(progress)
         return try await api.download(film, to: transfer.path, options: options).size

@@ -14,17 +14,28 @@ enum KillWay: String, CaseIterable, Sendable {
   case plain
   case tus
   case ietf
+  /// An upload by the draft that begins without content.
+  case careful
   case downloadCall = "download-call"
+  /// A download of several ranges at once.
+  case rangesCall = "ranges-call"
   case tusCall = "tus-call"
   case s3Call = "s3-call"
 
-  static let queued: [KillWay] = [.download, .plain, .tus, .ietf]
-  static let calls: [KillWay] = [.downloadCall, .tusCall, .s3Call]
+  static let queued: [KillWay] = [.download, .plain, .tus, .ietf, .careful]
+  static let calls: [KillWay] = [.downloadCall, .rangesCall, .tusCall, .s3Call]
 
-  var isDownload: Bool { self == .download || self == .downloadCall }
+  var isDownload: Bool { [.download, .downloadCall, .rangesCall].contains(self) }
   var isCall: Bool { Self.calls.contains(self) }
   /// The number of bytes: several writes of a download, several parts for S3.
-  var length: Int { self == .s3Call ? 6_000_000 : isDownload ? 600_000 : 300_000 }
+  var length: Int {
+    switch self {
+    case .s3Call: 6_000_000
+    case .rangesCall: 4_000_000
+    case .download, .downloadCall: 600_000
+    case .plain, .tus, .ietf, .careful, .tusCall: 300_000
+    }
+  }
   var content: Data { FileOnServer(length: length).bytes }
 }
 
@@ -58,9 +69,10 @@ final class KillServer: Sendable {
   static func with(_ way: KillWay, _ test: (KillServer) async throws -> Void) async throws {
     let stalls = StallSwitch()
     switch way {
-    case .download, .downloadCall:
+    case .download, .downloadCall, .rangesCall:
+      let content = way.content
       try await TestServer.with {
-        reply(to: $0, isStalling: stalls.value)
+        reply(to: $0, content, isStalling: stalls.value)
       } body: { server in
         try await test(KillServer(server.origin + "/film", stalls) { Holdings() })
       }
@@ -74,9 +86,9 @@ final class KillServer: Sendable {
             Holdings(complete: server.exchanges.count { $0.status == 201 })
           })
       }
-    case .tus, .ietf, .tusCall:
+    case .tus, .ietf, .careful, .tusCall:
       let faults = UploadServer.stalls(after: [100_000]) { stalls.value ? 0 : 1 }
-      try await UploadServer.with(way == .ietf ? .ietf : .tus, faults: faults) { uploads, server in
+      try await UploadServer.with(way == .ietf || way == .careful ? .ietf : .tus, faults: faults) { uploads, server in
         let content = [UInt8](way.content)
         try await test(
           KillServer(server.origin + UploadServer.path, stalls) {
@@ -95,19 +107,20 @@ final class KillServer: Sendable {
     }
   }
 
-  /// Returns the response of a server with ranges. While it stalls it sends half of the file.
-  private static func reply(to request: RecordedRequest, isStalling: Bool) -> Reply {
-    let content = KillWay.download.content
-    let start = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
-    var fields: FieldLines = ["ETag": #""v1""#, "Content-Length": String(content.count - start)]
+  /// Returns the response of a server with ranges. While it stalls it sends half of what is requested.
+  private static func reply(to request: RecordedRequest, _ content: Data, isStalling: Bool) -> Reply {
+    let range = request.fields["Range"]
+    let ends = (range ?? "").dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+    let (start, end) = (ends.first ?? 0, ends.count > 1 ? ends[1] + 1 : content.count)
     guard start < content.count else {
       return .status(416, fields: ["ETag": #""v1""#, "Content-Range": "bytes */\(content.count)"])
     }
-    if start > 0 { fields["Content-Range"] = "bytes \(start)-\(content.count - 1)/\(content.count)" }
+    var fields: FieldLines = ["ETag": #""v1""#, "Content-Length": String(end - start)]
+    if range != nil { fields["Content-Range"] = "bytes \(start)-\(end - 1)/\(content.count)" }
     let reply = Reply(steps: [
-      .head(start > 0 ? 206 : 200, fields: fields), .content([UInt8](content[start...])),
+      .head(range == nil ? 200 : 206, fields: fields), .content([UInt8](content[start..<end])),
     ])
-    return isStalling ? reply.stalling(at: .content(content.count / 2)) : reply
+    return isStalling ? reply.stalling(at: .content((end - start) / 2)) : reply
   }
 }
 

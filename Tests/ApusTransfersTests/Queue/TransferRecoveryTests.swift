@@ -43,6 +43,32 @@ struct TransferRecoveryTests {
     }
   }
 
+  @Test("A complete file whose folder is away for a time is reported when it is back, without a request")
+  func folderAway() async throws {
+    try await QueueBench.with { bench in
+      let (held, files) = (Scheduler(), FileManager.default)
+      held.pauseAll()
+      let (drive, away) = ("\(bench.bench.folder)/drive", "\(bench.bench.folder)/away")
+      try files.createDirectory(atPath: drive, withIntermediateDirectories: false)
+      let transfers = try await bench.queue { $0.scheduler = held }
+      let id = try await transfers.download(FilmFile(), to: "\(drive)/film.mp4")
+      await transfers.close()
+      // What a process leaves that ends between giving the file its name and saying so.
+      let path = bench.store.path + "/transfer-\(id.rawValue).json"
+      var record = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
+      try film.bytes.write(to: URL(filePath: "\(drive)/film.mp4"))
+      record.published = try FileVersion(of: .reading("\(drive)/film.mp4"))
+      try #require(record.encoded()).write(to: URL(filePath: path))
+      try files.moveItem(atPath: drive, toPath: away)
+      let next = try await bench.queue()
+      #expect(try await next.outcome(of: id)?.transfer?.reason == .folderMissing)
+      try files.moveItem(atPath: away, toPath: drive)
+      try await next.resume(id)
+      #expect(try await next.outcome(of: id) == nil)
+      #expect(bench.completed == ["film 7 300000"] && bench.stub.exchanges.isEmpty)
+    }
+  }
+
   @Test("Adding a transfer while it is cancelled waits until it is removed, and creates it again")
   func addingWhileCancelled() async throws {
     try await QueueBench.with { bench in

@@ -143,7 +143,7 @@ struct TransferUploadsTests {
         let log = StoreLog(bench.store)
         let transfers = try await queue(log)
         let id = try await transfers.upload(DraftClip(path: bench.path))
-        let error = await failure { try await transfers.completion(of: id) }
+        let error = try await transfers.outcome(of: id)
         #expect(error?.code == .decoding)
         await transfers.close()
         // As a process that ends right after the response would leave the record.
@@ -152,14 +152,14 @@ struct TransferUploadsTests {
         let path = "\(bench.store.path)/transfer-\(id.rawValue).json"
         try #require(record.encoded()).write(to: URL(filePath: path))
         let next = try await queue(bench.store)
-        let lost = await failure { try await next.completion(of: id) }
+        let lost = try await next.outcome(of: id)
         #expect(lost?.transfer?.reason == .responseLost && server.exchanges.count == 1)
         await next.close()
         let stored = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
         #expect(stored.failure != nil && stored.uploaded == nil)
         let last = try await queue(bench.store)
         try await last.resume(id)
-        try await last.completion(of: id)
+        #expect(try await last.outcome(of: id) == nil)
         #expect(server.exchanges.count == 2 && sizes.withLock { $0 } == [1000] && bench.records.isEmpty)
       }
     }
@@ -201,10 +201,10 @@ struct TransferUploadsTests {
         let next = try await Transfers(bench.api, store: FileTransferStore(left)) {
           $0.uploads(of: Linked.self, by: .ietf) { _, _ in told.withLock { $0 += 1 } }
         }
-        let error = await failure { try await next.completion(of: id) }
+        let error = try await next.outcome(of: id)
         #expect(error?.status == 404 && told.withLock(\.self) == 0)
         try await next.resume(id)
-        try await next.completion(of: id)
+        #expect(try await next.outcome(of: id) == nil)
         #expect(told.withLock(\.self) == 1 && server.exchanges.map(\.method) == ["GET", "POST", "GET", "GET"])
       }
     }
@@ -221,7 +221,7 @@ struct TransferUploadsTests {
         let log = StoreLog(bench.store)
         let transfers = try await Transfers(bench.api, store: log) { $0.uploads(of: DraftClip.self, by: .ietf) }
         let id = try await transfers.upload(DraftClip(path: bench.path))
-        let error = await failure { try await transfers.completion(of: id) }
+        let error = try await transfers.outcome(of: id)
         #expect(isGone ? error?.transfer?.reason == .uploadGone : error == nil)
         let end = try #require(log.changes.firstIndex(of: isGone ? "transfer failed" : "transfer uploaded"))
         let removal = try #require(log.changes.firstIndex(of: "upload removed"))
@@ -253,7 +253,7 @@ struct TransferUploadsTests {
           }
         }
         let id = try await transfers.upload(Judged(path: bench.path))
-        let error = await failure { try await transfers.completion(of: id) }
+        let error = try await transfers.outcome(of: id)
         #expect(error == nil)
         await transfers.close()
         #expect(sizes.withLock { $0 } == [7] && bench.records.isEmpty)
@@ -289,8 +289,7 @@ struct TransferUploadsTests {
         try #require(record.encoded()).write(to: URL(filePath: path))
         let again = try await next.upload(Clip(path: bench.path))
         #expect(again == id)
-        try? await next.completion(of: id)
-        try await waitWhile(!next.all.isEmpty)
+        _ = try await next.outcome(of: id)
         #expect(server.exchanges.map(\.method) == ["POST", "PATCH"] && bench.records.isEmpty)
       }
     }

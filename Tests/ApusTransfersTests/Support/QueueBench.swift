@@ -69,6 +69,12 @@ final class QueueBench: Sendable {
 }
 
 extension Transfers {
+  /// Waits until a transfer has left the queue or has failed. Returns its error.
+  func outcome(of id: Transfer.ID) async throws -> CallError? {
+    try await waitWhile(self[id].map { $0.state.failure == nil } ?? false)
+    return self[id]?.state.failure
+  }
+
   /// Waits until a transfer has a state.
   func wait(_ id: Transfer.ID, until condition: (Transfer.State) -> Bool) async throws {
     try await waitWhile(!(self[id].map { condition($0.state) } ?? false))
