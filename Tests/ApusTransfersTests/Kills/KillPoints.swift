@@ -12,12 +12,14 @@ enum KillPoints {
   static var isExhaustive: Bool { ProcessInfo.processInfo.environment["APUS_KILLS"] == "all" }
 
   /// Returns the numbers of the changes to be killed at: the last ones, where transfers become complete or are removed,
-  /// and some of the others, evenly spread.
-  static func numbers(upTo total: Int) -> [Int] {
-    let (late, early) = (9, 7)
-    guard !isExhaustive, total > late + early else { return Array(1...max(total, 1)) }
-    let others = total - late
-    return (0..<early).map { 1 + $0 * others / early } + Array(others + 1...total)
+  /// without flushes and permissions, and some of the others, evenly spread.
+  static func numbers(of changes: [String]) -> [Int] {
+    let (late, early) = (8, 4)
+    guard !isExhaustive, changes.count > late + early else { return Array(1...max(changes.count, 1)) }
+    let decisive = changes.indices.filter { !changes[$0].hasPrefix("fsync ") && !changes[$0].hasPrefix("fchmod ") }
+    let last = decisive.suffix(late).map { $0 + 1 }
+    let others = (last.first ?? changes.count) - 1
+    return Set((0..<early).map { 1 + $0 * others / early } + last).sorted()
   }
 
   private static func compiled() -> String? {

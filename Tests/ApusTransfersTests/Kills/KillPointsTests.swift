@@ -153,15 +153,15 @@ struct KillPointsTests {
   private func forEachPoint(
     _ way: KillWay, _ course: KillCourse, _ check: (KilledPair) throws -> Void
   ) async throws {
-    var total = 0
+    var changes: [String] = []
     try await KillBench.with(way) { bench in
       let run = try await start(course, bench)
       #expect(run.error == nil)
-      total = run.changes.count
+      changes = run.changes
     }
-    try #require(total > 0)
-    if KillPoints.isExhaustive { print("\(way.rawValue), \(course): killed before each of \(total) changes") }
-    for number in KillPoints.numbers(upTo: total) {
+    try #require(!changes.isEmpty)
+    if KillPoints.isExhaustive { print("\(way.rawValue), \(course): killed before each of \(changes.count) changes") }
+    for number in KillPoints.numbers(of: changes) {
       try await KillBench.with(way) { bench in
         let first = try await start(course, bench, killedAt: number)
         // A part of a file never has its name.
