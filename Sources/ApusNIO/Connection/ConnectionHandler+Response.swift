@@ -128,10 +128,10 @@ extension ConnectionHandler {
 
   /// Notes the head. If it came before the whole request was sent, decides whether the request goes on.
   private func noteHead(_ head: HTTPResponse) {
-    guard
+    guard let exchange,
       state.headArrived(
-        isSuccess: head.status.kind == .successful, isContentHeld: outgoing.expected != nil),
-      let exchange
+        isSuccess: head.status.kind == .successful, isContentHeld: outgoing.expected != nil,
+        isContentWritten: outgoing.written == exchange.request.content.length)
     else { return }
     measureProgress()
     exchange.context.record(.note(.earlyResponse, sentContent))

@@ -92,6 +92,9 @@ struct ConnectionState<ExchangeID: Equatable> {
   private(set) var isEarlySuccess = false
   /// Whether the connection may carry another exchange once the request is complete, after ``Completion/sendOn``.
   private var staysUsable = false
+  /// Whether the head arrived before all content was written. Some servers respond a second time when they have read the
+  /// content, which must not be taken for the response to another request.
+  private var mayRespondAgain = false
   /// The bytes of the request that had not left at the last ``measured(unsent:)``, and those written since.
   private(set) var unsent = 0
 
@@ -199,12 +202,15 @@ struct ConnectionState<ExchangeID: Equatable> {
   ///   - isSuccess: whether the status is 2xx. Evaluated only if the request is not complete.
   ///   - isContentHeld: whether the content waits until the server asks for it (`Expect: 100-continue`). Evaluated
   ///     likewise.
+  ///   - isContentWritten: whether all content of a known length was written. Evaluated likewise.
   mutating func headArrived(
-    isSuccess: @autoclosure () -> Bool, isContentHeld: @autoclosure () -> Bool = false
+    isSuccess: @autoclosure () -> Bool, isContentHeld: @autoclosure () -> Bool = false,
+    isContentWritten: @autoclosure () -> Bool = false
   ) -> Bool {
     response = .head
     guard request == .begun else { return false }
     isEarlySuccess = isSuccess()
+    mayRespondAgain = !isContentWritten()
     // A server that responds with success before it has asked for the content does not want it either.
     if !isEarlySuccess || isContentHeld() { request = .stopped }
     return true
@@ -233,7 +239,7 @@ struct ConnectionState<ExchangeID: Equatable> {
   ///   - isExact: whether no bytes follow the response.
   ///   - isOpen: whether the socket is open.
   mutating func responseCompleted(canReuse: Bool, isExact: Bool, isOpen: Bool) -> Completion {
-    let isReusable = canReuse && isExact && isOpen
+    let isReusable = canReuse && isExact && isOpen && !mayRespondAgain
     guard isIncomplete else { return ended(isReusable: isReusable && request == .complete) }
     guard isSending, isOpen else { return .fail }
     (response, staysUsable) = (.complete, isReusable)
@@ -284,7 +290,7 @@ struct ConnectionState<ExchangeID: Equatable> {
     exchange = nil
     (request, response) = (.unsent, .nothing)
     (isPaused, isCutShort) = (false, false)
-    (isEarlySuccess, staysUsable) = (false, false)
+    (isEarlySuccess, staysUsable, mayRespondAgain) = (false, false, false)
     unsent = 0
   }
 }

@@ -236,6 +236,7 @@ struct ConnectionStateTests {
   @Test("An early success goes on until the request is complete", arguments: [true, false], [true, false])
   func sendingOn(canReuse: Bool, isExact: Bool) {
     var state = Situation.earlySuccess.state
+    #expect(state.headArrived(isSuccess: true, isContentWritten: true) == true)
     #expect(state.responseCompleted(canReuse: canReuse, isExact: isExact, isOpen: true) == .sendOn)
     #expect(state.exchange == 1 && state.isIncomplete && state.isSending)
     // A producer that waits for the end of the exchange would wait forever.
@@ -255,7 +256,24 @@ struct ConnectionStateTests {
     state.requestCompleted()
     #expect(!state.isIncomplete && state.awaited == .content)
     let completion = state.responseCompleted(canReuse: true, isExact: true, isOpen: true)
-    requireEnded(state, completion, isReusable: true)
+    requireEnded(state, completion, isReusable: false)
+  }
+
+  @Test(
+    "A connection is used again after an early success only if all content had been written", arguments: [true, false])
+  func secondResponse(isContentWritten: Bool) {
+    for isRequestFirst in [true, false] {
+      var state = Situation.earlySuccess.state
+      #expect(state.headArrived(isSuccess: true, isContentWritten: isContentWritten) == true)
+      if isRequestFirst { state.requestCompleted() }
+      var completion = state.responseCompleted(canReuse: true, isExact: true, isOpen: true)
+      if !isRequestFirst {
+        #expect(completion == .sendOn)
+        state.requestCompleted()
+        completion = state.exchangeCompleted()
+      }
+      requireEnded(state, completion, isReusable: isContentWritten)
+    }
   }
 
   @Test("An early success fails if the connection has ended, or if the content was not asked for")

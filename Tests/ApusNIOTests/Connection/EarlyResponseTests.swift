@@ -105,8 +105,9 @@ struct EarlyResponseTests {
       #expect(exchange.contentLength == Self.length)
       #expect(bench.observer.reports.last == Int64(Self.length))
       #expect(events.last { $0.kind != .succeeded && $0.kind != .decoded }?.kind == .contentArrived(length: 0))
+      // The server may respond a second time, so the connection is not used again.
       if fields.isEmpty { #expect(try await bench.client.response(to: Self.upload(10)).status == status) }
-      #expect(Set(bench.server.exchanges.map(\.connection)) == [0])
+      #expect(bench.server.exchanges.map(\.connection) == (fields.isEmpty ? [0, 1] : [0]))
     }
   }
 
@@ -233,7 +234,7 @@ struct EarlyResponseTests {
       let exchange = try await bench.server.exchange { $0.isComplete }
       #expect(exchange.contentLength == 200_000)
       #expect(try await bench.client.send(message()).string == "stored")
-      #expect(Set(bench.server.exchanges.map(\.connection)) == [0])
+      #expect(bench.server.exchanges.map(\.connection) == [0, 1])
     }
   }
 
