@@ -15,7 +15,7 @@ struct ExchangeInterleavingTests {
 
   @Test("The random steps reach every case that they are to prove")
   func coverage() {
-    let events = (0..<200 as Range<UInt64>).reduce(into: [:]) { events, seed in
+    let events = (0..<400 as Range<UInt64>).reduce(into: [:]) { events, seed in
       events.merge(Self.world(seed).events) { $0 + $1 }
     }
     for name in [

@@ -143,9 +143,9 @@ extension ExchangeWorld {
   /// Notes a head of any status.
   private mutating func receiveHead(_ call: Int, on id: Int) {
     guard let line = lines[id], line.state.response != .head else { return }
-    let (isSuccess, isHeld) = (maybe(), calls[call]?.isHeld == true)
+    let (isSuccess, isHeld, isWritten) = (maybe(), calls[call]?.isHeld == true, maybe())
     lines[id]?.isSuccess = isSuccess
-    if lines[id]?.state.headArrived(isSuccess: isSuccess, isContentHeld: isHeld) == true {
+    if lines[id]?.state.headArrived(isSuccess: isSuccess, isContentHeld: isHeld, isContentWritten: isWritten) == true {
       events["responded early, \(isSuccess ? "success" : "error")", default: 0] += 1
     }
   }

@@ -134,6 +134,22 @@ final class ContentTests {
     }
   }
 
+  @Test("Content in a coding that was not asked for is written as it came, and the coding is named")
+  func foreignCoding() async throws {
+    let coded = Array("not decoded".utf8)
+    try await TestServer.with { _ in
+      .status(200, fields: ["Content-Encoding": "br"], content: coded)
+    } body: { server in
+      let run = try await ToolRun.of("send", server.origin)
+      #expect(run.status == 0 && run.text == "not decoded")
+      #expect(run.error == "apus: The content was written as the server sent it, with the content coding br.\n")
+      let saved = try await ToolRun.of("send", server.origin, "-o", path("out"), "--compressed")
+      #expect(saved.status == 0)
+      #expect(saved.error == "apus: The file was saved as the server sent it, with the content coding br.\n")
+      #expect(try await ToolRun.of("send", server.origin, "Accept-Encoding:br").error == "")
+    }
+  }
+
   @Test("A link is not followed, and nothing is sent")
   func link() async throws {
     try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path("target"))

@@ -21,9 +21,14 @@ struct SendPlan: Sendable {
   /// Whether the request accepts no content coding, so that the file has the bytes that the server has.
   private(set) var refusesCodings = false
 
-  /// Refuses content codings, unless the request names those that it accepts.
+  /// Whether the user names the content codings that the request accepts.
+  var namesCodings: Bool {
+    !refusesCodings && request.fields.contains { $0.name.lowercased() == "accept-encoding" }
+  }
+
+  /// Refuses content codings, unless the user names those that the request accepts.
   mutating func refuseCodings() {
-    guard !request.fields.contains(where: { $0.name.lowercased() == "accept-encoding" }) else { return }
+    guard !namesCodings else { return }
     request.fields.append(RawField("Accept-Encoding", "identity"))
     refusesCodings = true
   }
@@ -110,7 +115,7 @@ struct Sending: Sendable {
     let rest = display.finish()
     if !rest.isEmpty { try await writer.write(rest) }
     try file?.keep()
-    if file != nil, plan.refusesCodings, let note = CodingNote.text(for: head) {
+    if !plan.namesCodings, let note = CodingNote.text(for: head, isFile: file != nil) {
       await watch.stopDrawing()
       await error.mention(note)
     }

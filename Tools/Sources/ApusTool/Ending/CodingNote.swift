@@ -1,14 +1,17 @@
 import HTTPTypes
 
-/// The message about a file that was saved with a content coding, although the request had refused all of them.
+/// The message about content that was written with a content coding, although the request had not asked for it.
 enum CodingNote {
   /// Returns the line for standard error; `nil` for content without a coding.
   ///
-  /// - Parameter head: the head of the response. A transport that decodes the content removes the field.
-  static func text(for head: HTTPResponse) -> String? {
+  /// - Parameters:
+  ///   - head: the head of the response. A transport that decodes the content removes the field.
+  ///   - isFile: whether the content was written to a file. Default: yes.
+  static func text(for head: HTTPResponse, isFile: Bool = true) -> String? {
     let codings = head.headerFields[values: .contentEncoding].filter { $0.lowercased() != "identity" }
     guard !codings.isEmpty else { return nil }
     let names = codings.joined(separator: ", ")
-    return Complaint(sentence: "The file was saved as the server sent it, with the content coding \(names).").text
+    let subject = isFile ? "The file was saved" : "The content was written"
+    return Complaint(sentence: "\(subject) as the server sent it, with the content coding \(names).").text
   }
 }
