@@ -1,7 +1,7 @@
 #if OAuth
 /// An authorization server: its issuer and its endpoints (RFC 8414, OpenID Connect Discovery).
 ///
-/// ``discover(_:using:)`` reads them from the server. A server without metadata is described by hand:
+/// ``discover(_:issuerPattern:using:)`` reads them from the server. A server without metadata is described by hand:
 ///
 /// ```swift
 /// var server = AuthorizationServer(issuer: "https://id.example.com", tokenEndpoint: "https://id.example.com/token")
