@@ -22,6 +22,8 @@ final class Call: DeadlineTarget {
   /// The deadline inherited from the surrounding work, or `nil`.
   let inheritedDeadline: MonotonicInstant?
   let delivery: ContentDelivery
+  /// Whether a response that came over https named the URL of the request, which is http.
+  let leavesHTTPS: Bool
   let state: Mutex<CallState>
   private let reporter: EventReporter?
 
@@ -29,6 +31,7 @@ final class Call: DeadlineTarget {
     host = origin.host
     self.request = request
     self.delivery = delivery
+    leavesHTTPS = request.description.path.leavesHTTPS
     serial = host.nextSerial()
     id = request.description.options.id ?? CallID(serial: serial)
     prepared = origin.environment
@@ -54,8 +57,6 @@ final class Call: DeadlineTarget {
   var coalesces: Bool { options.coalesces ?? host.settings.coalesces }
   /// Whether the request names a complete URL in place of a path below the base URL.
   var sendsToURL: Bool { request.description.path.origin != nil }
-  /// Whether a response that came over https named the URL of the request, which is http.
-  var leavesHTTPS: Bool { request.description.path.leavesHTTPS }
   var attempts: Int { snapshot(\.attempts) }
   var deadline: Deadline? { snapshot(\.limits.deadline).map { Deadline($0, on: runtime.clock) } }
   var cancellationReason: CancellationReason? { snapshot(\.reason) }

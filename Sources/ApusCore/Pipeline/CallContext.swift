@@ -110,7 +110,7 @@ public struct CallContext: Sendable {
   /// Throws if the request's URL was named by a response over https and is http, unless the redirect policy permits it.
   ///
   /// The target of a redirect is checked by the middleware that follows it.
-  package func checkNamedURL() throws(TransportError) {
+  func checkNamedURL() throws(TransportError) {
     if base.leavesHTTPS, !allowsLeavingHTTPS { throw .leavesHTTPS }
   }
 

@@ -24,26 +24,20 @@ public struct RedirectMiddleware: Middleware {
   /// Passes the request on, and sends a further request for every redirect.
   ///
   /// - Throws: ``TransportError`` with a ``RedirectRefusal`` as its cause; its code is `malformedResponse`, or
-  ///   `invalidRequest` if content must be resent that can be sent only once. Before the first exchange,
-  ///   `malformedResponse` if a response over https named the call's URL, which is http, and the policy does not permit
-  ///   such redirects either.
+  ///   `invalidRequest` if content must be resent that can be sent only once.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    let context = try prepared(context)
+    let context = prepared(context)
     let response = try await next(request, context: context)
     guard context.follows(response.head) else { return response }
     return try await follow(response, to: request, context: context, next: next)
   }
 
   @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
-  private func prepared(_ context: CallContext) throws -> CallContext {
-    guard let limits = limits(for: context) else {
-      try context.checkNamedURL()
-      return context
-    }
+  private func prepared(_ context: CallContext) -> CallContext {
+    guard let limits = limits(for: context) else { return context }
     var context = context
     context.allowsLeavingHTTPS = limits.allowsInsecure
-    try context.checkNamedURL()
-    if context.delivery != .described { context.followsRedirects = true }
+    context.followsRedirects = context.delivery != .described
     return context
   }
 

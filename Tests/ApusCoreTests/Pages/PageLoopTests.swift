@@ -67,4 +67,21 @@ struct PageLoopTests {
     #expect(reasons == (isAccepted ? [] : ["two pages in a row are the same"]))
     if !isAccepted { #expect(loop.advance() == .end) }
   }
+
+  @Test("The hundredth page in a row without elements is refused, and the 20,000th in all")
+  func emptyPages() {
+    var inRow = EmptyPages()
+    for _ in 1..<100 { #expect(inRow.receive(isEmpty: true) == nil) }
+    var other = inRow
+    #expect(inRow.receive(isEmpty: true) == "100 pages in a row have no elements, and the list goes on")
+    // A page with elements ends a row.
+    #expect(other.receive(isEmpty: false) == nil && other.receive(isEmpty: true) == nil)
+
+    var inAll = EmptyPages()
+    var reasons: [String] = []
+    for index in 0..<40_000 {
+      if let reason = inAll.receive(isEmpty: index % 2 == 1) { reasons.append(reason) }
+    }
+    #expect(reasons == ["20000 pages have no elements, and the list goes on"])
+  }
 }

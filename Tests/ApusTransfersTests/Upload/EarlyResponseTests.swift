@@ -1,4 +1,5 @@
-#if NIO && Transfers
+#if NIO && Transfers && AWS
+import ApusAWS
 import ApusCore
 import ApusTestServer
 import ApusWaiting
@@ -106,6 +107,46 @@ struct EarlyResponseTests {
   }
 }
 
+extension EarlyResponseTests {
+  /// Sends a file in one request to a server that responds to the head and reads no content.
+  private func sendAtOnce(
+    _ status: Int, _ send: @Sendable (Client, _ path: String) async throws -> Void
+  ) async throws {
+    let (observer, never) = (HeadObserver(), Gate())
+    let options = TestServer.Options(contentLimit: 1 << 10, repliesAt: .head)
+    try await TestServer.with(options: options) { _ in
+      Reply.text("early", status: status).inserting([.reading(false)], at: .start)
+        .inserting(status < 300 ? [.wait(observer.headArrived), .close] : [.wait(never)], at: .end)
+    } body: { server in
+      try await UploadBench.with(server, observers: [observer]) { bench in
+        try bench.write(Self.length)
+        let error = await failure { try await send(bench.api, bench.path) }
+        never.open()
+        #expect(error?.code == (status < 300 ? .connectionLost : .rejected))
+        #expect(error?.status == status && error?.requestState == .responded)
+        if status < 300 { #expect(error?.detail.hasPrefix("the server responded \(status) after ") == true) }
+        #expect(server.exchanges.count == 1)
+      }
+    }
+  }
+
+  @Test("A file sent in one request fails with the status of an early response", arguments: [200, 201, 304, 403, 501])
+  func plain(status: Int) async throws {
+    try await sendAtOnce(status) { try await $0.send(Request<Void>.put("/films/ran", content: .file($1))) }
+  }
+
+  @Test(
+    "An object of S3 sent in one request fails with the status of an early response", arguments: [200, 304, 403, 501])
+  func object(status: Int) async throws {
+    try await sendAtOnce(status) { client, path in
+      var options = S3UploadOptions()
+      options.partSize = 64 << 20
+      _ = try await S3(client, region: "eu-west-1", credentials: nil).bucket("films").upload(
+        path, to: "ran.mp4", options: options)
+    }
+  }
+}
+
 private struct Outcome {
   var value: UploadResult<Content>?
   var error: CallError?
@@ -116,7 +157,7 @@ private final class HeadObserver: CallObserver {
   let headArrived = Gate()
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
-    if event.kind == .headArrived(status: 200) { headArrived.release() }
+    if case .headArrived(let status) = event.kind, status < 300 { headArrived.release() }
   }
 }
 #endif
