@@ -131,7 +131,7 @@ import Testing
     let read = #expect(throws: JSONError.self) { try JSONCoding.default.decode(Whole.self, from: text) }
     let decoded = #expect(throws: JSONError.self) { try JSONCoding.default.decode([String: Nested].self, from: text) }
     // Fewer levels fit into the larger frames of the address sanitizer.
-    #expect(isAddressSanitized || (read == decoded && read == JSONError(.tooDeep, at: 6 + 127)))
+    #expect(isSanitized || (read == decoded && read == JSONError(.tooDeep, at: 6 + 127)))
   }
 
   @Test("The type that is decoded is the dynamic one, as with Foundation")

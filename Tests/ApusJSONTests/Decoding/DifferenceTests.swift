@@ -92,7 +92,7 @@ import Testing
     }
     for coder in [JSONCoding.Coder.apus, .foundation] {
       // Fewer levels fit into the larger frames of the address sanitizer.
-      #expect(outcome(Nested.self, nested(isAddressSanitized ? 32 : 128), coder) == "Nested()")
+      #expect(outcome(Nested.self, nested(isSanitized ? 32 : 128), coder) == "Nested()")
     }
     #expect(outcome(Nested.self, nested(129), .apus) == "nested too deeply")
     #expect(outcome(Nested.self, nested(129), .foundation) == "Nested()")

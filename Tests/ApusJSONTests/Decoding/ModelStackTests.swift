@@ -91,7 +91,7 @@ struct ModelStackTests {
     let text = way.text(128)
     let written = onSmallStack(bytes: stack) { try? way.decodedAndEncoded(text) }
     // Frames are several times as large with the address sanitizer, so fewer levels fit.
-    if !isAddressSanitized { #expect(written == text) }
+    if !isSanitized { #expect(written == text) }
   }
 
   @Test("One level more is refused", arguments: Way.allCases)
@@ -189,11 +189,11 @@ struct ModelStackTests {
     }
     #expect(refusal(Large.self, levels: 128) == .tooDeep)
     #expect(refusal(LargeReadable.self, levels: 128) == .tooDeep)
-    #expect(refusal(Large.self, levels: 12) == nil || isAddressSanitized)
-    #expect(refusal(LargeReadable.self, levels: 12) == nil || isAddressSanitized)
+    #expect(refusal(Large.self, levels: 12) == nil || isSanitized)
+    #expect(refusal(LargeReadable.self, levels: 12) == nil || isSanitized)
     // Refused or not, as its frames are: the stack does not overflow.
     _ = refusal(Mixed.self, levels: 128)
-    #expect(refusal(Mixed.self, levels: 60) == nil || isAddressSanitized)
+    #expect(refusal(Mixed.self, levels: 60) == nil || isSanitized)
   }
 
   @Test("Values that an app has nested too deeply are an error of the encoder")

@@ -115,9 +115,9 @@ import Testing
       Array((String(repeating: #"{"c":["#, count: levels / 2) + String(repeating: "]}", count: levels / 2)).utf8)
     }
     // Fewer levels fit into the larger frames of the address sanitizer.
-    _ = try JSONCoding.default.decode(Node.self, from: nested(isAddressSanitized ? 32 : 128))
+    _ = try JSONCoding.default.decode(Node.self, from: nested(isSanitized ? 32 : 128))
     let error = #expect(throws: JSONError.self) { try JSONCoding.default.decode(Node.self, from: nested(130)) }
-    #expect(error == JSONError(.tooDeep, at: 64 * 6) || isAddressSanitized)
+    #expect(error == JSONError(.tooDeep, at: 64 * 6) || isSanitized)
     for (levels, isRead) in [(511, true), (512, false)] {
       let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
       let text = Array(#"{"x":\#(value),"c":[]}"#.utf8)
