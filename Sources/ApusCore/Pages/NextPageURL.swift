@@ -34,7 +34,7 @@ public import Foundation
 /// that of the environment nor that of the endpoint, and is not trusted by the endpoint, only those fields of the
 /// endpoint are sent whose values may be logged (``Redaction/defaultFields``).
 public struct NextPageURL<Page: Sendable>: Sendable {
-  /// What a response says about the next page.
+  /// The statement of a response about the next page.
   enum Statement {
     /// The URL as the server wrote it. Empty after the last page.
     case url(String)

@@ -79,8 +79,8 @@ extension Tokens {
       of: isList ? text.split(maxSplits: 1000) { $0 == " " || $0 == "," }.map { String($0) } : words.map { String($0) })
   }
 
-  /// The scopes of a list, at most 1,000, without those that cannot be any: empty ones, and those with control or
-  /// direction characters, which people must not be shown.
+  /// The scopes of a list, at most 1,000, without values that cannot be scopes: empty values, and values with control
+  /// or direction characters, which people must not be shown.
   package static func scopes(of list: [String]) -> [String] {
     list.prefix(1000).filter { scope in
       !scope.isEmpty

@@ -10,7 +10,7 @@ struct ErrorResponse {
   /// `nil`: the error came with a redirect.
   var status: Int?
   var cause: CallError?
-  /// What was sent and must not be in a text: a server may repeat it as its error code.
+  /// The secrets that were sent and must not be in a text: a server may repeat one as its error code.
   var secrets: [String] = []
 }
 

@@ -25,7 +25,7 @@ struct OAuthCalls: Sendable {
     /// The client's secret; `nil`: none is sent.
     let secret: Secret?
 
-    /// What a server could repeat in an error.
+    /// The secrets that a server could repeat in an error.
     fileprivate var secrets: [String] {
       form.filter { Self.confidential.contains($0.name) }.map(\.value) + (secret.map { [$0.value] } ?? [])
     }
