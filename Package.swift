@@ -13,16 +13,8 @@ let settings: [SwiftSetting] = [
 ]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let crypto = Target.Dependency.product(
-  name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Credentials"]))
-let transfersCrypto = Target.Dependency.product(
-  name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Transfers"]))
-let awsCrypto = Target.Dependency.product(
-  name: "Crypto", package: "swift-crypto", condition: .when(traits: ["AWS"]))
-/// A product of swift-crypto, compiled only with the trait `OAuth`.
-func oauthCrypto(_ product: String) -> Target.Dependency {
-  .product(name: product, package: "swift-crypto", condition: .when(traits: ["OAuth"]))
-}
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// A product of SwiftNIO, compiled only with the trait `NIO`.
@@ -35,13 +27,6 @@ func syntax(_ product: String) -> Target.Dependency {
   .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
 
-/// The default traits. On a Linux host `URLSession` is off by default.
-#if os(Linux)
-let defaultTraits: Set<String> = ["NIO", "Credentials", "Transfers", "AWS", "OAuth"]
-#else
-let defaultTraits: Set<String> = ["NIO", "URLSession", "Credentials", "Transfers", "AWS", "OAuth"]
-#endif
-
 let package = Package(
   name: "apus",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -50,7 +35,6 @@ let package = Package(
     .library(name: "ApusJSON", targets: ["ApusJSON"]),
     .library(name: "ApusMacros", targets: ["ApusMacros"]),
     .library(name: "ApusCore", targets: ["ApusCore"]),
-    .library(name: "ApusMiddleware", targets: ["ApusMiddleware"]),
     .library(name: "ApusCredentials", targets: ["ApusCredentials"]),
     .library(name: "ApusTransfers", targets: ["ApusTransfers"]),
     .library(name: "ApusAWS", targets: ["ApusAWS"]),
@@ -62,14 +46,11 @@ let package = Package(
   ],
   traits: [
     .trait(name: "NIO", description: "The SwiftNIO transport and the loopback test server."),
-    .trait(name: "URLSession", description: "The URLSession transport as the default, unless `NIO` provides it."),
-    .trait(name: "Credentials", description: "`ApusCredentials`: digest authentication, persistent credentials."),
-    .trait(name: "Transfers", description: "`ApusTransfers`: downloads and uploads that can be resumed."),
-    .trait(name: "AWS", description: "`ApusAWS`: signatures of AWS and, with `Transfers`, S3."),
-    .trait(name: "OAuth", description: "`ApusOAuth`: sign-in with OAuth 2 and OpenID Connect."),
     .trait(name: "ServiceLifecycle", description: "The SwiftNIO transport as a service of swift-service-lifecycle."),
     .trait(name: "Macros", description: "`ApusMacros`: the macro `@JSONCodable`."),
-    .default(enabledTraits: defaultTraits),
+    // At most one: SwiftPM passes enabled traits to the compiler in an order that differs from run to run, and compiles
+    // everything again when it has changed.
+    .default(enabledTraits: ["NIO"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -99,29 +80,29 @@ let package = Package(
       name: "ApusCredentials",
       dependencies: [
         "ApusCore", "ApusMiddleware", httpTypes, crypto,
-        .target(name: "CApusKeyring", condition: .when(platforms: [.linux], traits: ["Credentials"])),
+        .target(name: "CApusKeyring", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: settings),
     .systemLibrary(name: "CApusKeyring"),
     .target(
       name: "ApusTransfers",
       dependencies: [
-        "ApusCore", "ApusMiddleware", httpTypes, transfersCrypto,
-        .target(name: "CApusZlib", condition: .when(traits: ["Transfers"])),
+        "ApusCore", "ApusMiddleware", httpTypes, crypto,
+        "CApusZlib",
       ],
       swiftSettings: settings),
     .target(
       name: "ApusAWS",
       dependencies: [
-        "ApusCore", "ApusMiddleware", "ApusTransfers", httpTypes, awsCrypto,
-        .target(name: "CApusCRC", condition: .when(traits: ["AWS"])),
+        "ApusCore", "ApusMiddleware", "ApusTransfers", httpTypes, crypto,
+        "CApusCRC",
       ],
       swiftSettings: settings),
     .target(name: "CApusCRC"),
     .target(
       name: "ApusOAuth",
       dependencies: [
-        "ApusCore", "ApusJSON", "ApusMiddleware", httpTypes, oauthCrypto("Crypto"), oauthCrypto("CryptoExtras"),
+        "ApusCore", "ApusJSON", "ApusMiddleware", httpTypes, crypto, cryptoExtras,
       ],
       swiftSettings: settings),
     .target(name: "ApusURLSession", dependencies: ["ApusCore", httpTypes], swiftSettings: settings),
@@ -129,7 +110,7 @@ let package = Package(
     .target(
       name: "ApusNIO",
       dependencies: [
-        "ApusCore", httpTypes, .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"),
+        "ApusCore", httpTypes, "CApusZlib", nio("NIOCore"),
         nio("NIOPosix"), nio("NIOTLS"),
         nio("NIOSSL", package: "swift-nio-ssl"),
         .product(
@@ -141,7 +122,8 @@ let package = Package(
       dependencies: [
         "ApusCore", "ApusMiddleware", httpTypes, logging,
         .target(name: "ApusNIO", condition: .when(platforms: [.linux], traits: ["NIO"])),
-        .target(name: "ApusURLSession", condition: .when(traits: ["URLSession"])),
+        .target(
+          name: "ApusURLSession", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ],
       swiftSettings: settings),
     // Shared by both test products, which re-export it: a gate, and the monitor on which it is based.
@@ -193,22 +175,22 @@ let package = Package(
       name: "ApusTransfersTests",
       dependencies: [
         "ApusTransfers", "ApusAWS", "ApusCore", "ApusMiddleware", "ApusNIO", "ApusTesting", "ApusTestServer",
-        "TestSupport", "TransfersWorker", httpTypes, transfersCrypto,
-        .target(name: "CApusZlib", condition: .when(traits: ["Transfers"])),
+        "TestSupport", "TransfersWorker", httpTypes, crypto,
+        "CApusZlib",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusAWSTests",
       dependencies: [
         "ApusAWS", "ApusCore", "ApusMiddleware", "ApusTesting", "ApusTransfers", "TestSupport", httpTypes, logging,
-        awsCrypto,
+        crypto,
       ],
       swiftSettings: settings),
     .testTarget(
       name: "ApusOAuthTests",
       dependencies: [
         "ApusOAuth", "ApusMiddleware", "ApusCore", "ApusJSON", "Apus", "ApusNIO", "ApusTesting", "ApusTestServer",
-        "TestSupport", httpTypes, oauthCrypto("Crypto"), oauthCrypto("CryptoExtras"),
+        "TestSupport", httpTypes, crypto, cryptoExtras,
       ],
       swiftSettings: settings),
     .testTarget(
@@ -221,7 +203,7 @@ let package = Package(
       name: "ApusNIOTests",
       dependencies: [
         "ApusNIO", "ApusCore", "ApusMiddleware", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport",
-        httpTypes, .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), nio("NIOCore"), nio("NIOPosix"),
+        httpTypes, "CApusZlib", nio("NIOCore"), nio("NIOPosix"),
         nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
@@ -242,7 +224,7 @@ let package = Package(
       dependencies: [
         "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusOAuth", "ApusTesting", "ApusTransfers", "ApusURLSession",
         "LoopbackConformance", "TestSupport", "TransfersWorker",
-        .target(name: "CApusZlib", condition: .when(traits: ["NIO"])), httpTypes, transfersCrypto,
+        "CApusZlib", httpTypes, crypto,
       ],
       swiftSettings: settings),
     .testTarget(

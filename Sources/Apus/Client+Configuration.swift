@@ -1,6 +1,6 @@
 #if NIO && os(Linux)
 import ApusNIO
-#elseif URLSession
+#elseif canImport(Darwin)
 import ApusURLSession
 #endif
 
@@ -26,7 +26,7 @@ extension Client {
       settings: settings)
   }
 
-  #if URLSession || (NIO && os(Linux))
+  #if canImport(Darwin) || (NIO && os(Linux))
   /// Creates a client with the default pipeline and a new transport of this platform, with its own connections:
   /// `NIOTransport` on Linux unless the trait `NIO` is off, otherwise `URLSessionTransport`.
   ///

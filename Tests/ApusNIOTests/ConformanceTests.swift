@@ -1,4 +1,3 @@
-#if NIO
 import ApusNIO
 import ApusTesting
 import Foundation
@@ -26,4 +25,3 @@ struct ConformanceTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Testing
 
@@ -227,4 +226,3 @@ import Testing
     }
   }
 }
-#endif

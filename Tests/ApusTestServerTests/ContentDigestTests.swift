@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Testing
 
@@ -28,4 +27,3 @@ import Testing
     #expect(ContentPattern(repeating: []).bytes(0..<2) == [0, 0])
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Testing
 
@@ -272,4 +271,3 @@ struct FaultTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Testing
 
@@ -24,4 +23,3 @@ import Testing
     #expect(lines == ["X-One": "1", "New": "n", "X-One": "2"])
   }
 }
-#endif

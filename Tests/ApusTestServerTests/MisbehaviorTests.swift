@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import TestSupport
 import Testing
@@ -271,4 +270,3 @@ import Testing
     #expect(try await answer(.status(204).closing(at: .content(0))).text.hasPrefix("HTTP/1.1 204"))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import Dispatch
 import Synchronization
 
@@ -194,4 +193,3 @@ final class RawClient: Sendable {
     code == ECONNRESET || code == EPIPE ? .reset : .failed(errno: code)
   }
 }
-#endif

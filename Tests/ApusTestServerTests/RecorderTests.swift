@@ -1,4 +1,3 @@
-#if NIO
 import Testing
 
 @testable import ApusTestServer
@@ -85,4 +84,3 @@ import Testing
     #expect(recorder.record.exchanges.isEmpty)
   }
 }
-#endif

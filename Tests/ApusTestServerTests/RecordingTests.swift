@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Testing
 
@@ -123,4 +122,3 @@ import Testing
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Testing
 
@@ -166,4 +165,3 @@ import Foundation
     #expect(try await answer(.status(status)).text.hasPrefix("HTTP/1.1 \(status) "))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import Testing
 
 @testable import ApusTestServer
@@ -96,4 +95,3 @@ import Testing
     #expect(throws: RequestParser.Malformed(reason: "head too long")) { try events(lines, by: 1 << 16) }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Testing
 
@@ -163,4 +162,3 @@ import Glibc
   }
   #endif
 }
-#endif

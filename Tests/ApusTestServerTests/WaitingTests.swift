@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Testing
 
@@ -73,4 +72,3 @@ import Testing
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -81,4 +80,3 @@ struct ReferenceTaskTests {
     }
   }
 }
-#endif

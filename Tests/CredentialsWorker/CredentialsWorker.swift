@@ -1,4 +1,3 @@
-#if NIO
 import Apus
 import ApusCore
 import ApusCredentials
@@ -102,10 +101,3 @@ extension Endpoint where Self == Request<Tokens> {
     .post("/token", content: .form(["refresh_token": token.value]))
   }
 }
-#else
-/// Without sockets there is nothing to do.
-@main
-enum CredentialsWorker {
-  static func main() {}
-}
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 public import ApusTestServer
 public import ApusTesting
 import HTTPTypes
@@ -167,4 +166,3 @@ extension FieldLines {
     self.init(fields.map { FieldLine(name: $0.name.rawName, value: $0.value) })
   }
 }
-#endif

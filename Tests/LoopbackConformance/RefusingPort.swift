@@ -1,4 +1,3 @@
-#if NIO
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -42,4 +41,3 @@ final class RefusingPort: Sendable {
     close(descriptor)
   }
 }
-#endif

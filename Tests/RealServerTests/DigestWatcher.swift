@@ -1,4 +1,4 @@
-#if NIO && os(Linux)
+#if os(Linux)
 import Apus
 import Synchronization
 

@@ -1,4 +1,4 @@
-#if NIO && OAuth && os(Linux)
+#if os(Linux)
 import Apus
 import ApusNIO
 import ApusOAuth

@@ -1,4 +1,4 @@
-#if NIO && AWS && Transfers && os(Linux)
+#if os(Linux)
 import Apus
 import ApusNIO
 import ApusTesting

@@ -1,4 +1,4 @@
-#if NIO && os(Linux)
+#if os(Linux)
 @_exported import TestSupport
 import Apus
 import ApusNIO

@@ -1,4 +1,3 @@
-#if NIO && Transfers && AWS
 import ApusAWS
 import ApusCore
 import ApusNIO
@@ -34,4 +33,3 @@ extension TransfersWorker {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && Transfers && AWS
 import ApusAWS
 import ApusCore
 import ApusMiddleware
@@ -189,4 +188,3 @@ extension TransfersWorker {
     return (bucket, words[2], options)
   }
 }
-#endif

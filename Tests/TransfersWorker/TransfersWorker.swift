@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusMiddleware
 import ApusNIO
@@ -64,7 +63,6 @@ struct TransfersWorker {
       await queue(arguments[2], arguments[3], arguments[4], arguments[5])
     case "tus": await upload(arguments[3], to: arguments[2], .tus, extra)
     case "ietf": await upload(arguments[3], to: arguments[2], .ietf, extra)
-    #if AWS
     case "steps" where arguments.count > 6:
       await perform(
         arguments[2],
@@ -72,7 +70,6 @@ struct TransfersWorker {
     case "s3":
       let limit = arguments.count > 5 ? Int64(arguments[5]) : nil
       await uploadParts(arguments[3], to: arguments[2], extra, killedAt: limit ?? .max)
-    #endif
     default:
       await download(arguments[2], to: arguments[3], options(ranges: extra))
     }
@@ -304,10 +301,3 @@ struct TransfersWorker {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
 }
-#else
-/// Without sockets there is nothing to do.
-@main
-enum TransfersWorker {
-  static func main() {}
-}
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import CApusCRC
 
 #if canImport(FoundationEssentials)
@@ -132,4 +131,3 @@ extension CRCTable where Register == UInt64 {
   /// CRC-64/NVME.
   static let crc64nvme = CRCTable(polynomial: 0x9A6C_9329_AC4B_C9B5)
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import Crypto
 
 #if canImport(FoundationEssentials)
@@ -93,4 +92,3 @@ struct Checksum: Sendable {
     withUnsafeBytes(of: value.bigEndian) { Data($0) }
   }
 }
-#endif

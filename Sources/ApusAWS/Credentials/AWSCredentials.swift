@@ -1,4 +1,3 @@
-#if AWS
 public import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -31,4 +30,3 @@ public struct AWSCredentials: Sendable, Hashable, SelfRedacting {
   /// The access key ID, without the secrets.
   public var description: String { "AWSCredentials(\(accessKeyID))" }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 /// A source of the credentials with which requests are signed.
@@ -34,4 +33,3 @@ extension AWSCredentials: AWSCredentialsProvider {
   /// Returns these credentials.
   public func credentials() -> AWSCredentials { self }
 }
-#endif

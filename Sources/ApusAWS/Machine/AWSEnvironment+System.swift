@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 import Foundation
 
@@ -72,4 +71,3 @@ enum SystemFile {
     #endif
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 public import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -92,4 +91,3 @@ public enum AWSProgramError: LoggableError, Hashable {
     }
   }
 }
-#endif

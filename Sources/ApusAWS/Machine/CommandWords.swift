@@ -1,4 +1,3 @@
-#if AWS
 /// The words of a command line, divided as a shell divides them, without anything else that a shell does.
 enum CommandWords {
   /// Returns the words; `nil` if a quotation mark is not closed.
@@ -48,4 +47,3 @@ enum CommandWords {
     return false
   }
 }
-#endif

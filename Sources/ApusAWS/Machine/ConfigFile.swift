@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -106,4 +105,3 @@ extension Substring {
     return self
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 /// The profiles of the user's files: those of `credentials` and `config`, of which the former take precedence.
@@ -65,4 +64,3 @@ extension AWSEnvironment {
     return home + path.dropFirst()
   }
 }
-#endif

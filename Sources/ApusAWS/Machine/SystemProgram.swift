@@ -1,4 +1,4 @@
-#if AWS && (os(macOS) || os(Linux))
+#if os(macOS) || os(Linux)
 import Foundation
 import Synchronization
 

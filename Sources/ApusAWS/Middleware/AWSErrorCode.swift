@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 import HTTPTypes
 
@@ -64,4 +63,3 @@ enum AWSErrorCode: Sendable, Hashable {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -66,4 +65,3 @@ struct ClockSkewState: Sendable {
     return offset
   }
 }
-#endif

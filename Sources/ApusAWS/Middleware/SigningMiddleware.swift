@@ -1,4 +1,3 @@
-#if AWS
 public import ApusCore
 import ApusMiddleware
 import HTTPTypes
@@ -221,4 +220,3 @@ extension Int64 {
     self = Int64(exactly: seconds.rounded()) ?? (seconds > 0 ? .max : .min)
   }
 }
-#endif

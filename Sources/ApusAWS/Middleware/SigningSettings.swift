@@ -1,4 +1,3 @@
-#if AWS
 public import ApusCore
 
 /// The payload of a call's signature. Default: `nil`, chosen by the content.
@@ -26,4 +25,3 @@ extension Endpoint {
     setting(SigningRegionKey.self, region)
   }
 }
-#endif

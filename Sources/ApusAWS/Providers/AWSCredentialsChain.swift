@@ -1,4 +1,3 @@
-#if AWS
 public import ApusCore
 
 /// The credentials of the machine, found where AWS's own tools look for them.
@@ -79,4 +78,3 @@ extension AWSCredentialsChain: ReadyCredentialsProvider {
     try await cache.credentials(for: context)
   }
 }
-#endif

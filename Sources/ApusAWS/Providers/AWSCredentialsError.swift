@@ -1,4 +1,3 @@
-#if AWS
 public import ApusCore
 
 /// The reason why there are no credentials: what each provider that was asked said, in order.
@@ -35,4 +34,3 @@ public struct AWSCredentialsError: LoggableError, Hashable {
     "there are no AWS credentials: " + failures.map { "\($0.source.rawValue): \($0.reason)" }.joined(separator: "; ")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 /// The credentials of a container: from an address that its environment names.
@@ -50,4 +49,3 @@ struct ContainerSource: Sendable {
     return token
   }
 }
-#endif

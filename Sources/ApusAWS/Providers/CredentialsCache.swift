@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 import ApusMiddleware
 import Synchronization
@@ -218,4 +217,3 @@ final class CredentialsCache: Sendable {
     resumption?.resume()
   }
 }
-#endif

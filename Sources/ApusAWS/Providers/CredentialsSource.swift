@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -78,4 +77,3 @@ extension Date {
       ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
   }
 }
-#endif

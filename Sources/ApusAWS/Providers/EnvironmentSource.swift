@@ -1,4 +1,3 @@
-#if AWS
 /// The credentials of environment variables.
 enum EnvironmentSource {
   static func fetch(_ environment: AWSEnvironment) throws(SourceFailure) -> FetchedCredentials {
@@ -10,4 +9,3 @@ enum EnvironmentSource {
       credentials: try AWSCredentials.checked(id, secret, token: environment["AWS_SESSION_TOKEN"]))
   }
 }
-#endif

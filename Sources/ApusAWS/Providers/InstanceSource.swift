@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 /// The credentials of the role of an instance, from its metadata service, version 2.
@@ -64,4 +63,3 @@ struct InstanceSource: Sendable {
     return try await client.send(Request<Content>.get(path).field(Self.tokenField, token, isSensitive: true))
   }
 }
-#endif

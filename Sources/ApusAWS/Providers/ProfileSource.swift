@@ -1,4 +1,3 @@
-#if AWS
 /// The credentials of a profile: its own keys, a role that it assumes, a sign-in, or a program.
 struct ProfileSource: Sendable {
   /// The maximum number of profiles that name one another.
@@ -102,4 +101,3 @@ struct ProfileSource: Sendable {
     }
   }
 }
-#endif

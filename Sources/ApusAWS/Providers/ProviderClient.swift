@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 import ApusMiddleware
 import HTTPTypes
@@ -143,4 +142,3 @@ enum ErrorName {
     return name
   }
 }
-#endif

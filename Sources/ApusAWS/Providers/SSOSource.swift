@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 import Crypto
 
@@ -96,4 +95,3 @@ struct SSOSource: Sendable {
     return cached.accessToken
   }
 }
-#endif

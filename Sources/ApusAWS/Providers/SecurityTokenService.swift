@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -87,4 +86,3 @@ extension RegionName {
     return region
   }
 }
-#endif

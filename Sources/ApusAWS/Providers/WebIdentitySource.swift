@@ -1,4 +1,3 @@
-#if AWS
 /// The credentials of a role that is assumed with the token of an identity provider, which is read from its file every
 /// time.
 struct WebIdentitySource: Sendable {
@@ -25,4 +24,3 @@ struct WebIdentitySource: Sendable {
     return FetchedCredentials(credentials: try await service.assume(role, withWebIdentity: token))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -59,4 +58,3 @@ extension S3: SelfRedacting {
   /// The region and the client's environment, without credentials.
   public var description: String { "S3(\(region), \(client.environment))" }
 }
-#endif

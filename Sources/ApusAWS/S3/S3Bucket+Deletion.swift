@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 import ApusMiddleware
 import HTTPTypes
@@ -72,4 +71,3 @@ extension S3Bucket {
 
   private static let batchLimit = 1000
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 public import ApusTransfers
 import HTTPTypes
@@ -65,4 +64,3 @@ private final class S3ContentCheck: ContentCheck {
 
   var isMatch: Bool { stream.withLock { $0.text } == wanted }
 }
-#endif

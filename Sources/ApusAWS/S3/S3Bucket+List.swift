@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 import HTTPTypes
 
@@ -127,4 +126,3 @@ extension S3ListedObject {
       ?? (try? Date.ISO8601FormatStyle().parse(text))
   }
 }
-#endif

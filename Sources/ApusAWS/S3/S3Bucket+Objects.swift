@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 import HTTPTypes
 
@@ -128,4 +127,3 @@ extension ResponseMapping where Value == XMLTree {
     }
   }
 }
-#endif

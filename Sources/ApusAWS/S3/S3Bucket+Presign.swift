@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 public import HTTPTypes
 
@@ -21,4 +20,3 @@ extension S3Bucket {
     return try await client.message(for: request(method, route, mapping: .content)).url
   }
 }
-#endif

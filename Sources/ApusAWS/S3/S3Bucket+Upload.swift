@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 import ApusTransfers
 import HTTPTypes
@@ -119,4 +118,3 @@ extension ResponseMapping where Value == S3StoredObject {
     }
   }
 }
-#endif

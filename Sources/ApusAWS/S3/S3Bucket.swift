@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 import ApusMiddleware
 import HTTPTypes
@@ -96,4 +95,3 @@ extension S3Bucket: SelfRedacting {
 enum S3Document {
   static let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import HTTPTypes
 
 extension ChecksumAlgorithm {
@@ -21,4 +20,3 @@ extension ChecksumAlgorithm {
     return nil
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import ApusCore
 import ApusTransfers
 import Crypto
@@ -89,4 +88,3 @@ private struct Digests: Sendable {
     return values
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import ApusCore
 import HTTPTypes
 
@@ -114,4 +113,3 @@ extension TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: reason)
   }
 }
-#endif

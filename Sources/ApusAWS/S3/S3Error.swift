@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 import HTTPTypes
 
@@ -104,4 +103,3 @@ struct S3RejectionFormat: ContentFormat {
     return value
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import ApusCore
 import HTTPTypes
 
@@ -45,4 +44,3 @@ extension ResponseMessage {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import ApusCore
 
 /// The position of a page in a list of objects: the server's token, and the counts of empty pages before it, with which
@@ -80,4 +79,3 @@ extension S3ListPosition: Codable {
     try container.encodeIfPresent(noted, forKey: .noted)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import ApusCore
 import ApusMiddleware
 import HTTPTypes
@@ -123,4 +122,3 @@ struct S3Middleware: Middleware {
     }
   }
 }
-#endif

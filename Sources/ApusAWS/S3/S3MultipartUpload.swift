@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTransfers
@@ -212,4 +211,3 @@ struct S3MultipartUpload: UploadDriver {
   /// The number of pages without a part in a row after which a list of parts ends.
   private static let maximumEmptyPages = 100
 }
-#endif

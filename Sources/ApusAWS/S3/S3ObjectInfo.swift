@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 public import HTTPTypes
 
@@ -77,4 +76,3 @@ public struct S3StoredObject: Sendable, Hashable {
     version = HTTPField.Name("x-amz-version-id").flatMap { fields[$0] }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 /// What completes an upload with a part: the entity tag and the checksum of the part.
 struct S3PartReceipt: Hashable, Sendable {
   let entityTag: String
@@ -18,4 +17,3 @@ struct S3PartReceipt: Hashable, Sendable {
   /// The receipt as one text, for the parts of an upload.
   var text: String { ([entityTag] + (checksum.map { [$0] } ?? [])).joined(separator: "\n") }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 /// The size of the parts of an upload, within the limits of S3: at most 10,000 parts of 5 MiB (except the last one) to
 /// 5 GiB.
 struct S3PartSize: Hashable, Sendable {
@@ -34,4 +33,3 @@ struct S3PartSize: Hashable, Sendable {
   /// 48.8 TiB: 10,000 parts of 5 GiB.
   static let maximumLength = maximum * maximumCount
 }
-#endif

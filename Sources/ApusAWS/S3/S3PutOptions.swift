@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 
 /// The properties with which an object is stored.
@@ -30,4 +29,3 @@ public struct S3PutOptions: Sendable {
     return request
   }
 }
-#endif

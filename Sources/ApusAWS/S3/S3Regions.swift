@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import HTTPTypes
 import Synchronization
 
@@ -41,4 +40,3 @@ final class S3Regions: Sendable {
   /// The field (header) that names the region of a bucket.
   static let fieldName = "x-amz-bucket-region"
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import ApusCore
 
 /// The bucket, key and parameters of a request, which the middleware writes into the message.
@@ -62,4 +61,3 @@ enum S3DigestsKey: ContextKey {
   static let defaultValue: S3ContentDigests? = nil
   static let affectsCoalescing = false
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 public import ApusCore
 public import ApusTransfers
 
@@ -45,4 +44,3 @@ public struct S3Upload: Sendable, Hashable {
     (self.object, self.size, self.resumedBytes) = (object, size, resumedBytes)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS && Transfers
 import ApusCore
 import HTTPTypes
 import Synchronization
@@ -63,4 +62,3 @@ private final class VerifiedContent: ContentSource {
 
   func cancel() { content.discard() }
 }
-#endif

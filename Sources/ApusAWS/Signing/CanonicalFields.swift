@@ -1,4 +1,3 @@
-#if AWS
 import HTTPTypes
 
 /// The fields of a request that are signed, sorted by name.
@@ -81,4 +80,3 @@ struct CanonicalFields: Sendable {
     }
   }
 }
-#endif

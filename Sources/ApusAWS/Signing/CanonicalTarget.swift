@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 /// The path and the query of a request target as Signature Version 4 writes them.
@@ -92,4 +91,3 @@ struct CanonicalTarget: Sendable {
     return result
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -83,4 +82,3 @@ struct CanonicalText: Sendable {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 }
-#endif

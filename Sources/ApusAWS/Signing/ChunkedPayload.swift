@@ -1,5 +1,5 @@
-#if AWS
 import ApusCore
+import ApusTransfers
 import Crypto
 import Synchronization
 
@@ -7,10 +7,6 @@ import Synchronization
 import FoundationEssentials
 #else
 import Foundation
-#endif
-
-#if Transfers
-import ApusTransfers
 #endif
 
 /// Content in the coding `aws-chunked`: chunks with their lengths, each signed unless only TLS protects them, and a
@@ -80,12 +76,7 @@ struct ChunkedPayload: Sendable {
       }
     case .empty: return { { nil } }
     default:
-      #if Transfers
       return content.makePieces
-      #else
-      if case .stream(let stream) = content { return { try stream.makePieces() } }
-      return { throw SigningError.contentNotInMemory }
-      #endif
     }
   }
 }
@@ -227,4 +218,3 @@ private final class ChunkedPieces: Sendable {
     }
   }
 }
-#endif

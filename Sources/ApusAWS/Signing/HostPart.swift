@@ -1,4 +1,3 @@
-#if AWS
 /// The rules for texts that become a part of a host, so that they cannot make it another host.
 enum HostPart {
   /// Whether a text is a label of a host name (RFC 1123 §2.1) in lower case: 1 to 63 letters, digits and hyphens, with a
@@ -31,4 +30,3 @@ enum RegionName {
     region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 import HTTPTypes
 
@@ -61,4 +60,3 @@ extension CanonicalText {
   /// Whether a field can contain the text.
   var isPrintable: Bool { bytes.allSatisfy { (0x20...0x7E).contains($0) } }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 public import ApusCore
 import Crypto
 import HTTPTypes
@@ -281,4 +280,3 @@ extension RequestMessage {
     target = text.string
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 /// The reason why a request cannot be signed.
 public enum SigningError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The request names no host.
@@ -28,4 +27,3 @@ public enum SigningError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import Crypto
 import Synchronization
 
@@ -77,4 +76,3 @@ extension SigningMoment {
     scope.region == region && scope.service == service && self.secret == secret
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -59,4 +58,3 @@ struct SigningTime: Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -278,4 +277,3 @@ enum XMLFailure: LoggableError, Hashable {
     }
   }
 }
-#endif

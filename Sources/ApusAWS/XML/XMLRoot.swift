@@ -1,4 +1,3 @@
-#if AWS
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -45,4 +44,3 @@ enum XMLRoot {
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 /// An element of an XML document: its name without prefix, its text and its children. Attributes are left out.
 struct XMLTree: Hashable, Sendable {
   /// The name without its namespace prefix.
@@ -22,4 +21,3 @@ struct XMLTree: Hashable, Sendable {
   /// The children with a name.
   func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
 }
-#endif

@@ -1,4 +1,3 @@
-#if AWS
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -58,4 +57,3 @@ struct XMLWriter {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 #if canImport(Security)
 import ApusCore
 public import ApusMiddleware
@@ -186,5 +185,4 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
     if let old, old.record.principal != record.principal { principalChanges?.notify() }
   }
 }
-#endif
 #endif

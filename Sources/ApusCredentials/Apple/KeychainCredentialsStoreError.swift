@@ -1,4 +1,3 @@
-#if Credentials
 #if canImport(Security)
 public import ApusCore
 import Foundation
@@ -23,5 +22,4 @@ public struct KeychainCredentialsStoreError: LoggableError, Sendable, Hashable {
     "the Keychain: \((SecCopyErrorMessageString(status, nil) as String?) ?? "error \(status)")"
   }
 }
-#endif
 #endif

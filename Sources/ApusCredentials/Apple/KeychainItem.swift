@@ -1,4 +1,3 @@
-#if Credentials
 #if canImport(Security)
 import Foundation
 import Security
@@ -90,5 +89,4 @@ struct KeychainItem: Sendable {
     NSDictionary(dictionary: query) as CFDictionary
   }
 }
-#endif
 #endif

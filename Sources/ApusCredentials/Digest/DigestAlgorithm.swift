@@ -1,4 +1,3 @@
-#if Credentials
 import Crypto
 
 /// A hash algorithm of digest (RFC 7616 §3.3).
@@ -87,4 +86,3 @@ enum DigestHasher {
     return String(decoding: text, as: UTF8.self)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 import ApusMiddleware
 
@@ -136,4 +135,3 @@ struct DigestText {
     return String(repeating: "0", count: Number.bitWidth / 4 - digits.utf8.count) + digits
   }
 }
-#endif

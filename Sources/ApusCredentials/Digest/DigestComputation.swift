@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 import ApusMiddleware
 
@@ -99,4 +98,3 @@ enum DigestUser {
     text.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }
-#endif

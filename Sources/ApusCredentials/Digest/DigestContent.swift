@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 
 #if canImport(Darwin)
@@ -83,4 +82,3 @@ extension DigestHasher {
       to: .content)
   }
 }
-#endif

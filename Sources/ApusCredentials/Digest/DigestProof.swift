@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 import ApusMiddleware
 import HTTPTypes
@@ -80,4 +79,3 @@ struct SentDigest {
     return computation.response(key: key, method: "", target: target, content: content) == proof.lowercased()
   }
 }
-#endif

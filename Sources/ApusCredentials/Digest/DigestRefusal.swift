@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 
 /// The reason why a supported digest challenge, or a response to a message with digest credentials, is refused (RFC 7616
@@ -39,4 +38,3 @@ extension DigestRefusal: CustomStringConvertible {
     TransportError(.refused, requestState: .notSent, detail: description, underlying: self)
   }
 }
-#endif

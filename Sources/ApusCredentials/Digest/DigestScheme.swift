@@ -1,4 +1,3 @@
-#if Credentials
 public import ApusCore
 public import ApusMiddleware
 import HTTPTypes
@@ -204,4 +203,3 @@ extension DigestChallenge {
     text.add("cnonce", quoting: protection.clientNonce)
   }
 }
-#endif

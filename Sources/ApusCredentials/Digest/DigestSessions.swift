@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 
 /// The message counts and successors of nonces, and the strengths of origins. A pure state machine.
@@ -107,4 +106,3 @@ struct DigestSessions {
     sessions[oldest.key] = nil
   }
 }
-#endif

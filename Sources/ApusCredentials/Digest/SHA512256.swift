@@ -1,4 +1,3 @@
-#if Credentials
 /// The hash function SHA-512/256 (FIPS 180-4 §5.3.6.2, §6.7): SHA-512 with its own initial values, cut to 256 bits.
 ///
 /// swift-crypto has it only in `CryptoExtras`. It has no branch or table that depends on the data.
@@ -102,4 +101,3 @@ extension UInt64 {
   /// The bits rotated to the right.
   fileprivate func rotated(_ count: UInt64) -> UInt64 { self >> count | self << (64 - count) }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 public import ApusMiddleware
 import Crypto
 import Synchronization
@@ -176,4 +175,3 @@ final class KeyHolder: Sendable {
     return key
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -92,4 +91,3 @@ final class Descriptor: Sendable {
     try Self.call("written to the disk", name) { fsync(number) }
   }
 }
-#endif

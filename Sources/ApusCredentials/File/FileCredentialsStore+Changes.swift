@@ -1,4 +1,3 @@
-#if Credentials
 public import ApusMiddleware
 
 extension FileCredentialsStore {
@@ -118,4 +117,3 @@ extension FileCredentialsStore {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 public import ApusCore
 public import ApusMiddleware
 import Synchronization
@@ -235,4 +234,3 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
     return held
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 public import ApusCore
 
 #if canImport(Darwin)
@@ -82,4 +81,3 @@ extension FileCredentialsStoreError {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 
 #if canImport(Darwin)
@@ -139,4 +138,3 @@ struct FileIdentity: Hashable, Sendable {
     mode = UInt32(status.st_mode)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 
 /// The locks of one operation on a store. They are taken in order.
@@ -53,4 +52,3 @@ extension FileLock {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 import Crypto
 
 #if canImport(Darwin)
@@ -166,4 +165,3 @@ extension FilePlace {
     return !number.isEmpty && number.allSatisfy(\.isHexDigit)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Credentials
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -169,4 +168,3 @@ extension Folder {
     return Content(bytes: bytes, identity: FileIdentity(try made.status(file)), descriptor: made)
   }
 }
-#endif

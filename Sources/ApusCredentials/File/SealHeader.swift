@@ -1,4 +1,3 @@
-#if Credentials
 import Crypto
 
 #if canImport(FoundationEssentials)
@@ -71,4 +70,3 @@ enum SealHeader: Hashable, Sendable {
     return try? AES.GCM.open(box, using: key, authenticating: file.prefix(Self.length))
   }
 }
-#endif

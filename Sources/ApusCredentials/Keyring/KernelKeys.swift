@@ -1,4 +1,3 @@
-#if Credentials
 #if os(Linux)
 import CApusKeyring
 
@@ -35,5 +34,4 @@ struct SystemKeys: KernelKeys {
 
   func setTimeout(of key: Int32, seconds: UInt32) -> Int { apus_keyring_set_timeout(key, seconds) }
 }
-#endif
 #endif

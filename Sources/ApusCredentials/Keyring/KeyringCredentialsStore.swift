@@ -1,4 +1,3 @@
-#if Credentials
 #if os(Linux)
 import ApusCore
 public import ApusMiddleware
@@ -237,5 +236,4 @@ struct KeyringPlace {
     return locks + "/" + file
   }
 }
-#endif
 #endif

@@ -1,4 +1,3 @@
-#if Credentials
 #if os(Linux)
 public import ApusCore
 
@@ -63,5 +62,4 @@ extension KeyringCredentialsStoreError {
     }
   }
 }
-#endif
 #endif

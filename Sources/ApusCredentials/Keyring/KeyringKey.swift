@@ -1,4 +1,3 @@
-#if Credentials
 #if os(Linux)
 #if canImport(Glibc)
 import Glibc
@@ -106,5 +105,4 @@ extension KeyringCredentialsStore.Keyring {
     }
   }
 }
-#endif
 #endif

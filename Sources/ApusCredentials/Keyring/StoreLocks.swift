@@ -1,4 +1,3 @@
-#if Credentials
 #if os(Linux)
 import ApusCore
 import ApusMiddleware
@@ -50,5 +49,4 @@ struct StoreLocks: Sendable {
     return try await locks(own, outer)
   }
 }
-#endif
 #endif

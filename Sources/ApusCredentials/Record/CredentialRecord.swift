@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 import ApusMiddleware
 
@@ -165,4 +164,3 @@ extension Duration {
     return min(max(self, .zero - longest), longest)
   }
 }
-#endif

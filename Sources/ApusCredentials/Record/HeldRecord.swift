@@ -1,4 +1,3 @@
-#if Credentials
 import ApusCore
 import ApusMiddleware
 
@@ -44,4 +43,3 @@ struct Clocks: Sendable {
   /// Seconds since 1970 by the wall clock.
   var wall: Double { date().timeIntervalSince1970 }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOPosix
@@ -108,4 +107,3 @@ struct AddressFailure: Error {
   let address: SocketAddress
   let underlying: any Error
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 
 /// The order and pace in which a host's addresses are tried (RFC 8305 §4, §5). A pure state machine.
@@ -108,4 +107,3 @@ enum AddressOrder {
     return ordered
   }
 }
-#endif

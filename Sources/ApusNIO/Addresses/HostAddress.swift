@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 
@@ -87,4 +86,3 @@ enum AddressLookup {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOPosix
@@ -174,4 +173,3 @@ struct LookupQueue<WaiterID: Hashable & Sendable>: Sendable {
     return (waiters, next)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 import NIOCore
 
@@ -186,4 +185,3 @@ struct CodingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind and the detail.
   var description: String { "\(kind.rawValue): \(detail)" }
 }
-#endif

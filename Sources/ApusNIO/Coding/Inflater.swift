@@ -1,4 +1,3 @@
-#if NIO
 import CApusZlib
 import NIOCore
 
@@ -174,4 +173,3 @@ final class Inflater {
     }
   }
 }
-#endif

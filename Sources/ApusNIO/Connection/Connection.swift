@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import Synchronization
@@ -122,4 +121,3 @@ extension Connection: Hashable {
 
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
-#endif

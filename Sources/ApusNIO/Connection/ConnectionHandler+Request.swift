@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import HTTPTypes
 import NIOCore
@@ -299,4 +298,3 @@ extension ConnectionHandler {
   /// The maximum interval between reports, for callers that compute the rate from them.
   private static let longestInterval = TimeAmount.seconds(1)
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import HTTPTypes
 import NIOCore
@@ -282,4 +281,3 @@ extension ResponseFraming {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import HTTPTypes
 import NIOCore
@@ -245,4 +244,3 @@ final class ConnectionHandler: ChannelInboundHandler {
     return true
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 
 /// A connection and the exchange on it. A pure state machine; ``ConnectionHandler`` performs what it returns, on the
@@ -294,4 +293,3 @@ struct ConnectionState<ExchangeID: Equatable> {
     unsent = 0
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import Synchronization
@@ -167,4 +166,3 @@ extension Exchange: Hashable {
 
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 
 /// The position of an exchange between its caller and the connections. A pure state machine; ``Exchange`` keeps it
@@ -85,4 +84,3 @@ struct ExchangeState<ConnectionID: Equatable> {
     return Ending(place: place, tells: isAwaited, wasWritten: wasWritten)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOPosix
@@ -91,4 +90,3 @@ final class FileReader: Sendable {
     return buffer
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 
 #if canImport(Glibc)
@@ -65,4 +64,3 @@ private struct FileVersion: Equatable {
 private func systemOpen(_ path: String) -> CInt {
   open(path, O_RDONLY | O_CLOEXEC)
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import HTTPTypes
 
@@ -81,4 +80,3 @@ struct PreparedRequest: Sendable {
     TransportError(.invalidRequest, requestState: .notSent, detail: detail)
   }
 }
-#endif

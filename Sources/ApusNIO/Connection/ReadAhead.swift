@@ -1,4 +1,3 @@
-#if NIO
 /// The state of a reader that reads one piece ahead of its consumer, so that reading and sending overlap. Pure.
 ///
 /// At most one piece is read at a time, and at most one waits to be taken, so memory is bounded.
@@ -63,4 +62,3 @@ struct ReadAhead<Piece: Sendable, Waiter> {
     return Actions(waiter: waiter, reads: continues)
   }
 }
-#endif

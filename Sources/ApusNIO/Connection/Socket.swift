@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import NIOPosix
 
@@ -44,4 +43,3 @@ func hasUnread(_ socket: NIOBSDSocket.Handle) -> Bool {
   // A reset is reported as an error.
   return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
 }
-#endif

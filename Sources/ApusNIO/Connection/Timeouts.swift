@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 
@@ -85,4 +84,3 @@ final class Watchdog {
     onExpiry(phase)
   }
 }
-#endif

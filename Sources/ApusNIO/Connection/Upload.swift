@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import Synchronization
@@ -157,4 +156,3 @@ private final class Remaining: Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOPosix
@@ -259,4 +258,3 @@ final class OpenDials: Sendable {
     }
   }
 }
-#endif

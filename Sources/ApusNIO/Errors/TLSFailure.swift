@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import NIOSSL
 
@@ -128,4 +127,3 @@ struct TLSFailure: Error {
     "TLSV1_CERTIFICATE_REQUIRED": "the server requires a client certificate (alert certificate required)",
   ]
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOPosix
@@ -115,4 +114,3 @@ struct DialPeer: Sendable, CustomStringConvertible {
     "\(isProxy ? "the proxy " : "")\(host):\(port)" + (address.map { " (\($0))" } ?? "")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 
 extension ByteBuffer {
@@ -16,4 +15,3 @@ extension ByteBuffer {
     }
   }
 }
-#endif

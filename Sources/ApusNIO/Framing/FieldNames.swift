@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 
 #if canImport(Darwin)
@@ -123,4 +122,3 @@ struct FieldNames: Sendable {
     "X-Robots-Tag", "X-Runtime", "X-Served-By", "X-Timer", "X-Trace-Id", "X-XSS-Protection",
   ]
 }
-#endif

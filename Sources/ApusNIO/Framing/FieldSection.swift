@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 
 /// A section of field lines, and the framing of the message that it declares (RFC 9112 §5, §6).
@@ -136,4 +135,3 @@ extension FieldSection {
     }
   }
 }
-#endif

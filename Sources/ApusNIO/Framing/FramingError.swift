@@ -1,4 +1,3 @@
-#if NIO
 /// An error in the framing of an HTTP/1.1 response, or in a request head that cannot be written.
 ///
 /// After an error in a response the state of the connection is unknown; it can only be closed (RFC 9112 §6.3).
@@ -75,4 +74,3 @@ struct FramingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind and the detail.
   var description: String { "\(kind.rawValue): \(detail)" }
 }
-#endif

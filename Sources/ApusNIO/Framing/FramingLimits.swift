@@ -1,4 +1,3 @@
-#if NIO
 /// The limits on the framing of one response.
 ///
 /// Content is limited by its reader instead, which knows its purpose. These limits bound the memory of a decoder,
@@ -62,4 +61,3 @@ struct FramingBudget: Sendable {
 
   private static let tooLarge = FramingError(.fieldsTooLarge, "the response's fields are too large")
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 /// A writer that copies the parts of a request head into memory of sufficient size and checks them.
 struct HeadWriter {
   private let target: UnsafeMutableRawBufferPointer
@@ -87,4 +86,3 @@ enum TargetRules {
     }
   }
 }
-#endif

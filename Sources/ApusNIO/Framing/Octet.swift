@@ -1,4 +1,3 @@
-#if NIO
 /// The byte classes of HTTP's grammar (RFC 9110 §5.6), as 128 bits in two words: no table in memory.
 enum Octet {
   static let tab = UInt8(ascii: "\t")
@@ -101,4 +100,3 @@ enum Octet {
     byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
   }
 }
-#endif

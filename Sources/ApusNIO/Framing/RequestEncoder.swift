@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 import NIOCore
 
@@ -195,4 +194,3 @@ extension RequestEncoder {
     buffer.writeStaticString("0\r\n\r\n")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 import NIOCore
 
@@ -301,4 +300,3 @@ extension ResponseDecoder {
 
   private static let tooMuchExtension = FramingError(.chunkExtensionsTooLarge, "chunk extensions outgrow the content")
 }
-#endif

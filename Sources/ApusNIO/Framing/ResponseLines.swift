@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 
 #if canImport(Darwin)
@@ -175,4 +174,3 @@ struct ChunkLine: Sendable, Equatable {
     return false
   }
 }
-#endif

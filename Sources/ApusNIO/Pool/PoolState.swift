@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 
 /// The limits on a pool's connections.
@@ -535,4 +534,3 @@ extension PoolState {
     actions.append(.wake(first))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import HTTPTypes
 
@@ -148,4 +147,3 @@ struct ProxyException: Sendable {
 
   private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import HTTPTypes
 import NIOCore
@@ -86,4 +85,3 @@ private final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandle
     done.completeWith(result)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOSSL
@@ -147,4 +146,3 @@ enum HostIdentity {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOPosix
@@ -49,4 +48,3 @@ final class SecureContext: Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 public import NIOPosix
@@ -157,4 +156,3 @@ extension NIOTransport {
     core.loops.next().map { EventLoopExecutor($0) }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 public import ApusCore
 import NIOCore
 import NIOPosix
@@ -113,4 +112,3 @@ extension NIOTransport: SelfDescribing {
     return facts
   }
 }
-#endif

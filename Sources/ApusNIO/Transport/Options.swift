@@ -1,4 +1,3 @@
-#if NIO
 public import ApusCore
 import HTTPTypes
 
@@ -196,4 +195,3 @@ extension CodingLimits {
       chainLength: limits.contentCodings)
   }
 }
-#endif

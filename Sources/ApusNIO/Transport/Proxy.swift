@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -208,4 +207,3 @@ extension ProxyServer {
     self.init(host: proxy.host, port: proxy.port, authorization: authorization)
   }
 }
-#endif

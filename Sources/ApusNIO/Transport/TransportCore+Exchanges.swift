@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 
@@ -98,4 +97,3 @@ extension TransportCore: ConnectionOwner {
     waiter?.resume(throwing: error(ending))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import HTTPTypes
 import NIOCore
@@ -223,4 +222,3 @@ extension TransportCore.Pool.Refusal {
     }
   }
 }
-#endif

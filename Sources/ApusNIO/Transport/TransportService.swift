@@ -1,4 +1,4 @@
-#if NIO && ServiceLifecycle
+#if ServiceLifecycle
 public import ServiceLifecycle
 
 /// A service that shuts a transport down gracefully together with its service group.

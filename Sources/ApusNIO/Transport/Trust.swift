@@ -1,4 +1,3 @@
-#if NIO
 public import ApusCore
 import NIOCore
 import NIOSSL
@@ -80,4 +79,3 @@ extension TLSConfiguration {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import Synchronization
 
@@ -70,4 +69,3 @@ final class Latch: Sendable {
     state.withLock { $0.waiters.removeValue(forKey: number) }?.release()
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 /// A first-in, first-out queue from which any element can be removed without a search.
 struct WaiterQueue<ID: Hashable & Sendable>: Sendable {
   /// The queue in order. Elements that left are `nil` until the array is compacted.
@@ -52,4 +51,3 @@ struct WaiterQueue<ID: Hashable & Sendable>: Sendable {
     }
   }
 }
-#endif

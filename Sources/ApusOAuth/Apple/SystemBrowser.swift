@@ -1,4 +1,3 @@
-#if OAuth
 #if canImport(AuthenticationServices)
 public import AuthenticationServices
 import Foundation
@@ -89,5 +88,4 @@ private final class SystemBrowserSession: ASWebAuthenticationPresentationContext
     return .failure(error ?? OAuthError(.authorization, .browserFailed, "the system returned no redirect"))
   }
 }
-#endif
 #endif

@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 public import ApusMiddleware
 
@@ -49,4 +48,3 @@ extension Authentication {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 public import ApusMiddleware
 import HTTPTypes
@@ -95,4 +94,3 @@ public final class ScopeMiddleware: Middleware {
     if isNew { onMissing(scopes) }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 public import ApusMiddleware
 import Synchronization
@@ -112,4 +111,3 @@ extension CredentialsStore {
     return tokens
   }
 }
-#endif

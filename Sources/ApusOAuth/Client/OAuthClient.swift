@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 import ApusJSON
 import ApusMiddleware
@@ -159,4 +158,3 @@ extension OAuthClient {
     }
   }
 }
-#endif

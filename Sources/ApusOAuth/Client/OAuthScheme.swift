@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 import ApusMiddleware
 import HTTPTypes
@@ -50,4 +49,3 @@ struct OAuthScheme: AuthenticationScheme {
     return isAsked ? .resend : .proceed
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 
 /// When to ask for the tokens of a device authorization (RFC 8628 §3.5). A pure state machine.
@@ -49,4 +48,3 @@ struct DevicePolling: Hashable {
     next = now.advanced(by: interval)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 
 /// What a user needs in order to sign in on another device (RFC 8628 §3.3). Show it: its texts have no control or
@@ -16,4 +15,3 @@ public struct DevicePrompt: Sendable, SelfRedacting {
   /// The lifetime only: a reader of the code could use it.
   public var description: String { "device prompt, valid for \(lifetime.components.seconds) s" }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 import ApusJSON
 import ApusMiddleware
@@ -100,4 +99,3 @@ extension DevicePrompt {
     lifetime = TokenResponse.lifetime(json) ?? Self.defaultLifetime
   }
 }
-#endif

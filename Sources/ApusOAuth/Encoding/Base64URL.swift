@@ -1,4 +1,3 @@
-#if OAuth
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -36,4 +35,3 @@ enum Base64URL {
     return data
   }
 }
-#endif

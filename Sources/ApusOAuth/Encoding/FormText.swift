@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 
 /// The parameters of forms and of queries (WHATWG URL §5), as OAuth uses them.
@@ -56,4 +55,3 @@ enum FormText {
     return String(decoding: PercentEncoding.decode(bytes: spaced), as: UTF8.self)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusJSON
 
 /// The members of a server's JSON, as servers write them.
@@ -29,4 +28,3 @@ extension JSONValue {
     self[name]?.array.map { $0.prefix(1000).compactMap(\.string) }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 /// Texts that cannot be guessed, and their comparison.
 enum SecretText {
   /// Returns 256 random bits as 43 characters: a state, a nonce, or a code verifier (RFC 7636 §4.1).
@@ -15,4 +14,3 @@ enum SecretText {
     return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 import ApusJSON
 
@@ -55,4 +54,3 @@ enum ServerName {
     }
   }
 }
-#endif

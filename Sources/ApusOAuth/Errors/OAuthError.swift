@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 import ApusMiddleware
 
@@ -100,4 +99,3 @@ extension OAuthError: RefreshError {
   /// Whether only a new sign-in helps.
   package var isLasting: Bool { code == .invalidGrant || status == 401 || status == 403 }
 }
-#endif

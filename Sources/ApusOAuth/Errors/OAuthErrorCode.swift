@@ -1,4 +1,3 @@
-#if OAuth
 extension OAuthError {
   /// A kind of failure. The raw values of the server's kinds are those of the registry of OAuth.
   public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -121,4 +120,3 @@ extension OAuthError {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -26,4 +25,3 @@ struct AuthenticationAge: Hashable {
     start.timeIntervalSince(authentication) <= Double(seconds) + leeway
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 public import ApusJSON
 
@@ -40,4 +39,3 @@ public struct IDToken: Sendable, SelfRedacting {
   /// Claims are personal data, so only their number.
   public var description: String { "ID token with \(claims.count) claims" }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusJSON
 
 #if canImport(FoundationEssentials)
@@ -123,4 +122,3 @@ struct IDTokenRules {
 
   private func invalid(_ reason: String) -> OAuthError { OAuthError(.idToken, .invalidIDToken, reason) }
 }
-#endif

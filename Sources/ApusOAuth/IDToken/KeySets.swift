@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 import Synchronization
 
@@ -51,4 +50,3 @@ final class KeySets: Sendable {
     OAuthError(.idToken, .invalidIDToken, "the server has no key of its name")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusJSON
 import Crypto
 import CryptoExtras
@@ -72,4 +71,3 @@ extension JSONWebKey {
     json["keys"]?.array.map { $0.prefix(maximumCount).compactMap { JSONWebKey($0) } }
   }
 }
-#endif

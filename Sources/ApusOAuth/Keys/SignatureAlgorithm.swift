@@ -1,4 +1,3 @@
-#if OAuth
 import Crypto
 
 #if canImport(FoundationEssentials)
@@ -53,4 +52,3 @@ enum SignatureAlgorithm: String, Hashable, Sendable, CaseIterable {
     return hash(parts.hash)
   }
 }
-#endif

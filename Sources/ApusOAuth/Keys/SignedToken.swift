@@ -1,4 +1,3 @@
-#if OAuth
 import ApusJSON
 import Crypto
 
@@ -47,4 +46,3 @@ struct SignedToken {
     return "\(text).\(Base64URL.encode(try key.signature(for: Data(text.utf8)).rawRepresentation))"
   }
 }
-#endif

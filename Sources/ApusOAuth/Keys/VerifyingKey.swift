@@ -1,4 +1,3 @@
-#if OAuth
 import Crypto
 import CryptoExtras
 
@@ -67,4 +66,3 @@ extension Curve25519.Signing.PublicKey: VerifyingKey {
     isValidSignature(signature, for: message)
   }
 }
-#endif

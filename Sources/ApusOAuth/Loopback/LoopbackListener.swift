@@ -1,4 +1,3 @@
-#if OAuth
 import Synchronization
 
 /// A listener on 127.0.0.1 that waits for one redirect (RFC 8252 §7.3), on a queue of its own.
@@ -94,4 +93,3 @@ final class LoopbackListener: Sendable {
     waiter?.resume(with: result.mapError { $0 })
   }
 }
-#endif

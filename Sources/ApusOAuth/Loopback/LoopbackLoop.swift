@@ -1,4 +1,3 @@
-#if OAuth
 import Dispatch
 import Synchronization
 
@@ -101,4 +100,3 @@ final class LoopbackLoop: Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -128,4 +127,3 @@ final class LoopbackSocket: Sendable {
     #endif
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 /// The responses of the listener.
 enum RedirectPage {
   /// The response to a request.
@@ -43,4 +42,3 @@ enum RedirectPage {
     return Array("HTTP/1.1 \(status)\r\n\(fields.joined(separator: "\r\n"))\r\n\r\n\(page)".utf8)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 /// A request to the listener: the head of an HTTP/1.1 message, read byte by byte. Pure, total and bounded.
 struct RedirectRequest {
   /// The maximum length of a head in bytes.
@@ -76,4 +75,3 @@ struct RedirectRequest {
     target.utf8.first == UInt8(ascii: "/") && target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusJSON
 import ApusMiddleware
 import Crypto
@@ -85,4 +84,3 @@ struct ProofKey: Sendable {
     return try SignedToken.signed(header: header, claims: .object(claims), by: key)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 import HTTPTypes
 import Synchronization
@@ -30,4 +29,3 @@ final class ProofNonces: Sendable {
     return true
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 import ApusJSON
 
@@ -104,4 +103,3 @@ extension AuthorizationServer {
     }
   }
 }
-#endif

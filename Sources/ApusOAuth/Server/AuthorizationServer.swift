@@ -1,4 +1,3 @@
-#if OAuth
 /// An authorization server: its issuer and its endpoints (RFC 8414, OpenID Connect Discovery).
 ///
 /// ``discover(_:issuerPattern:using:)`` reads them from the server. A server without metadata is described by hand:
@@ -68,4 +67,3 @@ public struct AuthorizationServer: Sendable, Hashable {
     return try ServerURL(text, for: step, "endpoint")
   }
 }
-#endif

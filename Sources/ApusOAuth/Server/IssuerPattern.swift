@@ -1,4 +1,3 @@
-#if OAuth
 /// The issuers of a server with several tenants: a URL with a placeholder for one segment of its path.
 struct IssuerPattern: Hashable {
   private static let placeholder = "{tenantid}"
@@ -43,4 +42,3 @@ extension AuthorizationServer {
     return try IssuerPattern(issuerPattern, for: step)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 import ApusJSON
 import ApusMiddleware
@@ -124,4 +123,3 @@ struct OAuthCalls: Sendable {
     throw OAuthError(step, .malformedResponse, "the response is no JSON object")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 
 /// A URL of an authorization server that may be used: https, or http on this machine.
@@ -28,4 +27,3 @@ struct ServerURL: Hashable, Sendable {
     self.text = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? text : "\(url.origin)\(url.target)"
   }
 }
-#endif

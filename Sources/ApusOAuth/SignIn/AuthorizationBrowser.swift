@@ -1,4 +1,3 @@
-#if OAuth
 /// A browser that shows a page to the user, for sign-ins.
 ///
 /// ``AuthorizationBrowser/printed`` prints the page's URL; on Apple platforms `SystemBrowser` shows a window of the
@@ -48,4 +47,3 @@ extension AuthorizationBrowser where Self == PrintingBrowser {
   /// Prints the URL of the page to standard output.
   public static var printed: PrintingBrowser { PrintingBrowser() }
 }
-#endif

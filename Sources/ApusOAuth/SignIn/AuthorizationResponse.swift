@@ -1,4 +1,3 @@
-#if OAuth
 /// The redirect at the end of an authorization (RFC 6749 §4.1.2). Pure.
 struct AuthorizationResponse {
   /// The maximum length of a redirect in bytes.
@@ -56,4 +55,3 @@ extension String {
     return Substring(utf8.dropFirst(prefix.utf8.count))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 import ApusMiddleware
 import Crypto
@@ -57,4 +56,3 @@ public final class OAuthAuthorization: Sendable, SelfRedacting {
   /// The number of scopes.
   public var description: String { "authorization of \(scopes.count) scopes" }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 import ApusJSON
 import ApusMiddleware
@@ -104,4 +103,3 @@ extension OAuthClient {
     return OAuthGrant(tokens, asked: authorization.scopes, identity: identity)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 
 extension OAuthClient {
@@ -95,4 +94,3 @@ extension OAuthClient {
     }
   }
 }
-#endif

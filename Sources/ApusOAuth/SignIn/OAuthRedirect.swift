@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 
 /// The URL to which the server redirects the browser after the authorization.
@@ -26,4 +25,3 @@ public struct OAuthRedirect: Sendable, Hashable {
     OAuthRedirect(kind: .uri(uri))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 import ApusJSON
 public import ApusMiddleware
@@ -149,4 +148,3 @@ extension ClientAuthentication {
     return try SignedToken.signed(header: .object(header), claims: claims, by: key.0)
   }
 }
-#endif

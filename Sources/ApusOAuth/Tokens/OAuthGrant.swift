@@ -1,4 +1,3 @@
-#if OAuth
 public import ApusCore
 public import ApusMiddleware
 
@@ -30,4 +29,3 @@ public struct OAuthGrant: Sendable, SelfRedacting {
     "grant of \(scopes.count) scopes, \(missingScopes.count) missing\(identity == nil ? "" : ", with an identity")"
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusCore
 import ApusJSON
 import ApusMiddleware
@@ -58,4 +57,3 @@ struct TokenResponse {
     json.seconds("expires_in").flatMap { $0 > 0 && $0 < 1e10 ? Duration(clampingSeconds: $0) : nil }
   }
 }
-#endif

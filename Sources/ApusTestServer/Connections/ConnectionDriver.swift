@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -169,4 +168,3 @@ extension Channel {
     }
   }
 }
-#endif

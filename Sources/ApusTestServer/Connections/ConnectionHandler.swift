@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import NIOSSL
 
@@ -270,4 +269,3 @@ final class ConnectionHandler: ChannelInboundHandler {
     context.close(mode: .output, promise: nil)
   }
 }
-#endif

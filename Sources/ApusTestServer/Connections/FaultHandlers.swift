@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 
 /// A handler that performs a fault on a new connection before anything is read, and then sets the connection up.
@@ -161,4 +160,3 @@ final class Truncation: ChannelOutboundHandler {
     }
   }
 }
-#endif

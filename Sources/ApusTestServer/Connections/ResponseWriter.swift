@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 
 /// A writer of one reply: performs its steps in order and tracks whether they make a complete response.
@@ -117,4 +116,3 @@ struct ResponseWriter {
     recorder.settle(request.number, failure: nil)
   }
 }
-#endif

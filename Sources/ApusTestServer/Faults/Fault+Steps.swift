@@ -1,4 +1,3 @@
-#if NIO
 // Faults are steps of a reply: those of the response are inserted into the reply, earlier ones are performed alone.
 
 extension Reply {
@@ -127,4 +126,3 @@ extension Reply.Step {
     [.framing(Array("\(length.map { String($0, radix: 16) } ?? "")\r\n".utf8)), self, .framing(Array("\r\n".utf8))]
   }
 }
-#endif

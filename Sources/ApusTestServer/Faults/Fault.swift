@@ -1,4 +1,3 @@
-#if NIO
 package import ApusWaiting
 
 /// A fault on a connection: a trigger, an effect, and a scope of connections or requests.
@@ -217,4 +216,3 @@ extension [Fault] {
     return first { fits($0.trigger) && $0.scope.contains(occasion) }
   }
 }
-#endif

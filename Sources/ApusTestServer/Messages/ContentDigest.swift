@@ -1,4 +1,3 @@
-#if NIO
 /// A running 64-bit digest of content, for comparing large content without keeping it in memory.
 ///
 /// FNV-1a over little-endian 64-bit words, the last one padded with zeros, followed by the length. The digest depends
@@ -107,4 +106,3 @@ public struct ContentPattern: Sendable, Hashable {
     return bytes
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 /// One field line of a message (one line of its headers or trailers) as sent on the wire (RFC 9110 section 5).
 public struct FieldLine: Sendable, Hashable, CustomStringConvertible {
   /// The name, in the case it was sent in.
@@ -83,4 +82,3 @@ extension FieldLines: ExpressibleByDictionaryLiteral {
     self.init(elements.map(FieldLine.init(name:value:)))
   }
 }
-#endif

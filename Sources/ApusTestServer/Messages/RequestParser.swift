@@ -1,4 +1,3 @@
-#if NIO
 /// A strict parser of HTTP/1.1 requests (RFC 9112). A pure state machine: ``append(_:)`` adds bytes, ``next()``
 /// returns the next event.
 ///
@@ -206,4 +205,3 @@ struct RequestParser {
   private static let tokenOctets = Set(
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 /// A request and its outcome.
 ///
 /// Properties of the request can be read from the exchange: `exchange.method` is `exchange.request.method`.
@@ -109,4 +108,3 @@ public struct ConnectionFailure: Sendable, Hashable {
   /// A description of the error.
   public let reason: String
 }
-#endif

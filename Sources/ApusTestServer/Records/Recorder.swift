@@ -1,4 +1,3 @@
-#if NIO
 import ApusWaiting
 import NIOCore
 
@@ -197,4 +196,3 @@ final class Recorder: Sendable {
     monitor.update { $0.rejections.append(MalformedRequest(connection: connection, reason: reason)) }
   }
 }
-#endif

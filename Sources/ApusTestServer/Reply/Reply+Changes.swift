@@ -1,4 +1,3 @@
-#if NIO
 public import ApusWaiting
 
 // Modifiers: each returns a changed reply, so they can be combined.
@@ -90,4 +89,3 @@ extension Reply {
       })
   }
 }
-#endif

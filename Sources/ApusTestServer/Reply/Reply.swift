@@ -1,4 +1,3 @@
-#if NIO
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -120,4 +119,3 @@ extension Reply {
     return .json(String(decoding: json, as: UTF8.self), status: status, fields: fields)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 public import ApusWaiting
 
 extension Reply {
@@ -114,4 +113,3 @@ extension Reply.Step {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import NIOSSL
 
@@ -99,4 +98,3 @@ extension TestServer {
     }
   }
 }
-#endif

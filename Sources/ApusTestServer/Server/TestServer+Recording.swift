@@ -1,4 +1,3 @@
-#if NIO
 extension TestServer {
   /// All exchanges that were not forgotten, in the order in which the heads of their requests arrived.
   public var exchanges: [RecordedExchange] { recorder.record.exchanges }
@@ -112,4 +111,3 @@ public enum TestServerError: Error, Sendable {
   /// The listening socket has no port.
   case noPort
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -123,4 +122,3 @@ public final class TestServer: Sendable {
     for connection in connections { connection.close(promise: nil) }
   }
 }
-#endif

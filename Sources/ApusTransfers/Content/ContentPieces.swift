@@ -1,4 +1,3 @@
-#if Transfers
 package import ApusCore
 import Foundation
 import Synchronization
@@ -192,4 +191,3 @@ private final class CutPieces: Sendable {
 struct ContentChanged: LoggableError {
   var description: String { "the file to send was changed after the call began" }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import CApusZlib
 import Foundation
 import Synchronization
@@ -83,4 +82,3 @@ final class Deflater: Sendable {
     }
   }
 }
-#endif

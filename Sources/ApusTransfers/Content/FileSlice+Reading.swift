@@ -1,4 +1,3 @@
-#if Transfers
 package import ApusCore
 import Dispatch
 package import Foundation
@@ -48,4 +47,3 @@ extension FileSlice {
 
   private static var pieceLength: Int { 256 << 10 }
 }
-#endif

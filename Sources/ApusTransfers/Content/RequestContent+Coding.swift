@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 import Foundation
 import Synchronization
@@ -137,4 +136,3 @@ private final class GzippedPieces: Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -151,4 +150,3 @@ struct DictionaryReader {
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
   private static func endsItem(_ byte: UInt8) -> Bool { ",; ()\t".utf8.contains(byte) }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Crypto
 import Synchronization
 
@@ -52,4 +51,3 @@ final class DigestStream: Sendable {
     }
   }
 }
-#endif

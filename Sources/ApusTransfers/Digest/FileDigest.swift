@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -61,4 +60,3 @@ public struct FileDigest: Sendable, Hashable {
     return difference == 0
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Crypto
 
 /// Hexadecimal digits.
@@ -35,4 +34,3 @@ enum Hexadecimal {
     }
   }
 }
-#endif

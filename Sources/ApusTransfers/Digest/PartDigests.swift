@@ -1,4 +1,3 @@
-#if Transfers
 /// The digests of the content (body) of one response, which is a part of a file (RFC 9530 §2).
 struct PartDigests {
   let stream: DigestStream
@@ -14,4 +13,3 @@ struct PartDigests {
     stated.allSatisfy { stream.matches($0) == true }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 /// The delays before a transfer continues: exponential backoff with full jitter.
 enum Backoff {
   /// Returns a random time between zero and a bound that doubles from 0.5 to 20 seconds.
@@ -11,4 +10,3 @@ enum Backoff {
     return bound * (Double(random >> 11) / Double(1 << 53))
   }
 }
-#endif

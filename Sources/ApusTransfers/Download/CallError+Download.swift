@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 
 extension TransferError {
@@ -31,4 +30,3 @@ extension CallError {
     return error
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 
 extension Client {
@@ -119,4 +118,3 @@ extension Client {
     return try await download.run()
   }
 }
-#endif

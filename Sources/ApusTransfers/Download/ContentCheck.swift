@@ -1,4 +1,3 @@
-#if Transfers
 package import Foundation
 
 /// A check of the content (body) of a file, for checksums that no field of HTTP names.
@@ -20,4 +19,3 @@ extension PartialFile {
     guard check.isMatch else { throw TransferError(.digestMismatch) }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -144,4 +143,3 @@ extension PartialFile {
     try save(bytes)
   }
 }
-#endif

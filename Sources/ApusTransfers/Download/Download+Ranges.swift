@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 
@@ -193,4 +192,3 @@ extension HTTPResponse {
     headerFields[.acceptRanges]?.lowercased() == "none"
   }
 }
-#endif

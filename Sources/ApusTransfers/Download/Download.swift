@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 
@@ -315,4 +314,3 @@ struct Download<Value: Sendable> {
     return error
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 /// The options of a download to a file.
 public struct DownloadOptions: Sendable {
   /// Whether an existing file is replaced, atomically, when the new one is complete. Default: `false`; the download
@@ -58,4 +57,3 @@ public struct DownloadOptions: Sendable {
     self.digest = digest
   }
 }
-#endif

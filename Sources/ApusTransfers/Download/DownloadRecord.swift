@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -129,4 +128,3 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// The number of seconds for which a complete file is kept.
   private static let completeLifetime: Int64 = 86_400
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import Crypto
 import HTTPTypes
@@ -21,4 +20,3 @@ struct DownloadSource: Hashable, Sendable {
     hash = Hexadecimal.hash(of: ["download", resource, coding, account], bytes: SHA256.byteCount)
   }
 }
-#endif

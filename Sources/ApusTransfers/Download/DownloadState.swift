@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 
@@ -221,4 +220,3 @@ struct DownloadState {
   /// The number of responses with a part of what was requested.
   private static let rangeLimit = 1000
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 public import HTTPTypes
 
@@ -33,4 +32,3 @@ public struct DownloadedFile: Sendable {
     validator = head.headerFields[.eTag] ?? head.headerFields[.lastModified]
   }
 }
-#endif

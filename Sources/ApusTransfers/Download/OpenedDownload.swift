@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 
@@ -129,4 +128,3 @@ extension Request {
       continuations: options.maximumContinuations)
   }
 }
-#endif

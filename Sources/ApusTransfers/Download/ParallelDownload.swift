@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 import Synchronization
@@ -155,4 +154,3 @@ extension CallError {
     return transfer != nil || code == .cancelled ? .permanent : .rejected
   }
 }
-#endif

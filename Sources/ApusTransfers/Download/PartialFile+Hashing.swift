@@ -1,4 +1,3 @@
-#if Transfers
 extension PartialFile {
   /// Adds the first bytes of the file to digests, if any are needed.
   ///
@@ -27,4 +26,3 @@ extension PartialFile {
     }
   }
 }
-#endif

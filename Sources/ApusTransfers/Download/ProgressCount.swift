@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 
 /// The progress of a transfer as it is reported: its fraction never decreases.
@@ -21,4 +20,3 @@ struct ProgressCount {
     report(next.completed, next.total)
   }
 }
-#endif

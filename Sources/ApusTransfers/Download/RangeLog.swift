@@ -1,4 +1,3 @@
-#if Transfers
 import Synchronization
 
 /// The account of the bytes that several ranges of a download have written, from which another process continues.
@@ -113,4 +112,3 @@ enum RangeTable {
     Int64(bitPattern: bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
   }
 }
-#endif

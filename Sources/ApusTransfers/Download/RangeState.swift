@@ -1,4 +1,3 @@
-#if Transfers
 import HTTPTypes
 
 /// The course of a download with several ranges at once: which range each lane requests next, what a response means,
@@ -282,4 +281,3 @@ struct RangeState {
   /// The number of responses with a part of what was requested.
   private static let partLimit = 1000
 }
-#endif

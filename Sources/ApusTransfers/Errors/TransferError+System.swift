@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -34,4 +33,3 @@ extension TransferError {
     }
   }
 }
-#endif

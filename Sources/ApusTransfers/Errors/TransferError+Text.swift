@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 
 #if canImport(Darwin)
@@ -132,4 +131,3 @@ extension TransferError {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 
 /// The reason why a transfer between a file and a server failed, and what was kept of it.
@@ -116,4 +115,3 @@ extension CallError {
   /// The reason why a transfer failed, and what was kept of it. `nil` for errors of other calls.
   public var transfer: TransferError? { underlying as? TransferError }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -29,4 +28,3 @@ enum BootSession {
     #endif
   }
 }
-#endif

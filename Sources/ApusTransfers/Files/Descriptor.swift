@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -125,4 +124,3 @@ final class Descriptor: Sendable {
     flock(number, LOCK_UN)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Crypto
 
 /// The path of a transfer's file, as its folder and its name, with the names of the files beside it.
@@ -47,4 +46,3 @@ struct FilePlace: Sendable, Hashable {
   /// The maximum number of bytes of a name on all usual file systems.
   private static let longestName = 255
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Dispatch
 import Synchronization
 
@@ -74,4 +73,3 @@ final class FileWork<Output: Sendable>: Sendable {
     waiter?.resume(returning: outcome)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -25,4 +24,3 @@ package struct FileVersion: Hashable, Sendable, Codable {
     (modifiedSeconds, modifiedNanoseconds) = (Int64(modified.tv_sec), Int64(modified.tv_nsec))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -149,4 +148,3 @@ struct Folder: Sendable {
     try written.get()
   }
 }
-#endif

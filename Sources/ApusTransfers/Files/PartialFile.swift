@@ -1,4 +1,3 @@
-#if Transfers
 import Synchronization
 
 #if canImport(Darwin)
@@ -227,4 +226,3 @@ final class PartialFile: Sendable {
   /// The maximum size of a record in bytes.
   private static let recordLimit = 64 << 10
 }
-#endif

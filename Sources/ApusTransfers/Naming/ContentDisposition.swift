@@ -1,4 +1,3 @@
-#if Transfers
 /// The field `Content-Disposition` (RFC 6266).
 enum ContentDisposition {
   /// Returns the names in order of preference: `filename*`, then `filename` (RFC 6266 §4.3). They are untrusted.
@@ -90,4 +89,3 @@ enum PercentText {
     return bytes
   }
 }
-#endif

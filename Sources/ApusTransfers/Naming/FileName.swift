@@ -1,4 +1,3 @@
-#if Transfers
 public import HTTPTypes
 
 /// A name for a file, safe to use in any folder.
@@ -74,4 +73,3 @@ public struct FileName: Sendable, Hashable, CustomStringConvertible {
     return PercentText.bytes(of: segment).map { String(decoding: $0, as: UTF8.self) } ?? String(Substring(segment))
   }
 }
-#endif

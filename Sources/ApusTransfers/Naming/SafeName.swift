@@ -1,4 +1,3 @@
-#if Transfers
 /// The rules that make a safe name of untrusted text.
 enum SafeName {
   /// The maximum number of bytes, which leaves room for a number and for the names of files beside it.
@@ -79,4 +78,3 @@ enum SafeName {
     name.lowercased().split(separator: ".").contains("apus-part")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 public import Foundation
 
@@ -55,4 +54,3 @@ extension Progress {
     return fraction == 1 ? totalUnitCount : Int64(fraction * Double(totalUnitCount))
   }
 }
-#endif

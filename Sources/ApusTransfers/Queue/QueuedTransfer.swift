@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import Synchronization
@@ -181,4 +180,3 @@ final class QueuedTransfer: Sendable {
     await stored.release()
   }
 }
-#endif

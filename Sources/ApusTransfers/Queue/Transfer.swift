@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 public import ApusMiddleware
 
@@ -85,4 +84,3 @@ public struct Transfer: Sendable, Identifiable {
     name == E.transferName ? try? JSONDecoder().decode(E.self, from: content) : nil
   }
 }
-#endif

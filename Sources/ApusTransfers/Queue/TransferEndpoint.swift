@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 
 /// An endpoint that ``Transfers`` can store, and from which a new process continues.
@@ -59,4 +58,3 @@ extension TransferEndpoint where Self: Endpoint {
   /// Returns the endpoint's request.
   public func request(by client: Client) async throws -> Request<Value> { modified { _ in } }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import HTTPTypes
@@ -132,4 +131,3 @@ extension Request {
     return request
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 
@@ -89,4 +88,3 @@ struct TransferRecord: StoredRecord, Hashable, Sendable {
     (self.description, self.added, self.priority) = (description, added, priority.rawValue)
   }
 }
-#endif

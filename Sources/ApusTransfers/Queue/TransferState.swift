@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 
@@ -247,4 +246,3 @@ struct TransferState {
     return isAdmitted ? .running : .waiting
   }
 }
-#endif

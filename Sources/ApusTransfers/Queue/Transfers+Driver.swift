@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 
@@ -132,4 +131,3 @@ extension Transfers {
       principal: principal, transfer: transfer)
   }
 }
-#endif

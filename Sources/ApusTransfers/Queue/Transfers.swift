@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 public import ApusMiddleware
 import Synchronization
@@ -397,4 +396,3 @@ public final class Transfers: Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 public import ApusMiddleware
 
@@ -51,4 +50,3 @@ public struct TransfersConfiguration: Sendable {
       uploading: type, by: uploadProtocol, whenComplete)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 /// A set of bytes of a file, as ranges of offsets.
 struct ByteRanges: Hashable, Sendable {
   /// The ranges: none is empty, in order, with other bytes between them.
@@ -44,4 +43,3 @@ struct ByteRanges: Hashable, Sendable {
     return gaps
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 /// The field `Content-Range` of a response (RFC 9110 §14.4).
 enum ContentRange: Equatable {
   /// The content is the bytes from `first` to `last`, both included, of a file of `total` bytes; `nil`: unknown.
@@ -33,4 +32,3 @@ enum ContentRange: Equatable {
     return Int64(Substring(text))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import HTTPTypes
 
 extension Representation {
@@ -49,4 +48,3 @@ extension Representation {
     return ContentRange.number(announced[...].utf8) == length
   }
 }
-#endif

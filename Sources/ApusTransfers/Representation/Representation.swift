@@ -1,4 +1,3 @@
-#if Transfers
 import HTTPTypes
 
 /// The facts about a file on a server that its response states.
@@ -44,4 +43,3 @@ struct Representation: Hashable, Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 
@@ -64,4 +63,3 @@ enum Validator: Hashable, Sendable {
 
   private static let quote = UInt8(ascii: "\"")
 }
-#endif

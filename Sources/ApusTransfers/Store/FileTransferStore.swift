@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -215,4 +214,3 @@ extension Folder {
     }
   }
 }
-#endif

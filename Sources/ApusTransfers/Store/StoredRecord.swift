@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -28,4 +27,3 @@ extension StoredRecord {
     return (try? encoder.encode(self)).flatMap { $0.count <= FileTransferStore.limit ? $0 : nil }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -39,4 +38,3 @@ public protocol LockedTransferRecord: Sendable {
   /// Releases the lock. The record is not used afterwards.
   func release() async
 }
-#endif

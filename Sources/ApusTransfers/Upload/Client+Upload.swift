@@ -1,4 +1,3 @@
-#if Transfers
 public import ApusCore
 import HTTPTypes
 
@@ -180,4 +179,3 @@ extension Client {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 import Synchronization
@@ -202,4 +201,3 @@ struct DraftUpload: UploadDriver {
   private static let versionField = "Upload-Draft-Interop-Version"
   private static let version = "8"
 }
-#endif

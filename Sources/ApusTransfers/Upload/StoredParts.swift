@@ -1,4 +1,3 @@
-#if Transfers
 /// The parts of an upload that the server has, in order and without overlaps.
 package struct StoredParts: Hashable, Sendable {
   /// A part that the server has.
@@ -65,4 +64,3 @@ package struct StoredParts: Hashable, Sendable {
     return start < length ? start..<length : nil
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import Crypto
 import HTTPTypes
@@ -143,4 +142,3 @@ extension UploadProtocol.Checksum {
     return Data(function.finalize()).base64EncodedString()
   }
 }
-#endif

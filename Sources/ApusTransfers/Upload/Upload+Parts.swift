@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 
 extension Upload {
@@ -78,4 +77,3 @@ extension Upload {
   /// The number of attempts for a part, after which the upload asks the server what it has.
   private static var attempts: Int { 3 }
 }
-#endif

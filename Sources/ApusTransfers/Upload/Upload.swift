@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import Synchronization
 
@@ -252,4 +251,3 @@ struct Upload {
     calls.client.failure(cause.code ?? .cancelled, of: calls.request, cause, message: cause.message)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 package import ApusCore
 package import HTTPTypes
 
@@ -126,4 +125,3 @@ extension URLReference {
     (try? URLReference(text.utf8, relativeTo: nil))?.origin
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 package import ApusCore
 import HTTPTypes
 
@@ -113,4 +112,3 @@ package struct UploadTicket: Hashable, Sendable, Codable {
     return gap.lowerBound..<min(gap.upperBound, gap.lowerBound + min(size, Int64(gap.count)))
   }
 }
-#endif

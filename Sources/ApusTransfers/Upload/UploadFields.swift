@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 
@@ -26,4 +25,3 @@ enum UploadField {
     return String(value.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 
 /// The part of a queue in an upload.
@@ -15,4 +14,3 @@ struct CompleteUpload: Codable, Hashable, Sendable {
   let url: String?
   let size: Int64
 }
-#endif

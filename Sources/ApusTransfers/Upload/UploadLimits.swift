@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 
@@ -49,4 +48,3 @@ struct UploadLimits: Hashable {
     return ticket
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Synchronization
 
 /// The progress of an upload: the parts on the server, and what was sent of others.
@@ -41,4 +40,3 @@ final class UploadProgress: Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 /// The protocol of a resumable upload, which the server must speak.
 public struct UploadProtocol: Sendable {
   package let driver: any UploadDriver
@@ -88,4 +87,3 @@ public struct UploadOptions: Sendable {
     (self.store, self.account) = (store, account)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import HTTPTypes
 
@@ -84,4 +83,3 @@ struct UploadRecord: StoredRecord, Hashable, Sendable {
     }
   }
 }
-#endif

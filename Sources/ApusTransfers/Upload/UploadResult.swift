@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 public import HTTPTypes
 
@@ -36,4 +35,3 @@ public struct UploadResult<Value: Sendable>: Sendable {
     head = HTTPResponse(status: .noContent)
   }
 }
-#endif

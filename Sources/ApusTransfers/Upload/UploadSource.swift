@@ -1,4 +1,3 @@
-#if Transfers
 package import ApusCore
 import Crypto
 
@@ -50,4 +49,3 @@ package struct UploadSource: Sendable {
     return content.part(range, of: version)
   }
 }
-#endif

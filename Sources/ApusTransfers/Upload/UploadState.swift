@@ -1,4 +1,3 @@
-#if Transfers
 /// The course of an upload: which request comes next, and what its result means. A pure state machine.
 struct UploadState {
   /// The next action.
@@ -116,4 +115,3 @@ struct UploadState {
   /// How often in a row a server may respond without progress.
   private static let doubtLimit = 5
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Foundation
 import Testing
 
@@ -98,4 +97,3 @@ struct S3DocumentTests {
     #expect(S3PartSize(for: 100)?.range(of: 0, length: 100) == nil)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import Foundation
 import HTTPTypes
@@ -149,4 +148,3 @@ struct S3EndpointTests {
     #expect(S3Regions.region(in: HTTPResponse(status: 403, headerFields: [field: "us-west-2"]), content) == nil)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import ApusTransfers
@@ -408,4 +407,3 @@ struct S3MultipartTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Foundation
@@ -193,4 +192,3 @@ struct S3RegionTests {
     #expect(regions.stub.exchanges.count == 3)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -269,4 +268,3 @@ struct S3RequestTests {
     #expect(stub.exchanges.first?.fields[.authorization] == nil)
   }
 }
-#endif

@@ -1,4 +1,4 @@
-#if NIO && (os(Linux) || os(macOS))
+#if os(Linux) || os(macOS)
 import ApusMiddleware
 import ApusTestServer
 import ApusTesting

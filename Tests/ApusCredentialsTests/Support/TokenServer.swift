@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Synchronization
 
@@ -57,4 +56,3 @@ final class TokenServer: Sendable {
     }
   }
 }
-#endif

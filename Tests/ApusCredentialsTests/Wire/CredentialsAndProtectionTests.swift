@@ -1,4 +1,3 @@
-#if NIO
 import Apus
 import ApusNIO
 import ApusTestServer
@@ -68,4 +67,3 @@ struct CredentialsAndProtectionTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import Apus
 import ApusTestServer
 import Testing
@@ -181,4 +180,3 @@ struct CredentialsOnTheWireTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import Apus
 import ApusNIO
 import ApusTestServer
@@ -84,4 +83,3 @@ struct SendElsewhere: Middleware {
     return try await next(request, context: context)
   }
 }
-#endif

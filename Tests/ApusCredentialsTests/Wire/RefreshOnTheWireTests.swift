@@ -1,4 +1,3 @@
-#if NIO
 import Apus
 import ApusTestServer
 import Testing
@@ -51,4 +50,3 @@ struct RefreshOnTheWireTests {
     #expect(events.all.isEmpty)
   }
 }
-#endif

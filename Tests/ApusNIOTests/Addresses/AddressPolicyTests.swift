@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusMiddleware
 import ApusTestServer
@@ -130,4 +129,3 @@ private struct FirstHop: Transport {
     return ResponseMessage(head: HTTPResponse(status: .found, headerFields: [.location: location]))
   }
 }
-#endif

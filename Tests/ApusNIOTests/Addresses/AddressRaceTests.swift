@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import NIOCore
@@ -103,4 +102,3 @@ struct AddressRaceTests {
     }
   }
 }
-#endif

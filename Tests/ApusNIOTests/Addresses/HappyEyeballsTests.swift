@@ -1,7 +1,7 @@
-#if NIO
 import ApusCore
-import struct ApusTesting.SeededGenerator
 import Testing
+
+import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
@@ -150,4 +150,3 @@ struct HappyEyeballsTests {
     #expect(opened.subtracting(closed) == Set([winner].compactMap { $0 }))
   }
 }
-#endif

@@ -1,6 +1,6 @@
-#if NIO
-import struct ApusTesting.SeededGenerator
 import Testing
+
+import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
@@ -89,4 +89,3 @@ struct LookupQueueTests {
     }
   }
 }
-#endif

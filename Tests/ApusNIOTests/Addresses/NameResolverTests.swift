@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import Dispatch
@@ -7,8 +6,8 @@ import HTTPTypes
 import NIOCore
 import NIOPosix
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusNIO
 
@@ -155,4 +154,3 @@ struct NameResolverTests {
     }
   }
 }
-#endif

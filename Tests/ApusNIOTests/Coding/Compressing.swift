@@ -1,4 +1,3 @@
-#if NIO
 import CApusZlib
 import NIOCore
 
@@ -29,4 +28,3 @@ func compressed(_ bytes: [UInt8], _ format: CodedFormat) -> [UInt8] {
   }
   return Array(output.prefix(count))
 }
-#endif

@@ -1,8 +1,8 @@
-#if NIO
-import struct ApusTesting.SeededGenerator
 import HTTPTypes
 import NIOCore
 import Testing
+
+import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
@@ -159,4 +159,3 @@ struct ContentDecoderTests {
     }
   }
 }
-#endif

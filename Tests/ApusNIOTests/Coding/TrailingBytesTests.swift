@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 import NIOCore
 import Testing
@@ -138,4 +137,3 @@ struct TrailingBytesTests {
     }
   }
 }
-#endif

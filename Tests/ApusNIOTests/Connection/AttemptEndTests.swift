@@ -1,12 +1,12 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
-import class ApusTesting.ManualClock
 import Foundation
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
+
+import class ApusTesting.ManualClock
 
 /// Limits every attempt to a short time.
 private struct ShortAttempts: Middleware {
@@ -158,4 +158,3 @@ struct AttemptEndTests {
     }
   }
 }
-#endif

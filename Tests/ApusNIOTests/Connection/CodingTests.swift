@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -132,4 +131,3 @@ struct CodingTests {
     #expect(head.head.headerFields[.contentLength] == "\(Self.hello.count)")
   }
 }
-#endif

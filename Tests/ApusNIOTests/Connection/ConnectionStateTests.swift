@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import Testing
 
@@ -331,4 +330,3 @@ struct ConnectionStateTests {
     }
   }
 }
-#endif

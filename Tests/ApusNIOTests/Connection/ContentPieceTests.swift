@@ -1,4 +1,3 @@
-#if NIO
 import Foundation
 import NIOCore
 import Testing
@@ -19,4 +18,3 @@ struct ContentPieceTests {
     #expect(parts.count == (data.count + length - 1) / length)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusMiddleware
 import ApusTestServer
@@ -314,4 +313,3 @@ private final class Observer: CallObserver {
     }
   }
 }
-#endif

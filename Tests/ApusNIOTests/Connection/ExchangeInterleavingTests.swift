@@ -1,4 +1,3 @@
-#if NIO
 import Testing
 
 @testable import ApusNIO
@@ -36,4 +35,3 @@ struct ExchangeInterleavingTests {
     return world
   }
 }
-#endif

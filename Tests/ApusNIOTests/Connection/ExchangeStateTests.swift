@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import Testing
 
@@ -108,4 +107,3 @@ struct ExchangeStateTests {
     #expect(ending.requestState(.maybeSent) == .maybeSent)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 
 @testable import ApusNIO
@@ -228,4 +227,3 @@ extension ExchangeWorld {
     end(call, line.state.requestState)
   }
 }
-#endif

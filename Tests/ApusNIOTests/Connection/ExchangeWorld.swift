@@ -1,5 +1,5 @@
-#if NIO
 import ApusCore
+
 import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
@@ -186,4 +186,3 @@ struct ExchangeWorld {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import Foundation
 import NIOCore
@@ -77,4 +76,3 @@ struct FileReaderTests {
     }
   }
 }
-#endif

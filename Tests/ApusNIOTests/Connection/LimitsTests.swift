@@ -1,12 +1,12 @@
-#if NIO
 import ApusCore
-@testable import ApusNIO
 import ApusTestServer
 import Foundation
 import HTTPTypes
 import Synchronization
-import Testing
 import TestSupport
+import Testing
+
+@testable import ApusNIO
 
 /// The order in which calls ended.
 private final class Ended: Sendable {
@@ -121,4 +121,3 @@ struct LimitsTests {
     }
   }
 }
-#endif

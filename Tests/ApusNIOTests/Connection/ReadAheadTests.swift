@@ -1,4 +1,3 @@
-#if NIO
 import Testing
 
 @testable import ApusNIO
@@ -64,4 +63,3 @@ struct ReadAheadTests {
     #expect(performed([.take(1), .finish(.failure(FileFault.unreadable)), .take(2)]) == ["+", "1:!", "2:-"])
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -196,4 +195,3 @@ struct RetryTests {
     #expect(exchanges.count == 2)
   }
 }
-#endif

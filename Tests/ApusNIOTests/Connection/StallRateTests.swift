@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOEmbedded
@@ -86,4 +85,3 @@ struct StallRateTests {
     #expect(upload.stalledAt == .uptimeNanoseconds(40_000_000_000))
   }
 }
-#endif

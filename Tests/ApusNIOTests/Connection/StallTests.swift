@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import Foundation
@@ -109,4 +108,3 @@ private final class SentBytes: CallObserver {
     if case .sendProgress(let sent, _) = event.kind { totals.withLock { $0.append(sent) } }
   }
 }
-#endif

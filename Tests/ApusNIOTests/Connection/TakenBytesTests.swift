@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import Testing
 
@@ -43,4 +42,3 @@ struct TakenBytesTests {
     #expect(count == 50_000_000)
   }
 }
-#endif

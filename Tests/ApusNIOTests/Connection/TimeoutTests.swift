@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -7,8 +6,8 @@ import Foundation
 import HTTPTypes
 import LoopbackConformance
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Time limits")
 struct TimeoutTests {
@@ -282,4 +281,3 @@ private struct Watching: Transport {
     }
   }
 }
-#endif

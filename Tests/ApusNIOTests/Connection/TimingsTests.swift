@@ -1,12 +1,11 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
 import Foundation
 import HTTPTypes
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Timings")
 struct TimingsTests {
@@ -118,4 +117,3 @@ private final class Events: CallObserver {
     kinds.withLock { $0.append(event.kind) }
   }
 }
-#endif

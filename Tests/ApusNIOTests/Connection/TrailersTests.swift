@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -76,4 +75,3 @@ struct TrailersTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import Dispatch
@@ -72,4 +71,3 @@ struct UnreadBytesTests {
     }
   }
 }
-#endif

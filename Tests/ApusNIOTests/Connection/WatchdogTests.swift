@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import NIOCore
 import NIOEmbedded
@@ -56,4 +55,3 @@ struct WatchdogTests {
     #expect(kennel.told.isEmpty)
   }
 }
-#endif

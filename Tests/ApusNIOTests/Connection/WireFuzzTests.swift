@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -54,4 +53,3 @@ struct WireFuzzTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import Foundation
@@ -185,4 +184,3 @@ struct ConnectionTextsTests {
         || told.text.hasSuffix("closed the connection before the response was complete"), "\(told.text)")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import LoopbackConformance
 import Testing
 
@@ -18,4 +17,3 @@ struct FaultMatrixTests {
     #expect(fault.expected(on: kind).contains(outcome))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import LoopbackConformance
@@ -56,4 +55,3 @@ struct RepeatedFaultTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 import NIOCore
 
@@ -141,4 +140,3 @@ func answer(_ fields: String..., content: String = "") -> String {
 func chunked(_ chunks: String) -> String {
   answer("Transfer-Encoding: chunked", content: chunks)
 }
-#endif

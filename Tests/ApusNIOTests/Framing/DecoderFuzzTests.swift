@@ -1,7 +1,7 @@
-#if NIO
-import struct ApusTesting.SeededGenerator
 import Foundation
 import Testing
+
+import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
@@ -54,4 +54,3 @@ struct DecoderFuzzTests {
     }
   }
 }
-#endif

@@ -1,6 +1,5 @@
-#if NIO
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusNIO
 
@@ -34,4 +33,3 @@ struct ParserTimeFuzzTests {
       })
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 import NIOCore
 import Testing
@@ -211,4 +210,3 @@ struct RefusedResponseTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 import NIOCore
 import Testing
@@ -123,4 +122,3 @@ struct RequestEncoderTests {
     #expect(String(buffer: buffer) == "1\r\n\r\nf\r\n\r\n10\r\n\r\nff\r\n\r\n1a2b3c\r\n\r\n0\r\n\r\n")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import HTTPTypes
 import NIOCore
 import Testing
@@ -237,4 +236,3 @@ struct ResponseDecoderTests {
     #expect { try decoder.next(from: &buffer) } throws: { ($0 as? FramingError)?.kind == .outOfOrder }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import struct ApusTesting.SeededGenerator
 
 /// Generates valid responses, and alters their bytes.
@@ -81,4 +80,3 @@ struct ResponseGenerator {
     return bytes + Array("0\r\n\(chance(3) ? fields().replacing("connection", with: "x-conn") : "")\r\n".utf8)
   }
 }
-#endif

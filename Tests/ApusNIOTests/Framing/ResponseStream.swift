@@ -1,5 +1,5 @@
-#if NIO
 import HTTPTypes
+
 import struct ApusTesting.SeededGenerator
 
 /// The bytes on a connection after one request, until its end: responses, near-responses, and neither.
@@ -243,4 +243,3 @@ extension AnswerWriter {
     write(&bytes, line)
   }
 }
-#endif

@@ -1,7 +1,7 @@
-#if NIO
 import ApusCore
-import struct ApusTesting.SeededGenerator
 import Testing
+
+import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
@@ -181,4 +181,3 @@ struct PoolInterleavingTests {
     #expect(world.ended.count == world.wanted.count)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import Testing
 
@@ -314,4 +313,3 @@ struct PoolStateTests {
     #expect(used.shutDown() == [.close(1), .drained])
   }
 }
-#endif

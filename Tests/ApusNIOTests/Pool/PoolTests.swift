@@ -1,9 +1,8 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 @testable import ApusNIO
 
@@ -157,4 +156,3 @@ struct PoolTests {
     }
   }
 }
-#endif

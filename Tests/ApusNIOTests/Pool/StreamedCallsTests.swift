@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -89,4 +88,3 @@ private final class Subjects: Middleware {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -142,4 +141,3 @@ struct TotalLimitTests {
     }
   }
 }
-#endif

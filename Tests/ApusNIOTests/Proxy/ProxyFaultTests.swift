@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -56,4 +55,3 @@ struct ProxyFaultTests {
     }
   }
 }
-#endif

@@ -1,7 +1,7 @@
-#if NIO
 import ApusCore
-@testable import ApusNIO
 import Testing
+
+@testable import ApusNIO
 
 @Suite("Proxy rules")
 struct ProxyRulesTests {
@@ -119,4 +119,3 @@ struct ProxyRulesTests {
     #expect(try proxy(["all_proxy": "proxy:1", "no_proxy": list], url) == (isExcepted ? nil : "proxy:1"))
   }
 }
-#endif

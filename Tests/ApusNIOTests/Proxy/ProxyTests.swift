@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -169,4 +168,3 @@ struct ProxyTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import Testing
 
 @testable import LoopbackConformance
@@ -45,4 +44,3 @@ struct GrowthTests {
   }
   #endif
 }
-#endif

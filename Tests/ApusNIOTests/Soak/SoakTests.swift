@@ -1,4 +1,3 @@
-#if NIO
 import LoopbackConformance
 import Testing
 
@@ -18,4 +17,3 @@ struct SoakTests {
     try await Soak(of: .nio(isSecure: isSecure), isFaulty: true).run(calls: Soak.faultyCalls)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 /// A server's certificate with an intermediate authority signed by a root, made once per test run by the `openssl`
 /// command.
 struct CertificateChain: Sendable {
@@ -44,4 +43,3 @@ extension OpenSSL {
     CertificateChain.Link(certificate: try text("\(name).pem"), pin: try pin(name))
   }
 }
-#endif

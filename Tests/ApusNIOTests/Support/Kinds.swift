@@ -1,4 +1,3 @@
-#if NIO
 import ApusNIO
 import ApusTestServer
 import Foundation
@@ -20,4 +19,3 @@ extension TransportKind {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import Foundation
 
 /// The `openssl` command in a folder of its own. A key and a certificate are named after their owner.
@@ -67,4 +66,3 @@ struct OpenSSL {
     guard process.terminationStatus == 0 else { throw Failed(command: arguments, output: text) }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -63,4 +62,3 @@ final class SilentPort: Sendable {
 private func systemSocket(_ family: Int32, _ type: Int32, _ number: Int32) -> Int32 {
   socket(family, type, number)
 }
-#endif

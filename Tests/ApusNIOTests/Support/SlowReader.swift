@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -99,4 +98,3 @@ private final class Reader: ChannelInboundHandler {
     context.writeAndFlush(NIOAny(ByteBuffer(string: text)), promise: nil)
   }
 }
-#endif

@@ -1,5 +1,3 @@
-#if NIO
-@_exported import TestSupport
 import ApusCore
 import ApusTestServer
 import Foundation
@@ -7,6 +5,7 @@ import HTTPTypes
 import LoopbackConformance
 import NIOCore
 import Synchronization
+@_exported import TestSupport
 import Testing
 
 @testable import ApusNIO
@@ -89,4 +88,3 @@ extension NIOTransport {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import Foundation
 import Testing
@@ -59,4 +58,3 @@ extension OpenSSL {
       certificate: try text("\(name).pem"), key: try text("\(name).key"), pin: try pin(name))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -118,4 +117,3 @@ private final class FarEnd: ChannelInboundHandler {
     near.close(promise: nil)
   }
 }
-#endif

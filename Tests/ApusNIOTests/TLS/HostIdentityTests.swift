@@ -1,6 +1,6 @@
-#if NIO
-@testable import ApusNIO
 import Testing
+
+@testable import ApusNIO
 
 @Suite("Host identity")
 struct HostIdentityTests {
@@ -30,4 +30,3 @@ struct HostIdentityTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -62,4 +61,3 @@ struct PinsOnChainTests {
     }
   }
 }
-#endif

@@ -1,6 +1,6 @@
-#if NIO
-@testable import ApusNIO
 import Testing
+
+@testable import ApusNIO
 
 @Suite("SHA-256")
 struct SHA256Tests {
@@ -20,4 +20,3 @@ struct SHA256Tests {
     #expect(hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() == digest)
   }
 }
-#endif

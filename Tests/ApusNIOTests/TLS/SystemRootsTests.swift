@@ -1,4 +1,3 @@
-#if NIO
 import Foundation
 import NIOCore
 import NIOPosix
@@ -65,4 +64,3 @@ struct SystemRootsTests {
     #expect(made.additionalTrustRoots == added)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -195,4 +194,3 @@ struct TrustTests {
     #expect(!"\(identity) \(String(reflecting: identity)) \(dumped)".contains("inside"))
   }
 }
-#endif

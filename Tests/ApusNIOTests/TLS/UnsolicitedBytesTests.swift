@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -58,4 +57,3 @@ struct UnsolicitedBytesTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import NIOCore
@@ -107,4 +106,3 @@ private final class Places: Middleware {
     return response
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -36,4 +35,3 @@ struct ExecutorTests {
     #expect(transport.executor() == nil)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -81,4 +80,3 @@ struct ExpectContinueTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import Testing
@@ -42,4 +41,3 @@ struct FactsTests {
     #expect(!text.contains("ada") && !text.contains("s3nt1nel"))
   }
 }
-#endif

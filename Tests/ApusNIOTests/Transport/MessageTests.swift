@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -231,4 +230,3 @@ private struct Spoiling: Middleware {
     return try await next(request, context: context)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -70,4 +69,3 @@ struct OptionsTests {
     try await group.shutdownGracefully()
   }
 }
-#endif

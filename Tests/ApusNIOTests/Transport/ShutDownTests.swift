@@ -1,10 +1,9 @@
-#if NIO
 import ApusCore
 import ApusNIO
 import ApusTestServer
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 @Suite("Shutdown")
 struct ShutDownTests {
@@ -128,4 +127,3 @@ struct ShutDownTests {
     return options
   }
 }
-#endif

@@ -1,6 +1,6 @@
-#if NIO
-import struct ApusTesting.SeededGenerator
 import Testing
+
+import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
@@ -54,4 +54,3 @@ struct WaiterQueueTests {
     #expect(queue.all == list)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import HTTPTypes
@@ -72,4 +71,3 @@ struct ScopeMiddlewareTests {
     #expect(stub.exchanges.count == 3 && refreshes.value == 0)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Synchronization
@@ -143,4 +142,3 @@ struct DeviceTests {
     #expect(error?.step == .deviceAuthorization)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Foundation
 import Testing
 
@@ -60,4 +59,3 @@ struct EncodingTests {
     #expect(!SecretText.areEqual("abc", "abd") && !SecretText.areEqual("abc", "ab") && !SecretText.areEqual("", "a"))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Foundation
@@ -124,4 +123,3 @@ struct IDTokenClaimsTests {
     #expect(error?.code == .invalidMetadata)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Crypto
@@ -244,4 +243,3 @@ extension TestKey {
     return key.publicKey.pemRepresentation
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth && NIO
 import Apus
 import ApusNIO
 import ApusTesting
@@ -124,4 +123,3 @@ struct LoopbackListenerTests {
     listener.close()
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Testing
 
 @testable import ApusOAuth
@@ -78,4 +77,3 @@ struct RedirectRequestTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Crypto
@@ -247,4 +246,3 @@ struct ProofTests {
     #expect(tokens.access != grant.tokens.access && tokens.proofKey == grant.tokens.proofKey)
   }
 }
-#endif

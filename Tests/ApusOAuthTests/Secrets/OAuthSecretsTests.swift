@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Crypto
@@ -138,4 +137,3 @@ struct OAuthSecretsTests {
     checkLogsAndEvents(grant.tokens)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Testing
@@ -210,4 +209,3 @@ struct DiscoveryTests {
     #expect((error?.underlying as? CallError)?.code == .contentTooLarge)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import Testing
 
 @testable import ApusOAuth
@@ -67,4 +66,3 @@ struct AuthorizationResponseTests {
     #expect(throws: OAuthError.self) { try code("app:/done?code=" + String(repeating: "c", count: 20_000)).get() }
   }
 }
-#endif

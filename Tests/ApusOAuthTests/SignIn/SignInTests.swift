@@ -1,4 +1,3 @@
-#if OAuth && NIO
 import Apus
 import ApusNIO
 import ApusTesting
@@ -210,4 +209,3 @@ struct SignInTests {
     await transport.shutDown()
   }
 }
-#endif

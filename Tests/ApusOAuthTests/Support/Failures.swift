@@ -1,4 +1,3 @@
-#if OAuth
 import ApusOAuth
 import Testing
 
@@ -24,4 +23,3 @@ struct ScriptedBrowser: AuthorizationBrowser {
     try await script(page)
   }
 }
-#endif

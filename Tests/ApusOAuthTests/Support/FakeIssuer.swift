@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Crypto
@@ -178,4 +177,3 @@ final class FakeIssuer: Sendable {
     return .json("\(JSONValue.object(members))")
   }
 }
-#endif

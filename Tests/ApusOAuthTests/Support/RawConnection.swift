@@ -1,4 +1,3 @@
-#if OAuth && NIO
 import Foundation
 
 /// A connection to this machine that sends nothing.
@@ -36,4 +35,3 @@ final class RawConnection: Sendable {
     return getsockopt(number, SOL_SOCKET, SO_ERROR, &value, &length) == 0 ? value : errno
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if OAuth
 import ApusJSON
 import Crypto
 import CryptoExtras
@@ -132,4 +131,3 @@ struct TestKey: Sendable {
     return (try? token(header: header, claims: claims)) ?? ""
   }
 }
-#endif

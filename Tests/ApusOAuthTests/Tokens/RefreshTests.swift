@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Foundation
@@ -132,4 +131,3 @@ struct OAuthRefreshTests {
     #expect(error?.code == .invalidGrant && issuer.stub.exchanges.isEmpty)
   }
 }
-#endif

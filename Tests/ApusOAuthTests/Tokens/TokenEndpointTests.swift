@@ -1,4 +1,3 @@
-#if OAuth
 import Apus
 import ApusTesting
 import Crypto
@@ -190,4 +189,3 @@ private final class WatchedStore: RefreshableCredentialsStore {
     try await store.withLock(work)
   }
 }
-#endif

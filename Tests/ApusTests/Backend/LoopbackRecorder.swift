@@ -1,4 +1,3 @@
-#if NIO
 import Apus
 import ApusNIO
 import ApusTestServer
@@ -49,4 +48,3 @@ extension ScriptedReply {
     return latch.map { reply.waiting(for: $0.server) } ?? reply
   }
 }
-#endif

@@ -1,9 +1,6 @@
 import Apus
-
-#if NIO
 import ApusTestServer
 import TestSupport
-#endif
 
 /// Returns what a server does with a request.
 typealias ReplyMaker = @Sendable (ReceivedRequest) async -> ScriptedReply
@@ -44,9 +41,7 @@ extension RecordingServer {
 /// What a capability is tested with: the stub, and the SwiftNIO transport with a loopback server.
 enum TestBackend: String, CaseIterable, Sendable {
   case stub
-  #if NIO
   case nio
-  #endif
 
   /// Runs `body` with a server.
   ///
@@ -58,14 +53,12 @@ enum TestBackend: String, CaseIterable, Sendable {
   ) async throws -> Result {
     switch self {
     case .stub: return try await body(StubbedServer(host: host, make))
-    #if NIO
     case .nio:
       return try await TestServer.with { request in
         await make(ReceivedRequest(request)).reply
       } body: { server in
         try await body(LoopbackRecorder(server: server))
       }
-    #endif
     }
   }
 }

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import HTTPTypes
@@ -90,4 +89,3 @@ struct Capability02EndpointStylesTests {
     }
   }
 }
-#endif

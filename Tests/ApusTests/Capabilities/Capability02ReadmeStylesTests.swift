@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -79,4 +78,3 @@ struct Capability02ReadmeStylesTests {
     #expect(try ReadmeSample.lines("styles").sorted() == (try ReadmeSample.marked()).sorted())
   }
 }
-#endif

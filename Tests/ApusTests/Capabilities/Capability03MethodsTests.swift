@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import HTTPTypes
@@ -47,4 +46,3 @@ struct Capability03MethodsTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -122,4 +121,3 @@ struct Capability04BaseURLTests {
     }
   }
 }
-#endif

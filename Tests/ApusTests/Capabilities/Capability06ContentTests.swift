@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import ApusTesting
@@ -180,4 +179,3 @@ struct Capability06ContentTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -68,4 +67,3 @@ struct Capability07DefaultFieldsTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -32,4 +31,3 @@ struct Capability08CommonParametersTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -41,4 +40,3 @@ struct Capability09TokenStoreTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Synchronization
@@ -102,4 +101,3 @@ struct Capability10UnauthorizedTests {
     }
   }
 }
-#endif

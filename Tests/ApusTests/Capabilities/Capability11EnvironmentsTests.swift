@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -64,4 +63,3 @@ struct Capability11EnvironmentsTests {
     }
   }
 }
-#endif

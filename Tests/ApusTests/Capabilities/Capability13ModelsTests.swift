@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -75,4 +74,3 @@ struct Capability13ModelsTests {
       ])
   }
 }
-#endif

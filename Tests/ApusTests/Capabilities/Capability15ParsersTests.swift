@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -38,4 +37,3 @@ struct Capability15ParsersTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -97,4 +96,3 @@ struct Capability16ServerErrorsTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import HTTPTypes
@@ -61,4 +60,3 @@ struct Capability18StatusesTests {
     }
   }
 }
-#endif

@@ -1,8 +1,7 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
-import Testing
 import TestSupport
+import Testing
 
 @Suite("20: cancelling one call")
 struct Capability20CancelTests {
@@ -132,4 +131,3 @@ struct Capability20CancelTests {
     }
   }
 }
-#endif

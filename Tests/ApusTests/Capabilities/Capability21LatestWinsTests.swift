@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -72,4 +71,3 @@ struct Capability21LatestWinsTests {
     }
   }
 }
-#endif

@@ -1,9 +1,8 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import HTTPTypes
-import Testing
 import TestSupport
+import Testing
 
 @Suite("22: the calls in flight")
 struct Capability22RegistryTests {
@@ -108,4 +107,3 @@ struct Capability22RegistryTests {
     }
   }
 }
-#endif

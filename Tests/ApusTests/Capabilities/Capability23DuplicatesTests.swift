@@ -1,8 +1,7 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
-import Testing
 import TestSupport
+import Testing
 
 @Suite("23: two calls with the same id")
 struct Capability23DuplicatesTests {
@@ -62,4 +61,3 @@ struct Capability23DuplicatesTests {
     #expect(exchanges == 1)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import HTTPTypes
@@ -138,4 +137,3 @@ struct Capability27ObserversTests {
     #expect(observer.events.all.isEmpty)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Logging
@@ -81,4 +80,3 @@ struct Capability28LoggingTests {
     }
   }
 }
-#endif

@@ -1,9 +1,8 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import ApusTesting
-import Testing
 import TestSupport
+import Testing
 
 @Suite("29: timeouts in virtual time")
 struct Capability29TimeoutsTests {
@@ -94,4 +93,3 @@ struct Capability29TimeoutsTests {
     }
   }
 }
-#endif

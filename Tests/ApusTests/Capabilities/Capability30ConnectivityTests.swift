@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -87,4 +86,3 @@ struct Capability30ConnectivityTests {
     Issue.record("no call to a closed port was refused")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import HTTPTypes
@@ -71,4 +70,3 @@ struct Capability34MiddlewareTests {
         """)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Foundation
@@ -180,4 +179,3 @@ struct Capability35SequencesTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -40,4 +39,3 @@ struct Capability36ThreadSafetyTests {
     }
   }
 }
-#endif

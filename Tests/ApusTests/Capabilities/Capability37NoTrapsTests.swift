@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import ApusTesting
@@ -141,4 +140,3 @@ struct Capability37NoTrapsTests {
     #expect(made > 50 && refused > 50)
   }
 }
-#endif

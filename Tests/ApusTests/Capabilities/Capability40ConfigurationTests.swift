@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -66,4 +65,3 @@ struct Capability40ConfigurationTests {
     }
   }
 }
-#endif

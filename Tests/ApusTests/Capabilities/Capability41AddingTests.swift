@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -36,4 +35,3 @@ struct Capability41AddingTests {
     #expect(sample[begin...].firstIndex(of: "}") == begin + 2)
   }
 }
-#endif

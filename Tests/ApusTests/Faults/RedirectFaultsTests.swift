@@ -1,4 +1,3 @@
-#if NIO
 import Apus
 import ApusTestServer
 import Foundation
@@ -304,4 +303,3 @@ struct RedirectFaultsTests {
     }
   }
 }
-#endif

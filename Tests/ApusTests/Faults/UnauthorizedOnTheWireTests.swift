@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 import Testing
@@ -31,4 +30,3 @@ struct UnauthorizedOnTheWireTests {
     }
   }
 }
-#endif

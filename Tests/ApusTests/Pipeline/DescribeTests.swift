@@ -2,7 +2,7 @@ import Apus
 import ApusTesting
 import Testing
 
-#if NIO && os(Linux)
+#if os(Linux)
 import ApusNIO
 #endif
 
@@ -63,7 +63,6 @@ struct DescribeTests {
         """)
   }
 
-  #if URLSession || (NIO && os(Linux))
   @Test(
     "The platform's own transport causes no contradictions either",
     arguments: [Configuration.Preset.app, Configuration.Preset.server])
@@ -71,9 +70,8 @@ struct DescribeTests {
     let api = Client(baseURL: "https://api.example.com/v1") { $0.apply(use) }
     #expect(api.describe().warnings.map(\.message) == [])
   }
-  #endif
 
-  #if NIO && os(Linux)
+  #if os(Linux)
   @Test("The platform's own transport has a connection for each call that may run, whichever limit applies")
   func raisedConnections() {
     let api = Client(baseURL: "https://api.example.com/v1") {

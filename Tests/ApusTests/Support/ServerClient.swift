@@ -1,4 +1,3 @@
-#if NIO && (URLSession || os(Linux))
 import Apus
 import ApusTestServer
 
@@ -54,4 +53,3 @@ extension CallPhase {
     #endif
   }
 }
-#endif

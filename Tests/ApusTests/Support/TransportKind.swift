@@ -1,4 +1,3 @@
-#if NIO
 import Apus
 import ApusNIO
 import ApusTestServer
@@ -26,4 +25,3 @@ enum TransportKind: String, CaseIterable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Foundation
 import Testing
 
@@ -17,4 +16,3 @@ struct DeflaterTests {
     #expect(try gunzipped(encoded) == content)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import Foundation
 import TestSupport
@@ -94,4 +93,3 @@ struct FileSliceTests {
     #expect(part.slice == nil)
   }
 }
-#endif

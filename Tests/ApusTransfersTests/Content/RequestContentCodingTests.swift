@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import ApusTransfers
@@ -129,4 +128,3 @@ private final class Once: Sendable {
 
   func take() -> Data? { rest.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Foundation
 import HTTPTypes
 import Testing
@@ -67,4 +66,3 @@ struct DigestFieldTests {
     #expect(!digest.matches([]) && !digest.matches(Self.bytes + [7]))
   }
 }
-#endif

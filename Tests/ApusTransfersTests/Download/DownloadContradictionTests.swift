@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Crypto
@@ -308,4 +307,3 @@ struct DownloadContradictionTests {
     }
   }
 }
-#endif

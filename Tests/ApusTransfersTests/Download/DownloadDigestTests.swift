@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Crypto
@@ -110,4 +109,3 @@ struct DownloadDigestTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Foundation
@@ -101,4 +100,3 @@ struct DownloadLimitTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -97,4 +96,3 @@ struct DownloadOverLoopbackTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Foundation
@@ -104,4 +103,3 @@ struct DownloadRecordTests {
     }
   }
 }
-#endif

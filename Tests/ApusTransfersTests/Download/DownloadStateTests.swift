@@ -1,4 +1,3 @@
-#if Transfers
 import HTTPTypes
 import Testing
 
@@ -213,4 +212,3 @@ struct DownloadStateTests {
     #expect(Backoff.delay(before: .max, random: 1 << 63) == .seconds(10))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Foundation
@@ -216,4 +215,3 @@ struct DownloadTargetTests {
     }
   }
 }
-#endif

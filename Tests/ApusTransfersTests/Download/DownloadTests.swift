@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -289,4 +288,3 @@ struct DownloadTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -308,4 +307,3 @@ struct ParallelDownloadTests {
 extension HTTPField.Name {
   fileprivate static var contentDigest: Self { Self("Content-Digest") ?? .eTag }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Foundation
@@ -123,4 +122,3 @@ struct RangeLogTests {
     }
   }
 }
-#endif

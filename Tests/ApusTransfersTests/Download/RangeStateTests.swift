@@ -1,4 +1,3 @@
-#if Transfers
 import ApusTesting
 import HTTPTypes
 import Testing
@@ -283,4 +282,3 @@ struct RangeStateTests {
     if model.state.end == .complete { #expect(there.count == Int(total)) }
   }
 }
-#endif

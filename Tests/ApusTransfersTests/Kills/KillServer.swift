@@ -1,4 +1,4 @@
-#if NIO && Transfers && AWS && os(Linux)
+#if os(Linux)
 import ApusTestServer
 import ApusTesting
 import Foundation

@@ -1,4 +1,4 @@
-#if NIO && Transfers && os(Linux)
+#if os(Linux)
 import ApusTestServer
 import Foundation
 import TestSupport

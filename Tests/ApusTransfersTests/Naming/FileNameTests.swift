@@ -1,4 +1,3 @@
-#if Transfers
 import HTTPTypes
 import Testing
 
@@ -82,4 +81,3 @@ struct FileNameTests {
     #expect(name.free { _ in true } == nil)
   }
 }
-#endif

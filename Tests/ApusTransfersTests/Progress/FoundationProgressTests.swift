@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Foundation
@@ -106,4 +105,3 @@ struct FoundationProgressTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -117,4 +116,3 @@ struct TransferRecoveryTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -311,4 +310,3 @@ private struct RandomCourse {
     advance()
   }
 }
-#endif

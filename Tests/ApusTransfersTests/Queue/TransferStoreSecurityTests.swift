@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -175,4 +174,3 @@ struct TransferStoreSecurityTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTestServer
@@ -309,4 +308,3 @@ struct TransferUploadsTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -416,4 +415,3 @@ extension QueueBench {
     bench.bytes(store.path + "/transfer-\(id.rawValue).json").flatMap { TransferRecord($0) }?.priority
   }
 }
-#endif

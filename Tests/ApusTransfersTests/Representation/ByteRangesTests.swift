@@ -1,4 +1,3 @@
-#if Transfers
 import ApusTesting
 import Testing
 
@@ -44,4 +43,3 @@ struct ByteRangesTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import HTTPTypes
 import Testing
 
@@ -86,4 +85,3 @@ struct ContentRangeTests {
     #expect(Representation.isCoded(fields([.contentEncoding: value])) == isCoded)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Foundation
 import TestSupport
 import Testing
@@ -132,4 +131,3 @@ struct FileTransferStoreTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Foundation
@@ -107,4 +106,3 @@ final class ProgressLog: Sendable {
     reports.withLock { $0.map { TransferProgress(completed: $0, total: $1).fraction ?? 0 } }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusTesting
 import Foundation
@@ -53,4 +52,3 @@ struct FileOnServer: Sendable {
     return .pieces(pieces, status: status, fields: fields)
   }
 }
-#endif

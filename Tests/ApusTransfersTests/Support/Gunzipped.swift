@@ -1,4 +1,3 @@
-#if Transfers
 import CApusZlib
 import Foundation
 import Testing
@@ -26,4 +25,3 @@ func gunzipped(_ data: Data) throws -> Data {
   #expect(status == Z_STREAM_END && stream.avail_in == 0)
   return output
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -88,4 +87,3 @@ extension Transfer.State {
   /// The error of a failed transfer.
   var failure: CallError? { if case .failed(let error) = self { error } else { nil } }
 }
-#endif

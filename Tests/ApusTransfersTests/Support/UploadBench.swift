@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusNIO
 import ApusTestServer
@@ -52,4 +51,3 @@ struct UploadBench: Sendable {
 extension UploadServer.Dialect {
   var uploadProtocol: UploadProtocol { self == .tus ? .tus : .ietf }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusTestServer
 import ApusWaiting
 import Foundation
@@ -243,4 +242,3 @@ final class UploadServer: Sendable {
     return .json(#"{"size":\#(offset)}"#, fields: ["Upload-Complete": "?1"])
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusTestServer
 import Crypto
@@ -117,4 +116,3 @@ struct DraftUploadTests {
     #expect(creation.error?.status == status)
   }
 }
-#endif

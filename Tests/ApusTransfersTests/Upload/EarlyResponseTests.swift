@@ -1,4 +1,3 @@
-#if NIO && Transfers && AWS
 import ApusAWS
 import ApusCore
 import ApusTestServer
@@ -160,4 +159,3 @@ private final class HeadObserver: CallObserver {
     if case .headArrived(let status) = event.kind, status < 300 { headArrived.release() }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusMiddleware
 import ApusTesting
@@ -152,4 +151,3 @@ struct NamedUploadTests {
     }
   }
 }
-#endif

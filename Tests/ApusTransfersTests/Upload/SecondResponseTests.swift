@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusTestServer
 import ApusWaiting
@@ -88,4 +87,3 @@ struct SecondResponseTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import TestSupport
 import Testing
 
@@ -61,4 +60,3 @@ struct StoredPartsTests {
     #expect(isLinear)
   }
 }
-#endif

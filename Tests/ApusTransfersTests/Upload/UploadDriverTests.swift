@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusTestServer
 import Foundation
@@ -220,4 +219,3 @@ struct UploadDriverTests {
     }
   }
 }
-#endif

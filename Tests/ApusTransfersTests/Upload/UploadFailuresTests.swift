@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusTestServer
 import ApusWaiting
@@ -307,4 +306,3 @@ private struct Outcome {
   var value: UploadResult<Content>?
   var error: CallError?
 }
-#endif

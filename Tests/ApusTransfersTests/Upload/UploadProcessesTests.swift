@@ -1,4 +1,4 @@
-#if NIO && Transfers && (os(Linux) || os(macOS))
+#if os(Linux) || os(macOS)
 import ApusTestServer
 import ApusTesting
 import Foundation

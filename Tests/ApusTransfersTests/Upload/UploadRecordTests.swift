@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusMiddleware
 import ApusNIO
@@ -124,4 +123,3 @@ struct UploadRecordTests {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if Transfers
 import Testing
 
 @testable import ApusTransfers
@@ -162,4 +161,3 @@ struct UploadStateTests {
     #expect(state.next == .send(30..<100))
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO && Transfers
 import ApusCore
 import ApusTestServer
 import ApusWaiting
@@ -258,4 +257,3 @@ private final class Counter: Sendable {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTesting
 
 /// A token held by a client and inherited by its tasks; it is released with the last of them.
@@ -16,4 +15,3 @@ final class Presence: Sendable {
     over.open()
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 public import ApusTestServer
 import ApusTesting
 import TestSupport
@@ -41,4 +40,3 @@ func requireSoon(_ finding: String, _ body: @escaping @Sendable () async throws 
     group.cancelAll()
   }
 }
-#endif

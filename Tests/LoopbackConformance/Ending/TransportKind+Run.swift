@@ -1,4 +1,3 @@
-#if NIO
 public import ApusCore
 public import ApusTestServer
 import ApusTesting
@@ -79,4 +78,3 @@ public struct CallDeadline: Middleware {
     return try await next(request, context: context)
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 public import ApusCore
 public import ApusTestServer
 
@@ -57,4 +56,3 @@ public struct TransportKind: Sendable, CustomStringConvertible {
     mostExchanges = gaps.contains(.idleConnections) ? 6 : 2
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 
@@ -78,4 +77,3 @@ extension FaultCase {
     return [.answered]
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 package import ApusTestServer
 import ApusTesting
@@ -96,4 +95,3 @@ package struct FaultCase: Sendable, CustomStringConvertible {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 public import ApusCore
 
 #if canImport(FoundationEssentials)
@@ -39,4 +38,3 @@ public enum FaultOutcome: Sendable, Hashable, CustomStringConvertible {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 /// The resources of a process after each round of a soak, and whether they grow with the rounds.
 struct Growth {
   private let descriptorLimit: Int
@@ -38,4 +37,3 @@ struct Growth {
     return after - before
   }
 }
-#endif

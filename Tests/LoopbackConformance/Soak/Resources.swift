@@ -1,4 +1,6 @@
-#if NIO
+import ApusTesting
+import Foundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,8 +8,6 @@ import Musl
 #else
 import Darwin
 #endif
-import ApusTesting
-import Foundation
 
 /// The resources that the process holds.
 struct Resources: Sendable {
@@ -52,4 +52,3 @@ struct Resources: Sendable {
       - size("total type=\"rest\"")
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import ApusTesting
@@ -165,4 +164,3 @@ private final class EndCounter: CallObserver {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 
 extension SoakCall {
@@ -32,4 +31,3 @@ extension SoakCall {
     }
   }
 }
-#endif

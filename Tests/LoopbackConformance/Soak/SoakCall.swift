@@ -1,4 +1,3 @@
-#if NIO
 import ApusCore
 import ApusTestServer
 import ApusTesting
@@ -117,4 +116,3 @@ struct SoakCall: Sendable {
     target.split(separator: "/").last.flatMap { Int($0) } ?? -1
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if NIO
 import ApusTestServer
 import ApusTesting
 
@@ -44,4 +43,3 @@ extension Fault {
     }
   }
 }
-#endif
