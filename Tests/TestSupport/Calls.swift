@@ -24,14 +24,12 @@ public func texts(of value: Any) -> String {
   return [String(describing: value), String(reflecting: value), "\(value)", dumped].joined(separator: "\n")
 }
 
-extension Request where Value == Void {
+extension Endpoint where Self == Request<Void> {
   /// A GET request that ignores the content of the response.
   public static func get(_ path: RequestPath, query: Query = [:]) -> Self {
     .method(.get, path, query: query)
   }
-}
 
-extension Endpoint where Self == Request<Void> {
   /// A GET request that ignores the content of the response.
   public static var ping: Self { .get("/ping") }
 }

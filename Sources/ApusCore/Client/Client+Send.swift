@@ -10,15 +10,27 @@ extension Client {
     return try await value(of: request, by: Call(request.box, delivery: .buffered, from: origin))
   }
 
+  // Code completion after `send(.` offers functions of endpoints only for this overload, if the type of the value is
+  // known, and for the next one, if it is not. For a generic parameter it offers properties.
+
   /// Sends a request and returns its value.
-  ///
-  /// This overload makes static members of `Request` available, as in `api.send(.user(1))` with
-  /// `extension Request where Value == User`.
   ///
   /// - Throws: ``CallError``.
   /// - Cancellation: as for an endpoint.
   public func send<Value>(_ request: Request<Value>) async throws(CallError) -> Value {
     try await value(of: request, by: Call(request.box, delivery: .buffered, from: origin))
+  }
+
+  /// Sends an endpoint that is an object whose type is known only at run time, and ignores its value.
+  ///
+  /// - Throws: ``CallError``.
+  @_disfavoredOverload
+  public func send(_ endpoint: any Endpoint & AnyObject) async throws(CallError) {
+    try await sendIgnoringValue(endpoint)
+  }
+
+  private func sendIgnoringValue<E: Endpoint>(_ endpoint: E) async throws(CallError) {
+    _ = try await send(endpoint)
   }
 
   /// Sends an endpoint whose value is ``Content``, and decodes the response as `type`.
@@ -28,15 +40,6 @@ extension Client {
     _ endpoint: E, as type: Value.Type = Value.self
   ) async throws(CallError) -> Value where E.Value == Content {
     try await send(endpoint.described.mapped(by: ResponseMapping<Value>.decoded))
-  }
-
-  /// Sends a request whose value is ``Content``, and decodes the response as `type`.
-  ///
-  /// - Throws: ``CallError``.
-  public func send<Value: Decodable & Sendable>(
-    _ request: Request<Content>, as type: Value.Type = Value.self
-  ) async throws(CallError) -> Value {
-    try await send(request.mapped(by: ResponseMapping<Value>.decoded))
   }
 
   /// Sends an endpoint and returns its value with the response head and the trace.
@@ -67,30 +70,14 @@ extension Client {
   public func outcome<E: Endpoint, Rejected: Decodable & Sendable>(
     of endpoint: E, rejectedAs type: Rejected.Type
   ) async throws(CallError) -> Outcome<E.Value, Rejected> {
-    try await outcome(of: endpoint.described, rejectedAs: type)
-  }
-
-  /// Sends a request and returns its value, or its rejection as a value.
-  ///
-  /// - Throws: ``CallError`` for all other failures, including rejections that cannot be decoded as `Rejected`.
-  public func outcome<Value, Rejected: Decodable & Sendable>(
-    of request: Request<Value>, rejectedAs type: Rejected.Type
-  ) async throws(CallError) -> Outcome<Value, Rejected> {
-    try await send(request.outcome(rejectedAs: type))
+    try await send(endpoint.outcome(rejectedAs: type))
   }
 
   /// Returns the message of an endpoint, with everything that the pipeline adds, without sending it.
   ///
   /// - Throws: ``CallError`` if the message cannot be created.
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
-    try await message(for: endpoint.described)
-  }
-
-  /// Returns the message of a request without sending it.
-  ///
-  /// - Throws: ``CallError`` if the message cannot be created.
-  public func message<Value>(for request: Request<Value>) async throws(CallError) -> RequestMessage {
-    let call = Call(request.box, delivery: .described, from: origin)
+    let call = Call(endpoint.described.box, delivery: .described, from: origin)
     let message = try await perform(call) { _ in call.snapshot(\.message) }
     guard let message else {
       throw CallError(CallFault(.invalidRequest, "a middleware responded in place of the transport"), of: call)

@@ -8,16 +8,7 @@ extension Client {
   public func withResponse<E: Endpoint, Output>(
     to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
-    try await withResponse(to: endpoint.described, body)
-  }
-
-  /// Sends a request and lets a closure read the content of its response while it arrives.
-  ///
-  /// - Throws: ``CallError``. An error of the closure becomes its `underlying` error, with the code `handler`.
-  public func withResponse<Value, Output>(
-    to request: Request<Value>, _ body: (inout StreamedResponse) async throws -> Output
-  ) async throws(CallError) -> Output {
-    let call = Call(request.box, delivery: .streamed, from: origin)
+    let call = Call(endpoint.described.box, delivery: .streamed, from: origin)
     let message = try await open(call)
     defer { message.discard() }
     call.enterHandler()

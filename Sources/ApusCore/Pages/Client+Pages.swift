@@ -9,15 +9,6 @@ extension Client {
     PageSequence(next.source(from: endpoint.described), by: self)
   }
 
-  /// Returns the pages of a list whose responses name the URL of the next page, for a request.
-  ///
-  /// - Parameters:
-  ///   - request: the request for the first page.
-  ///   - next: the place of the URL.
-  public func pages<Page>(of request: Request<Page>, next: NextPageURL<Page>) -> PageSequence<Page> {
-    PageSequence(next.source(from: request), by: self)
-  }
-
   /// Returns the pages of a list whose endpoint takes a cursor, a page number or an offset.
   ///
   /// - Parameters:
@@ -29,17 +20,5 @@ extension Client {
     of endpoint: @escaping @Sendable (Parameter) -> E, next: NextPageParameter<Parameter, E.Value>
   ) -> PageSequence<E.Value> {
     PageSequence(next.source { endpoint($0).described }, by: self)
-  }
-
-  /// Returns the pages of a list whose endpoint takes a cursor, a page number or an offset, for a function that returns
-  /// requests.
-  ///
-  /// - Parameters:
-  ///   - request: returns the request for a cursor, a page number or an offset.
-  ///   - next: the parameter of the next page.
-  public func pages<Parameter, Page>(
-    of request: @escaping @Sendable (Parameter) -> Request<Page>, next: NextPageParameter<Parameter, Page>
-  ) -> PageSequence<Page> {
-    PageSequence(next.source(of: request), by: self)
   }
 }

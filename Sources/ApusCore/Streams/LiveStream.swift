@@ -89,14 +89,7 @@ extension Client {
   ///   ``ChunkStream`` or ``PartStream``.
   /// - Returns: a sequence. Nothing is sent before a loop asks for the first element.
   public func stream<E: Endpoint>(_ endpoint: E) -> LiveStream<E.Value.Element> where E.Value: StreamedValue {
-    stream(endpoint.described)
-  }
-
-  /// Returns the elements of a request's response while they arrive.
-  ///
-  /// - Returns: a sequence. Nothing is sent before a loop asks for the first element.
-  public func stream<Value: StreamedValue>(_ request: Request<Value>) -> LiveStream<Value.Element> {
-    let format = Value.format
+    let (request, format) = (endpoint.described, E.Value.format)
     return LiveStream(
       StreamSource(
         client: self, request: request.box, kind: format.kind, options: request.streamOptions, parser: format.parser))

@@ -156,17 +156,4 @@ extension Client {
   ) -> PollSequence<E.Value, Cursor> {
     PollSequence(client: self, from: cursor, of: { endpoint($0).described }, next: next)
   }
-
-  /// Returns the values of a long poll, for a function that returns requests.
-  ///
-  /// - Parameters:
-  ///   - cursor: the cursor of the first call. Default: `nil`, none.
-  ///   - request: returns the request for a cursor.
-  ///   - next: returns the cursor for the next call; `nil`: the same cursor again.
-  public func poll<Value, Cursor: Sendable>(
-    from cursor: Cursor? = nil, of request: @escaping @Sendable (Cursor?) -> Request<Value>,
-    next: @escaping @Sendable (Value) -> Cursor?
-  ) -> PollSequence<Value, Cursor> {
-    PollSequence(client: self, from: cursor, of: request, next: next)
-  }
 }

@@ -41,18 +41,7 @@ extension Client {
   public func download<E: Endpoint>(
     _ endpoint: E, to path: String, options: DownloadOptions = DownloadOptions()
   ) async throws(CallError) -> DownloadedFile {
-    try await download(endpoint.modified { _ in }, to: path, options, progress: { _, _ in })
-  }
-
-  /// Downloads the file that a request returns, see ``download(_:to:options:)-(E,_,_)``.
-  ///
-  /// This overload makes static members of `Request` available, as in `api.download(.film(7), to: path)`.
-  ///
-  /// - Throws: `CallError`.
-  public func download<Value>(
-    _ request: Request<Value>, to path: String, options: DownloadOptions = DownloadOptions()
-  ) async throws(CallError) -> DownloadedFile {
-    try await download(request, to: path, options, progress: { _, _ in })
+    try await download(endpoint.described, to: path, options, progress: { _, _ in })
   }
 
   /// Downloads the file at a path below the base URL, or at a complete URL as in

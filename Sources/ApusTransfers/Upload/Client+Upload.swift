@@ -37,16 +37,7 @@ extension Client {
   public func upload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
   ) async throws(CallError) -> UploadResult<E.Value> {
-    try await upload(endpoint.modified { _ in }, by: uploadProtocol, options: options)
-  }
-
-  /// Uploads the content of a request, see ``upload(_:by:options:)-(E,_,_)``.
-  ///
-  /// - Throws: `CallError`.
-  public func upload<Value>(
-    _ request: Request<Value>, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
-  ) async throws(CallError) -> UploadResult<Value> {
-    try await upload(request, by: uploadProtocol, options: options, UploadHooks())
+    try await upload(endpoint.described, by: uploadProtocol, options: options, UploadHooks())
   }
 
   /// - Parameter hooks: the part of a queue in the upload.
@@ -87,7 +78,7 @@ extension Client {
   /// Removes an incomplete upload from the server and from the store. Does nothing if the store has none.
   ///
   /// - Parameters:
-  ///   - endpoint: the endpoint with its content, as it was passed to ``upload(_:by:options:)-(E,_,_)``.
+  ///   - endpoint: the endpoint with its content, as it was passed to ``upload(_:by:options:)``.
   ///   - uploadProtocol: the protocol.
   ///   - options: the store and the account.
   /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the

@@ -66,7 +66,7 @@ extension CoalescingLimits {
   }
 }
 
-extension Request where Value == String {
+extension Endpoint where Self == Request<String> {
   /// The request that most of these tests send.
-  static var shared: Request<String> { Request<String>.get("/user").coalesced() }
+  static var shared: Self { Request<String>.get("/user").coalesced() }
 }

@@ -53,7 +53,7 @@ struct Capability02IncompleteEndpointsTests {
     extension Request where Value == User {
       static func me(_ id: Int) -> Self { .get("/me/\\(id)") }
     }
-    extension Request where Value == Void {
+    extension Endpoint where Self == Request<Void> {
       static func remove(_ id: Int) -> Self { .delete("/users/\\(id)") }
     }
     protocol UserService { func user(_ id: Int) async throws(CallError) -> User }
@@ -85,20 +85,34 @@ struct Capability02IncompleteEndpointsTests {
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test("Static members of Request are found after the dot wherever an endpoint is expected")
+  @Test("Functions that take an endpoint find its static functions, and find modifiers after them")
+  func staticFunctions() async throws {
+    let result = try await compile(
+      """
+      let sent = try await api.send(.user(1))
+      let modified = try await api.send(.user(1).tag("a").timeout(.seconds(5)))
+      let answered = try await api.response(to: .user(1)).value
+      let expected = try await api.outcome(of: .user(1), rejectedAs: User.self)
+      let streamed: Int = try await api.withResponse(to: .user(1)) { response in response.head.status.code }
+      for try await page in api.pages(of: { .user($0) }, next: .number { $0.id < 3 }) { _ = page.id }
+      for try await page in api.pages(of: .user(1), next: .link) { _ = page.id }
+      _ = try await api.message(for: .user(1))
+      let inline: Response<User> = try await api.response(to: .get("/users/1").tag("a"))
+      for try await user in api.pages(of: { Request<User>.get("/users/\\($0)") }, next: .number { $0.id < 3 }) { _ = user }
+      try await api.send(.remove(1))
+      _ = ([sent, modified, answered, inline.value], expected, streamed)
+      """)
+    #expect(result.status == 0, "\(result.output)")
+  }
+
+  @Test("`send` and `response` also find static functions of Request")
   func requestMembers() async throws {
     let result = try await compile(
       """
       let sent = try await api.send(.me(1))
       let modified = try await api.send(.me(1).tag("a").timeout(.seconds(5)))
       let answered = try await api.response(to: .me(1)).value
-      let expected = try await api.outcome(of: .me(1), rejectedAs: User.self)
-      let streamed: Int = try await api.withResponse(to: .me(1)) { response in response.head.status.code }
-      for try await page in api.pages(of: { .me($0) }, next: .number { $0.id < 3 }) { _ = page.id }
-      for try await page in api.pages(of: .me(1), next: .link) { _ = page.id }
-      _ = try await api.message(for: .me(1))
-      try await api.send(.remove(1))
-      _ = ([sent, modified, answered], expected, streamed)
+      _ = [sent, modified, answered]
       """)
     #expect(result.status == 0, "\(result.output)")
   }
@@ -153,7 +167,7 @@ struct Capability02IncompleteEndpointsTests {
       ("_ = try await api.send(.user())", "missing argument for parameter #1 in call"),
       (
         "_ = try await api.send(UserAPI.user, as: User.self)",
-        "no exact matches in call to instance method 'send'"
+        "type '@Sendable (Int) -> UserAPI' cannot conform to 'Endpoint'"
       ),
       ("_ = try await service.user()", "missing argument for parameter #1 in call"),
       ("let user: User = try await api.send(Request.get())", "missing argument for parameter #1 in call"),

@@ -13,7 +13,7 @@ extension Endpoint where Self == Request<Content> {
   fileprivate static var film: Self { .get("/film") }
 }
 
-extension Request where Value == String {
+extension Endpoint where Self == Request<String> {
   fileprivate static var text: Self { .get("/film") }
 }
 
