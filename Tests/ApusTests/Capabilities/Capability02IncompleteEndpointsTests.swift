@@ -38,6 +38,7 @@ private func folders(in folder: URL) -> [URL] {
 struct Capability02IncompleteEndpointsTests {
   private static let endpoints = """
     import Apus
+    import Foundation
     struct User: Codable, Sendable { var id: Int }
     struct GetUser: Endpoint {
       let id: Int
@@ -132,6 +133,42 @@ struct Capability02IncompleteEndpointsTests {
     #expect(
       result.output.contains("error: '\(member)' is unavailable: name the type of the value"), "\(result.output)")
     #expect(result.output.contains("to ignore the content, write"), "\(result.output)")
+  }
+
+  @Test(
+    "Spellings of other libraries do not compile, and the compiler says what to write",
+    arguments: [
+      (#"let u: User = try await api.send(.post("/users", body: User(id: 1)))"#, "pass the content as `content:`"),
+      (#"try await api.send(.post("/users", body: User(id: 1)))"#, "pass the content as `content:`"),
+      (#"let u: User = try await api.send(.put("/users", json: User(id: 1)))"#, "pass the content as `content:`"),
+      (#"try await api.send(.patch("/users", json: User(id: 1)).tag("a"))"#, "pass the content as `content:`"),
+      (#"let u: User = try await api.send(.get(RequestPath(text)))"#, "write the path as a literal"),
+      (#"let u: User = try await api.send(.get(RequestPath(url)))"#, "write `.url(url)` for a complete URL"),
+      (#"_ = try BaseURL(url)"#, "write `try BaseURL(url.absoluteString)`"),
+      (#"_ = Client(baseURL: BaseURL(url))"#, "write `try BaseURL(url.absoluteString)`"),
+    ])
+  func otherSpellings(line: String, message: String) async throws {
+    let declarations = "let text = String(1), url = Foundation.URL(fileURLWithPath: text)\n"
+    let result = try await compile(declarations + line)
+    #expect(result.status != 0)
+    #expect(result.output.contains("is unavailable: \(message)"), "\(result.output)")
+  }
+
+  @Test(
+    "A text or a URL in place of a path or a base URL names the type to make",
+    arguments: [
+      ("let u: User = try await api.send(.get(text))", "String", "RequestPath"),
+      ("let u: User = try await api.send(.get(url))", "URL", "RequestPath"),
+      ("_ = Client(baseURL: text) { $0.timeout = nil }", "String", "BaseURL"),
+      ("_ = Client(baseURL: url)", "URL", "BaseURL"),
+    ])
+  func unconverted(line: String, given: String, expected: String) async throws {
+    let declarations = "let text = String(1), url = Foundation.URL(fileURLWithPath: text)\n"
+    let result = try await compile(declarations + line)
+    #expect(result.status != 0)
+    #expect(
+      result.output.contains("cannot convert value of type '\(given)' to expected argument type '\(expected)'"),
+      "\(result.output)")
   }
 
   @Test("With a type, or with the content ignored explicitly, they compile")
