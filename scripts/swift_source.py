@@ -7,6 +7,7 @@ strings, nested interpolations, and common bare regex literals.
 
 import os
 import re
+import sys
 
 
 def code(text):
@@ -33,9 +34,10 @@ def read(path):
 
 
 def entries(path):
-    """The lines of a list file without comments: [(first word, rest)]."""
+    """The lines of a list file without comments: [(first word, rest)]. A missing file ends the checker with an error:
+    if it counted as empty, a checker with a wrong path would not notice exemptions."""
     if not os.path.exists(path):
-        return []
+        sys.exit(f"the list {path} is missing")
     lines = [line.strip() for line in read(path).splitlines()]
     return [tuple((line.split(None, 1) + [""])[:2]) for line in lines if line and not line.startswith("#")]
 

@@ -1,6 +1,11 @@
+import os
+import re
+import tempfile
 import unittest
 
 import swift_source
+
+from . import stand_ins
 
 
 class Lexing(unittest.TestCase):
@@ -29,3 +34,26 @@ class Lexing(unittest.TestCase):
     def test_regex_literals_are_blank_and_division_is_not(self):
         self.assertEqual(self.blanked('let r = /a"b!/ + c / d / e'), "let r = / / + c / d / e")
         self.assertEqual(self.blanked("x(#/a!/b/#)"), "x(# #)")
+
+
+class Lists(unittest.TestCase):
+    def test_an_entry_has_a_first_word_and_a_rest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "list.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("# A comment.\n\nTarget  a reason\nOther\n")
+            self.assertEqual(swift_source.entries(path), [("Target", "a reason"), ("Other", "")])
+
+    def test_a_missing_file_is_an_error(self):
+        with self.assertRaisesRegex(SystemExit, "the list nowhere.txt is missing"):
+            swift_source.entries("nowhere.txt")
+
+    def test_the_lists_that_the_checkers_read_exist(self):
+        folder, read = os.path.join(stand_ins.ROOT, "scripts"), set()
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                read |= set(re.findall(r'"(scripts/[\w-]+\.txt)"', swift_source.read(path)))
+        self.assertIn("scripts/folder-cycle-exemptions.txt", read)
+        for path in sorted(read):
+            self.assertTrue(os.path.exists(os.path.join(stand_ins.ROOT, path)), path)
