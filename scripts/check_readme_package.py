@@ -9,6 +9,10 @@ repository, with the block's other dependencies, and with a program that imports
 `Apus`. Version, traits and names are not changed, so SwiftPM resolves them as it does for a user; the clone has a tag
 or branch of the required name. The clone contains the committed files.
 
+Each package is built twice, as a user builds it; a second build that compiles something fails. With another trait
+besides the default one SwiftPM passes the traits to the compiler in an order that differs from run to run, so the check
+also builds one small module several times with TRAIT switched on, and prints how often it was compiled.
+
 Packages are built in .build-readme, or in FOLDER. With APUS_ONE_BUILD=1 they share the package's own build folder, so
 that dependencies are not compiled again.
 """
@@ -27,6 +31,9 @@ MARKER = "<!-- sample: none manifest -->"
 _BLOCK = re.compile(re.escape(MARKER) + r"\s*\n(?P<indent> *)```swift\n(?P<code>.*?)^ *```\s*$", re.S | re.M)
 _ADDRESS = re.compile(r'url:\s*"(?P<address>[^"]+)"')
 _VERSION = re.compile(r'"(\d+\.\d+\.\d+[^"]*)"')
+_COMPILED = re.compile(r"^\[\d+/\d+\] (?:Compiling|Emitting module|Archiving|Linking) .*", re.M)
+# The trait that is switched on besides the default one, the small module, and how often it is built.
+TRAIT, MODULE, BUILDS = "ServiceLifecycle", "ApusJSON", 5
 _BRANCH = re.compile(r'branch:\s*"([^"]+)"')
 
 
@@ -102,7 +109,7 @@ def make_clone(path, wanted):
             run("git", "-C", path, "checkout", "--quiet", "-B", variant.branch)
 
 
-def build(variant, folder):
+def write(variant, folder):
     shutil.rmtree(os.path.join(folder, "Sources"), ignore_errors=True)
     os.makedirs(os.path.join(folder, "Sources", "user"))
     for name, text in (("Package.swift", variant.manifest()), ("Sources/user/main.swift", variant.program())):
@@ -112,11 +119,31 @@ def build(variant, folder):
     pins = os.path.join(ROOT, "Package.resolved")
     if os.path.exists(pins):
         shutil.copy(pins, folder)
+
+
+def build(folder, *other):
+    """Builds a package with a plain `swift build`; returns what it compiled."""
     shared = []
     if os.environ.get("APUS_ONE_BUILD") == "1":
         shared = ["--scratch-path", os.path.join(ROOT, os.environ.get("APUS_SCRATCH", ".build")),
                   *os.environ.get("APUS_BUILD_FLAGS", "").split()]
-    run("swift", "build", "--package-path", folder, *shared)
+    # Users do not have the variable with which the scripts make the order of the traits constant.
+    environment = {name: value for name, value in os.environ.items() if name != "SWIFT_DETERMINISTIC_HASHING"}
+    return _COMPILED.findall(run("swift", "build", "--package-path", folder, *shared, *other, env=environment))
+
+
+def check_second_build(folder):
+    compiled = build(folder)
+    if compiled:
+        raise Problem("a second `swift build` without a change compiled again:\n" + "\n".join(compiled[:10]))
+
+
+def builds_with_another_trait(variant, folder):
+    """How many of several builds of MODULE compiled it, after the first, when TRAIT is on besides the defaults."""
+    dependency = re.sub(r"\s*\)$", f', traits: [.defaults, "{TRAIT}"])', variant.dependencies[0])
+    write(Variant([dependency, *variant.dependencies[1:]], variant.products, variant.version, variant.branch), folder)
+    compiled = [build(folder, "--target", MODULE) for _ in range(BUILDS)]
+    return sum(1 for it in compiled[1:] if it)
 
 
 def main():
@@ -136,8 +163,15 @@ def main():
         shutil.rmtree(clones, ignore_errors=True)
         make_clone(clone, wanted)
         for number, variant in enumerate(wanted, 1):
-            build(variant, os.path.join(os.path.abspath(arguments.work), str(number)))
-            print(f"{variant.dependencies[0]}: builds a program with {', '.join(name for name, _ in variant.products)}")
+            folder = os.path.join(os.path.abspath(arguments.work), str(number))
+            write(variant, folder)
+            build(folder)
+            check_second_build(folder)
+            print(f"{variant.dependencies[0]}: builds a program with {', '.join(name for name, _ in variant.products)}; "
+                  "a second build compiles nothing")
+        if "traits:" not in wanted[0].dependencies[0]:
+            again = builds_with_another_trait(wanted[0], os.path.join(os.path.abspath(arguments.work), "traits"))
+            print(f"with the trait {TRAIT} on, {again} of {BUILDS - 1} builds compiled {MODULE} again")
     except (Problem, OSError) as problem:
         print(f"{os.path.relpath(arguments.readme)}: {problem}", file=sys.stderr)
         return 1

@@ -54,19 +54,36 @@ class Variants(unittest.TestCase):
 
 
 class CheckReadmePackage(stand_ins.Scripts):
-    def check(self, text, swift):
+    def check(self, text, swift, **variables):
         self.program("swift", swift)
         with open(self.path("README.md"), "w", encoding="utf-8") as file:
             file.write(text)
-        return self.run_script("scripts/check_readme_package.py", self.path("README.md"), "--work", self.path("work"))
+        return self.run_script("scripts/check_readme_package.py", self.path("README.md"), "--work", self.path("work"),
+                               **variables)
 
     def test_what_builds_passes(self):
         # The clone has the version that the line asks for.
-        swift = f'test "$1 $2 $3" = "build --package-path {self.path("work", "1")}" || exit 1\n' \
+        swift = f'test "$1 $2 $3" = "build --package-path {self.path("work", "1")}" || test "$4" = --target || exit 1\n' \
+                'test -z "${SWIFT_DETERMINISTIC_HASHING:-}" || exit 1\n' \
                 f'git -C {self.path("work", "clones")}/*/apus rev-parse --quiet --verify refs/tags/0.1.0\n'
-        status, output = self.check(readme(WHOLE), swift)
+        status, output = self.check(readme(WHOLE), swift, SWIFT_DETERMINISTIC_HASHING="1")
         self.assertEqual(status, 0, output)
+        self.assertIn("a second build compiles nothing", output)
+        self.assertIn("with the trait ServiceLifecycle on, 0 of 4 builds compiled ApusJSON again", output)
         self.assertIn("builds a program with Apus, ApusCredentials", output)
+
+    def test_a_second_build_that_compiles_is_found(self):
+        status, output = self.check(readme(WHOLE), "echo '[3/5] Compiling ApusCore Client.swift'\n")
+        self.assertEqual(status, 1)
+        self.assertIn("a second `swift build` without a change compiled again:\n[3/5] Compiling ApusCore", output)
+
+    def test_builds_with_another_trait_that_compile_are_counted(self):
+        swift = 'test "$4" = --target || exit 0\n' \
+                f"grep -q 'traits: \\[.defaults, \"ServiceLifecycle\"\\]' {self.path('work', 'traits', 'Package.swift')} || exit 1\n" \
+                "echo '[1/2] Compiling ApusJSON Parser.swift'\n"
+        status, output = self.check(readme(LINE), swift)
+        self.assertEqual(status, 0, output)
+        self.assertIn("with the trait ServiceLifecycle on, 4 of 4 builds compiled ApusJSON again", output)
 
     def test_what_does_not_build_is_found_with_what_swift_says(self):
         status, output = self.check(readme(WHOLE), "echo 'error: unknown package'\nexit 1\n")
