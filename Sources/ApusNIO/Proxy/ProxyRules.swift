@@ -110,7 +110,10 @@ struct ProxyException: Sendable {
       guard let address = Self.address(Array(origin.host.utf8)[...]), address.count == prefix.count else {
         return false
       }
-      return (0..<bits).allSatisfy { bit in (address[bit / 8] ^ prefix[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0 }
+      return (0..<bits).allSatisfy { bit in
+        let (difference, mask): (UInt8, UInt8) = (address[bit / 8] ^ prefix[bit / 8], 0x80 >> UInt8(bit % 8))
+        return difference & mask == 0
+      }
     }
   }
 
