@@ -30,11 +30,11 @@ public import Observation
 /// ```
 @MainActor
 @Observable
-public final class Loader<Value: Sendable> {
+public class Loader<Value: Sendable> {
   private var state: LoaderState<Value>
   @ObservationIgnored private var task: Task<Void, Never>?
-  /// `nil`: the loader only shows a phase.
-  private let work: (@MainActor () async throws -> Value)?
+  /// What a load runs; `nil`: the loader only shows a phase, or has no query.
+  @ObservationIgnored var work: (@MainActor () async throws -> Value)?
   private let debounce: Duration
   private let clock: any MonotonicClock
 
@@ -48,12 +48,11 @@ public final class Loader<Value: Sendable> {
   ///   - work: loads the value. It is called on the main actor, so it may read the state of the screen. Its task is
   ///     cancelled when the load is cancelled or superseded. An error other than ``CallError`` is converted, see
   ///     ``CallError/init(converting:)``.
-  public init(
+  public convenience init(
     initial: Value? = nil, debounce: Duration = .zero, clock: any MonotonicClock = SystemClock(),
     _ work: @escaping @MainActor () async throws -> Value
   ) {
-    state = LoaderState(initial.map { .loaded($0) } ?? .idle)
-    (self.debounce, self.clock, self.work) = (debounce, clock, work)
+    self.init(initial.map { .loaded($0) } ?? .idle, debounce: debounce, clock: clock, work: work)
   }
 
   /// Creates a loader of an endpoint's value.
@@ -79,9 +78,16 @@ public final class Loader<Value: Sendable> {
   /// Creates a loader that shows a phase and loads nothing, for previews and tests of views.
   ///
   /// Its loads end immediately and change nothing; ``show(_:)`` shows another phase.
-  public init(showing phase: LoaderPhase<Value>) {
+  public convenience init(showing phase: LoaderPhase<Value>) {
+    self.init(phase, debounce: .zero, clock: SystemClock(), work: nil)
+  }
+
+  init(
+    _ phase: LoaderPhase<Value>, debounce: Duration, clock: any MonotonicClock,
+    work: (@MainActor () async throws -> Value)?
+  ) {
     state = LoaderState(phase)
-    (debounce, clock, work) = (.zero, SystemClock(), nil)
+    (self.debounce, self.clock, self.work) = (debounce, clock, work)
   }
 
   /// The phase, for the view to show.
@@ -94,6 +100,8 @@ public final class Loader<Value: Sendable> {
   public var isLoading: Bool { state.phase.isLoading }
 
   /// Starts a load, which supersedes the running one, and returns immediately.
+  ///
+  /// A ``SearchLoader`` loads its last query again, and does nothing if it has none.
   ///
   /// - Returns: the task of the load; cancelling it cancels the load.
   @discardableResult
@@ -136,11 +144,15 @@ public final class Loader<Value: Sendable> {
     replaceTask(by: nil)
   }
 
-  /// Cancels the running load and discards the value, for example when the user signs out.
+  /// Cancels the running load and discards the value, for example when the user signs out. A ``SearchLoader`` also
+  /// discards its query.
   public func reset() {
+    discardQuery()
     state.reset()
     replaceTask(by: nil)
   }
+
+  func discardQuery() {}
 
   /// Shows a phase and cancels the running load, for previews and tests of views.
   public func show(_ phase: LoaderPhase<Value>) {
