@@ -2,13 +2,19 @@
 
     samples.py write | check        (called by scripts/samples, from the repository's root)
 
-Every ```swift block of README.md, CONTRIBUTING.md, docs/**/*.md and Sources/**/*.docc/**/*.md has a marker before it:
+A guide is an article of a documentation catalog (Sources/**/*.docc/**/*.md) with ```swift blocks. Its blocks are one
+program, which is compiled as a reader would paste it, in the package Tests/Guides, which sees public products only:
 
-    <!-- sample: NAME [continues OTHER] [file | body | as TYPE] [main] -->     or     <!-- sample: none REASON -->
+- imports come first; types and extensions go to the file's scope, made private, since all guides are files of one
+  target; functions and statements go, in order, into one function on the main actor, where top-level code runs too;
+- a guide that imports Testing is pasted as it is into a file of a test target, and its tests run;
+- `<!-- sample: none REASON -->` before a block leaves it out.
 
-NAME is unique in its document. Blocks in the doc comments of Sources/ may have a marker (a `///` line before the
-fence); without one they are numbered. Each block becomes one file that compiles alone, in a folder that is not
-committed, Tests/DocumentationTests/Generated/<document>-<name>.swift:
+All other samples compile alone, with shared declarations around them. Every ```swift block of README.md,
+CONTRIBUTING.md and docs/**/*.md has a marker before it: <!-- sample: NAME [continues OTHER] [file | body] [main]
+[as TYPE] --> or <!-- sample: none REASON -->. A block in a doc comment of Sources/ may have a marker (a `///` line
+before the fence); without one it is numbered. Each becomes one file in a folder that is not committed,
+Tests/DocumentationTests/Generated/<document>-<name>.swift:
 
 - imports come first; declarations (types, extensions, functions) go to the file's scope, made private so that two
   samples may both declare `User`; all other statements go, in order, into one `async throws` function;
@@ -33,6 +39,9 @@ import swift_source
 OUT = "Tests/DocumentationTests/Generated"
 # Where the samples of targets go that the package compiles only with a trait which is off in its own tests.
 OTHER_OUT = {"ApusMacros": "Tests/Macros/SampleTests/Generated"}
+GUIDES_OUT = "Tests/Guides/Guides/Generated"
+# Where the guides about tests go, which also run.
+TEST_GUIDES_OUT = "Tests/Guides/GuideTests/Generated"
 PREAMBLES = "scripts/sample-preambles"
 
 _MARKER = re.compile(r"^\s*<!--\s*sample:\s*(.*?)\s*-->\s*$")
@@ -82,6 +91,11 @@ def documents():
     return sorted(set(markdown)) + swift_source.swift_files("Sources")
 
 
+def is_guide(document):
+    """Whether the blocks of a document are one program, compiled in the package Tests/Guides."""
+    return ".docc/" in document and document.split("/")[1] not in OTHER_OUT
+
+
 def extract(document, text):
     """(samples, number of blocks marked `none`) of one document."""
     comments = document.endswith(".swift")
@@ -115,7 +129,7 @@ def extract(document, text):
 
 def _sample(document, line, marker, block, earlier, comments):
     if marker is None:
-        if not comments:
+        if not comments and not is_guide(document):
             raise Problem(f"{document}:{line}: a swift block without a marker: <!-- sample: NAME --> before it")
         marker = str(len(earlier) + 1)
     name, _, options = marker.partition(" ")
@@ -245,6 +259,28 @@ def generate(sample, by_name, preamble):
     return "\n".join(out).rstrip("\n") + "\n"
 
 
+def generate_guide(document, samples):
+    """(folder, file name, Swift file) of a guide: what a reader gets by pasting all its blocks in order."""
+    text = _filled("\n\n".join(sample.text for sample in samples)) + "\n"
+    name = os.path.basename(document)[:-3] + ".swift"
+    header = f"// swift-format-ignore-file\n// The guide {document}. Written by scripts/samples; do not edit.\n\n"
+    if re.search(r"^import Testing$", text, re.M):
+        return TEST_GUIDES_OUT, name, header + text
+    imports, declarations, statements = [], [], []
+    for chunk in chunks(text):
+        if chunk.kind == "import":
+            imports.append("\n".join(chunk.lines).strip())
+        elif chunk.kind == "declaration" and chunk.keyword != "func":
+            declarations += [""] + _trimmed(_private(chunk))
+        else:
+            statements.append(chunk)
+    body = ["  " + line if line.strip() else "" for chunk in statements for line in chunk.lines] + _uses(statements)
+    out = list(dict.fromkeys(imports)) + declarations
+    if body:
+        out += ["", "@MainActor", "private func guide() async throws {"] + body + ["}"]
+    return GUIDES_OUT, name, header + "\n".join(out) + "\n"
+
+
 def _trimmed(lines):
     while lines and not lines[-1].strip():
         lines = lines[:-1]
@@ -262,36 +298,38 @@ def file_name(sample):
 
 
 def generate_all(texts, preambles):
-    """({file name: text}, number of blocks left out) for {document: text} and {target or "all": preamble}."""
-    generated, left_out = {}, 0
+    """({folder: {file name: text}}, number of samples, number of blocks left out).
+
+    The arguments: {document: text} and {target or "all": preamble}.
+    """
+    generated = {out: {} for out in (OUT, *OTHER_OUT.values(), GUIDES_OUT, TEST_GUIDES_OUT)}
+    total, left_out = 0, 0
     for document, text in sorted(texts.items()):
         samples, none = extract(document, text)
-        left_out += none
+        total, left_out = total + len(samples), left_out + none
+        if is_guide(document):
+            if samples:
+                out, name, guide = generate_guide(document, samples)
+                generated[out][name] = guide
+            continue
         by_name = {it.name: it for it in samples}
         target = document.split("/")[1] if document.startswith("Sources/") else None
         names = (target,) if target in OTHER_OUT else ("all", target)
         preamble = [chunk for name in names if name in preambles for chunk in chunks(preambles[name])]
         for sample in samples:
-            generated[file_name(sample)] = generate(sample, by_name, preamble)
-    return generated, left_out
+            generated[OTHER_OUT.get(target, OUT)][file_name(sample)] = generate(sample, by_name, preamble)
+    return generated, total, left_out
 
 
 def main(mode):
     texts = {path: swift_source.read(path) for path in documents()}
     preambles = {os.path.basename(path)[:-6]: swift_source.read(path) for path in glob.glob(PREAMBLES + "/*.swift")}
-    total, left_out = 0, 0
     if '"DocumentationTests"' not in swift_source.read("Package.swift"):
         raise Problem("Package.swift has no test target DocumentationTests, so the samples are not compiled")
-    for out in (OUT, *OTHER_OUT.values()):
-        generated, none = generate_all({path: text for path, text in texts.items() if folder(path) == out}, preambles)
-        (write if mode == "write" else check)(out, generated)
-        total, left_out = total + len(generated), left_out + none
+    generated, total, left_out = generate_all(texts, preambles)
+    for out, files in generated.items():
+        (write if mode == "write" else check)(out, files)
     print(f"{total} samples, {left_out} left out")
-
-
-def folder(document):
-    """The folder for the samples of a document."""
-    return OTHER_OUT.get(document.split("/")[1], OUT) if document.startswith("Sources/") else OUT
 
 
 def written(out):

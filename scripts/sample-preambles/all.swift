@@ -52,10 +52,4 @@ let page = 1
 
 let filter = Filter(year: nil, genres: ["drama"])
 
-struct Session: Codable, Sendable {
-  var accessToken = "secret"
-}
-
-let session = Session()
-
 func show(_ things: [some Sendable]) {}

@@ -14,7 +14,8 @@ def document(marker, code, fence="```"):
 
 class Samples(unittest.TestCase):
     def files(self, text, name="README.md", preamble=PREAMBLE):
-        return samples.generate_all({name: text}, {"all": preamble, "ApusCore": "let core = 1"})[0]
+        folders = samples.generate_all({name: text}, {"all": preamble, "ApusCore": "let core = 1"})[0]
+        return {name: text for files in folders.values() for name, text in files.items()}
 
     def only(self, code, marker="<!-- sample: one -->", preamble=PREAMBLE):
         return self.files(document(marker, code), preamble=preamble)["README-one.swift"]
@@ -88,12 +89,11 @@ class Samples(unittest.TestCase):
         self.assertNotIn("private let core", self.files(text, "Sources/ApusNIO/A.swift")["ApusNIO_A-1.swift"])
 
     def test_samples_of_the_macros_are_written_where_their_trait_is_on(self):
-        self.assertEqual(samples.folder("Sources/ApusMacros/A.swift"), samples.OTHER_OUT["ApusMacros"])
-        self.assertEqual(samples.folder("Sources/ApusCore/A.swift"), samples.OUT)
-        self.assertEqual(samples.folder("README.md"), samples.OUT)
         text = "/// ```swift\n/// f()\n/// ```\n"
-        files = self.files(text, "Sources/ApusMacros/A.swift", "import Apus\n")
-        self.assertNotIn("import Apus\n", files["ApusMacros_A-1.swift"])
+        documents = {"Sources/ApusMacros/A.swift": text, "Sources/ApusCore/A.swift": text}
+        folders = samples.generate_all(documents, {"all": "import Apus\n"})[0]
+        self.assertEqual(list(folders[samples.OUT]), ["ApusCore_A-1.swift"])
+        self.assertNotIn("import Apus\n", folders[samples.OTHER_OUT["ApusMacros"]]["ApusMacros_A-1.swift"])
 
     def test_omitted_bodies_are_filled(self):
         self.assertIn("{ fatalError() }", self.only("struct A { var b: B { … } }"))
@@ -104,14 +104,39 @@ class Samples(unittest.TestCase):
         self.assertIn("  f()\n    .g()\n", files["ApusCore_Client_A-1.swift"])
 
 
+class Guides(unittest.TestCase):
+    NAME = "Sources/Apus/Apus.docc/First.md"
+
+    def guide(self, *blocks, marker="", folder=samples.GUIDES_OUT):
+        text = "".join(document(marker, block) for block in blocks)
+        return samples.generate_all({self.NAME: text}, {"all": PREAMBLE})[0][folder].get("First.swift")
+
+    def test_the_blocks_of_a_guide_are_one_program_without_a_preamble(self):
+        text = self.guide("import Apus\n\nstruct A {}\n\nlet a = A()", "func f() {}\n\nextension A {}\nf(a)")
+        self.assertIn("import Apus\n\nprivate struct A {}\n\nprivate extension A {}\n\n@MainActor\n", text)
+        self.assertIn("guide() async throws {\n  let a = A()\n\n  func f() {}\n\n  f(a)\n  _ = a\n}\n", text)
+        self.assertNotIn("struct User", text)
+
+    def test_a_guide_about_tests_is_pasted_as_it_is(self):
+        blocks = ("import Testing\n\n@Test func a() {}", "struct B {}")
+        self.assertIsNone(self.guide(*blocks))
+        text = self.guide(*blocks, folder=samples.TEST_GUIDES_OUT)
+        self.assertIn("import Testing\n\n@Test func a() {}\n\nstruct B {}\n", text)
+
+    def test_a_block_of_a_guide_can_be_excluded_with_a_reason(self):
+        self.assertIsNone(self.guide("a()", marker="<!-- sample: none it must not compile -->"))
+
+
 class Target(unittest.TestCase):
+    OUTS = (samples.OUT, *samples.OTHER_OUT.values(), samples.GUIDES_OUT, samples.TEST_GUIDES_OUT)
+
     def test_the_target_has_a_source_file_before_samples_are_written(self):
-        for out in (samples.OUT, *samples.OTHER_OUT.values()):
+        for out in self.OUTS:
             folder = os.path.join(stand_ins.ROOT, os.path.dirname(out))
             self.assertTrue([name for name in os.listdir(folder) if name.endswith(".swift")])
 
     def test_written_samples_are_ignored_by_git(self):
         with open(os.path.join(stand_ins.ROOT, ".gitignore"), encoding="utf-8") as file:
             ignored = file.read()
-        for out in (samples.OUT, *samples.OTHER_OUT.values()):
+        for out in self.OUTS:
             self.assertIn(f"/{out}/\n", ignored)
