@@ -6,7 +6,7 @@
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' Makefile | expand -t 14
 
-test: ## all tests, of the package, the examples, the tool and the macros (COVERAGE=1, FILTER=regex)
+test: ## all tests, of the package, the guides, the tool, the examples and the macros (COVERAGE=1, FILTER=regex)
 	@scripts/install-missing python3
 	@scripts/test
 

@@ -70,6 +70,15 @@ build_nested() {
   swift_build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
 }
 
+# Builds the guides in the build folder of the tool, with the same versions of dependencies, so that only the guides are
+# compiled. With APUS_ONE_BUILD=1 both use the package's.
+GUIDES=(--package-path Tests/Guides --scratch-path "$ROOT/Tools/.build")
+if [[ "${APUS_ONE_BUILD:-0}" == 1 ]]; then GUIDES=(--package-path Tests/Guides "${NESTED[@]}"); fi
+build_guides() {
+  if [[ -f Tools/Package.resolved ]]; then cp Tools/Package.resolved Tests/Guides/; fi
+  swift_build "${GUIDES[@]}" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} --build-tests
+}
+
 # Builds the tests of the macros in a build folder of their own, because nothing else needs swift-syntax, and without
 # coverage, which counts the lines that the package's own tests reach.
 build_macros() {
