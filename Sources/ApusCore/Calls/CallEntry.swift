@@ -26,14 +26,14 @@ public struct CallEntry: Sendable, Identifiable {
   public var environment: String { call.environment.name }
   /// The time limit that the endpoint or the call sets for the whole call, or `nil` if the client's default applies.
   /// A hundred years or more means no limit.
-  public var timeout: Duration? { call.options.timeout }
+  package var timeout: Duration? { call.options.timeout }
   /// The instant at which the call began, on the client's clock.
   public var startInstant: MonotonicInstant { call.startInstant }
   /// The phase of the call. In `preparing` and `waiting` no exchange is running. A cancellation does not change the
   /// phase. If calls share an exchange, only the phase of the call that started it follows the exchange.
   public var phase: CallPhase { call.snapshot(\.phase) }
   /// Whether the call has ended.
-  public var isEnded: Bool { call.snapshot(\.isEnded) }
+  package var isEnded: Bool { call.snapshot(\.isEnded) }
   /// The head of the request, once prepared. Do not log it: it may contain secrets.
   public var request: HTTPRequest? { call.snapshot(\.message)?.head }
   /// The head of the response, once it has arrived.

@@ -7,17 +7,17 @@ import Synchronization
 /// ``Slot/timeout``, so that each call keeps its own deadline. The calls share the response with its content (body)
 /// in memory. Each call accepts and decodes the response itself. Calls of different environments or principals are
 /// never coalesced, nor are calls whose content is a stream.
-public final class CoalescingMiddleware: ConditionalMiddleware {
+package final class CoalescingMiddleware: ConditionalMiddleware {
   private typealias Table = FlightTable<FlightKey, Flight>
 
   private let table = Mutex(FlightTable<FlightKey, Flight>())
   /// The limits for calls of coalesced endpoints.
-  public let limits: CoalescingLimits
+  private let limits: CoalescingLimits
 
   /// Creates the middleware.
   ///
   /// - Parameter limits: the limits for calls of coalesced endpoints. Default: ``CoalescingLimits/init()``.
-  public init(_ limits: CoalescingLimits = CoalescingLimits()) {
+  package init(_ limits: CoalescingLimits = CoalescingLimits()) {
     self.limits = limits
   }
 
@@ -26,7 +26,7 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
   /// Joins the exchange of an equal request, or starts an exchange that other calls can join.
   ///
   /// - Throws: the error of the exchange; `CancellationError` when the call is cancelled.
-  public func intercept(
+  package func intercept(
     _ request: RequestMessage, context: CallContext, next: Next
   ) async throws -> ResponseMessage {
     guard let key = FlightKey(request, context, limits) else { return try await next(request, context: context) }
@@ -99,7 +99,7 @@ public final class CoalescingMiddleware: ConditionalMiddleware {
 
 extension CoalescingMiddleware: SelfDescribing {
   /// The limits.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     [
       .setting("coalesces responses up to", "\(limits.sharedBytes) bytes"),
       .setting("at most \(limits.exchanges) shared exchanges", ""),
@@ -122,13 +122,13 @@ public struct CoalescingLimits: Sendable, Hashable {
   /// The lower-case names of fields (headers) that identify a call and do not affect its response. Calls that differ
   /// only in these fields are coalesced. The fields of the call that starts the exchange are sent. Default:
   /// ``defaultPerCallFields``.
-  public var perCallFields: Set<String> = CoalescingLimits.defaultPerCallFields
+  package var perCallFields: Set<String> = CoalescingLimits.defaultPerCallFields
 
   /// Creates the default limits.
   public init() {}
 
   /// The fields of tracing (`traceparent` and similar) and of request ids (`x-request-id` and similar).
-  public static let defaultPerCallFields: Set<String> = [
+  package static let defaultPerCallFields: Set<String> = [
     "b3", "request-id", "traceparent", "tracestate", "x-amzn-trace-id", "x-b3-flags", "x-b3-parentspanid",
     "x-b3-sampled", "x-b3-spanid", "x-b3-traceid", "x-cloud-trace-context", "x-correlation-id", "x-request-id",
   ]

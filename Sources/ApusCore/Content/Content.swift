@@ -7,7 +7,7 @@ public import Foundation
 /// The complete, undecoded content (body) of a response with its media type and the coders in effect.
 ///
 /// An endpoint whose value is `Content` lets each call name the type: `send(.video(id), as: Video.self)`.
-public struct Content: Sendable {
+public struct Content: Sendable, Decodable {
   /// The bytes.
   public let data: Data
   /// The media type from `Content-Type`, or `nil` if the field is missing.
@@ -25,6 +25,14 @@ public struct Content: Sendable {
     self.mediaType = mediaType
     self.status = status
     self.coding = coding
+  }
+
+  /// Always throws: only the whole content of a response can be ``Content``, not a part of it.
+  ///
+  /// - Throws: `DecodingError`.
+  public init(from decoder: any Decoder) throws {
+    throw DecodingError.dataCorrupted(
+      .init(codingPath: decoder.codingPath, debugDescription: "A part of a response cannot be Content."))
   }
 
   /// A hash of all bytes, which differs between processes. `Data` itself hashes only its first bytes.

@@ -21,22 +21,18 @@ public protocol ContentFormat: Sendable {
 }
 
 /// JSON (RFC 8259) with a ``JSONCoding``.
-public struct JSONFormat: ContentFormat {
+struct JSONFormat: ContentFormat {
   private let coding: JSONCoding
 
-  /// Creates a format.
-  public init(_ coding: JSONCoding = .default) {
+  init(_ coding: JSONCoding = .default) {
     self.coding = coding
   }
 
-  /// `application/json`
-  public var mediaType: MediaType { .json }
+  var mediaType: MediaType { .json }
 
-  /// Encodes a value as JSON.
-  public func encode(_ value: some Encodable) throws -> Data { try coding.encode(value) }
+  func encode(_ value: some Encodable) throws -> Data { try coding.encode(value) }
 
-  /// Decodes a value from JSON.
-  public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+  func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
     try coding.decode(type, from: data)
   }
 }
@@ -62,9 +58,9 @@ extension ContentParser {
 public struct CodingOptions: Sendable {
   /// The JSON coding. Default of a client: ``JSONCoding/default``.
   public var json: JSONCoding?
-  /// The style of query parameters. Default of a client: ``QueryStyle/default``.
+  /// The style of query parameters. Default of a client: the default style.
   public var query: QueryStyle?
-  /// The style of form content. Default of a client: ``QueryStyle/default``.
+  /// The style of form content. Default of a client: the default style.
   public var form: QueryStyle?
   /// The format from which responses are decoded. Default of a client: JSON.
   public var format: (any ContentFormat)?
@@ -86,7 +82,7 @@ public struct CodingOptions: Sendable {
   }
 
   /// The JSON coding in effect.
-  public var effectiveJSON: JSONCoding { json ?? .default }
+  package var effectiveJSON: JSONCoding { json ?? .default }
   /// The query style in effect.
   var effectiveQuery: QueryStyle { query ?? .default }
   /// The form style in effect.

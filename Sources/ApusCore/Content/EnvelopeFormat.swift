@@ -5,22 +5,19 @@ import ApusJSON
 /// A call whose envelope has no success code is rejected, regardless of its status. Set the format for a client with
 /// ``CodingOptions/envelope``, or for an endpoint with `enveloped(_:)`.
 public struct EnvelopeFormat: Sendable, Hashable {
-  /// The key of the code, which is a number or a string.
-  public var code: String
-  /// The key of the message.
-  public var message: String
-  /// The key of the value.
-  public var data: String
+  let code: String
+  let message: String
+  let data: String
   /// The codes of success, as text.
-  public var successCodes: Set<String>
+  let successCodes: Set<String>
 
   /// Creates a format.
   ///
   /// - Parameters:
-  ///   - code: the key of the code. Default: `code`.
+  ///   - code: the key of the code, which is a number or a string. Default: `code`.
   ///   - message: the key of the message. Default: `message`.
   ///   - data: the key of the value. Default: `data`.
-  ///   - successCodes: the codes of success. Default: 0 and 200.
+  ///   - successCodes: the codes of success, as text. Default: 0 and 200.
   public init(
     code: String = "code", message: String = "message", data: String = "data", successCodes: Set<String> = ["0", "200"]
   ) {

@@ -67,7 +67,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   /// `application/json`
   public static let json: MediaType = "application/json"
   /// `application/problem+json` (RFC 9457)
-  public static let problem: MediaType = "application/problem+json"
+  package static let problem: MediaType = "application/problem+json"
   /// `application/x-www-form-urlencoded`
   public static let form: MediaType = "application/x-www-form-urlencoded"
   /// `application/octet-stream`

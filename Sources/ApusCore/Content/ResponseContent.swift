@@ -33,7 +33,7 @@ public struct ResponseContent: Sendable {
   ///
   /// Such a transport resumes the call once instead of at the head and at every piece. It must have reported the head
   /// and each piece to the context and enforced ``ExchangeContext/contentLimit``.
-  public init(collected data: Data, trailers: HTTPFields = [:]) {
+  package init(collected data: Data, trailers: HTTPFields = [:]) {
     storage = .bytes(data, trailers: TrailerRules.allowed(trailers))
     isCollected = true
   }

@@ -6,12 +6,12 @@ import Foundation
 
 /// The mapping of an accepted response to a value: the media type to request and the function that reads the content.
 public struct ResponseMapping<Value: Sendable>: Sendable {
+  let accepted: AcceptedType
   /// The media type for the `Accept` field, or `nil` to accept any. A call with another ``CodingOptions/format``
   /// requests that format instead of JSON.
-  public var accept: MediaType? { accepted.mediaType(in: CodingOptions()) }
-  let accepted: AcceptedType
+  var accept: MediaType? { accepted.mediaType(in: CodingOptions()) }
   /// Reads the value from the complete content (body).
-  public let read: @Sendable (Content) throws -> Value
+  package let read: @Sendable (Content) throws -> Value
 
   /// Creates a mapping from a function.
   ///
@@ -82,8 +82,12 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
 }
 
 extension ResponseMapping where Value: Decodable {
-  /// A mapping that decodes the content in the format in effect. `Data` and `String` get the bytes and the text.
+  /// A mapping that decodes the content in the format in effect. `Data` and `String` get the bytes and the text, and
+  /// ``Content`` gets the undecoded content.
   public static var decoded: ResponseMapping {
+    if Value.self == Content.self, let undecoded = ResponseMapping<Content>.content as? ResponseMapping {
+      return undecoded
+    }
     if Value.self == Data.self { return ResponseMapping { try cast($0.data) } }
     if Value.self == String.self { return ResponseMapping { try cast($0.text()) } }
     return ResponseMapping(.format) { content in

@@ -55,8 +55,8 @@ public enum DuplicatePolicy: Sendable, Hashable {
   /// The new call is coalesced with the running call if both send the same message.
   ///
   /// Each call decodes the response itself, keeps its own deadline and can be cancelled separately. The shared
-  /// exchange has no deadline, see ``Endpoint/coalesced(_:)``. If the pipeline has no ``CoalescingMiddleware``, both
-  /// calls run as with ``allow``.
+  /// exchange has no deadline, see ``Endpoint/coalesced(_:)``. If the pipeline coalesces no calls, both calls run as
+  /// with ``allow``.
   case coalesce
 }
 

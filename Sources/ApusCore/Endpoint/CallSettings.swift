@@ -45,9 +45,9 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
 /// For requests that must not be repeated and are worth a handshake, such as a token refresh: the server may close an
 /// idle connection just as the request is sent, and then the client cannot know whether the server has acted on it.
 /// `NIOTransport` honors this key. `URLSessionTransport` cannot choose connections and ignores it.
-public enum NewConnectionKey: ContextKey {
+package enum NewConnectionKey: ContextKey {
   /// A pooled connection may be reused.
-  public static let defaultValue = false
+  package static let defaultValue = false
 }
 
 /// A handler for interim responses (RFC 9110 §15.2), for example early hints.

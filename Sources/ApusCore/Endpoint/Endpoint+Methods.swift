@@ -1,10 +1,11 @@
 public import HTTPTypes
 
 // The factory methods are declared on `Endpoint`, so that `.get(…)` works wherever an endpoint is expected. There are
-// three sets: responses that are decoded, responses whose content is ignored, and responses that are not decoded.
+// two sets: responses that are decoded, and responses whose content is ignored.
 
 extension Endpoint {
-  /// GET (RFC 9110 §9.3.1). The response is decoded from JSON; `Data` and `String` get the bytes and the text.
+  /// GET (RFC 9110 §9.3.1). The response is decoded from JSON; `Data` and `String` get the bytes and the text, and
+  /// ``Content`` gets the undecoded content.
   public static func get<V: Decodable & Sendable>(_ path: RequestPath, query: Query = [:]) -> Self
   where Self == Request<V> {
     Request(method: .get, path: path, query: query, mapping: .decoded)
@@ -126,78 +127,5 @@ extension Endpoint {
     _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: method, path: path, query: query, content: content, mapping: .empty)
-  }
-}
-
-// Responses that are not decoded, for the enum style, where the call names the type. Disfavored, so that a call whose
-// result is unused selects the factory method without a value.
-
-/// A type whose value is the undecoded content of a response. ``Content`` is the only conforming type.
-public protocol UndecodedValue: Sendable {
-  /// A mapping that returns the content.
-  static var undecoded: ResponseMapping<Self> { get }
-}
-
-extension Content: UndecodedValue {
-  /// A mapping that returns the content.
-  public static var undecoded: ResponseMapping<Content> { .content }
-}
-
-extension Endpoint {
-  // GET and QUERY are generic, so that `Content` is never inferred: without a type annotation they do not compile.
-
-  /// GET (RFC 9110 §9.3.1). The response is not decoded.
-  @_disfavoredOverload
-  public static func get<V: UndecodedValue>(_ path: RequestPath, query: Query = [:]) -> Self
-  where Self == Request<V> {
-    Request(method: .get, path: path, query: query, mapping: V.undecoded)
-  }
-
-  /// POST (RFC 9110 §9.3.3). The response is not decoded.
-  @_disfavoredOverload
-  public static func post(
-    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Content> {
-    Request(method: .post, path: path, query: query, content: content, mapping: .content)
-  }
-
-  /// PUT (RFC 9110 §9.3.4). The response is not decoded.
-  @_disfavoredOverload
-  public static func put(
-    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Content> {
-    Request(method: .put, path: path, query: query, content: content, mapping: .content)
-  }
-
-  /// PATCH (RFC 5789). The response is not decoded.
-  @_disfavoredOverload
-  public static func patch(
-    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Content> {
-    Request(method: .patch, path: path, query: query, content: content, mapping: .content)
-  }
-
-  /// DELETE (RFC 9110 §9.3.5). The response is not decoded.
-  @_disfavoredOverload
-  public static func delete(
-    _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Content> {
-    Request(method: .delete, path: path, query: query, content: content, mapping: .content)
-  }
-
-  /// QUERY (RFC 10008), safe and idempotent like GET, with content (body). The response is not decoded.
-  @_disfavoredOverload
-  public static func query<V: UndecodedValue>(
-    _ path: RequestPath, query: Query = [:], content: RequestContent
-  ) -> Self where Self == Request<V> {
-    Request(method: .query, path: path, query: query, content: content, mapping: V.undecoded)
-  }
-
-  /// Any method. The response is not decoded.
-  @_disfavoredOverload
-  public static func method(
-    _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
-  ) -> Self where Self == Request<Content> {
-    Request(method: method, path: path, query: query, content: content, mapping: .content)
   }
 }

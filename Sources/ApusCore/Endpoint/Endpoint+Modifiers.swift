@@ -2,7 +2,7 @@
 
 extension Endpoint {
   /// Returns the endpoint's request with a change applied. All modifiers are built on it.
-  public func modified(_ change: (inout Request<Value>) -> Void) -> Request<Value> {
+  package func modified(_ change: (inout Request<Value>) -> Void) -> Request<Value> {
     var request = described
     change(&request)
     return request
@@ -94,12 +94,7 @@ extension Endpoint {
     coding { $0.json = json }
   }
 
-  /// Sets the style of query parameters.
-  public func queryStyle(_ style: QueryStyle) -> Request<Value> {
-    coding { $0.query = style }
-  }
-
-  /// Changes the coders and styles.
+  /// Changes the coders and styles, for example `coding { $0.query = QueryStyle(arrays: .brackets) }`.
   public func coding(_ change: (inout CodingOptions) -> Void) -> Request<Value> {
     modified { request in
       var coding = request.options.coding ?? CodingOptions()
@@ -118,14 +113,14 @@ extension Endpoint {
     modified { $0.details.rejectionDecoder = { try? $0.decode(Rejected.self) } }
   }
 
-  /// Sets the mapping of an accepted response to the value.
-  public func mapping(_ mapping: ResponseMapping<Value>) -> Request<Value> {
-    modified { $0.mapping = mapping }
+  /// Sets the mapping of an accepted response to the value, which may have another type.
+  public func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) -> Request<Other> {
+    Request<Other>(of: described, mapping: mapping)
   }
 
   /// Reads the response with a custom parser, which does not need to use `Codable`.
   public func parsed<Parser: ContentParser>(by parser: Parser) -> Request<Parser.Value> {
-    described.mapped(by: .parsed(by: parser))
+    mapped(by: .parsed(by: parser))
   }
 
   /// Sets the value of a setting for a middleware or the transport.
@@ -152,19 +147,19 @@ extension Endpoint where Value == Content {
   ///
   /// - Parameter type: the type of the value. Default: inferred.
   public func decoded<Decoded: Decodable & Sendable>(as type: Decoded.Type = Decoded.self) -> Request<Decoded> {
-    described.mapped(by: .decoded)
+    mapped(by: .decoded)
   }
 }
 
 extension Endpoint where Value: Decodable {
   /// Decodes the part of the JSON response at a key path such as `data.items`.
   public func at(_ keyPath: String) -> Request<Value> {
-    mapping(.decoded(at: keyPath))
+    mapped(by: .decoded(at: keyPath))
   }
 
   /// Decodes the response from an envelope such as `{code, message, data}`.
   public func enveloped(_ envelope: EnvelopeFormat) -> Request<Value> {
-    mapping(.enveloped(envelope))
+    mapped(by: .enveloped(envelope))
   }
 }
 
@@ -172,7 +167,7 @@ extension Endpoint {
   /// Coalesces equal calls in flight: a call that equals a running call shares its exchange instead of starting
   /// another.
   ///
-  /// Calls are equal if they have the same method, URL, fields (except ``CoalescingLimits/perCallFields``), content,
+  /// Calls are equal if they have the same method, URL, fields (except those of tracing and of request ids), content,
   /// environment, principal (``CallContext/principal``), tags and content limit, and the same value for every setting
   /// that keeps calls apart (``ContextKey/affectsCoalescing``). Only calls with a safe method are coalesced: GET,
   /// HEAD, OPTIONS and QUERY (RFC 9110 §9.2.1, RFC 10008). Streamed responses and content from a file or a stream are

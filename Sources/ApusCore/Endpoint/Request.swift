@@ -7,7 +7,7 @@ public struct Request<Value: Sendable>: Endpoint {
   /// Shared by copies until one of them changes.
   private(set) var box: RequestBox
   /// The mapping of an accepted response to the value.
-  public var mapping: ResponseMapping<Value> {
+  package var mapping: ResponseMapping<Value> {
     didSet { details.accept = mapping.accepted }
   }
 
@@ -28,7 +28,10 @@ public struct Request<Value: Sendable>: Endpoint {
     self.mapping = mapping
   }
 
-  private init(_ description: RequestDescription, mapping: ResponseMapping<Value>) {
+  /// Creates a request that differs from another in its mapping.
+  init<Other>(of request: Request<Other>, mapping: ResponseMapping<Value>) {
+    var description = request.details
+    description.accept = mapping.accepted
     box = RequestBox(description)
     self.mapping = mapping
   }
@@ -54,7 +57,7 @@ public struct Request<Value: Sendable>: Endpoint {
   }
 
   /// The query parameters, in order.
-  public var query: Query {
+  package var query: Query {
     get { details.query }
     set { details.query = newValue }
   }
@@ -66,7 +69,7 @@ public struct Request<Value: Sendable>: Endpoint {
   }
 
   /// The content to send.
-  public var content: RequestContent {
+  package var content: RequestContent {
     get { details.content }
     set { details.content = newValue }
   }
@@ -78,16 +81,9 @@ public struct Request<Value: Sendable>: Endpoint {
   }
 
   /// The statuses that count as success. Default: 200 to 299.
-  public var acceptance: StatusAcceptance {
+  package var acceptance: StatusAcceptance {
     get { details.acceptance }
     set { details.acceptance = newValue }
-  }
-
-  /// Returns the same request with another response mapping.
-  public func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) -> Request<Other> {
-    var description = details
-    description.accept = mapping.accepted
-    return Request<Other>(description, mapping: mapping)
   }
 }
 

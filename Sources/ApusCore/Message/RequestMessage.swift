@@ -52,7 +52,7 @@ extension RequestMessage {
   /// - Returns: whether a parameter was added.
   /// - Throws: an error that makes the call fail with `encoding` if a value cannot be written.
   @discardableResult
-  public mutating func addQuery(_ query: Query, style: QueryStyle = .default) throws -> Bool {
+  public mutating func addQuery(_ query: Query, style: QueryStyle = QueryStyle()) throws -> Bool {
     let (path, present) = splitTarget
     let names = Set(present.utf8.split(separator: UInt8(ascii: "&")).map { Self.name(of: $0) })
     let items = try Self.items(of: query, style: style).filter { !names.contains($0.name) }

@@ -203,19 +203,6 @@ public struct CallContext: Sendable {
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? {
     attemptDeadline.map { base.alarm(for: target, at: $0) }
   }
-
-  /// Performs work whose calls, with any client, end no later than the ``nearestDeadline`` of this call.
-  ///
-  /// For a middleware that makes calls with its own client. The calls of ``client`` always have this limit.
-  ///
-  /// - Returns: the result of `work`.
-  /// - Throws: the error of `work`.
-  public func propagatingDeadline<Output, Failure: Error>(
-    to work: () async throws(Failure) -> Output
-  ) async throws(Failure) -> Output {
-    guard let presentEnd else { return try await work() }
-    return try await DeadlineScope.perform(until: Deadline(presentEnd, on: clock), work).get()
-  }
 }
 
 extension CallContext {

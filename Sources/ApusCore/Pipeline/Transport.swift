@@ -21,10 +21,6 @@ public protocol Transport: Sendable {
 
   /// Performs the exchange and returns once the response head has arrived.
   ///
-  /// If ``ExchangeContext/collectsContent(of:)`` returns `true`, a transport may collect the content itself and
-  /// return it complete (``ResponseContent/init(collected:trailers:)``), so that its caller is not resumed for every
-  /// piece.
-  ///
   /// - Parameters:
   ///   - request: the request message, complete and valid.
   ///   - context: the options of the call, and the methods with which the transport reports progress.
@@ -79,7 +75,7 @@ public struct ExchangeContext: Sendable {
   /// The settings of the call, by key, such as ``ExchangeTimeouts``.
   public var values: ContextValues { storage.pass.values }
   /// The way the content of the response is delivered.
-  public var delivery: ContentDelivery { base.delivery }
+  package var delivery: ContentDelivery { base.delivery }
   /// The maximum number of content bytes that the call reads into memory.
   public var contentLimit: Int { base.contentLimit }
   /// The client's clock.
@@ -88,7 +84,7 @@ public struct ExchangeContext: Sendable {
   public var attemptDeadline: MonotonicInstant? { storage.pass.attemptDeadline }
 
   /// Whether the deadline of this attempt has passed.
-  public var isAttemptOver: Bool { storage.pass.isAttemptOver }
+  package var isAttemptOver: Bool { storage.pass.isAttemptOver }
 
   /// Notifies `target` when the deadline of this attempt passes, see ``CallContext/alarm(for:)``.
   ///
@@ -111,13 +107,13 @@ public struct ExchangeContext: Sendable {
 
   /// Whether a response is a redirect that a middleware follows (RFC 9110 §15.4). The content of such a response is
   /// neither collected nor decoded.
-  public func followsRedirect(_ head: HTTPResponse) -> Bool {
+  package func followsRedirect(_ head: HTTPResponse) -> Bool {
     storage.pass.follows(head)
   }
 
   /// Whether all content of a response must be in memory when the response reaches the pipeline. `false` for streamed
   /// calls, for redirects that are followed, and for 401 responses that a middleware handles.
-  public func collectsContent(of head: HTTPResponse) -> Bool {
+  package func collectsContent(of head: HTTPResponse) -> Bool {
     delivery == .buffered && !followsRedirect(head) && !(storage.pass.answersChallenges && head.status == .unauthorized)
   }
 
@@ -152,13 +148,13 @@ public struct ExchangeContext: Sendable {
 
   /// Reports the response head. For transports that collect the content themselves
   /// (``ResponseContent/init(collected:trailers:)``); otherwise the pipeline reports the head.
-  public func reportHead(_ head: HTTPResponse) {
+  package func reportHead(_ head: HTTPResponse) {
     base.headArrived(head, attempt: attempt)
   }
 
   /// Reports the number of response content bytes received since the last report. For transports that collect the
   /// content themselves.
-  public func reportReceived(_ count: Int) {
+  package func reportReceived(_ count: Int) {
     base.received(count)
   }
 }

@@ -16,7 +16,7 @@ public struct Query: Sendable, ExpressibleByDictionaryLiteral {
   var parts: [Part] = []
 
   /// Creates parameters from names and values. By default a parameter whose value is `nil` is omitted, see
-  /// ``QueryStyle/nils``.
+  /// ``QueryStyle/Nils``.
   public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
     parts = elements.map { .item(name: $0.0, value: $0.1) }
   }
@@ -32,7 +32,7 @@ public struct Query: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// Appends the parameters of another query.
-  public mutating func append(_ other: Query) {
+  package mutating func append(_ other: Query) {
     parts += other.parts
   }
 

@@ -56,18 +56,20 @@ public struct QueryStyle: Sendable {
     case null
   }
 
-  /// The style of arrays. Default: ``Arrays/repeated``.
-  public var arrays: Arrays
-  /// The style of the keys of nested values. Default: ``Nesting/brackets``.
-  public var nesting: Nesting
-  /// The style of Booleans. Default: ``Bools/words``.
-  public var bools: Bools
-  /// The style of dates. Default: ``Dates/iso8601``.
-  public var dates: Dates
-  /// The style of `nil`. Default: ``Nils/omitted``.
-  public var nils: Nils
+  package let arrays: Arrays
+  let nesting: Nesting
+  let bools: Bools
+  let dates: Dates
+  package let nils: Nils
 
   /// Creates a style.
+  ///
+  /// - Parameters:
+  ///   - arrays: the style of arrays. Default: ``Arrays/repeated``.
+  ///   - nesting: the style of the keys of nested values. Default: ``Nesting/brackets``.
+  ///   - bools: the style of Booleans. Default: ``Bools/words``.
+  ///   - dates: the style of dates. Default: ``Dates/iso8601``.
+  ///   - nils: the style of `nil`. Default: ``Nils/omitted``.
   public init(
     arrays: Arrays = .repeated, nesting: Nesting = .brackets, bools: Bools = .words, dates: Dates = .iso8601,
     nils: Nils = .omitted
@@ -80,5 +82,5 @@ public struct QueryStyle: Sendable {
   }
 
   /// The default style.
-  public static let `default` = QueryStyle()
+  package static let `default` = QueryStyle()
 }

@@ -64,7 +64,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   }
 
   /// Creates a path from segments. Each segment is encoded like an interpolated value.
-  public init(segments: [String]) {
+  package init(segments: [String]) {
     var interpolation = StringInterpolation(literalCapacity: 0, interpolationCount: segments.count)
     for segment in segments {
       interpolation.appendLiteral("/")

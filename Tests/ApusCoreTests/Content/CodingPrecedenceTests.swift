@@ -46,7 +46,7 @@ import Testing
   func ofCall() async throws {
     let api = client(coding: clientCoding())
     let message = try await api.message(
-      for: Put(coding: .snakeCase).json(.default).queryStyle(QueryStyle(arrays: .indexed)))
+      for: Put(coding: .snakeCase).json(.default).coding { $0.query = QueryStyle(arrays: .indexed) })
     #expect(content(of: message) == #"{"longName":1}"#)
     #expect(message.target == "/x?a%5B0%5D=1&a%5B1%5D=2")
   }

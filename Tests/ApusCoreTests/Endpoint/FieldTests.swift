@@ -13,7 +13,7 @@ import Testing
     #expect(try await lowered(Request<Void>.get("/x")).head.headerFields[.accept] == "*/*")
     #expect(try await lowered(Request<String>.get("/x")).head.headerFields[.accept] == "*/*")
     let mapping = ResponseMapping<Int>(accept: "text/csv") { _ in 1 }
-    #expect(try await lowered(Request<Int>.get("/x").mapping(mapping)).head.headerFields[.accept] == "text/csv")
+    #expect(try await lowered(Request<Int>.get("/x").mapped(by: mapping)).head.headerFields[.accept] == "text/csv")
     #expect(try await lowered(Request<Int>.get("/x").field("aCCept", "text/x")).head.headerFields[.accept] == "text/x")
   }
 
@@ -141,7 +141,7 @@ import Testing
       }
     }
     var pipeline = Pipeline()
-    pipeline.insert(Adds(), .beforeTransport)
+    pipeline.insert(Adds(), .before(.transport))
     let error = await failure {
       try await client(pipeline: pipeline).send(Request<Void>.get("/x"))
     }

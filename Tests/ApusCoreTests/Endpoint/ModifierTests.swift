@@ -71,7 +71,9 @@ private struct Thing: Endpoint {
 
   @Test("Coding modifiers add up")
   func coding() {
-    let request = Thing().json(.snakeCase).queryStyle(QueryStyle(arrays: .brackets)).coding { $0.form = .default }
+    let request = Thing().json(.snakeCase).coding { $0.query = QueryStyle(arrays: .brackets) }.coding {
+      $0.form = .default
+    }
     #expect(request.options.coding?.json?.keys == .snakeCase)
     #expect(request.options.coding?.query?.arrays == .brackets)
     #expect(request.options.coding?.form != nil)

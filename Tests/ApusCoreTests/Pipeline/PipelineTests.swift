@@ -71,12 +71,12 @@ private final class Notes: Sendable {
       pipeline.insert(Noting(name: name, notes: notes), position)
     }
     insert("retry", .after(.retry))
-    insert("outer", .beforeRetry)
-    insert("inner", .afterRetry)
+    insert("outer", .before(.retry))
+    insert("inner", .after(.retry))
     insert("outermost", .before(.retry))
     insert("innermost", .after(.retry))
     insert("cache", .after(.cache))
-    insert("wire", .beforeTransport)
+    insert("wire", .before(.transport))
     insert("scheduling", .before(.scheduling))
     #expect(names(pipeline) == ["cache", "outermost", "outer", "retry", "inner", "innermost", "scheduling", "wire"])
     pipeline.removeAll(in: .retry)
@@ -89,7 +89,7 @@ private final class Notes: Sendable {
   func path() async throws {
     let notes = Notes()
     var pipeline = Pipeline()
-    pipeline.insert(Noting(name: "b", notes: notes), .afterRetry)
+    pipeline.insert(Noting(name: "b", notes: notes), .after(.retry))
     pipeline.insert(Noting(name: "a", notes: notes), .before(.trace))
     try await client(pipeline: pipeline).send(Request<Void>.get("/x"))
     #expect(notes.all == ["a", "b", "/b", "/a"])
@@ -114,7 +114,7 @@ private final class Notes: Sendable {
     let stub = StubTransport()
     stub.onAny(reply: .status(200))
     var pipeline = Pipeline()
-    pipeline.insert(Twice(), .beforeRetry)
+    pipeline.insert(Twice(), .before(.retry))
     let environment = Environment(baseURL: "https://a.example")
     try await Client(environment: environment, pipeline: pipeline, transport: stub).send(Request<Void>.get("/x"))
     #expect(stub.exchanges.map(\.target) == ["/x", "/x?again=1"])
@@ -212,7 +212,7 @@ private final class Notes: Sendable {
       }
     }
     var pipeline = Pipeline()
-    pipeline.insert(Looks(), .beforeRetry)
+    pipeline.insert(Looks(), .before(.retry))
     let stub = StubTransport()
     stub.onAny(reply: .status(200))
     var settings = ClientSettings()
@@ -221,7 +221,7 @@ private final class Notes: Sendable {
       environment: Environment(baseURL: "https://a.example"), pipeline: pipeline, transport: stub, settings: settings)
     let request = Request<Void>.get("/x/\(1)").id("named", onDuplicate: .allow).tag("t").timeout(.seconds(9))
     try await api.send(
-      request.contentLimit(77).setting(Looks.Key.self, 5).queryStyle(QueryStyle(arrays: .brackets)))
+      request.contentLimit(77).setting(Looks.Key.self, 5).coding { $0.query = QueryStyle(arrays: .brackets) })
     #expect(stub.exchanges.count == 1)
   }
 }

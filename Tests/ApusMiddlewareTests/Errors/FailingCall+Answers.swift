@@ -67,8 +67,8 @@ extension FailingCall {
       $0.answer = .accepted(content)
       guard let read else { return }
       $0.change = { request in
-        request.mapping(
-          ResponseMapping { content in
+        request.mapped(
+          by: ResponseMapping { content in
             try read(content)
             return Film(title: "read")
           }

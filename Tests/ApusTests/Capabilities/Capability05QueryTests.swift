@@ -12,7 +12,7 @@ import Foundation
 struct Capability05QueryTests {
   private func items(_ query: Query, style: QueryStyle = .default) async throws -> [[String]]? {
     try await withServer { api, server in
-      try await api.send(.get("/search", query: query).queryStyle(style))
+      try await api.send(.get("/search", query: query).coding { $0.query = style })
       return server.exchanges[0].query.flatMap(formItems)
     }
   }

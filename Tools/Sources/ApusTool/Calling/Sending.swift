@@ -96,7 +96,7 @@ struct Sending: Sendable {
     _ response: inout StreamedResponse, into file: OutputFile?, _ watch: CallWatch
   ) async throws -> Ending {
     let head = response.head
-    let isAccepted = StatusAcceptance.successful.contains(head.status.code)
+    let isAccepted = head.status.kind == .successful
     let file = isAccepted ? file : nil
     // The progress bar and content on the same terminal would overwrite each other.
     if terminal.showsOutput, file == nil || plan.includesHead { await watch.stopDrawing() }
