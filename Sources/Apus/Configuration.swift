@@ -56,7 +56,7 @@ public struct Configuration: Sendable {
   public var logging: RequestLogging?
   /// Called once for each session that ends, with the reason: see the table of ``SessionEnd``. Default: `nil`.
   public var onSessionEnd: (@Sendable (SessionEnd) -> Void)?
-  /// Changes the assembled pipeline, for example `{ $0.insert(signing, .beforeTransport) }`. Default: no change.
+  /// Changes the assembled pipeline, for example `{ $0.insert(signing, .before(.transport)) }`. Default: no change.
   public var customizePipeline: @Sendable (inout Pipeline) -> Void = { _ in }
 
   /// Creates a configuration with the defaults of the platform: ``Preset/server`` on Linux, ``Preset/app`` elsewhere.

@@ -12,7 +12,7 @@ func makeClient(
 ) throws -> Client {
   var pipeline = Pipeline()
   pipeline.insert(CallDeadline(), .after(.timeout))
-  if let target { pipeline.insert(FixedTarget(target: target), .beforeTransport) }
+  if let target { pipeline.insert(FixedTarget(target: target), .before(.transport)) }
   return Client(
     environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline, transport: transport,
     settings: settings)

@@ -27,7 +27,7 @@ struct HTTPBinDigestTests {
     let watcher = DigestWatcher()
     try await withConfigured(try httpbin.url(), over: wire) {
       $0.authentication = .digest(ada)
-      $0.customizePipeline = { $0.insert(watcher, .beforeTransport) }
+      $0.customizePipeline = { $0.insert(watcher, .before(.transport)) }
     } body: { client in
       for exchanges in [2, 1, 1] {
         let response = try await client.response(
@@ -85,7 +85,7 @@ struct HTTPBinDigestTests {
       let watcher = DigestWatcher()
       try await withConfigured(try httpbin.url()) {
         $0.authentication = authentication
-        $0.customizePipeline = { $0.insert(watcher, .beforeTransport) }
+        $0.customizePipeline = { $0.insert(watcher, .before(.transport)) }
       } body: { client in
         let response = try await client.response(
           to: message(.get, RequestPath(stringLiteral: "/digest-auth/" + place)))
@@ -101,7 +101,7 @@ struct HTTPBinDigestTests {
     let watcher = DigestWatcher(keepsCookies: true)
     try await withConfigured(try httpbin.url()) {
       $0.authentication = .digest(ada)
-      $0.customizePipeline = { $0.insert(watcher, .beforeTransport) }
+      $0.customizePipeline = { $0.insert(watcher, .before(.transport)) }
     } body: { client in
       // The server accepts each nonce twice.
       for exchanges in [2, 1, 2, 1, 2] {
@@ -141,7 +141,7 @@ struct HTTPBinDigestTests {
     let watcher = DigestWatcher()
     try await withConfigured(try httpbin.url()) {
       $0.authentication = .digest(ada)
-      $0.customizePipeline = { $0.insert(watcher, .beforeTransport) }
+      $0.customizePipeline = { $0.insert(watcher, .before(.transport)) }
     } body: { client in
       try await withThrowingTaskGroup(of: Int.self) { group in
         for _ in 0..<40 {

@@ -79,7 +79,7 @@ struct CallOverhead {
     try await row("call, redirects not followed") { try await unmoved.send(request) }
     for count in [1, 8] {
       let more = client(none) {
-        $0.customizePipeline = { pipeline in for _ in 0..<count { pipeline.insert(PassOn(), .beforeTransport) } }
+        $0.customizePipeline = { pipeline in for _ in 0..<count { pipeline.insert(PassOn(), .before(.transport)) } }
       }
       try await row("call, default pipeline and \(count) more") { try await more.send(request) }
     }

@@ -61,8 +61,8 @@ extension Pipeline {
   public mutating func insertTraceContext(isSampled: Bool = true, origins: Set<Origin> = []) {
     // Once per call, so that its retries belong to one trace; inside `coalescing`, which keeps calls with different
     // values apart.
-    insert(TraceStartMiddleware(isSampled: isSampled), .beforeRetry)
+    insert(TraceStartMiddleware(isSampled: isSampled), .before(.retry))
     // Once per exchange, where the origin is that of the hop.
-    insert(TraceContextMiddleware(origins: origins), .beforeTransport)
+    insert(TraceContextMiddleware(origins: origins), .before(.transport))
   }
 }

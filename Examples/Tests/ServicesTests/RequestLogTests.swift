@@ -40,7 +40,7 @@ import Testing
       let client = Client(baseURL: site.client.environment.baseURL) {
         $0.authentication = .accounts(tokens)
         $0.logging = RequestLogging(logger)
-        $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(logger), .beforeTransport) }
+        $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(logger), .before(.transport)) }
       }
       let accounts = LiveAccountsService(client: client, credentials: tokens)
       try await accounts.signIn(email: "ada@example.com", password: "correct horse")

@@ -47,7 +47,7 @@ public struct S3: Sendable {
 
   init(_ client: Client, _ middleware: S3Middleware) {
     region = middleware.region
-    self.client = client.inserting(middleware, .beforeTransport)
+    self.client = client.inserting(middleware, .before(.transport))
   }
 
   /// Returns access to a bucket. Sends nothing.

@@ -1,13 +1,7 @@
 /// The ordered list of a client's middlewares, with named slots.
 ///
-/// <!-- sample: pipeline-literal -->
-/// ```swift
-/// let pipeline: Pipeline = [
-///   .timeout: TimeoutMiddleware(standard: .seconds(30)),
-///   .coalescing: CoalescingMiddleware(),
-///   .retry: RetryMiddleware(),
-/// ]
-/// ```
+/// The default pipeline is `Configuration.pipeline` of the module `Apus`; change it with `customizePipeline`. A pipeline
+/// from a literal has only the middlewares in the literal: no timeouts, no retries, no redirects, no credentials.
 public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringConvertible {
   /// The position at which a middleware is inserted.
   public enum Position: Sendable, Hashable {
@@ -15,13 +9,6 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
     case before(Slot)
     /// After all middlewares of the slot: further in.
     case after(Slot)
-
-    /// Once per call, just outside retry.
-    public static let beforeRetry = Position.before(.retry)
-    /// Once per attempt, just inside retry.
-    public static let afterRetry = Position.after(.retry)
-    /// Next to the transport.
-    public static let beforeTransport = Position.before(.transport)
   }
 
   package struct Entry: Sendable {
@@ -33,9 +20,7 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
 
   /// Creates a pipeline from middlewares in order, outermost first. `nil` adds no middleware.
   ///
-  /// Without a ``CoalescingMiddleware`` every call has its own exchange: ``DuplicatePolicy/coalesce`` behaves as
-  /// ``DuplicatePolicy/allow``. Without a ``PrincipalBinding`` a queued call may be sent with the credentials of
-  /// another account.
+  /// Every call has its own exchange: ``DuplicatePolicy/coalesce`` behaves as ``DuplicatePolicy/allow``.
   ///
   /// - Precondition: the slots are in ascending order.
   public init(dictionaryLiteral elements: (Slot, (any Middleware)?)...) {

@@ -17,7 +17,7 @@ import Foundation
 /// import Logging
 ///
 /// let debugged = Client(baseURL: "https://api.example.com/v1") {
-///   $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(Logger(label: "api")), .beforeTransport) }
+///   $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(Logger(label: "api")), .before(.transport)) }
 /// }
 /// ```
 ///

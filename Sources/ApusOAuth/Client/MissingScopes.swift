@@ -34,7 +34,7 @@ extension Endpoint {
 /// ```swift
 /// var configuration = Configuration(baseURL: "https://api.example.com/v1")
 /// configuration.customizePipeline = { pipeline in
-///   pipeline.insert(ScopeMiddleware(store) { print("sign in again with \($0.scopes)") }, .beforeRetry)
+///   pipeline.insert(ScopeMiddleware(store) { print("sign in again with \($0.scopes)") }, .before(.retry))
 /// }
 /// ```
 public final class ScopeMiddleware: Middleware {

@@ -18,7 +18,7 @@ struct RangeTests {
     let stub = StubTransport()
     stub.onAny(reply: .status(206))
     var pipeline = Pipeline()
-    for middleware in middleware { pipeline.insert(middleware, .beforeTransport) }
+    for middleware in middleware { pipeline.insert(middleware, .before(.transport)) }
     let api = Client(environment: Environment(baseURL: "https://a.example"), pipeline: pipeline, transport: stub)
     try await api.send(request)
     return stub.exchanges.first?.fields[.acceptEncoding]

@@ -35,7 +35,7 @@ struct RepeatingTests {
   private func pass(_ request: Request<Void>, answer: StubReply = .status(204)) async throws -> Seen.Pass {
     stub.onAny(reply: answer)
     var pipeline = Pipeline()
-    pipeline.insert(seen, .beforeTransport)
+    pipeline.insert(seen, .before(.transport))
     let client = Client(
       environment: Environment(baseURL: "https://a.test"), pipeline: pipeline, transport: stub)
     do { try await client.send(request) } catch {}

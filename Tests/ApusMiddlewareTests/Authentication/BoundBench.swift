@@ -75,7 +75,7 @@ final class BoundBench: Sendable {
     client.onSessionEnd = events.add
     client.customize = { [self] in
       $0.insert(RetryMiddleware(.app), .after(.retry))
-      if wait == .own { $0.insert(Hold(gate: gate), .beforeRetry) }
+      if wait == .own { $0.insert(Hold(gate: gate), .before(.retry)) }
       $0.insert(ConnectivityMiddleware(connectivity, .wait), .before(.scheduling))
       $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling))
       if wait == .rateLimit { $0.insert(RateLimiter(.perSecond(1)), .after(.rateLimit)) }

@@ -101,7 +101,7 @@ struct BoundCallsTests {
     let (stub, gate) = (StubTransport.answering(), Gate())
     var client = TestClient()
     client.environment.authentications = [.bearer(first), .apiKey(second, field: "X-Api-Key")]
-    client.customize = { $0.insert(Hold(gate: gate), .beforeRetry) }
+    client.customize = { $0.insert(Hold(gate: gate), .before(.retry)) }
     let api = client.over(stub)
     let call = Task { await failure { try await api.send(.ping) } }
     try await gate.waitForArrivals(1)

@@ -150,7 +150,7 @@ struct CircuitBreakerTests {
     client.settings.runtime = Runtime(clock: clock, random: { 0 })
     client.customize = { [breaker] in
       $0.insert(breaker, .after(.breaker))
-      $0.insert(Hold(gate: gate), .beforeTransport)
+      $0.insert(Hold(gate: gate), .before(.transport))
     }
     let api = client.over(stub)
     for number in 1...10 {

@@ -53,7 +53,7 @@ struct ClientDescriptionTests {
   func text() {
     let api = client(
       [
-        (Silent(), .beforeTransport), (Saying(facts: [.attempts(3), .setting("of my own", "yes")]), .after(.retry)),
+        (Silent(), .before(.transport)), (Saying(facts: [.attempts(3), .setting("of my own", "yes")]), .after(.retry)),
         (Saying(facts: []), .after(.trace)),
       ], over: Wire(facts: [.connections(perOrigin: 2, total: 4)]))
     #expect(
@@ -83,7 +83,7 @@ struct ClientDescriptionTests {
   func warnings() {
     let api = client(
       [
-        (Saying(facts: [.permits(perOrigin: 8, total: 8)]), .beforeRetry),
+        (Saying(facts: [.permits(perOrigin: 8, total: 8)]), .before(.retry)),
         (Saying(facts: [.attempts(2)]), .after(.retry)),
       ], over: Wire(facts: [.connections(perOrigin: 4, total: 4)]))
     let description = api.describe()

@@ -33,7 +33,7 @@ struct MisplacedLayersTests {
   @Test("Scheduling outside retry holds permits during delays")
   func schedulingOutside() {
     #expect(
-      codes([(RetryMiddleware(), .after(.retry)), (SchedulingMiddleware(), .beforeRetry)]) == [
+      codes([(RetryMiddleware(), .after(.retry)), (SchedulingMiddleware(), .before(.retry))]) == [
         .permitsHeldDuringBackoff
       ])
     #expect(
@@ -45,13 +45,16 @@ struct MisplacedLayersTests {
   @Test("Two retries multiply their attempts, unless one has none")
   func twoRetries() {
     #expect(
-      codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.server), .beforeTransport)]) == [.attemptsMultiply])
-    #expect(codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.none), .beforeTransport)]).isEmpty)
+      codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.server), .before(.transport))]) == [
+        .attemptsMultiply
+      ])
+    #expect(codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.none), .before(.transport))]).isEmpty)
   }
 
   @Test("A breaker outside retry counts calls, and a strict one refuses what retry sends")
   func breakers() {
-    #expect(codes([(RetryMiddleware(), .after(.retry)), (CircuitBreaker(), .beforeRetry)]) == [.breakerOutsideRetry])
+    #expect(
+      codes([(RetryMiddleware(), .after(.retry)), (CircuitBreaker(), .before(.retry))]) == [.breakerOutsideRetry])
     let quick = CircuitBreaker(BreakerPolicy(consecutiveFailures: 2))
     #expect(codes([(RetryMiddleware(), .after(.retry)), (quick, .after(.breaker))]) == [.breakerWithinOneCall])
     let slow = RateLimiter(.perMinute(1))
@@ -61,16 +64,16 @@ struct MisplacedLayersTests {
   @Test("Deadlines on the wrong side of retry, in the wrong order, or longer than a breaker's window")
   func deadlines() {
     #expect(
-      codes([(RetryMiddleware(), .after(.retry)), (AttemptTimeoutMiddleware(), .beforeRetry)]) == [
+      codes([(RetryMiddleware(), .after(.retry)), (AttemptTimeoutMiddleware(), .before(.retry))]) == [
         .attemptLimitOutsideRetry
       ])
     #expect(
-      codes([(RetryMiddleware(), .after(.retry)), (TimeoutMiddleware(), .afterRetry)], within: nil) == [
+      codes([(RetryMiddleware(), .after(.retry)), (TimeoutMiddleware(), .after(.retry))], within: nil) == [
         .totalLimitInsideRetry
       ])
-    #expect(codes([(AttemptTimeoutMiddleware(standard: .seconds(60)), .afterRetry)]) == [.attemptLimitBeyondTotal])
+    #expect(codes([(AttemptTimeoutMiddleware(standard: .seconds(60)), .after(.retry))]) == [.attemptLimitBeyondTotal])
     #expect(
-      codes([(AttemptTimeoutMiddleware(standard: .seconds(20)), .afterRetry), (CircuitBreaker(), .after(.breaker))])
+      codes([(AttemptTimeoutMiddleware(standard: .seconds(20)), .after(.retry)), (CircuitBreaker(), .after(.breaker))])
         == [
           .breakerWindowTooShort
         ])

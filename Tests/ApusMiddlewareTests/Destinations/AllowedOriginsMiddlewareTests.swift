@@ -13,7 +13,7 @@ struct AllowedOriginsMiddlewareTests {
     client.customize = {
       redirects(&$0)
       $0.insert(
-        AllowedOriginsMiddleware([Origin(scheme: "https", host: "cdn.example.com", port: 443)]), .beforeTransport)
+        AllowedOriginsMiddleware([Origin(scheme: "https", host: "cdn.example.com", port: 443)]), .before(.transport))
     }
     return client.over(stub)
   }

@@ -27,7 +27,7 @@ extension FailingCall {
       waiting("a common field with a line break") {
         $0.setUp = { $0.environment.setField("X-Tenant-Key", SecretPlace.commonField.secret + "\n") }
       },
-      waiting("a middleware that throws") { $0.setUp = { $0.customize = { $0.insert(Throwing(), .beforeRetry) } } },
+      waiting("a middleware that throws") { $0.setUp = { $0.customize = { $0.insert(Throwing(), .before(.retry)) } } },
       FailingCall("what a transport cannot do", (.invalidRequest, .invalidRequest, .awaitingHead, .notSent)) {
         $0.answer = .failure(TransportError(.invalidRequest, requestState: .notSent, underlying: TellingError()))
       },

@@ -86,7 +86,7 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
       }
     client.environment.setField("X-Tenant-Key", SecretPlace.commonField.secret)
     client.environment.query = ["tenant": SecretPlace.commonParameter.secret]
-    client.customize = { $0.insert(Signing(), .beforeTransport) }
+    client.customize = { $0.insert(Signing(), .before(.transport)) }
     setUp(&client)
     return client
   }

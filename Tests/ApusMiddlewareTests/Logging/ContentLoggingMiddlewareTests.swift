@@ -19,7 +19,7 @@ struct ContentLoggingMiddlewareTests {
   private func client(_ logging: ContentLoggingMiddleware? = nil) -> TestClient {
     var client = TestClient()
     let logging = logging ?? ContentLoggingMiddleware(log.logger())
-    client.customize = { $0.insert(logging, .beforeTransport) }
+    client.customize = { $0.insert(logging, .before(.transport)) }
     return client
   }
 

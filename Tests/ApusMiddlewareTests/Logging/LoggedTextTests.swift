@@ -21,7 +21,7 @@ struct LoggedTextTests {
     let logging = ContentLoggingMiddleware(
       log.logger(), limit: limit, maskedNames: maskedNames ?? ContentLoggingMiddleware.defaultMaskedNames)
     var client = TestClient()
-    client.customize = { $0.insert(logging, .beforeTransport) }
+    client.customize = { $0.insert(logging, .before(.transport)) }
     let content = RequestContent(MediaType(type)) { _ in .bytes(Data(text.utf8)) }
     try await client.over(StubTransport.answering()).send(Request<Void>.post("/a", content: content))
     let metadata = try #require(log.lines.all.first).metadata

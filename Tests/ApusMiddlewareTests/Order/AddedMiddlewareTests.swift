@@ -23,10 +23,10 @@ struct AddedMiddlewareTests {
     client.environment.authentication = .bearer(MemoryCredentialsStore(token: "t"))
     client.environment.setField("X-App", "apus")
     client.customize = { pipeline in
-      pipeline.insert(Signing(), .beforeTransport)
-      pipeline.insert(Stamp(name: "outer", passes: passes), .beforeRetry)
+      pipeline.insert(Signing(), .before(.transport))
+      pipeline.insert(Stamp(name: "outer", passes: passes), .before(.retry))
       pipeline.insert(Retry(attempts: 3), .after(.retry))
-      pipeline.insert(Stamp(name: "inner", passes: passes), .afterRetry)
+      pipeline.insert(Stamp(name: "inner", passes: passes), .after(.retry))
     }
     let response = try await client.over(stub).response(to: .ping)
     #expect(response.head.status == 204)
@@ -43,7 +43,7 @@ struct AddedMiddlewareTests {
   @Test("A pipeline describes its order, outermost first, whatever the order of insertion")
   func description() {
     var pipeline: Pipeline = [:]
-    pipeline.insert(Signing(), .beforeTransport)
+    pipeline.insert(Signing(), .before(.transport))
     pipeline.insert(AuthenticationMiddleware(), .after(.authentication))
     pipeline.insert(Retry(attempts: 2), .after(.retry))
     pipeline.insert(CommonParametersMiddleware(), .after(.validation))
@@ -70,7 +70,7 @@ struct AddedMiddlewareTests {
   func throwingEarly() async throws {
     struct NotAllowed: Error { let secret = sentinel }
     var client = TestClient()
-    client.customize = { $0.insert(Refuse(error: NotAllowed()), .beforeTransport) }
+    client.customize = { $0.insert(Refuse(error: NotAllowed()), .before(.transport)) }
     let error = try #require(await failure { try await client.over(stub).send(.ping) })
     #expect(error.code == .invalidRequest)
     #expect(error.requestState == .notSent)

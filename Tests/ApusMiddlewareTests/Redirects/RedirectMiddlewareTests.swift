@@ -179,7 +179,7 @@ struct RedirectMiddlewareTests {
     let customize = client.customize
     client.customize = {
       customize(&$0)
-      $0.insert(Sign(), .beforeTransport)
+      $0.insert(Sign(), .before(.transport))
     }
     try await client.over(stub).send(Request<Void>.post("/1"))
     #expect(

@@ -129,7 +129,7 @@ struct RefreshCoolDownTests {
     bench.expire()
     var client = TestClient()
     client.environment.authentication = .bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
-    client.customize = { $0.insert(Noting(asked: asked), .beforeTransport) }
+    client.customize = { $0.insert(Noting(asked: asked), .before(.transport)) }
     let text = try await client.over(bench.stub).send(ping)
     #expect(text == "ok ")
     #expect(asked.all == ["/v1/ping false", "/v1/token true", "/v1/ping false"])

@@ -54,7 +54,7 @@ struct RetryContentTests {
   func untouched() async throws {
     bench.answer(.status(204))
     let passes = Log<Int>()
-    let api = bench.client { $0.insert(FailingFirst(passes: passes), .beforeTransport) }
+    let api = bench.client { $0.insert(FailingFirst(passes: passes), .before(.transport)) }
     try await api.send(Request<Void>.post("/ping", content: pieces(isReplayable: false)))
     #expect(passes.all.count == 2 && stub.exchanges.map(\.text) == ["abab"])
   }

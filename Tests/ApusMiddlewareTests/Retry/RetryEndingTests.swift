@@ -164,8 +164,8 @@ struct RetryEndingTests {
     bench.answer(.busy(), .busy(), .status(204))
     let (outer, inner) = (Log<Int>(), Log<Int>())
     let api = bench.client {
-      $0.insert(Counting(passes: outer), .beforeRetry)
-      $0.insert(Counting(passes: inner), .afterRetry)
+      $0.insert(Counting(passes: outer), .before(.retry))
+      $0.insert(Counting(passes: inner), .after(.retry))
     }
     #expect(await bench.outcome(api) == nil)
     #expect(outer.all == [1] && inner.all == [1, 2, 3])

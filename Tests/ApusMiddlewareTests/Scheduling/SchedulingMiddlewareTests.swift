@@ -40,7 +40,7 @@ struct SchedulingMiddlewareTests {
     let scheduling = client.customize
     client.customize = {
       scheduling(&$0)
-      $0.insert(counted, .beforeTransport)
+      $0.insert(counted, .before(.transport))
     }
     let api = client.over(stub)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -69,7 +69,7 @@ struct StreamedCallsTests {
 
   private func client(_ url: String, _ transport: NIOTransport, _ subjects: Subjects) throws -> Client {
     var pipeline = Pipeline()
-    pipeline.insert(subjects, .beforeTransport)
+    pipeline.insert(subjects, .before(.transport))
     return Client(environment: Environment(baseURL: try BaseURL(url)), pipeline: pipeline, transport: transport)
   }
 }

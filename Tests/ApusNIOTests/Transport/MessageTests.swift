@@ -52,7 +52,7 @@ struct MessageTests {
       try await NIOTransport.with { transport in
         for spoil in spoilers {
           var pipeline = Pipeline()
-          pipeline.insert(Spoiling(spoil: spoil), .beforeTransport)
+          pipeline.insert(Spoiling(spoil: spoil), .before(.transport))
           let client = Client(
             environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline, transport: transport)
           let error = await failure { try await client.send(message(.post).content(.text("x"))) }
@@ -174,7 +174,7 @@ struct MessageTests {
     } body: { server in
       try await NIOTransport.with { transport in
         var pipeline = Pipeline()
-        pipeline.insert(NamingSubject(), .beforeTransport)
+        pipeline.insert(NamingSubject(), .before(.transport))
         let environment = Environment(baseURL: try BaseURL(server.origin))
         let client = Client(environment: environment, pipeline: pipeline, transport: transport)
         for content in contents {

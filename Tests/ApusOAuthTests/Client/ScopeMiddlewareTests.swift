@@ -20,7 +20,7 @@ struct ScopeMiddlewareTests {
       return Tokens(access: "new")
     }
     let scopes = ScopeMiddleware(store, onMissing: events.add)
-    configuration.customizePipeline = { $0.insert(scopes, .beforeRetry) }
+    configuration.customizePipeline = { $0.insert(scopes, .before(.retry)) }
     return Client(configuration: configuration, transport: stub)
   }
 

@@ -25,8 +25,8 @@ struct Capability34MiddlewareTests {
   private func configure(_ configuration: inout Configuration) {
     configuration.authentication = .bearer(MemoryCredentialsStore(token: "t"))
     configuration.customizePipeline = { pipeline in
-      pipeline.insert(AddField(), .afterRetry)
-      pipeline.insert(Sign(), .beforeTransport)
+      pipeline.insert(AddField(), .after(.retry))
+      pipeline.insert(Sign(), .before(.transport))
       pipeline.insert(RetryOnce(), .before(.retry))
     }
   }

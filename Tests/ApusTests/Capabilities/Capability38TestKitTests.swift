@@ -90,7 +90,7 @@ struct Capability38TestKitTests {
       let api = Client(baseURL: "https://example.test", transport: stub) {
         $0.settings.runtime.nextSerial = SerialNumbers(from: 100).next
         $0.settings.runtime.random = SeededGenerator.source(seed: 7)
-        $0.customizePipeline = { $0.insert(Dice(), .beforeTransport) }
+        $0.customizePipeline = { $0.insert(Dice(), .before(.transport)) }
       }
       return [
         "\(try await api.response(to: .ping).trace.id)",

@@ -140,7 +140,7 @@ struct RedirectFaultsTests {
       }
     }
     try await withTwo(303) { first, second in
-      let api = kind.client(of: first) { $0.customizePipeline = { $0.insert(Sign(), .beforeTransport) } }
+      let api = kind.client(of: first) { $0.customizePipeline = { $0.insert(Sign(), .before(.transport)) } }
       let text = try await api.send(Request<String>.post("/a"))
       #expect(text == "there")
       #expect(first.exchanges.map { $0.fields["X-Signed"] } == ["POST \(first.origin)/a"])

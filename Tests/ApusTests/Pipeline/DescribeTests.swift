@@ -108,7 +108,7 @@ struct DescribeTests {
 
   @Test("A second retry next to the transport is reported with all its consequences")
   func secondRetry() {
-    let description = describe(.app) { $0.customizePipeline = { $0.insert(RetryMiddleware(), .beforeTransport) } }
+    let description = describe(.app) { $0.customizePipeline = { $0.insert(RetryMiddleware(), .before(.transport)) } }
     #expect(
       description.warnings.map(\.code) == [
         .attemptsMultiply, .permitsHeldDuringBackoff, .breakerOutsideRetry, .attemptLimitOutsideRetry,

@@ -114,7 +114,7 @@ struct UploadTests {
       .text("")
     } body: { server in
       var pipeline = Pipeline()
-      pipeline.insert(NamingSubject(), .beforeTransport)
+      pipeline.insert(NamingSubject(), .before(.transport))
       let client = Client(
         environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline,
         transport: URLSessionTransport())

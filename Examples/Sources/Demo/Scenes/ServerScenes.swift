@@ -91,7 +91,7 @@ struct RequestLogScene: Scene {
       $0.apply(.app)
       $0.authentication = .accounts(tokens)
       $0.logging = RequestLogging(logger)
-      $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(logger), .beforeTransport) }
+      $0.customizePipeline = { $0.insert(ContentLoggingMiddleware(logger), .before(.transport)) }
     }
     let accounts = LiveAccountsService(client: client, credentials: tokens)
     try await accounts.signIn(email: user.email, password: user.password)
