@@ -22,6 +22,10 @@ func nio(_ product: String, package: String = "swift-nio") -> Target.Dependency 
   .product(name: product, package: package, condition: .when(traits: ["NIO"]))
 }
 
+/// Compiled only with the trait `ServiceLifecycle`.
+let serviceLifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
+
 /// A product of swift-syntax, compiled only with the trait `Macros`.
 func syntax(_ product: String) -> Target.Dependency {
   .product(name: product, package: "swift-syntax", condition: .when(traits: ["Macros"]))
@@ -113,8 +117,7 @@ let package = Package(
         "ApusCore", httpTypes, "CApusZlib", nio("NIOCore"),
         nio("NIOPosix"), nio("NIOTLS"),
         nio("NIOSSL", package: "swift-nio-ssl"),
-        .product(
-          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
+        serviceLifecycle,
       ],
       swiftSettings: settings),
     .target(
@@ -218,6 +221,10 @@ let package = Package(
         "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes, logging,
       ],
       swiftSettings: settings),
+    // Compiled only with the trait ServiceLifecycle, which scripts/tsan turns on.
+    .testTarget(
+      name: "LifecycleTests",
+      dependencies: ["Apus", "ApusNIO", "ApusTestServer", logging, serviceLifecycle], swiftSettings: settings),
     // Over nginx, squid, httpbin, docker-registry, datasette and two tus servers, which scripts/servers starts.
     .testTarget(
       name: "RealServerTests",

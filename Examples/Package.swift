@@ -18,15 +18,11 @@ let apusOAuth = Target.Dependency.product(name: "ApusOAuth", package: "apus")
 let apusTransfers = Target.Dependency.product(name: "ApusTransfers", package: "apus")
 let apusTesting = Target.Dependency.product(name: "ApusTesting", package: "apus")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 
@@ -39,35 +35,26 @@ let package = Package(
     .executable(name: "demo", targets: ["DemoCommand"]),
   ],
   dependencies: [
-    .package(name: "apus", path: "..", traits: [.defaults, "ServiceLifecycle"]),
+    .package(name: "apus", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(
       name: "Backend",
       dependencies: [
-        hummingbird, hummingbirdCore, database, httpTypes, logging, nioCore, nioHTTP1, nioHTTPTypes, crypto,
-        cryptoExtras,
+        "CSQLite", httpTypes, logging, nioCore, nioPosix, nioHTTP1, crypto, cryptoExtras,
       ],
       exclude: ["Resources/README.md"],
       resources: [.copy("Resources/films.tsv")],
       swiftSettings: settings),
     .executableTarget(
       name: "BackendCommand",
-      dependencies: [
-        "Backend",
-        argumentParser,
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      ],
-      swiftSettings: settings),
+      dependencies: ["Backend", argumentParser], swiftSettings: settings),
     .target(name: "FriendsService", dependencies: [apus], swiftSettings: settings),
     .target(name: "MoviesService", dependencies: [apus, apusTransfers], swiftSettings: settings),
     .target(name: "AccountsService", dependencies: [apus], swiftSettings: settings),
@@ -113,14 +100,6 @@ let package = Package(
       name: "DemoTests",
       dependencies: [
         "Demo", "DemoCommand", "Backend", "AccountsService", apus, apusCredentials, apusOAuth, apusTesting,
-      ],
-      swiftSettings: settings),
-    // In this package, because the library's own tests build without the trait ServiceLifecycle.
-    .testTarget(
-      name: "LifecycleTests",
-      dependencies: [
-        apus, .product(name: "ApusNIO", package: "apus"), .product(name: "ApusTestServer", package: "apus"), logging,
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -1,6 +1,4 @@
 public import Foundation
-import Hummingbird
-import Logging
 
 /// An HTTP server with accounts, an authorization server, friends, films, news and analytics, for examples and demos.
 ///
@@ -57,13 +55,11 @@ public final class Backend: Sendable {
     let log = ExchangeLog(capacity: options.logCapacity)
     let connections = Connections()
     let (outcomes, outcome) = AsyncStream<Result<Int, any Error>>.makeStream()
-    let application = Assembly(options: options, database: database, log: log, connections: connections)
-      .application { port in outcome.yield(.success(port)) }
+    let server = Assembly(options: options, database: database, log: log, connections: connections).server
     let run = Task {
       do {
-        try await application.run()
+        try await server.run { port in outcome.yield(.success(port)) }
       } catch {
-        // Ignored after the start: a cancelled server ends with an error as well.
         outcome.yield(.failure(error))
       }
       outcome.finish()

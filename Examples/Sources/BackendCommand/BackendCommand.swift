@@ -1,7 +1,7 @@
 import ArgumentParser
 import Backend
+import Dispatch
 import Foundation
-import UnixSignals
 
 /// The command `backend`, which runs the server until it is interrupted.
 @main
@@ -43,11 +43,25 @@ struct BackendCommand: AsyncParsableCommand {
 
   func run() async throws {
     // Trapped before the start, so that an early interrupt also stops the server properly.
-    let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+    let (signals, sources) = Self.signals()
+    defer { for source in sources { source.cancel() } }
     let backend = try await Backend.start(options)
     say("\(backend.baseURL)\n\(name) is listening; API key: \(apiKey). Press Ctrl-C to stop.\n")
     for await _ in signals { break }
     await backend.stop()
+  }
+
+  /// Returns a sequence of interrupts, and the sources that feed it until they are cancelled.
+  private static func signals() -> (AsyncStream<Void>, [any DispatchSourceSignal]) {
+    let (signals, received) = AsyncStream<Void>.makeStream()
+    let sources = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number)
+      source.setEventHandler { received.yield() }
+      source.resume()
+      return source
+    }
+    return (signals, sources)
   }
 
   /// Writes without buffering, unlike `print`, because scripts read the address from the first line.

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 
 /// The routes for signing up, in and out.
 ///
@@ -31,7 +30,7 @@ struct AccountRoutes {
 
   @Sendable
   private func signUp(_ request: Request, _ context: BackendContext) async throws -> Response {
-    let input = try await Content.decode(SignUpInput.self, from: request).validated()
+    let input = try Content.decode(SignUpInput.self, from: request).validated()
     let account = try await accounts.add(name: input.name, email: input.email, password: input.password)
     context.exchange?.identified(as: account.id)
     return .json(account, status: .created)
@@ -39,7 +38,7 @@ struct AccountRoutes {
 
   @Sendable
   private func signIn(_ request: Request, _ context: BackendContext) async throws -> Response {
-    let input = try await Content.decode(SignInInput.self, from: request).validated()
+    let input = try Content.decode(SignInInput.self, from: request).validated()
     guard let account = try await accounts.account(email: input.email, password: input.password) else {
       throw Challenge.refused(realm: gatekeeper.realm, "The e-mail address or the password is wrong.")
     }
@@ -49,7 +48,7 @@ struct AccountRoutes {
 
   @Sendable
   private func refresh(_ request: Request, _ context: BackendContext) async throws -> Response {
-    let token = OpaqueToken(text: try await Content.decode(RefreshInput.self, from: request).validated())
+    let token = OpaqueToken(text: try Content.decode(RefreshInput.self, from: request).validated())
     switch try await gatekeeper.sessions.refresh(token) {
     case .valid(let renewal):
       context.exchange?.identified(as: renewal.account)
@@ -67,7 +66,7 @@ struct AccountRoutes {
   /// the token was valid (RFC 7009 §2.2).
   @Sendable
   private func revoke(_ request: Request, _: BackendContext) async throws -> Response {
-    let token = OpaqueToken(text: try await Content.decode(RefreshInput.self, from: request).validated())
+    let token = OpaqueToken(text: try Content.decode(RefreshInput.self, from: request).validated())
     try await gatekeeper.sessions.end(sessionOf: token)
     return .noContent
   }

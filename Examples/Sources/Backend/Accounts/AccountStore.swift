@@ -1,11 +1,16 @@
 import Foundation
-import GRDB
 
 /// A user's account.
-struct Account: Codable, FetchableRecord, Sendable, Equatable {
+struct Account: Codable, Sendable, Equatable {
   let id: Int64
   let name: String
   let email: String
+}
+
+extension Account: RowConvertible {
+  init(row: Row) throws {
+    (id, name, email) = (try row.get("id"), try row.get("name"), try row.get("email"))
+  }
 }
 
 /// The accounts in the database.
@@ -24,24 +29,24 @@ struct AccountStore: Sendable {
     let hash = try await hash(of: password).text
     let time = now().timeIntervalSince1970
     do {
-      return try await database.pool.write { db in
+      return try await database.write { db in
         try db.execute(
-          sql: "INSERT INTO accounts (name, email, password, created_at) VALUES (?, ?, ?, ?)",
-          arguments: [name, email, hash, time])
+          "INSERT INTO accounts (name, email, password, created_at) VALUES (?, ?, ?, ?)",
+          [name, email, hash, time])
         let account = Account(id: db.lastInsertedRowID, name: name, email: email)
         try FriendStore.seed(friends, for: account.id, in: db)
         return account
       }
-    } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+    } catch let error as DatabaseError where error.code == DatabaseError.notUnique {
       throw Problem.conflict("There is an account with this e-mail address.")
     }
   }
 
   /// Returns the account with an e-mail address if the password is correct.
   func account(email: String, password: String) async throws -> Account? {
-    let found = try await database.pool.read { db in
-      try Row.fetchOne(db, sql: "SELECT * FROM accounts WHERE email = ?", arguments: [email])
-        .map { try (Account(row: $0), PasswordHash(text: $0["password"])) }
+    let found = try await database.read { db in
+      try db.rows("SELECT * FROM accounts WHERE email = ?", [email]).first
+        .map { try (Account(row: $0), PasswordHash(text: $0.get("password"))) }
     }
     guard let (account, hash) = found, let hash else {
       // As slow as a wrong password, so that timing does not reveal which addresses have accounts.

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// Authenticates requests by their bearer tokens.
 struct Gatekeeper: Sendable {

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// The sessions and their tokens in the database.
 ///
@@ -38,9 +37,9 @@ struct SessionStore: Sendable {
 
   /// Starts a session.
   func start(for account: Account, client: String? = nil) async throws -> Opening {
-    try await database.pool.write { db in
+    try await database.write { db in
       try db.execute(
-        sql: "INSERT INTO sessions (account_id, client) VALUES (?, ?)", arguments: [account.id, client])
+        "INSERT INTO sessions (account_id, client) VALUES (?, ?)", [account.id, client])
       let session = db.lastInsertedRowID
       return Opening(session: session, tokens: try issue(session: session, in: db))
     }
@@ -48,9 +47,9 @@ struct SessionStore: Sendable {
 
   /// Validates an access token.
   func principal(of token: OpaqueToken) async throws -> Judgment<Principal> {
-    var row = try await database.pool.read { db in try AccessRow.find(token, in: db) }
+    var row = try await database.read { db in try AccessRow.find(token, in: db) }
     // Recorded once for each pair. Read again in the transaction, because a refresh may have revoked the token since.
-    if row?.isNew == true { row = try await database.pool.write { db in try recordedUse(of: token, in: db) } }
+    if row?.isNew == true { row = try await database.write { db in try recordedUse(of: token, in: db) } }
     guard let found = row else { return .unknown }
     return now().timeIntervalSince1970 < found.expiry ? .valid(found.principal) : .expired
   }
@@ -58,17 +57,17 @@ struct SessionStore: Sendable {
   /// Exchanges a refresh token for a new pair.
   func refresh(_ token: OpaqueToken, client: String? = nil) async throws -> Judgment<Renewal> {
     let time = now().timeIntervalSince1970
-    return try await database.pool.write { db in
+    return try await database.write { db in
       guard let found = try RefreshRow.find(token, in: db), found.client == client else { return .unknown }
       guard found.shown <= found.pair else {
-        try db.execute(sql: "DELETE FROM sessions WHERE id = ?", arguments: [found.session])
+        try db.execute("DELETE FROM sessions WHERE id = ?", [found.session])
         return .reused
       }
       guard time < found.expiry else { return .expired }
       // No token of a later pair was used, so those pairs never arrived.
       for table in ["access_tokens", "refresh_tokens"] {
         try db.execute(
-          sql: "DELETE FROM \(table) WHERE session_id = ? AND pair > ?", arguments: [found.session, found.pair])
+          "DELETE FROM \(table) WHERE session_id = ? AND pair > ?", [found.session, found.pair])
       }
       try note(pair: found.pair, of: found.session, in: db)
       return .valid(Renewal(account: found.account, tokens: try issue(session: found.session, in: db)))
@@ -77,8 +76,8 @@ struct SessionStore: Sendable {
 
   /// Ends a session and revokes its tokens.
   func end(session: Int64) async throws {
-    try await database.pool.write { db in
-      try db.execute(sql: "DELETE FROM sessions WHERE id = ?", arguments: [session])
+    try await database.write { db in
+      try db.execute("DELETE FROM sessions WHERE id = ?", [session])
     }
   }
 
@@ -89,36 +88,36 @@ struct SessionStore: Sendable {
         SELECT session_id FROM refresh_tokens WHERE hash = ?
         UNION SELECT session_id FROM access_tokens WHERE hash = ?)
       """
-    try await database.pool.write { db in
-      try db.execute(sql: sql, arguments: [client, token.hash, token.hash])
+    try await database.write { db in
+      try db.execute(sql, [client, token.hash, token.hash])
     }
   }
 
   // MARK: In a transaction
 
   /// Records the use of an access token, even an expired one: it proves that the client received the pair.
-  private func recordedUse(of token: OpaqueToken, in db: GRDB.Database) throws -> AccessRow? {
+  private func recordedUse(of token: OpaqueToken, in db: DatabaseConnection) throws -> AccessRow? {
     guard let found = try AccessRow.find(token, in: db) else { return nil }
     try note(pair: found.pair, of: found.principal.session, in: db)
     return found
   }
 
-  private func note(pair: Int64, of session: Int64, in db: GRDB.Database) throws {
-    try db.execute(sql: "UPDATE sessions SET shown = MAX(shown, ?) WHERE id = ?", arguments: [pair, session])
+  private func note(pair: Int64, of session: Int64, in db: DatabaseConnection) throws {
+    try db.execute("UPDATE sessions SET shown = MAX(shown, ?) WHERE id = ?", [pair, session])
   }
 
-  private func issue(session: Int64, in db: GRDB.Database) throws -> Tokens {
+  private func issue(session: Int64, in db: DatabaseConnection) throws -> Tokens {
     let (access, refresh) = (OpaqueToken.random(), OpaqueToken.random())
     let seconds = lifetimes.access / .seconds(1)
     let time = now().timeIntervalSince1970
-    try db.execute(sql: "UPDATE sessions SET pairs = pairs + 1 WHERE id = ?", arguments: [session])
-    let pair = try Int64.fetchOne(db, sql: "SELECT pairs FROM sessions WHERE id = ?", arguments: [session])
+    try db.execute("UPDATE sessions SET pairs = pairs + 1 WHERE id = ?", [session])
+    let pair = try db.number("SELECT pairs AS value FROM sessions WHERE id = ?", [session])
     try db.execute(
-      sql: "INSERT INTO access_tokens (hash, session_id, pair, expires_at) VALUES (?, ?, ?, ?)",
-      arguments: [access.hash, session, pair, time + seconds])
+      "INSERT INTO access_tokens (hash, session_id, pair, expires_at) VALUES (?, ?, ?, ?)",
+      [access.hash, session, pair, time + seconds])
     try db.execute(
-      sql: "INSERT INTO refresh_tokens (hash, session_id, pair, expires_at) VALUES (?, ?, ?, ?)",
-      arguments: [refresh.hash, session, pair, time + lifetimes.refresh / .seconds(1)])
+      "INSERT INTO refresh_tokens (hash, session_id, pair, expires_at) VALUES (?, ?, ?, ?)",
+      [refresh.hash, session, pair, time + lifetimes.refresh / .seconds(1)])
     return Tokens(
       accessToken: access.text, refreshToken: refresh.text, expiresIn: lifetimes.isTold ? seconds : nil)
   }
@@ -133,7 +132,7 @@ struct AccessRow: Sendable {
   /// Whether no token of this pair or a later one was used before.
   let isNew: Bool
 
-  static func find(_ token: OpaqueToken, in db: GRDB.Database) throws -> AccessRow? {
+  static func find(_ token: OpaqueToken, in db: DatabaseConnection) throws -> AccessRow? {
     let sql = """
       SELECT accounts.*, sessions.id AS session, sessions.shown AS shown,
         access_tokens.pair AS pair, access_tokens.expires_at AS expires_at
@@ -142,12 +141,11 @@ struct AccessRow: Sendable {
       JOIN accounts ON accounts.id = sessions.account_id
       WHERE access_tokens.hash = ?
       """
-    guard let row = try Row.fetchOne(db, sql: sql, arguments: [token.hash]) else { return nil }
-    let pair: Int64 = row["pair"]
-    let shown: Int64 = row["shown"]
+    guard let row = try db.rows(sql, [token.hash]).first else { return nil }
+    let (pair, shown): (Int64, Int64) = (try row.get("pair"), try row.get("shown"))
     return AccessRow(
-      principal: Principal(account: try Account(row: row), session: row["session"]), pair: pair,
-      expiry: row["expires_at"], isNew: pair > shown)
+      principal: Principal(account: try Account(row: row), session: try row.get("session")), pair: pair,
+      expiry: try row.get("expires_at"), isNew: pair > shown)
   }
 }
 
@@ -163,7 +161,7 @@ struct RefreshRow: Sendable {
   let shown: Int64
   let expiry: Double
 
-  static func find(_ token: OpaqueToken, in db: GRDB.Database) throws -> RefreshRow? {
+  static func find(_ token: OpaqueToken, in db: DatabaseConnection) throws -> RefreshRow? {
     let sql = """
       SELECT sessions.id AS session, sessions.account_id AS account, sessions.client AS client,
         sessions.shown AS shown, refresh_tokens.pair AS pair, refresh_tokens.expires_at AS expires_at
@@ -171,10 +169,10 @@ struct RefreshRow: Sendable {
       JOIN sessions ON sessions.id = refresh_tokens.session_id
       WHERE refresh_tokens.hash = ?
       """
-    return try Row.fetchOne(db, sql: sql, arguments: [token.hash]).map { row in
+    return try db.rows(sql, [token.hash]).first.map { row in
       RefreshRow(
-        session: row["session"], account: row["account"], client: row["client"], pair: row["pair"],
-        shown: row["shown"], expiry: row["expires_at"])
+        session: try row.get("session"), account: try row.get("account"), client: try row.get("client"),
+        pair: try row.get("pair"), shown: try row.get("shown"), expiry: try row.get("expires_at"))
     }
   }
 }

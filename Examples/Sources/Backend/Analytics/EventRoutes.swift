@@ -1,7 +1,5 @@
 import Foundation
-import GRDB
 import HTTPTypes
-import Hummingbird
 
 /// Analytics events; every route needs the API key in the field `X-Api-Key`.
 ///
@@ -15,28 +13,32 @@ struct EventRoutes {
     let name: String
   }
 
-  private struct Event: Codable, FetchableRecord {
+  private struct Event: Encodable, RowConvertible {
     let id: Int64
     let name: String
+
+    init(row: Row) throws {
+      (id, name) = (try row.get("id"), try row.get("name"))
+    }
   }
 
   func add(to routes: inout Routes) {
     routes.on(.post, "/events") { request, _ in
       try authorize(request)
-      let input = try await Content.decode(Input.self, from: request)
+      let input = try Content.decode(Input.self, from: request)
       var validation = Validation()
       let name = validation.name("name", input.name)
       try validation.finish()
-      let id = try await database.pool.write { db in
-        try db.execute(sql: "INSERT INTO events (name) VALUES (?)", arguments: [name])
+      let id = try await database.write { db in
+        try db.execute("INSERT INTO events (name) VALUES (?)", [name])
         return db.lastInsertedRowID
       }
       return .json(["id": id], status: .accepted)
     }
     routes.on(.get, "/events") { request, _ in
       try authorize(request)
-      let events = try await database.pool.read { db in
-        try Event.fetchAll(db, sql: "SELECT id, name FROM events ORDER BY id LIMIT 1000")
+      let events: [Event] = try await database.read { db in
+        try db.all("SELECT id, name FROM events ORDER BY id LIMIT 1000")
       }
       return .json(["items": events])
     }

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// The pages that a browser shows at `/authorize`.
 enum AuthorizationPage {

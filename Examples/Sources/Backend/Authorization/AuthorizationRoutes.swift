@@ -1,7 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
-import NIOCore
 
 /// The authorization server's metadata and sign-in page.
 ///
@@ -47,7 +45,7 @@ struct AuthorizationRoutes {
 
   /// The address at which the server listens. The request's own `Host` proves nothing.
   private static func issuer(_ context: BackendContext) -> String {
-    "http://127.0.0.1:\(context.channel.localAddress?.port ?? 0)"
+    "http://127.0.0.1:\(context.port)"
   }
 
   /// Wraps a handler so that an invalid request gets its error.
@@ -55,7 +53,7 @@ struct AuthorizationRoutes {
     _ handle: @escaping @Sendable (AuthorizationRequest, Request, BackendContext) async throws -> Response
   ) -> Routes.Handler {
     { request, context in
-      let query = try Query(request.uri.query)
+      let query = try Query(request.query)
       let authorization: AuthorizationRequest
       do throws(AuthorizationFailure) {
         authorization = try AuthorizationRequest(query, of: client, issuer: Self.issuer(context))
@@ -74,7 +72,7 @@ struct AuthorizationRoutes {
   private func decide(
     _ authorization: AuthorizationRequest, _ request: Request, _ context: BackendContext
   ) async throws -> Response {
-    let form = try await Content.form(of: request)
+    let form = try Content.form(of: request)
     if form["decision"] == "cancel" {
       return Self.redirect(authorization.redirect.url(OAuthProblem(.accessDenied, "the user cancelled")))
     }

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// An error of the authorization server (RFC 6749 §4.1.2.1, §5.2).
 struct OAuthProblem: Error, Equatable {

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 
 /// The authorization server's tokens. Requests are forms with `client_id`.
 ///
@@ -19,7 +18,7 @@ struct TokenRoutes {
 
   func add(to routes: inout Routes) {
     routes.on(.post, "/token") { request, context in
-      let form = try await form(of: request)
+      let form = try form(of: request)
       switch try form.required("grant_type") {
       case "authorization_code": return try await exchange(form, context)
       case "refresh_token": return try await refresh(form, context)
@@ -27,19 +26,19 @@ struct TokenRoutes {
       }
     }
     routes.on(.post, "/revoke") { request, _ in
-      let form = try await form(of: request)
+      let form = try form(of: request)
       try await sessions.end(sessionOf: OpaqueToken(text: try form.required("token")), client: client.id)
       return Response(status: .ok)
     }
   }
 
   /// Reads the form of a client that is known.
-  private func form(of request: Request) async throws -> Query {
+  private func form(of request: Request) throws(OAuthProblem) -> Query {
     let form: Query
-    do {
-      form = try await Content.form(of: request)
-    } catch let problem as Problem {
-      throw OAuthProblem(.invalidRequest, problem.detail)
+    do throws(Problem) {
+      form = try Content.form(of: request)
+    } catch {
+      throw OAuthProblem(.invalidRequest, error.detail)
     }
     guard form.repeated.isEmpty else { throw OAuthProblem(.invalidRequest, "a parameter is repeated") }
     guard form["client_id"] == client.id else { throw OAuthProblem(.invalidClient, "the client is not known") }

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Synchronization
 
@@ -45,7 +44,7 @@ struct AvatarRoutes {
       guard let id = context.id(), let image = avatars[id] else { throw Problem.notFound("There is no such avatar.") }
       return Response(
         status: .ok, headers: [.contentType: image.mediaType],
-        body: ResponseBody(byteBuffer: ByteBuffer(bytes: image.content)))
+        body: ResponseBody(ByteBuffer(bytes: image.content)))
     }
   }
 
@@ -54,7 +53,7 @@ struct AvatarRoutes {
     guard let boundary = MultipartForm.boundary(in: request.headers[.contentType]) else {
       throw Problem(.unsupportedMediaType, "The content must be multipart/form-data.")
     }
-    let parts = try MultipartForm.parts(of: try await content(of: request), boundary: boundary)
+    let parts = try MultipartForm.parts(of: try request.content(upTo: Self.limit), boundary: boundary)
     guard let image = parts.first(where: { $0.name == "image" }), image.mediaType?.hasPrefix("image/") == true else {
       throw Problem.invalid([FieldError(field: "image", message: "must be an image")])
     }
@@ -62,13 +61,5 @@ struct AvatarRoutes {
     avatars[id] = Avatars.Image(mediaType: image.mediaType ?? "", content: image.content)
     let address = address ?? "http://\(request.head.authority ?? "")"
     return .json(["url": "\(address)/avatars/\(id)"], status: .created)
-  }
-
-  private func content(of request: Request) async throws -> Data {
-    do {
-      return Data(try await request.body.collect(upTo: Self.limit).readableBytesView)
-    } catch is NIOTooManyBytesError {
-      throw Problem(.contentTooLarge, "The content has more than \(Self.limit) bytes.")
-    }
   }
 }

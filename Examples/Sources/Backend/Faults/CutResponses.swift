@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Synchronization
 
@@ -31,8 +30,18 @@ public final class CutResponses: Sendable {
     guard let limit = limits.withLock({ $0.removeValue(forKey: subject) }) else { return response }
     var response = response
     let content = response.body
-    response.body = ResponseBody(contentLength: content.contentLength) { writer in
-      try await content.write(CutWriter(writer: writer, rest: limit))
+    response.body = ResponseBody(contentLength: content.contentLength) { write in
+      let left = Mutex(limit)
+      try await content.write { bytes in
+        var bytes = bytes
+        let (piece, isCut) = left.withLock { left in
+          let piece = bytes.readSlice(length: min(left, bytes.readableBytes))
+          left -= piece?.readableBytes ?? 0
+          return (piece, left == 0)
+        }
+        if let piece { try await write(piece) }
+        if isCut { throw ConnectionCut() }
+      }
     }
     return response
   }
@@ -40,25 +49,3 @@ public final class CutResponses: Sendable {
 
 /// The server closed the connection on request.
 struct ConnectionCut: Error {}
-
-/// A writer that fails after a number of bytes.
-private struct CutWriter: ResponseBodyWriter {
-  var writer: any ResponseBodyWriter
-  /// The number of bytes that may still be written.
-  var rest: Int
-
-  @concurrent
-  mutating func write(_ buffer: ByteBuffer) async throws {
-    var buffer = buffer
-    if let piece = buffer.readSlice(length: min(rest, buffer.readableBytes)) {
-      rest -= piece.readableBytes
-      try await writer.write(piece)
-    }
-    if rest == 0 { throw ConnectionCut() }
-  }
-
-  @concurrent
-  consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
-    try await writer.finish(trailingHeaders)
-  }
-}

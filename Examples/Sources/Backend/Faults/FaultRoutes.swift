@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Synchronization
 
@@ -30,7 +29,7 @@ struct FaultRoutes {
 
   func add(to routes: inout Routes) {
     routes.on(.get, "/faults/stall") { _, context in
-      await context.connection?.waitUntilLeft()
+      await context.connection.waitUntilLeft()
       throw ClientLeft()
     }
     routes.on(.get, "/faults/malformed") { _, _ in
@@ -40,13 +39,13 @@ struct FaultRoutes {
       .text(#"{"items": {"id": "one"}, "page": "first", "total_pages": null}"#, type: "application/json")
     }
     routes.on(.get, "/faults/redirect") { request, _ in
-      guard let target = try Query(request.uri.query)["to"], target.hasPrefix("http://127.0.0.1:") else {
+      guard let target = try Query(request.query)["to"], target.hasPrefix("http://127.0.0.1:") else {
         throw Problem.invalid([FieldError(field: "to", message: "must be a URL of this machine")])
       }
       return Response(status: .found, headers: [.location: target])
     }
     routes.on(.get, "/faults/slow") { request, context in
-      let milliseconds = try Query(request.uri.query).integer("ms", in: 0...60_000, default: 1000)
+      let milliseconds = try Query(request.query).integer("ms", in: 0...60_000, default: 1000)
       try await context.pause(for: .milliseconds(milliseconds))
       return .json(Slept(sleptMs: milliseconds))
     }
@@ -57,36 +56,35 @@ struct FaultRoutes {
 
   @Sendable
   private func drip(_ request: Request, _ context: BackendContext) async throws -> Response {
-    let query = try Query(request.uri.query)
+    let query = try Query(request.query)
     let bytes = try query.integer("bytes", in: 1...100_000, default: 50)
     let pause = Duration.milliseconds(try query.integer("ms", in: 0...10_000, default: 20))
-    let body = ResponseBody { writer in
+    let body = ResponseBody { write in
       for _ in 0..<bytes {
         try await context.pause(for: pause)
-        try await writer.write(ByteBuffer(string: "."))
+        try await write(ByteBuffer(string: "."))
       }
-      try await writer.finish(nil)
     }
     return Response(status: .ok, headers: [.contentType: "text/plain"], body: body)
   }
 
   @Sendable
   private func status(_ request: Request, _ context: BackendContext) async throws -> Response {
-    guard let code = context.parameters.get("code").flatMap(Int.init), (200...599).contains(code) else {
+    guard let code = context.parameters["code"].flatMap(Int.init), (200...599).contains(code) else {
       throw Problem.invalid([FieldError(field: "code", message: "must be a status from 200 to 599")])
     }
     let status = HTTPResponse.Status(integerLiteral: code)
     var response =
       code < 400
       ? Response(status: status) : Problem(status, "This status was asked for.").response()
-    response.headers.append(contentsOf: try retryAfter(try Query(request.uri.query)))
+    response.headers.append(contentsOf: try retryAfter(try Query(request.query)))
     if code == 401 { response.headers[.wwwAuthenticate] = #"Bearer realm="faults""# }
     return response
   }
 
   @Sendable
   private func flaky(_ request: Request, _: BackendContext) async throws -> Response {
-    let query = try Query(request.uri.query)
+    let query = try Query(request.query)
     let failures = try query.integer("failures", in: 0...1000, default: 2)
     let fields = try retryAfter(query)
     let attempt = flakyAttempts.attempt(key: query["key"] ?? "")

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// An account's friends; every route needs a bearer token.
 ///
@@ -34,7 +33,7 @@ struct FriendRoutes {
 
   @Sendable
   private func list(_ request: Request, _: BackendContext, _ principal: Principal) async throws -> Response {
-    let query = try Query(request.uri.query)
+    let query = try Query(request.query)
     let wanted = PageRequest(
       number: try query.integer("page", in: 1...1_000_000, default: 1),
       size: try query.integer("per_page", in: 1...100, default: 10))
@@ -45,7 +44,7 @@ struct FriendRoutes {
 
   @Sendable
   private func create(_ request: Request, _: BackendContext, _ principal: Principal) async throws -> Response {
-    let input = try await Content.decode(FriendInput.self, from: request).validated()
+    let input = try Content.decode(FriendInput.self, from: request).validated()
     let key = try IdempotencyKey.of(request.headers)
     let friend = try await friends.add(name: input.name, email: input.email, key: key, to: principal.account.id)
     var response = Response.json(friend, status: .created)
@@ -71,7 +70,7 @@ struct FriendRoutes {
   private func categorise(
     _ request: Request, _ context: BackendContext, _ principal: Principal
   ) async throws -> Response {
-    let category = try await Content.decode(CategoryInput.self, from: request).validated()
+    let category = try Content.decode(CategoryInput.self, from: request).validated()
     guard let id = context.id(), let friend = try await friends.put(id, in: category, of: principal.account.id) else {
       throw Self.unknown
     }

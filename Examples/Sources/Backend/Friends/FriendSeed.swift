@@ -1,5 +1,3 @@
-import GRDB
-
 extension FriendStore {
   private static let firstNames = [
     "Ada", "Bruno", "Chidi", "Dana", "Emil", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kaja", "Luca", "Mei",
@@ -9,12 +7,12 @@ extension FriendStore {
 
   /// Adds friends to a new account, so that its list has several pages. The names are the same each time: 91 different
   /// ones, then numbered repetitions.
-  static func seed(_ count: Int, for account: Int64, in db: GRDB.Database) throws {
+  static func seed(_ count: Int, for account: Int64, in db: DatabaseConnection) throws {
     for index in 0..<max(0, count) {
       let friend = seeded(index)
       try db.execute(
-        sql: "INSERT INTO friends (account_id, name, email, category) VALUES (?, ?, ?, ?)",
-        arguments: [account, friend.name, friend.email, friend.category])
+        "INSERT INTO friends (account_id, name, email, category) VALUES (?, ?, ?, ?)",
+        [account, friend.name, friend.email, friend.category])
     }
   }
 

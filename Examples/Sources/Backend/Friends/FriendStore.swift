@@ -1,9 +1,8 @@
 import Foundation
-import GRDB
 import HTTPTypes
 
 /// A friend of an account.
-struct Friend: Codable, FetchableRecord, Sendable, Equatable {
+struct Friend: Codable, Sendable, Equatable {
   let id: Int64
   let name: String
   let email: String?
@@ -19,10 +18,23 @@ struct Friend: Codable, FetchableRecord, Sendable, Equatable {
   }
 }
 
+extension Friend: RowConvertible {
+  init(row: Row) throws {
+    (id, name) = (try row.get("id"), try row.get("name"))
+    (email, category) = (try row.get("email"), try row.get("category"))
+  }
+}
+
 /// A category and the number of friends in it.
-struct FriendCategory: Codable, FetchableRecord, Sendable, Equatable {
+struct FriendCategory: Codable, Sendable, Equatable {
   let name: String
   let count: Int
+}
+
+extension FriendCategory: RowConvertible {
+  init(row: Row) throws {
+    (name, count) = (try row.get("name"), try row.get("count"))
+  }
 }
 
 /// The friends of all accounts in the database.
@@ -32,23 +44,19 @@ struct FriendStore: Sendable {
 
   /// Returns a page of an account's friends, oldest first.
   func page(_ request: PageRequest, category: String?, of account: Int64) async throws -> Page<Friend> {
-    try await database.pool.read { db in
-      let filter = "account_id = :account AND (:category IS NULL OR category = :category)"
-      let values: [String: (any DatabaseValueConvertible)?] = ["account": account, "category": category]
-      let total = try Int.fetchOne(
-        db, sql: "SELECT COUNT(*) FROM friends WHERE \(filter)", arguments: StatementArguments(values))
-      let friends = try Friend.fetchAll(
-        db, sql: "SELECT * FROM friends WHERE \(filter) ORDER BY id LIMIT :size OFFSET :offset",
-        arguments: StatementArguments(
-          values.merging(["size": request.size, "offset": request.offset]) { first, _ in first }))
-      return Page(items: friends, number: request.number, size: request.size, total: total ?? 0)
+    try await database.read { db in
+      let filter = "account_id = ?1 AND (?2 IS NULL OR category = ?2)"
+      let total = try db.number("SELECT COUNT(*) AS value FROM friends WHERE \(filter)", [account, category])
+      let friends: [Friend] = try db.all(
+        "SELECT * FROM friends WHERE \(filter) ORDER BY id LIMIT ?3 OFFSET ?4",
+        [account, category, request.size, request.offset])
+      return Page(items: friends, number: request.number, size: request.size, total: total)
     }
   }
 
   func friend(_ id: Int64, of account: Int64) async throws -> Friend? {
-    try await database.pool.read { db in
-      try Friend.fetchOne(
-        db, sql: "SELECT * FROM friends WHERE id = ? AND account_id = ?", arguments: [id, account])
+    try await database.read { db in
+      try db.first("SELECT * FROM friends WHERE id = ? AND account_id = ?", [id, account])
     }
   }
 
@@ -59,13 +67,13 @@ struct FriendStore: Sendable {
   /// - Throws: `Problem` with status 422 when the key was used for another friend.
   func add(name: String, email: String?, key: IdempotencyKey?, to account: Int64) async throws -> Friend {
     let time = now().timeIntervalSince1970
-    return try await database.pool.write { db in
+    return try await database.write { db in
       if let key, let earlier = try Addition.find(key, of: account, at: time, in: db)?.friend {
         guard (earlier.name, earlier.email) == (name, email) else { throw Self.otherFriend }
         return earlier
       }
       try db.execute(
-        sql: "INSERT INTO friends (account_id, name, email) VALUES (?, ?, ?)", arguments: [account, name, email])
+        "INSERT INTO friends (account_id, name, email) VALUES (?, ?, ?)", [account, name, email])
       let friend = Friend(id: db.lastInsertedRowID, name: name, email: email, category: nil)
       if let key { try Addition(friend: friend).store(key, of: account, at: time, in: db) }
       return friend
@@ -77,18 +85,17 @@ struct FriendStore: Sendable {
 
   /// Removes a friend. Returns whether there was one.
   func remove(_ id: Int64, of account: Int64) async throws -> Bool {
-    try await database.pool.write { db in
-      try db.execute(sql: "DELETE FROM friends WHERE id = ? AND account_id = ?", arguments: [id, account])
+    try await database.write { db in
+      try db.execute("DELETE FROM friends WHERE id = ? AND account_id = ?", [id, account])
       return db.changesCount > 0
     }
   }
 
   /// Moves a friend to a category, or out of all categories. Returns the friend; `nil` if there is none.
   func put(_ id: Int64, in category: String?, of account: Int64) async throws -> Friend? {
-    try await database.pool.write { db in
-      try Friend.fetchOne(
-        db, sql: "UPDATE friends SET category = ? WHERE id = ? AND account_id = ? RETURNING *",
-        arguments: [category, id, account])
+    try await database.write { db in
+      try db.first(
+        "UPDATE friends SET category = ? WHERE id = ? AND account_id = ? RETURNING *", [category, id, account])
     }
   }
 
@@ -98,8 +105,8 @@ struct FriendStore: Sendable {
       SELECT category AS name, COUNT(*) AS count FROM friends
       WHERE account_id = ? AND category IS NOT NULL GROUP BY category ORDER BY category
       """
-    return try await database.pool.read { db in
-      try FriendCategory.fetchAll(db, sql: sql, arguments: [account])
+    return try await database.read { db in
+      try db.all(sql, [account])
     }
   }
 }
@@ -115,19 +122,21 @@ struct Addition: Sendable {
   ///
   /// - Parameter time: the current time in seconds.
   static func find(
-    _ key: IdempotencyKey, of account: Int64, at time: Double, in db: GRDB.Database
+    _ key: IdempotencyKey, of account: Int64, at time: Double, in db: DatabaseConnection
   ) throws -> Addition? {
-    try db.execute(sql: "DELETE FROM additions WHERE added_at <= ?", arguments: [time - lifetime])
+    try db.execute("DELETE FROM additions WHERE added_at <= ?", [time - lifetime])
     let sql = "SELECT friend_id, name, email FROM additions WHERE account_id = ? AND key_hash = ?"
-    return try Row.fetchOne(db, sql: sql, arguments: [account, key.hash]).map { row in
-      Addition(friend: Friend(id: row["friend_id"], name: row["name"], email: row["email"], category: nil))
+    return try db.rows(sql, [account, key.hash]).first.map { row in
+      Addition(
+        friend: Friend(
+          id: try row.get("friend_id"), name: try row.get("name"), email: try row.get("email"), category: nil))
     }
   }
 
   /// Stores the result of an account's first request with a key.
-  func store(_ key: IdempotencyKey, of account: Int64, at time: Double, in db: GRDB.Database) throws {
+  func store(_ key: IdempotencyKey, of account: Int64, at time: Double, in db: DatabaseConnection) throws {
     try db.execute(
-      sql: "INSERT INTO additions (account_id, key_hash, friend_id, name, email, added_at) VALUES (?, ?, ?, ?, ?, ?)",
-      arguments: [account, key.hash, friend.id, friend.name, friend.email, time])
+      "INSERT INTO additions (account_id, key_hash, friend_id, name, email, added_at) VALUES (?, ?, ?, ?, ?, ?)",
+      [account, key.hash, friend.id, friend.name, friend.email, time])
   }
 }

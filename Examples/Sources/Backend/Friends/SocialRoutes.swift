@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 import NIOCore
 
 /// The activity of an account's friends, and the friends of friends; every route needs a bearer token. The data is
@@ -48,16 +47,16 @@ struct SocialRoutes {
       })
     routes.on(
       .get, "/friends/of-friends",
-      gatekeeper.guarding { request, _, _ in try Self.page(try Query(request.uri.query)["cursor"]) })
+      gatekeeper.guarding { request, _, _ in try Self.page(try Query(request.query)["cursor"]) })
   }
 
   private static func activity(after last: Int, _ context: BackendContext) -> Response {
-    let body = ResponseBody { writer in
-      try await writer.write(ByteBuffer(string: "retry: 50\n\n"))
+    let body = ResponseBody { write in
+      try await write(ByteBuffer(string: "retry: 50\n\n"))
       for (id, text) in zip(1..., activities).dropFirst(last) {
-        try await writer.write(ByteBuffer(string: "id: \(id)\ndata: {\"text\": \"\(text)\"}\n\n"))
+        try await write(ByteBuffer(string: "id: \(id)\ndata: {\"text\": \"\(text)\"}\n\n"))
       }
-      await context.connection?.waitUntilLeft()
+      await context.connection.waitUntilLeft()
       throw ClientLeft()
     }
     return Response(

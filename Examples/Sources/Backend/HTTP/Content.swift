@@ -1,7 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
-import NIOCore
 
 /// A reader of requests' content: JSON and forms.
 enum Content {
@@ -12,22 +10,22 @@ enum Content {
   ///
   /// - Throws: `Problem`: 415 for another media type, 413 above ``limit``, 400 for malformed JSON, 422 when a member is
   ///   missing or has the wrong type.
-  static func decode<Value: Decodable & Sendable>(_ type: Value.Type, from request: Request) async throws -> Value {
+  static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) throws(Problem) -> Value {
     guard isJSON(request.headers[.contentType]) else {
       throw Problem(
         .unsupportedMediaType, "The content must be application/json.", fields: [.accept: "application/json"])
     }
-    return try decode(type, from: try await bytes(of: request))
+    return try decode(type, from: try request.content(upTo: limit))
   }
 
   /// Reads a form (`application/x-www-form-urlencoded`).
   ///
   /// - Throws: `Problem`: 415 for another media type, 413 above ``limit``, 400 for a malformed percent-escape.
-  static func form(of request: Request) async throws -> Query {
+  static func form(of request: Request) throws(Problem) -> Query {
     guard mediaType(request.headers[.contentType]) == "application/x-www-form-urlencoded" else {
       throw Problem(.unsupportedMediaType, "The content must be application/x-www-form-urlencoded.")
     }
-    return try Query(String(decoding: try await bytes(of: request), as: UTF8.self))
+    return try Query(String(decoding: try request.content(upTo: limit), as: UTF8.self))
   }
 
   /// Decodes the content.
@@ -52,16 +50,6 @@ enum Content {
   /// Returns the media type of a `Content-Type` without parameters, in lower case.
   private static func mediaType(_ field: String?) -> String? {
     field?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-  }
-
-  private static func bytes(of request: Request) async throws -> Data {
-    let tooLarge = Problem(.contentTooLarge, "The content has more than \(limit) bytes.")
-    if let length = request.headers[.contentLength].flatMap(Int.init), length > limit { throw tooLarge }
-    do {
-      return Data(try await request.body.collect(upTo: limit).readableBytesView)
-    } catch is NIOTooManyBytesError {
-      throw tooLarge
-    }
   }
 
   private static func path(_ keys: [any CodingKey]) -> String {

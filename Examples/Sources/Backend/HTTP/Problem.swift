@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// The reason for rejecting a request, sent as problem details (RFC 9457).
 struct Problem: Error, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parameters of a request's query. Unlike Hummingbird's parser, this one rejects malformed percent-escapes.
+/// The parameters of a request's query. Malformed percent-escapes are rejected.
 struct Query: Equatable, Sendable {
   private var values: [String: String] = [:]
   /// The names of parameters that are repeated, which OAuth forbids (RFC 6749 §3.1).

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 import NIOCore
 
 extension Response {
@@ -16,13 +15,13 @@ extension Response {
     }
     return Response(
       status: status, headers: [.contentType: "application/json"],
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
+      body: ResponseBody(ByteBuffer(bytes: data)))
   }
 
   /// Creates a response with text as content.
   static func text(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
     Response(
-      status: status, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+      status: status, headers: [.contentType: type], body: ResponseBody(ByteBuffer(string: text)))
   }
 
   /// Creates a response without content.

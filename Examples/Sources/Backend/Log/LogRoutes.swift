@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 
 /// The log over HTTP, for clients in another process.
 ///
@@ -14,7 +13,7 @@ struct LogRoutes {
 
   func add(to routes: inout Routes) {
     routes.on(.get, Self.path) { [log] request, _ in
-      let filter = try LogFilter(try Query(request.uri.query))
+      let filter = try LogFilter(try Query(request.query))
       let rows = await log.rows(atLeast: filter.count, within: filter.wait, where: filter.matches)
       return Self.response(rows)
     }

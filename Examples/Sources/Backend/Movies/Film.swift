@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// A film of the data set.
 struct Film: Sendable, Equatable {
@@ -14,16 +13,16 @@ struct Film: Sendable, Equatable {
   let genres: GenreSet
 }
 
-extension Film: FetchableRecord {
+extension Film: RowConvertible {
   init(row: Row) throws {
-    id = row["id"]
-    title = row["title"]
-    year = row["year"]
-    minutes = row["minutes"]
-    rating = row["rating"]
-    votes = row["votes"]
-    budget = row["budget"]
-    genres = GenreSet(rawValue: row["genres"])
+    id = try row.get("id")
+    title = try row.get("title")
+    year = try row.get("year")
+    minutes = try row.get("minutes")
+    rating = try row.get("rating")
+    votes = try row.get("votes")
+    budget = try row.get("budget")
+    genres = GenreSet(rawValue: try row.get("genres"))
   }
 }
 

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import NIOCore
 
 /// The files of films, whose bytes are generated.
@@ -14,7 +13,7 @@ struct FilmContentRoutes {
 
   func add(to routes: inout Routes) {
     routes.on(.get, "/films/{file}") { request, context in
-      let file = context.parameters.get("file") ?? ""
+      let file = context.parameters["file"] ?? ""
       guard file.hasSuffix(".mp4"), let id = Int64(file.dropLast(4)), try await films.film(id) != nil else {
         throw Problem.notFound("There is no such film.")
       }
@@ -32,7 +31,7 @@ struct FilmContentRoutes {
     let content = content(of: film)
     var headers: HTTPFields = [.contentType: "video/mp4", .eTag: tag, .acceptRanges: "bytes"]
     guard let start = start(of: fields[.range]), fields[.ifRange].map({ $0 == tag }) ?? true else {
-      return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: content)))
+      return Response(status: .ok, headers: headers, body: ResponseBody(ByteBuffer(bytes: content)))
     }
     guard start < size else {
       headers[.contentRange] = "bytes */\(size)"
@@ -40,7 +39,7 @@ struct FilmContentRoutes {
     }
     headers[.contentRange] = "bytes \(start)-\(size - 1)/\(size)"
     return Response(
-      status: .partialContent, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: content[start...])))
+      status: .partialContent, headers: headers, body: ResponseBody(ByteBuffer(bytes: content[start...])))
   }
 
   /// Returns the first byte of a range to the end; `nil` for all other ranges, which a server may ignore (RFC 9110

@@ -1,5 +1,3 @@
-import GRDB
-
 /// The films in the database.
 struct FilmStore: Sendable {
   let database: Database
@@ -14,11 +12,11 @@ struct FilmStore: Sendable {
   /// Fills an empty database with the bundled films and their videos.
   func seed() async throws {
     let films = try FilmFile.load()
-    try await database.pool.write { db in
-      if try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM films") != 0 { return }
-      let statement = try db.makeStatement(sql: "INSERT INTO films VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+    try await database.write { db in
+      if try db.number("SELECT COUNT(*) AS value FROM films") != 0 { return }
+      let statement = try db.prepare("INSERT INTO films VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
       for film in films {
-        try statement.execute(arguments: [
+        try statement.execute([
           film.id, film.title, film.year, film.minutes, film.rating, film.votes, film.budget, film.genres.rawValue,
         ])
       }
@@ -27,44 +25,40 @@ struct FilmStore: Sendable {
   }
 
   func count() async throws -> Int {
-    try await database.pool.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM films") ?? 0 }
+    try await database.read { db in try db.number("SELECT COUNT(*) AS value FROM films") }
   }
 
   func film(_ id: Int64) async throws -> Film? {
-    try await database.pool.read { db in try Film.fetchOne(db, sql: "SELECT * FROM films WHERE id = ?", arguments: [id])
-    }
+    try await database.read { db in try db.first("SELECT * FROM films WHERE id = ?", [id]) }
   }
 
   /// Returns the videos of a film.
   func videos(of film: Film) async throws -> [Video] {
-    try await database.pool.read { db in
-      try Video.fetchAll(db, sql: "SELECT * FROM videos WHERE film_id = ? ORDER BY id", arguments: [film.id])
-    }
+    try await database.read { db in try db.all("SELECT * FROM videos WHERE film_id = ? ORDER BY id", [film.id]) }
   }
 
   /// Returns a page of a list, the films with the most votes first.
   func page(_ request: PageRequest, of list: List) async throws -> Page<Film> {
     let (condition, arguments) = Self.condition(of: list)
-    return try await database.pool.read { db in
-      let total = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM films WHERE \(condition)", arguments: arguments)
-      let films = try Film.fetchAll(
-        db, sql: "SELECT * FROM films WHERE \(condition) ORDER BY votes DESC, id LIMIT ? OFFSET ?",
-        arguments: arguments + [request.size, request.offset])
-      return Page(items: films, number: request.number, size: request.size, total: total ?? 0)
+    return try await database.read { db in
+      let total = try db.number("SELECT COUNT(*) AS value FROM films WHERE \(condition)", arguments)
+      let films: [Film] = try db.all(
+        "SELECT * FROM films WHERE \(condition) ORDER BY votes DESC, id LIMIT ? OFFSET ?",
+        arguments + [request.size, request.offset])
+      return Page(items: films, number: request.number, size: request.size, total: total)
     }
   }
 
   /// Returns the newest two years in the data set.
   func newestYears() async throws -> ClosedRange<Int> {
-    let newest = try await database.pool.read { db in try Int.fetchOne(db, sql: "SELECT MAX(year) FROM films") ?? 0 }
+    let newest = try await database.read { db in try db.number("SELECT MAX(year) AS value FROM films") }
     return newest - 1...newest
   }
 
   /// Returns films that share a genre, ordered by similarity of genres, then by votes.
   func recommendations(for film: Film, _ request: PageRequest) async throws -> Page<Film> {
-    let candidates = try await database.pool.read { db in
-      try Film.fetchAll(
-        db, sql: "SELECT * FROM films WHERE genres & ? != 0 AND id != ?", arguments: [film.genres.rawValue, film.id])
+    let candidates: [Film] = try await database.read { db in
+      try db.all("SELECT * FROM films WHERE genres & ? != 0 AND id != ?", [film.genres.rawValue, film.id])
     }
     return request.page(of: Self.ranked(candidates, by: film.genres))
   }
@@ -77,7 +71,7 @@ struct FilmStore: Sendable {
       .map(\.film)
   }
 
-  private static func condition(of list: List) -> (sql: String, arguments: StatementArguments) {
+  private static func condition(of list: List) -> (sql: String, arguments: [any ColumnConvertible]) {
     switch list {
     case .popular:
       return ("TRUE", [])
@@ -88,9 +82,7 @@ struct FilmStore: Sendable {
       let words = text.split(whereSeparator: \.isWhitespace)
       guard !words.isEmpty else { return ("FALSE", []) }
       let patterns = words.map { "%\(escaped($0))%" }
-      return (
-        words.map { _ in #"title LIKE ? ESCAPE '\'"# }.joined(separator: " AND "), StatementArguments(patterns)
-      )
+      return (words.map { _ in #"title LIKE ? ESCAPE '\'"# }.joined(separator: " AND "), patterns)
     }
   }
 

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// An error in the format of TheMovieDB's API, with that API's codes and messages.
 struct MovieProblem: Error, Equatable {

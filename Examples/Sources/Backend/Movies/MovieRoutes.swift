@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// Films, in the format of version 3 of TheMovieDB's API; every route needs the parameter `api_key`.
 ///
@@ -85,7 +84,7 @@ struct MovieRoutes {
     _ handle: @escaping @Sendable (Query, BackendContext) async throws -> Response
   ) {
     routes.on(.get, Self.base + path) { request, context in
-      let query = try Query(request.uri.query)
+      let query = try Query(request.query)
       guard query["api_key"] == apiKey else { throw MovieProblem.invalidKey }
       return try await handle(query, context)
     }

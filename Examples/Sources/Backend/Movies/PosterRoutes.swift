@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// Posters, at the paths of TheMovieDB's image server. The pictures are generated: a title on a colored background.
 ///
@@ -17,8 +16,8 @@ struct PosterRoutes {
   }
 
   private func filmOfPoster(_ context: BackendContext) async throws -> Film? {
-    guard let size = context.parameters.get("size"), Self.sizes.contains(size),
-      let id = context.parameters.get("file").flatMap(Film.id(ofPoster:))
+    guard let size = context.parameters["size"], Self.sizes.contains(size),
+      let id = context.parameters["file"].flatMap(Film.id(ofPoster:))
     else { return nil }
     return try await films.film(id)
   }

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// News, with every response in an envelope: `{"code": 0, "message": "ok", "data": …}`.
 ///

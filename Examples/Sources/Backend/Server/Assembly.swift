@@ -1,31 +1,18 @@
 import HTTPTypes
-import Hummingbird
-import Logging
-import NIOCore
 
-/// Builds a backend's application from its parts.
+/// Builds a backend's server from its parts.
 struct Assembly {
   let options: Backend.Options
   let database: Database
   let log: ExchangeLog
   let connections: Connections
 
-  /// Returns the application, ready to run.
-  ///
-  /// - Parameter listening: called with the port once the server listens.
-  func application(listening: @escaping @Sendable (Int) -> Void) -> some ApplicationProtocol {
-    // Stopping cancels the server, which logs that as an error. `ErrorMiddleware` logs the real failures.
-    var logger = Logger(label: "backend.server")
-    logger.logLevel = .critical
-    return Application(
+  /// The server, ready to run.
+  var server: HTTPServer {
+    HTTPServer(
       responder: ExchangeResponder(
-        router: routes.responder(), connections: connections, latency: options.latency, held: options.held,
-        lost: options.lost, cut: options.cut),
-      server: RecordedServer(connections: connections, log: log, now: options.now).builder,
-      configuration: ApplicationConfiguration(
-        address: .hostname("127.0.0.1", port: options.port), serverName: options.name),
-      onServerRunning: { channel in listening(channel.localAddress?.port ?? 0) },
-      logger: logger)
+        routes: routes, latency: options.latency, held: options.held, lost: options.lost, cut: options.cut),
+      connections: connections, log: log, now: options.now, name: options.name, port: options.port)
   }
 
   private var routes: Routes {

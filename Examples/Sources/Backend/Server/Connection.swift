@@ -1,5 +1,4 @@
 import NIOCore
-import NIOHTTPTypes
 import Synchronization
 
 /// A client's connection, and whether the client is still connected.
@@ -24,9 +23,6 @@ final class Connection: Sendable {
   /// Whether the client has closed its side.
   var hasLeft: Bool { state.withLock { $0.hasLeft } }
 
-  /// The exchange that a route is handling: the newest. The previous response may still be in transit.
-  var exchange: Exchange? { state.withLock { $0.open.last ?? nil } }
-
   /// Records a request, whose client may have left already.
   func began(_ exchange: Exchange?) {
     let hasLeft = state.withLock { state in
@@ -36,9 +32,11 @@ final class Connection: Sendable {
     if hasLeft { exchange?.clientLeft() }
   }
 
-  /// Returns the exchange whose response ends next: responses are sent in the order of requests.
-  func nextToEnd() -> Exchange? {
-    state.withLock { $0.open.isEmpty ? nil : $0.open.removeFirst() }
+  /// Records that the oldest request has its whole response: responses are sent in the order of requests.
+  func answered() {
+    state.withLock { state in
+      if !state.open.isEmpty { state.open.removeFirst() }
+    }
   }
 
   /// Waits until the client leaves, or the task is cancelled.
@@ -90,17 +88,15 @@ final class Connections: Sendable {
 
   private let state = Mutex(State())
 
-  subscript(channel: any Channel) -> Connection? {
-    state.withLock { $0.open[ObjectIdentifier(channel)] }
-  }
-
-  func opened(_ channel: any Channel) {
-    let isClosing = state.withLock { state in
+  func opened(_ channel: any Channel) -> Connection {
+    let (connection, isClosing) = state.withLock { state in
       state.count += 1
-      state.open[ObjectIdentifier(channel)] = Connection(number: state.count, channel: channel)
-      return state.isClosing
+      let connection = Connection(number: state.count, channel: channel)
+      state.open[ObjectIdentifier(channel)] = connection
+      return (connection, state.isClosing)
     }
     if isClosing { channel.close(promise: nil) }
+    return connection
   }
 
   func closed(_ channel: any Channel) {
@@ -115,54 +111,5 @@ final class Connections: Sendable {
       return Array(state.open.values)
     }
     for connection in open { connection.channel.close(promise: nil) }
-  }
-}
-
-/// A channel handler that reports when a client connects, disconnects, and has received a whole response.
-///
-/// All three events run on the connection's event loop, so they are in order: a client that disconnects right after
-/// its response never counts as having left early. The server allows half-closed connections, so a closed socket is
-/// reported as `inputClosed` rather than as a closed channel. A client that closes only its sending side counts as
-/// gone; no HTTP client does that.
-final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
-
-  private let connections: Connections
-
-  init(_ connections: Connections) {
-    self.connections = connections
-  }
-
-  func handlerAdded(context: ChannelHandlerContext) {
-    connections.opened(context.channel)
-  }
-
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .some(.inputClosed) = event as? ChannelEvent {
-      connections[context.channel]?.left()
-    }
-    context.fireUserInboundEventTriggered(event)
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    connections.closed(context.channel)
-    context.fireChannelInactive()
-  }
-
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    guard case .end = unwrapOutboundIn(data), let exchange = connections[context.channel]?.nextToEnd() else {
-      context.write(data, promise: promise)
-      return
-    }
-    let promise = promise ?? context.eventLoop.makePromise()
-    promise.futureResult.whenComplete { result in
-      switch result {
-      case .success: exchange.ended()
-      case .failure: exchange.clientLeft()
-      }
-    }
-    context.write(data, promise: promise)
   }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Hummingbird
 import Synchronization
 
 /// An exchange, which keeps its row of the log up to date.
@@ -11,15 +10,12 @@ final class Exchange: Sendable {
   private let hasEnded = Mutex(false)
 
   init(_ head: HTTPRequest, connection: Int, time: Date, log: ExchangeLog) {
-    let target = head.path ?? ""
-    let parts = target.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
-      .map { String(Substring($0)) }
-    let query = parts.count > 1 ? parts[1] : nil
+    let (path, query) = Request.parts(of: head)
     self.log = log
     sequence = log.append { sequence, atWork in
       LoggedExchange(
         sequence: sequence, connection: connection, time: time, method: head.method.rawValue,
-        path: parts.first ?? "", query: Redaction.query(query),
+        path: path, query: Redaction.query(query),
         userAgent: head.headerFields[.userAgent],
         requestContentLength: head.headerFields[.contentLength].flatMap(Int.init),
         credential: Redaction.credential(fields: head.headerFields, query: query),
@@ -65,29 +61,23 @@ final class Exchange: Sendable {
   }
 }
 
-/// The responder in front of the router: finds the connection, adds latency, holds, drops or cuts the response, and
-/// logs it.
-struct ExchangeResponder<Router: HTTPResponder<BackendContext>>: HTTPResponder {
-  let router: Router
-  let connections: Connections
+/// The responder in front of the routes: adds latency, holds, drops or cuts the response, and logs it.
+struct ExchangeResponder: Sendable {
+  let routes: Routes
   let latency: Duration
   let held: HeldResponses
   let lost: LostResponses
   let cut: CutResponses
 
   func respond(to request: Request, context: BackendContext) async throws -> Response {
-    var context = context
-    context.connection = connections[context.channel]
-    if latency > .zero, request.uri.path != LogRoutes.path {
+    if latency > .zero, request.path != LogRoutes.path {
       try await context.pause(for: latency)
     }
-    var response = try await router.respond(to: request, context: context)
-    let subject = "\(request.method.rawValue) \(request.uri.path)"
+    var response = try await routes.respond(to: request, context: context)
+    let subject = "\(request.method.rawValue) \(request.path)"
     await held.pass(subject)
     if lost.takes(subject) { response = Problem(.badGateway, "The response was lost.").response() }
     response = cut.applied(to: response, of: subject)
-    // A client would read content after a response to HEAD as the next response.
-    if request.method == .head { response = response.createHeadResponse() }
     // Before the head is written, so that a client with the response finds its status in the log.
     context.exchange?.responding(status: response.status.code, contentLength: response.body.contentLength)
     return response

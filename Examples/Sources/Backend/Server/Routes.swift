@@ -1,29 +1,49 @@
 import HTTPTypes
-import Hummingbird
+import Logging
 
 /// The routes of the server.
-///
-/// The templates are kept as well, because the router responds with 404 where 405 is correct.
-struct Routes {
+struct Routes: Sendable {
   typealias Handler = @Sendable (Request, BackendContext) async throws -> Response
 
-  private(set) var templates: [RouteTemplate] = []
-  private var handlers: [Handler] = []
+  private var routes: [(template: RouteTemplate, handle: Handler)] = []
+  private let logger = Logger(label: "backend")
 
   /// Adds a route; `{name}` in the path is a parameter.
   mutating func on(_ method: HTTPRequest.Method, _ path: String, _ handle: @escaping Handler) {
-    templates.append(RouteTemplate(method, path))
-    handlers.append(handle)
+    routes.append((RouteTemplate(method, path), handle))
   }
 
-  /// Builds the router.
-  func responder() -> RouterResponder<BackendContext> {
-    let router = Router(context: BackendContext.self, options: [.autoGenerateHeadEndpoints])
-    router.add(middleware: ErrorMiddleware(templates: templates))
-    for (template, handler) in zip(templates, handlers) {
-      router.on(RouterPath(template.path), method: template.method, use: handler)
+  /// Returns the response of the route that matches a request. HEAD is supported wherever GET is.
+  ///
+  /// - Throws: ``ClientLeft`` when no client is left to respond to. Other errors become responses.
+  func respond(to request: Request, context: BackendContext) async throws -> Response {
+    let method = request.method == .head ? .get : request.method
+    do {
+      // The more names of a path are fixed, the better it matches: `/friends/categories` before `/friends/{id}`.
+      let matching = routes.filter { $0.template.method == method && $0.template.matches(request.path) }
+      guard let route = matching.min(by: { $0.template.parameters < $1.template.parameters }) else {
+        throw routes.map(\.template).problem(of: request.method, path: request.path)
+      }
+      var context = context
+      context.parameters = route.template.values(in: request.path)
+      return try await route.handle(request, context)
+    } catch let error as ClientLeft {
+      throw error
+    } catch let error as OAuthProblem {
+      return error.response()
+    } catch let error as MovieProblem {
+      return error.response()
+    } catch {
+      let problem = problem(for: error)
+      return MovieRoutes.owns(path: request.path) ? MovieProblem(problem).response() : problem.response()
     }
-    return router.buildResponder()
+  }
+
+  private func problem(for error: any Error) -> Problem {
+    if let problem = error as? Problem { return problem }
+    // Requests cancelled by the server's shutdown are not logged.
+    if !Task.isCancelled { logger.error("a route failed", metadata: ["error": "\(error)"]) }
+    return .internalError
   }
 }
 
@@ -46,6 +66,18 @@ struct RouteTemplate: Sendable {
       && zip(segments, others).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
   }
 
+  /// The number of parameters.
+  var parameters: Int { segments.count { $0.hasPrefix("{") } }
+
+  /// Returns the values of the parameters in a path that matches.
+  func values(in path: String) -> [String: String] {
+    var values: [String: String] = [:]
+    for (segment, value) in zip(segments, Self.segments(of: path)) where segment.hasPrefix("{") {
+      values[String(segment.dropFirst().dropLast())] = String(value)
+    }
+    return values
+  }
+
   private static func segments(of path: String) -> [Substring] { path.split(separator: "/") }
 }
 
@@ -55,7 +87,6 @@ extension [RouteTemplate] {
     var methods: Set<HTTPRequest.Method> = []
     for template in self where template.matches(path) { methods.insert(template.method) }
     if methods.isEmpty || methods.contains(method) { return .notFound("There is nothing at this path.") }
-    // The router supports HEAD wherever it supports GET.
     if methods.contains(.get) { methods.insert(.head) }
     return .methodNotAllowed(methods.map(\.rawValue).sorted())
   }

@@ -1,3 +1,4 @@
+#if ServiceLifecycle
 import Apus
 import ApusNIO
 import ApusTestServer
@@ -92,3 +93,4 @@ struct TransportServiceTests {
     }
   }
 }
+#endif

@@ -1,0 +1,2 @@
+// The system's SQLite, as a module.
+#include <sqlite3.h>
