@@ -9,9 +9,10 @@ repository, with the block's other dependencies, and with a program that imports
 `Apus`. Version, traits and names are not changed, so SwiftPM resolves them as it does for a user; the clone has a tag
 or branch of the required name. The clone contains the committed files.
 
-Each package is built twice, as a user builds it; a second build that compiles something fails. With another trait
-besides the default one SwiftPM passes the traits to the compiler in an order that differs from run to run, so the check
-also builds one small module several times with TRAIT switched on, and prints how often it was compiled.
+Each package is built twice, as a user builds it, with a new file in between, so that SwiftPM plans the build again. If
+it then passes the traits of Apus to the compiler in another order, as it does with several default traits, everything
+is compiled again: a second build that compiles more than the program fails. The check also builds one small module
+several times with TRAIT switched on, and prints how often it was compiled again.
 
 Packages are built in .build-readme, or in FOLDER. With APUS_ONE_BUILD=1 they share the package's own build folder, so
 that dependencies are not compiled again.
@@ -31,7 +32,8 @@ MARKER = "<!-- sample: none manifest -->"
 _BLOCK = re.compile(re.escape(MARKER) + r"\s*\n(?P<indent> *)```swift\n(?P<code>.*?)^ *```\s*$", re.S | re.M)
 _ADDRESS = re.compile(r'url:\s*"(?P<address>[^"]+)"')
 _VERSION = re.compile(r'"(\d+\.\d+\.\d+[^"]*)"')
-_COMPILED = re.compile(r"^\[\d+/\d+\] (?:Compiling|Emitting module|Archiving|Linking) .*", re.M)
+# A step that compiles anything but the program.
+_COMPILED = re.compile(r"^\[\d+/\d+\] (?:Compiling|Emitting module) (?!user\b).*", re.M)
 # The trait that is switched on besides the default one, the small module, and how often it is built.
 TRAIT, MODULE, BUILDS = "ServiceLifecycle", "ApusJSON", 5
 _BRANCH = re.compile(r'branch:\s*"([^"]+)"')
@@ -122,7 +124,7 @@ def write(variant, folder):
 
 
 def build(folder, *other):
-    """Builds a package with a plain `swift build`; returns what it compiled."""
+    """Builds a package with a plain `swift build`; returns what it compiled besides the program."""
     shared = []
     if os.environ.get("APUS_ONE_BUILD") == "1":
         shared = ["--scratch-path", os.path.join(ROOT, os.environ.get("APUS_SCRATCH", ".build")),
@@ -132,17 +134,26 @@ def build(folder, *other):
     return _COMPILED.findall(run("swift", "build", "--package-path", folder, *shared, *other, env=environment))
 
 
+def add_file(folder, number):
+    with open(os.path.join(folder, "Sources", "user", f"Added{number}.swift"), "w", encoding="utf-8") as file:
+        file.write(f"let added{number} = {number}\n")
+
+
 def check_second_build(folder):
+    add_file(folder, 1)
     compiled = build(folder)
     if compiled:
-        raise Problem("a second `swift build` without a change compiled again:\n" + "\n".join(compiled[:10]))
+        raise Problem("a second `swift build` compiled more than the program:\n" + "\n".join(compiled[:10]))
 
 
 def builds_with_another_trait(variant, folder):
     """How many of several builds of MODULE compiled it, after the first, when TRAIT is on besides the defaults."""
     dependency = re.sub(r"\s*\)$", f', traits: [.defaults, "{TRAIT}"])', variant.dependencies[0])
     write(Variant([dependency, *variant.dependencies[1:]], variant.products, variant.version, variant.branch), folder)
-    compiled = [build(folder, "--target", MODULE) for _ in range(BUILDS)]
+    compiled = []
+    for number in range(BUILDS):
+        add_file(folder, number)
+        compiled.append(build(folder, "--target", MODULE))
     return sum(1 for it in compiled[1:] if it)
 
 
@@ -167,8 +178,8 @@ def main():
             write(variant, folder)
             build(folder)
             check_second_build(folder)
-            print(f"{variant.dependencies[0]}: builds a program with {', '.join(name for name, _ in variant.products)}; "
-                  "a second build compiles nothing")
+            products = ", ".join(name for name, _ in variant.products)
+            print(f"{variant.dependencies[0]}: builds a program with {products}; a second build compiles nothing else")
         if "traits:" not in wanted[0].dependencies[0]:
             again = builds_with_another_trait(wanted[0], os.path.join(os.path.abspath(arguments.work), "traits"))
             print(f"with the trait {TRAIT} on, {again} of {BUILDS - 1} builds compiled {MODULE} again")

@@ -9,9 +9,8 @@ ROOT="$PWD"
 SCRATCH="${APUS_SCRATCH:-.build}"
 read -r -a BUILD_FLAGS <<<"${APUS_BUILD_FLAGS:-}"
 
-# Each nested package has its own build folder. With APUS_ONE_BUILD=1 they use the package's, so that shared
-# dependencies are compiled once: faster for a single run, slower for repeated runs, because each switch between
-# packages compiles the package's modules again.
+# Each nested package has its own build folder. With APUS_ONE_BUILD=1 they use the package's, so that Apus and shared
+# dependencies are compiled once.
 NESTED=()
 if [[ "${APUS_ONE_BUILD:-0}" == 1 ]]; then NESTED=(--scratch-path "$ROOT/$SCRATCH"); fi
 
@@ -54,20 +53,14 @@ library_targets() {
   done
 }
 
-# `swift build` with the same compiler flags each time. SwiftPM passes the traits to the compiler in the order of a hash
-# table, which otherwise differs from run to run, and with other flags every module is compiled again.
-swift_build() {
-  SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"
-}
-
 # Builds the library for debugging, quietly unless it fails.
 build_library() {
-  run_quietly swift_build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
+  run_quietly swift build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
 }
 
 # Builds a nested package; with --show-bin-path, prints the folder of the products instead.
 build_nested() {
-  swift_build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
+  swift build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
 }
 
 # Builds the guides in the build folder of the tool, with the same versions of dependencies, so that only the guides are
@@ -82,7 +75,36 @@ build_guides() {
 # Builds the tests of the macros in a build folder of their own, because nothing else needs swift-syntax, and without
 # coverage, which counts the lines that the package's own tests reach.
 build_macros() {
-  run_quietly swift_build --package-path Tests/Macros --build-tests -debug-info-format none
+  run_build "the tests of the macros" swift build --package-path Tests/Macros --build-tests -debug-info-format none \
+    --disable-index-store
+}
+
+# Runs a build, and says what it is doing: on a terminal in one line, elsewhere every 20 seconds. Prints the output of a
+# build that fails.
+#   run_build TITLE COMMAND...
+run_build() {
+  local title="$1" log status=0
+  shift
+  log="$(mktemp)"
+  "$@" 2>&1 | show_progress "$title" "$log" || status=$?
+  if ((status != 0)); then grep -Ev '^\[[0-9]+/[0-9]+\] (Compiling|Emitting|Write|Wrapping)' "$log" >&2 || true; fi
+  rm -f "$log"
+  return "$status"
+}
+
+show_progress() { # copies its input to a log, and prints the last step, such as `[12/99] Compiling ApusCore Call.swift`
+  local title="$1" log="$2" line next=0
+  while IFS= read -r line || [[ -n "$line" ]]; do
+    printf '%s\n' "$line" >&3
+    if [[ "$line" != \[* && ! "$line" =~ ^(Fetch|Updat|Comput|Creat|Work) ]]; then continue; fi
+    if [[ -t 1 ]]; then
+      printf '\r\033[Kbuilding %s: %s' "$title" "${line:0:60}"
+    elif ((SECONDS >= next)); then
+      printf 'building %s: %s\n' "$title" "${line:0:80}"
+      next=$((SECONDS + 20))
+    fi
+  done 3>"$log"
+  if [[ -t 1 ]]; then printf '\r\033[K'; fi
 }
 
 # Runs a command and shows its output only if it fails.

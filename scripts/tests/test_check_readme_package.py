@@ -68,14 +68,18 @@ class CheckReadmePackage(stand_ins.Scripts):
                 f'git -C {self.path("work", "clones")}/*/apus rev-parse --quiet --verify refs/tags/0.1.0\n'
         status, output = self.check(readme(WHOLE), swift, SWIFT_DETERMINISTIC_HASHING="1")
         self.assertEqual(status, 0, output)
-        self.assertIn("a second build compiles nothing", output)
+        self.assertIn("a second build compiles nothing else", output)
         self.assertIn("with the trait ServiceLifecycle on, 0 of 4 builds compiled ApusJSON again", output)
         self.assertIn("builds a program with Apus, ApusCredentials", output)
 
     def test_a_second_build_that_compiles_is_found(self):
         status, output = self.check(readme(WHOLE), "echo '[3/5] Compiling ApusCore Client.swift'\n")
         self.assertEqual(status, 1)
-        self.assertIn("a second `swift build` without a change compiled again:\n[3/5] Compiling ApusCore", output)
+        self.assertIn("a second `swift build` compiled more than the program:\n[3/5] Compiling ApusCore", output)
+
+    def test_a_second_build_compiles_the_program_again(self):
+        status, output = self.check(readme(WHOLE), "echo '[3/5] Compiling user main.swift'\n")
+        self.assertEqual(status, 0, output)
 
     def test_builds_with_another_trait_that_compile_are_counted(self):
         swift = 'test "$4" = --target || exit 0\n' \

@@ -1,5 +1,6 @@
 import os
 import re
+import time
 
 from . import stand_ins
 
@@ -38,6 +39,24 @@ class CIRun(stand_ins.Scripts):
         self.assertEqual(status, 124, output)
         self.assertIn("the run has taken its 0 minutes", output)
         self.assertNotIn("one\n", output)
+
+    def test_a_command_in_the_background_runs_beside_the_steps_and_ends_with_the_last(self):
+        started = self.path("started")
+        status, output = self.run_steps(
+            f"in the background|echo \\$\\$ >{started}; sleep 50 & wait",
+            f"first|until test -s {started}; do :; done; echo one")
+        self.assertEqual(status, 0, output)
+        self.assertIn("one", output)
+        self.assertNotIn("in the background", output)
+        with open(started, encoding="utf-8") as file:
+            group = int(file.read())
+        for _ in range(1000):
+            try:
+                os.killpg(group, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.005)
+        self.fail("the command still runs")
 
     def test_every_script_that_a_step_names_exists(self):
         with open(os.path.join(stand_ins.ROOT, ".ci", "run"), encoding="utf-8") as file:
