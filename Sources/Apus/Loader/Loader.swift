@@ -96,7 +96,7 @@ public class Loader<Value: Sendable> {
   public var value: Value? { state.phase.value }
   /// The error of the last load, if it failed; `nil` as soon as the next load begins. Its `message` is for people.
   public var error: CallError? { state.phase.error }
-  /// Whether a load is running.
+  /// Whether a load is running, so that a spinner should be shown.
   public var isLoading: Bool { state.phase.isLoading }
 
   /// Starts a load, which supersedes the running one, and returns immediately.

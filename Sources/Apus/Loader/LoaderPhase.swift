@@ -11,8 +11,7 @@ public enum LoaderPhase<Value: Sendable>: Sendable {
   /// The last load failed. `last` is the last good value; `nil`: there is none.
   case failed(CallError, last: Value?)
 
-  /// The last good value; `nil`: there is none.
-  public var value: Value? {
+  var value: Value? {
     switch self {
     case .idle, .loading: nil
     case .loaded(let value), .refreshing(let value): value
@@ -20,14 +19,12 @@ public enum LoaderPhase<Value: Sendable>: Sendable {
     }
   }
 
-  /// The error of the last load, if it failed; `nil` as soon as the next load begins.
-  public var error: CallError? {
+  var error: CallError? {
     if case .failed(let error, _) = self { return error }
     return nil
   }
 
-  /// Whether a load is running, so that a spinner should be shown.
-  public var isLoading: Bool {
+  var isLoading: Bool {
     switch self {
     case .loading, .refreshing: true
     case .idle, .loaded, .failed: false
