@@ -88,11 +88,8 @@ struct ConfigFile: Sendable, Hashable, SelfRedacting {
 }
 
 extension Substring {
-  fileprivate var trimmed: Substring {
-    let start = drop { $0 == " " || $0 == "\t" }
-    guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-    return start[...last]
-  }
+  /// The text without spaces and tabs around it.
+  fileprivate var trimmed: Substring { Substring(utf8.trimmed) }
 
   /// The text before white space and a `#` or `;`.
   fileprivate var withoutComment: Substring {

@@ -50,16 +50,12 @@ enum AWSErrorCode: Sendable, Hashable {
 
   /// Reads the first word of a document that is a known code: `<Code>` in XML, `__type` or `code` in JSON.
   private init(in content: Data) {
-    for word in content.split(whereSeparator: { !Self.isLetter($0) }) {
+    for word in content.split(whereSeparator: { !$0.isLetter }) {
       if let found = Self.names.first(where: { $0.0.utf8.elementsEqual(word) }) {
         self = found.1
         return
       }
     }
     self = .other
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 }

@@ -8,7 +8,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   /// Creates a media type from a field value.
   public init(_ text: String) {
     description = text
-    essence = String(Substring(Self.trimmed(text.utf8.prefix { $0 != Self.semicolon }))).lowercased()
+    essence = String(Substring(text.utf8.prefix { $0 != Self.semicolon }.trimmed)).lowercased()
   }
 
   /// Creates a media type from a literal.
@@ -28,7 +28,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
     var rest = description.utf8.drop { $0 != Self.semicolon }.dropFirst()
     while !rest.isEmpty {
       let isDelimiter = { (byte: UInt8) in byte == Self.equalsSign || byte == Self.semicolon }
-      let found = Self.trimmed(rest.prefix { !isDelimiter($0) })
+      let found = rest.prefix { !isDelimiter($0) }.trimmed
       rest = rest.drop { !isDelimiter($0) }
       guard rest.popFirst() == Self.equalsSign else { continue }
       let value = rest.first == Self.quote ? Self.unquoted(&rest) : Self.text(rest.prefix { $0 != Self.semicolon })
@@ -50,14 +50,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   }
 
   private static func text(_ bytes: Substring.UTF8View) -> String {
-    String(Substring(trimmed(bytes)))
-  }
-
-  private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
-    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-    var bytes = text.drop(while: isSpace)
-    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-    return bytes
+    String(Substring(bytes.trimmed))
   }
 
   private static let semicolon = UInt8(ascii: ";")

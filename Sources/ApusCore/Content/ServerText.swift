@@ -29,28 +29,21 @@ package enum ServerText {
   /// - Parameter isWord: whether a single word in lower or upper case, such as `gone`, counts as a code, too.
   static func isCode(_ text: String, orWord isWord: Bool = false) -> Bool {
     let bytes = text.utf8
-    guard bytes.count <= 64, let first = bytes.first, let last = bytes.last, isLetterOrDigit(first),
-      isLetterOrDigit(last)
+    guard bytes.count <= 64, let first = bytes.first, let last = bytes.last, first.isLetterOrDigit, last.isLetterOrDigit
     else { return false }
     var (hasSign, hasHump, hasSmall, hasCapital) = (false, false, false, false)
     var previous = first
     for byte in bytes {
-      guard isLetterOrDigit(byte) || "_.-".utf8.contains(byte) else { return false }
-      if !isLetterOrDigit(byte) { hasSign = true }
-      if isCapital(byte) {
+      guard byte.isLetterOrDigit || "_.-".utf8.contains(byte) else { return false }
+      if !byte.isLetterOrDigit { hasSign = true }
+      if byte.isCapital {
         hasCapital = true
-        if isSmall(previous) { hasHump = true }
+        if previous.isLetter, !previous.isCapital { hasHump = true }
       }
-      if isSmall(byte) { hasSmall = true }
+      if byte.isLetter, !byte.isCapital { hasSmall = true }
       previous = byte
     }
     return hasSign || hasHump || isWord && hasSmall != hasCapital
-  }
-
-  private static func isSmall(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z") }
-  private static func isCapital(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") }
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    isSmall(byte) || isCapital(byte) || byte.isDigit
   }
 
   private static func cleaned(_ text: String, limit: Int) -> String? {

@@ -15,9 +15,7 @@ struct UndecodedCoding: Sendable, Hashable {
 
   /// Creates the codings of a response; `nil` if there are none.
   init?(_ fields: HTTPFields) {
-    guard fields.contains(.contentEncoding) else { return nil }
-    let names = fields[values: .contentEncoding].joined(separator: ",").lowercased().split(separator: ",")
-      .map { $0.split { $0 == " " || $0 == "\t" }.joined(separator: " ") }.filter { !$0.isEmpty && $0 != "identity" }
+    let names = fields.contentCodings.filter { $0 != "identity" }
     guard !names.isEmpty else { return nil }
     let shown = names.prefix(Self.mostNames)
     self.names = shown.allSatisfy(Self.isLoggable) ? shown.joined(separator: ", ") : "an unknown one"
@@ -43,9 +41,7 @@ struct UndecodedCoding: Sendable, Hashable {
   /// Whether a name is a short token of letters, digits and signs (RFC 9110 §5.6.2).
   private static func isLoggable(_ name: String) -> Bool {
     name.utf8.count <= 40
-      && name.utf8.allSatisfy { byte in
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte.isDigit || "-_.+".utf8.contains(byte)
-      }
+      && name.utf8.allSatisfy { $0.isLetterOrDigit || "-_.+".utf8.contains($0) }
   }
 
   /// The codings of the HTTP Content Coding Registry, apart from `identity`.

@@ -177,19 +177,15 @@ private enum LooseRelation {
   private static func escapeLength(_ text: ArraySlice<UInt8>) -> Int {
     switch text.first {
     case UInt8(ascii: "&"):
-      let name = text.dropFirst().prefix(6).prefix { $0 == UInt8(ascii: "#") || isLetterOrDigit($0) }
+      let name = text.dropFirst().prefix(6).prefix { $0 == UInt8(ascii: "#") || $0.isLetterOrDigit }
       return name.endIndex < text.endIndex && text[name.endIndex] == UInt8(ascii: ";") ? name.count + 2 : 1
-    case UInt8(ascii: "%"): return text.dropFirst().prefix(2).allSatisfy(isLetterOrDigit) ? min(3, text.count) : 1
+    case UInt8(ascii: "%"): return text.dropFirst().prefix(2).allSatisfy(\.isLetterOrDigit) ? min(3, text.count) : 1
     default: return 1
     }
   }
 
   /// Whether a byte belongs to a word. Relation types may be URLs.
-  static func isInWord(_ byte: UInt8) -> Bool { isLetterOrDigit(byte) || "-._:/?#+~%".utf8.contains(byte) }
-
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    byte.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-  }
+  static func isInWord(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "-._:/?#+~%".utf8.contains(byte) }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte

@@ -131,15 +131,3 @@ extension Sequence<UInt8> {
     elementsEqual(other) { $0.asciiLowercased == $1.asciiLowercased }
   }
 }
-
-extension UInt8 {
-  var asciiLowercased: UInt8 {
-    self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
-  }
-
-  /// Whether the byte is an ASCII digit.
-  var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-
-  /// Whether the byte is a C0 control or DEL.
-  var isControl: Bool { self < 0x20 || self == 0x7F }
-}

@@ -121,17 +121,6 @@ package struct URLReference: Hashable, Sendable {
   }
 }
 
-extension [UInt8] {
-  /// The bytes without leading and trailing spaces and tabs.
-  fileprivate var trimmed: ArraySlice<UInt8> {
-    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-    guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-      return []
-    }
-    return self[first...last]
-  }
-}
-
 extension ArraySlice<UInt8> {
   /// The part before the query.
   fileprivate var path: ArraySlice { prefix { $0 != UInt8(ascii: "?") } }

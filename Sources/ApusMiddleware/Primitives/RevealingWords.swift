@@ -1,3 +1,5 @@
+import ApusCore
+
 /// The words that mark a name as that of a secret: the name of a field, of a query parameter, of a member of JSON or of a
 /// form, or anything in a line of text.
 struct RevealingWords: Sendable {
@@ -43,7 +45,7 @@ struct RevealingWords: Sendable {
   static func mark(field name: some Sequence<UInt8>) -> Bool { hasWord(of: standardWords, in: name) }
 
   private static func plain(_ text: some Sequence<UInt8>) -> [UInt8] {
-    text.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }.map(lowercased)
+    text.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }.map(\.asciiLowercased)
   }
 
   /// Splits at everything that is no letter and before a capital after a small letter.
@@ -51,20 +53,14 @@ struct RevealingWords: Sendable {
     var word: [UInt8] = []
     var previous: UInt8 = 0
     for byte in text {
-      if !isLetter(byte) || isCapital(byte) && isLetter(previous) && !isCapital(previous) {
+      if !byte.isLetter || byte.isCapital && previous.isLetter && !previous.isCapital {
         if words.contains(word) { return true }
         word = []
       }
       // No word is longer.
-      if isLetter(byte), word.count <= 16 { word.append(lowercased(byte)) }
+      if byte.isLetter, word.count <= 16 { word.append(byte.asciiLowercased) }
       previous = byte
     }
     return words.contains(word)
   }
-
-  private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    isCapital(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-  }
-  private static func lowercased(_ byte: UInt8) -> UInt8 { isCapital(byte) ? byte | 0x20 : byte }
 }

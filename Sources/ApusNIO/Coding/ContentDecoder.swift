@@ -1,3 +1,4 @@
+import ApusCore
 import HTTPTypes
 import NIOCore
 
@@ -111,27 +112,20 @@ enum ContentCoding: Sendable, Hashable {
   ///
   /// - Throws: ``CodingError/Kind/tooManyCodings``; the limit covers all fields together.
   static func chain(of fields: HTTPFields, limits: CodingLimits) throws(CodingError) -> [ContentCoding] {
-    guard fields.contains(.contentEncoding) else { return [] }
+    let names = fields.contentCodings
+    guard names.count <= limits.chainLength else {
+      throw CodingError(.tooManyCodings, "the content has more than \(limits.chainLength) codings")
+    }
     var chain: [ContentCoding] = []
-    var count = 0
-    var isKnown = true
-    for value in fields[values: .contentEncoding] {
-      for element in value.split(separator: ",") {
-        let name = element.drop { $0 == " " || $0 == "\t" }.lowercased()
-        guard let name = name.split(whereSeparator: { $0 == " " || $0 == "\t" }).first else { continue }
-        count += 1
-        guard count <= limits.chainLength else {
-          throw CodingError(.tooManyCodings, "the content has more than \(limits.chainLength) codings")
-        }
-        switch name {
-        case "gzip", "x-gzip": chain.append(.gzip)
-        case "deflate": chain.append(.deflate)
-        case "identity": break
-        default: isKnown = false
-        }
+    for name in names {
+      switch name {
+      case "gzip", "x-gzip": chain.append(.gzip)
+      case "deflate": chain.append(.deflate)
+      case "identity": break
+      default: return []
       }
     }
-    return isKnown ? chain : []
+    return chain
   }
 }
 

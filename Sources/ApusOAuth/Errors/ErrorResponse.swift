@@ -33,7 +33,7 @@ enum ServerName {
   /// - Parameter secrets: the secrets that the server knows.
   static func quoted(_ text: String, besides secrets: [String]) -> String? {
     guard let name = ServerText.code(text), name == text, name.utf8.count <= limit,
-      name.utf8.allSatisfy({ isLetterOrDigit($0) || "_-.:/".utf8.contains($0) }),
+      name.utf8.allSatisfy({ $0.isLetterOrDigit || "_-.:/".utf8.contains($0) }),
       !secrets.contains(where: { areRelated(name, $0) })
     else { return nil }
     return "“\(name)”"
@@ -43,14 +43,5 @@ enum ServerName {
     name == secret
       || min(name.utf8.count, secret.utf8.count) >= shortestPart
         && (name.contains(secret) || secret.contains(name))
-  }
-
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: false
-    }
   }
 }

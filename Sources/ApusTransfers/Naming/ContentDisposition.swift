@@ -1,3 +1,5 @@
+import ApusCore
+
 /// The field `Content-Disposition` (RFC 6266).
 enum ContentDisposition {
   /// Returns the names in order of preference: `filename*`, then `filename` (RFC 6266 §4.3). They are untrusted.
@@ -24,16 +26,16 @@ enum ContentDisposition {
     rest = rest.dropFirst(name.count)
     var value: [UInt8] = []
     if rest.first == UInt8(ascii: "=") {
-      rest = rest.dropFirst().drop { isSpace($0) }
+      rest = rest.dropFirst().drop(while: \.isBlank)
       if rest.first == UInt8(ascii: "\"") {
         value = quoted(&rest)
       } else {
         let token = rest.prefix { $0 != UInt8(ascii: ";") }
-        value = [UInt8](trimmed(token))
+        value = [UInt8](token.trimmed)
       }
     }
     rest = rest.drop { $0 != UInt8(ascii: ";") }.dropFirst()
-    return (String(Substring(trimmed(name))).lowercased(), String(decoding: value, as: UTF8.self))
+    return (String(Substring(name.trimmed)).lowercased(), String(decoding: value, as: UTF8.self))
   }
 
   /// Removes a quoted string (RFC 9110 §5.6.4).
@@ -57,14 +59,6 @@ enum ContentDisposition {
     case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     default: return nil
     }
-  }
-
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
-  private static func trimmed(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
-    var bytes = bytes.drop { isSpace($0) }
-    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
-    return bytes
   }
 }
 

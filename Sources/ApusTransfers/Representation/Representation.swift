@@ -1,3 +1,4 @@
+import ApusCore
 import HTTPTypes
 
 /// The facts about a file on a server that its response states.
@@ -35,11 +36,6 @@ struct Representation: Hashable, Sendable {
   var isResumable: Bool { validator != nil && total != nil && !isCoded }
 
   static func isCoded(_ fields: HTTPFields) -> Bool {
-    fields[values: .contentEncoding].contains { value in
-      value.split(separator: ",").contains { coding in
-        let name = coding.filter { $0 != " " && $0 != "\t" }.lowercased()
-        return !name.isEmpty && name != "identity"
-      }
-    }
+    fields.contentCodings.contains { $0 != "identity" }
   }
 }

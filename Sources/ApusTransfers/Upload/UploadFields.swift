@@ -21,7 +21,6 @@ enum UploadField {
   static func text(_ name: String, in fields: HTTPFields) -> String? {
     // Some proxies repeat a field. Lists may be in several fields.
     guard let name = HTTPField.Name(name), let value = fields.single(name) ?? fields[name] else { return nil }
-    let isSpace = { (character: Character) in character == " " || character == "\t" }
-    return String(value.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+    return String(Substring(value.utf8.trimmed))
   }
 }

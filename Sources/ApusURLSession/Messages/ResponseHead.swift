@@ -38,8 +38,11 @@ struct ResponseHead {
     }
     let status = platform.statusCode
     let hasContent = !request.isHead && status >= 200 && status != 204 && status != 304
-    let describesDecoded = hasContent && Self.isDecoded(fields[.contentEncoding])
-    isDecoded = describesDecoded && Self.isCoded(fields[.contentEncoding])
+    let codings = fields.contentCodings
+    // Whether the session has decoded the content (RFC 9110 §8.4).
+    let describesDecoded =
+      hasContent && fields.contains(.contentEncoding) && codings.allSatisfy { Self.decoded.contains($0) }
+    isDecoded = describesDecoded && codings.contains { $0 != "identity" }
     if describesDecoded {
       fields[.contentEncoding] = nil
       fields[.contentLength] = nil
@@ -95,21 +98,7 @@ struct ResponseHead {
     return Int64(number)
   }
 
-  /// Whether the session has decoded the content (RFC 9110 §8.4).
-  private static func isDecoded(_ codings: String?) -> Bool {
-    guard let codings else { return false }
-    return codings.lowercased().split(separator: ",").allSatisfy { coding in
-      decoded.contains(coding.trimmingCharacters(in: .whitespaces))
-    }
-  }
-
-  /// Whether a coding is named that changes the content.
-  private static func isCoded(_ codings: String?) -> Bool {
-    (codings ?? "").lowercased().split(separator: ",").contains { coding in
-      coding.trimmingCharacters(in: .whitespaces) != "identity"
-    }
-  }
-
+  /// The codings that the session decodes.
   #if canImport(Security)
   private static let decoded: Set<String> = ["gzip", "x-gzip", "deflate", "br", "identity"]
   #else

@@ -1,3 +1,5 @@
+import ApusCore
+
 /// A parser of `WWW-Authenticate` lines (RFC 9110 §11.6.1), in one pass and with limits.
 ///
 /// Commas separate challenges as well as parameters: a word followed by `=` is a parameter of the challenge before it,
@@ -114,14 +116,14 @@ struct ChallengeCursor {
   /// - Returns: whether there were any.
   @discardableResult
   mutating func skipSpaces() -> Bool {
-    !take(while: Self.isSpace).isEmpty
+    !take(while: \.isBlank).isEmpty
   }
 
   /// Skips to the next element of a list, past empty ones (RFC 9110 §5.6.1.2).
   ///
   /// - Returns: whether there is one.
   mutating func skipToElement() -> Bool {
-    take { Self.isSpace($0) || $0 == UInt8(ascii: ",") }
+    take { $0.isBlank || $0 == UInt8(ascii: ",") }
     return next != nil
   }
 
@@ -205,25 +207,12 @@ extension ChallengeCursor {
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 
-  private static func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09
-  }
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "a")...UInt8(ascii: "z"):
-      true
-    default: false
-    }
-  }
-
   private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-    isAlphanumeric(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    byte.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 
   private static func isToken68Character(_ byte: UInt8) -> Bool {
-    isAlphanumeric(byte) || "-._~+/".utf8.contains(byte)
+    byte.isLetterOrDigit || "-._~+/".utf8.contains(byte)
   }
 
   /// Whether a byte is a visible character other than a quotation mark, a comma and a backslash.
