@@ -61,7 +61,7 @@ struct NginxDownloadTests {
       // If the machine was so slow that everything had arrived, there is nothing to continue.
       try #require(kept > 0 && kept < 8_000_000)
       let file = try await api.download(place.path, to: place.target)
-      #expect(file.resumedBytes == Int64(kept) && file.head.status == .partialContent)
+      #expect(file.resumedBytes == Int64(kept) && file.status == 206)
       #expect(try Data(contentsOf: URL(filePath: place.target)) == Self.film(1))
     }
   }
@@ -76,7 +76,7 @@ struct NginxDownloadTests {
       try await interrupt(place, by: api)
       try place.write(Self.film(2), modified: 1_700_000_100)
       let file = try await api.download(place.path, to: place.target)
-      #expect(file.resumedBytes == 0 && file.head.status == .ok)
+      #expect(file.resumedBytes == 0 && file.status == 200)
       #expect(try Data(contentsOf: URL(filePath: place.target)) == Self.film(2))
     }
   }

@@ -23,7 +23,7 @@ struct ResumableUploadTests {
     }
 
     /// Only litestar-tus keeps a part of a request, so the other one gets several requests.
-    var uploadProtocol: UploadProtocol { self == .litestar ? .tus : .tus(checksum: .sha1) }
+    var uploadProtocol: UploadProtocol { self == .litestar ? .tus() : .tus(checksum: .sha1) }
   }
 
   /// A PATCH as the server saw it.
@@ -71,7 +71,7 @@ struct ResumableUploadTests {
     let server = try await kind.started()
     try await withFile { path, hash, store in
       try await withClient(try server.url(), over: wire) { api in
-        let uploaded = try await api.upload(request(path), by: .tus, options: UploadOptions(store: store))
+        let uploaded = try await api.upload(request(path), by: .tus(), options: UploadOptions(store: store))
         #expect((uploaded.size, uploaded.resumedBytes) == (Self.size, 0))
         let (arrived, patches) = try stored(uploaded.url, on: server)
         #expect(arrived == hash)
@@ -123,7 +123,7 @@ struct ResumableUploadTests {
     try await withFile { path, hash, store in
       let other = try await RealServer.output(of: "aiotus_upload.py", "\(try server.url())/files", path)
       try await withClient(try server.url()) { api in
-        let uploaded = try await api.upload(request(path), by: .tus, options: UploadOptions(store: store))
+        let uploaded = try await api.upload(request(path), by: .tus(), options: UploadOptions(store: store))
         let (theirs, ours) = (try stored(other, on: server).hash, try stored(uploaded.url, on: server).hash)
         #expect(theirs == hash && ours == hash)
       }

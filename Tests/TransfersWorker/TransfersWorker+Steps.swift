@@ -19,9 +19,9 @@ struct KilledTransfer: Sendable {
 
   fileprivate var uploadProtocol: UploadProtocol {
     switch way {
-    case "tus": .tus
-    case "careful": .ietf(.withoutContent)
-    default: .ietf
+    case "tus": .tus()
+    case "careful": .ietf(createsFirst: true)
+    default: .ietf()
     }
   }
 
@@ -117,7 +117,7 @@ extension TransfersWorker {
         try await command(transfer.id)
       } catch {
         // It has become complete.
-        if error.transfer?.reason != .unknownTransfer { throw error }
+        if error.transfer?.problem != .unknownTransfer { throw error }
       }
     }
   }
@@ -135,7 +135,7 @@ extension TransfersWorker {
     default:
       switch transfer.way {
       case "download-call", "ranges-call": try await api.discardDownload(to: transfer.path)
-      case "tus-call": try await api.discardUpload(film(of: transfer), by: .tus, options: options(of: transfer))
+      case "tus-call": try await api.discardUpload(film(of: transfer), by: .tus(), options: options(of: transfer))
       default:
         let (bucket, key, options) = try object(of: transfer, progress)
         try await bucket.discardUpload(of: transfer.path, to: key, options: options)
@@ -156,12 +156,12 @@ extension TransfersWorker {
         return try await api.download(film, to: transfer.path, options: options).size
       } catch {
         // A file appears under its name when it is complete.
-        guard error.transfer?.reason == .fileExists else { throw error }
+        guard error.transfer?.problem == .fileExists else { throw error }
         return Int64(FileManager.default.contents(atPath: transfer.path)?.count ?? 0)
       }
     case "tus-call":
       let film = film(of: transfer).uploadProgress(progress)
-      return try await api.upload(film, by: .tus, options: options(of: transfer)).size
+      return try await api.upload(film, by: .tus(), options: options(of: transfer)).size
     default:
       let (bucket, key, options) = try object(of: transfer, progress)
       return try await bucket.upload(transfer.path, to: key, options: options).size

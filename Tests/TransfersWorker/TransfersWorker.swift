@@ -61,8 +61,8 @@ struct TransfersWorker {
     case "memory" where arguments.count > 4: await measure(arguments[2], arguments[3], extra)
     case "queue" where arguments.count > 5:
       await queue(arguments[2], arguments[3], arguments[4], arguments[5])
-    case "tus": await upload(arguments[3], to: arguments[2], .tus, extra)
-    case "ietf": await upload(arguments[3], to: arguments[2], .ietf, extra)
+    case "tus": await upload(arguments[3], to: arguments[2], .tus(), extra)
+    case "ietf": await upload(arguments[3], to: arguments[2], .ietf(), extra)
     case "steps" where arguments.count > 6:
       await perform(
         arguments[2],
@@ -127,8 +127,8 @@ struct TransfersWorker {
     let film = Request<Content>.post(.url(url), content: .file(path))
     do throws(CallError) {
       switch way {
-      case "tus": _ = try await api.upload(film, by: .tus)
-      case "ietf": _ = try await api.upload(film, by: .ietf)
+      case "tus": _ = try await api.upload(film, by: .tus())
+      case "ietf": _ = try await api.upload(film, by: .ietf())
       default: _ = try await api.send(film)
       }
       say("done 0")
@@ -169,7 +169,7 @@ struct TransfersWorker {
     do {
       let transfers = try await Transfers(api, store: FileTransferStore(folder), account: "ada") {
         $0.downloads(of: QueuedFilm.self) { _, file in note(file.size, path) }
-        $0.uploads(of: QueuedClip.self, by: .tus) { _, result in note(result.size, path) }
+        $0.uploads(of: QueuedClip.self, by: .tus()) { _, result in note(result.size, path) }
       }
       let updates = transfers.updates
       let request = path + ".add"

@@ -32,7 +32,7 @@ public struct FileDigest: Sendable, Hashable {
   /// - Parameters:
   ///   - algorithm: the algorithm.
   ///   - text: the digest in hexadecimal digits or in Base64.
-  /// - Throws: ``TransferError`` with the reason `invalidDigest` if the text is neither, or has another length.
+  /// - Throws: ``TransferError`` with the reason `invalidRequest` if the text is neither, or has another length.
   public init(_ algorithm: Algorithm, _ text: String) throws(TransferError) {
     let bytes: [UInt8]? =
       switch text.utf8.count {

@@ -3,8 +3,8 @@ import ApusCore
 extension TransferError {
   /// The cause of a failed exchange.
   init(of error: CallError) {
-    let reason: Reason = error.underlying is ContentChanged ? .contentChanged : .interrupted
-    self = error.transfer ?? TransferError(reason, underlying: error.underlying)
+    let problem: Problem = error.underlying is ContentChanged ? .contentChanged : .interrupted
+    self = error.transfer ?? TransferError(problem, underlying: error.underlying)
   }
 }
 
@@ -13,7 +13,7 @@ extension CallError {
   /// ended early. Not at deadlines of the app, the only ones that a streamed response has, and not after a success that
   /// came before the request was sent completely.
   var isTemporaryInterruption: Bool {
-    if let transfer { return transfer.reason == .wrongLength }
+    if let transfer { return transfer.problem == .wrongLength }
     return (code == .connectionLost && !isIncompleteRequest) || (code == .timeout && cancellation == nil)
   }
 
@@ -21,7 +21,7 @@ extension CallError {
   func explained(by cause: TransferError) -> CallError {
     var error = caused(by: cause, code: cause.code, message: cause.message)
     error.detail = cause.description
-    if cause.reason == .interrupted {
+    if cause.problem == .interrupted {
       let first = detail.isEmpty ? cancellation?.description ?? "" : detail
       if !first.isEmpty { error.detail = "\(first); \(cause.description)" }
     }

@@ -34,7 +34,7 @@ extension Client {
   ///     resumed.
   ///   - path: the path of the file. Its folder must exist. A file at the path is replaced only if the options permit
   ///     it, and a link never.
-  ///   - options: resuming, replacing and verification. Default: ``DownloadOptions/init()``.
+  ///   - options: resuming, replacing and verification. Default: `DownloadOptions()`.
   /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` tells what was kept. With the code `refused`, nothing
   ///   was sent, or the file could not be written; with `malformedResponse` the server contradicts itself or a digest.
   /// - Cancellation: the code is `cancelled`; what has arrived is kept.

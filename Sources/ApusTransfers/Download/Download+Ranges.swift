@@ -176,7 +176,7 @@ extension Download {
   func settle(_ error: TransferError, _ log: RangeLog) async -> TransferError {
     let (file, total) = (file, state.representation?.total)
     let kept = log.present.count
-    guard error.reason != .digestMismatch, !file.hasLostContent, kept > 0 else {
+    guard error.problem != .digestMismatch, !file.hasLostContent, kept > 0 else {
       _ = try? await queues.writes.run { file.remove() }
       return error.keeping(0, of: total)
     }

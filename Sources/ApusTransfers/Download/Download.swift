@@ -296,7 +296,7 @@ struct Download<Value: Sendable> {
     if let log = lanes?.log { return await settle(error, log) }
     // The record describes them.
     if let gapped { return error.keeping(gapped.count, of: total) }
-    guard error.reason != .digestMismatch, !file.hasLostContent, state.kept > 0, var record else {
+    guard error.problem != .digestMismatch, !file.hasLostContent, state.kept > 0, var record else {
       _ = try? await queues.writes.run { file.remove() }
       return error.keeping(0, of: total)
     }

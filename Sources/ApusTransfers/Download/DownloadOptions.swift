@@ -10,7 +10,7 @@ public struct DownloadOptions: Sendable {
   public var digest: FileDigest?
   /// The maximum size of the file in bytes. Default: `nil`, no maximum.
   ///
-  /// The download of a larger file fails with the reason ``TransferError/Reason/fileTooLarge(maximum:)``: when the
+  /// The download of a larger file fails with the reason ``TransferError/Reason/sizeLimit``: when the
   /// server states the length, otherwise at the first byte beyond. A content limit of the endpoint applies as well, but
   /// not the client's, which is for content in memory.
   public var maximumSize: Int64?
@@ -46,9 +46,6 @@ public struct DownloadOptions: Sendable {
   package var makeCheck: (@Sendable () -> any ContentCheck)?
   /// Called with the complete and verified file, before it gets its name.
   package var willPublish: (@Sendable (FileVersion) async throws(TransferError) -> Void)?
-
-  /// Creates the default options.
-  public init() {}
 
   /// Creates options that differ from the defaults in the given values.
   public init(replacesExisting: Bool = false, resumes: Bool = true, digest: FileDigest? = nil) {

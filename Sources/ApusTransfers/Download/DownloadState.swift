@@ -23,7 +23,7 @@ struct DownloadState {
     case complete
     /// Discard the response and request the complete file.
     case startOver
-    case fail(TransferError.Reason)
+    case fail(TransferError.Problem)
   }
 
   /// The step after the end of a response's content.
@@ -31,7 +31,7 @@ struct DownloadState {
     case complete
     /// Request the bytes that are missing: the server sent fewer than requested, as it may.
     case next
-    case fail(TransferError.Reason)
+    case fail(TransferError.Problem)
   }
 
   /// The limits and the permissions of a download.
@@ -180,12 +180,12 @@ struct DownloadState {
   }
 
   /// Returns the reason why content must not reach an offset; `nil` if it may.
-  func excess(at offset: Int64) -> TransferError.Reason? {
+  func excess(at offset: Int64) -> TransferError.Problem? {
     offset <= end ?? .max ? excess(of: offset) : .wrongLength
   }
 
   /// Returns the reason why a file of a size is not downloaded; `nil` if it is, or if the size is unknown.
-  func excess(of size: Int64?) -> TransferError.Reason? {
+  func excess(of size: Int64?) -> TransferError.Problem? {
     guard let size, let maximum = rules.maximumSize, size > maximum else { return nil }
     return .fileTooLarge(maximum: maximum)
   }

@@ -9,26 +9,28 @@ public struct DownloadedFile: Sendable {
   public let size: Int64
   /// The number of those bytes that an earlier download had left.
   public let resumedBytes: Int64
-  /// The entity tag or else the modification date that the server stated last, for conditional requests (RFC 9110
-  /// §8.8). `nil` if it stated neither.
-  public let validator: String?
   /// The media type of the file. `nil` if the server did not state it.
   public let mediaType: MediaType?
   /// The head of the last response. Its status is 206 if the server sent the rest of the file, and 416 if all bytes
   /// were there already. Status 200 without fields (headers) if an earlier download had completed the file, but could
   /// not give it its name. A file with a content coding, which the head states, was saved as it was sent.
   public let head: HTTPResponse
+  /// The status of the last response, see ``head``.
+  public var status: Int { head.status.code }
 
-  /// Creates a value for fakes and previews.
-  public init(
-    path: String, size: Int64, mediaType: MediaType? = nil, head: HTTPResponse = HTTPResponse(status: .ok)
+  /// Returns the value of a field (header) of the last response by its case-insensitive name, such as the entity tag
+  /// (`ETag`). The values of several fields with that name are joined by commas (RFC 9110 §5.3).
+  ///
+  /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
+  public func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
+
+  /// - Parameter response: the head of the last response, and the media type of the file. Default: an earlier download
+  ///   has completed the file.
+  init(
+    _ path: String, _ size: Int64, resumed: Int64 = 0,
+    _ response: (head: HTTPResponse, mediaType: MediaType?) = (HTTPResponse(status: .ok), nil)
   ) {
-    self.init(path, size, resumed: 0, (head, mediaType))
-  }
-
-  init(_ path: String, _ size: Int64, resumed: Int64, _ response: (head: HTTPResponse, mediaType: MediaType?)) {
     (self.path, self.size, resumedBytes) = (path, size, resumed)
     (head, mediaType) = response
-    validator = head.headerFields[.eTag] ?? head.headerFields[.lastModified]
   }
 }

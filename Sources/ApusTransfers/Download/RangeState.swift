@@ -240,7 +240,7 @@ struct RangeState {
   ///
   /// - Parameter isWhole: whether all of its content was read.
   /// - Returns: the reason for which the exchange failed, if it did.
-  mutating func endContent(on number: Int, isWhole: Bool) -> TransferError.Reason? {
+  mutating func endContent(on number: Int, isWhole: Bool) -> TransferError.Problem? {
     guard let lane = lanes[number] else { return nil }
     lanes[number]?.contentEnd = nil
     lanes[number]?.isWhole = false

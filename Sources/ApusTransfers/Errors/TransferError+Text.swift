@@ -15,9 +15,9 @@ extension TransferError {
     return clauses.joined(separator: "; ")
   }
 
-  /// The reason as a part of a sentence, without advice. `nil` if the exchange failed: its error tells why.
+  /// What happened exactly, as a part of a sentence, without advice. `nil` if the exchange failed: its error tells why.
   public var cause: String? {
-    switch reason {
+    switch problem {
     case .interrupted: nil
     case .fileExists: "the file exists"
     case .isFolder: "the path is that of a folder"
@@ -58,11 +58,11 @@ extension TransferError {
 
   private var progress: String? {
     if keptBytes > 0 { return "\(keptBytes)\(total.map { " of \($0)" } ?? "") bytes are kept" }
-    return reason == .interrupted ? "nothing is kept" : nil
+    return problem == .interrupted ? "nothing is kept" : nil
   }
 
   private var advice: String? {
-    switch reason {
+    switch problem {
     case .interrupted: keptBytes > 0 ? "the same call continues" : "the same call starts again"
     case .fileExists: "set `replacesExisting`, or choose another name"
     case .isFolder, .invalidPath: "add the name of the file"
@@ -95,7 +95,7 @@ extension TransferError {
 
   /// The code of the call's error.
   var code: CallError.Code? {
-    switch reason {
+    switch problem {
     case .interrupted: nil
     case .unexpectedStatus, .unusableRange, .wrongLength, .unstable, .contentCoded, .digestMismatch, .noLocation,
       .unusableOffset:
@@ -113,7 +113,7 @@ extension TransferError {
 
   /// The sentence to show to a person, or `nil` where the text for the error's code fits.
   var message: String? {
-    switch reason {
+    switch problem {
     case .fileExists: "There is already a file with this name."
     case .isFolder, .notAFile, .invalidPath: "This name cannot be used for the file."
     case .folderMissing: "The folder for the file does not exist."

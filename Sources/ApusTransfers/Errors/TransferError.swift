@@ -5,7 +5,7 @@ public import ApusCore
 /// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description names no
 /// file and no server.
 public struct TransferError: LoggableError {
-  /// The kinds of reasons.
+  /// The kinds of reasons. ``TransferError/cause`` names what happened exactly.
   #if hasAttribute(nonexhaustive)
   @nonexhaustive
   #endif
@@ -15,99 +15,56 @@ public struct TransferError: LoggableError {
     case interrupted
     /// The target exists, and the options do not permit to replace it.
     case fileExists
-    /// The target is a folder.
-    case isFolder
-    /// The target, or a file beside it that the transfer needs, is a symbolic link, a pipe or a device, or belongs to
-    /// another user.
-    case notAFile
-    /// The folder of the file does not exist.
-    case folderMissing
-    /// The path is empty, ends with a slash, contains a zero byte or is too long.
+    /// The path cannot be that of a file: it is malformed or that of a folder, its folder does not exist, or a link, a
+    /// special file or another user's file has it.
     case invalidPath
     /// Another transfer, in this or another process, uses the file.
     case inUse
-    /// The process may not write the file, or access its folder.
+    /// The process may not write the file or access its folder, or the file system is read-only.
     case permissionDenied
-    /// The file to read does not exist.
-    case fileMissing
-    /// The process may not read the file.
-    case fileUnreadable
-    /// The file system is read-only.
-    case readOnlyFileSystem
     /// The disk or the user's quota is full, or has less free space than the rest of the file needs.
     case diskFull
-    /// A system call failed with this error number (`errno`).
-    case system(Int32)
+    /// The file system failed in another way.
+    case fileSystem
+    /// The file to read does not exist, the process may not read it, or it was changed.
+    case fileUnreadable
     /// The content (body) does not have the expected digest. It was removed.
     case digestMismatch
-    /// The text of a digest is neither hexadecimal nor Base64 of the algorithm's length.
-    case invalidDigest
-    /// The response has a status without content, for example 204.
-    case unexpectedStatus(Int)
-    /// The server sent a part of the file that was not requested, or the file in very small parts (RFC 9110 §14).
-    case unusableRange
-    /// The server sent more or fewer bytes than it had announced.
-    case wrongLength
-    /// The server changed the file whenever the transfer continued.
-    case unstable
-    /// The transport decoded the content, so its bytes are not those of the file on the server. Content with a coding
-    /// that the transport does not decode is saved as it was sent.
-    case contentCoded
-    /// The file is larger than ``DownloadOptions/maximumSize``, or than the content limit of the endpoint.
-    case fileTooLarge(maximum: Int64)
-    /// The length of the content to upload is not known beforehand, for example because it is compressed while it is
-    /// sent.
-    case unknownLength
-    /// The content to upload can be read only once.
-    case notReplayable
-    /// The file to upload was changed.
-    case contentChanged
-    /// A key of an upload's metadata is empty or contains a space, a comma or a character beyond ASCII.
-    case invalidMetadata
-    /// The server accepts no content of more than this number of bytes.
-    case contentTooLarge(limit: Int64)
-    /// The server accepts no content of less than this number of bytes.
-    case contentTooSmall(minimum: Int64)
-    /// The server created an upload without saying where.
-    case noLocation
-    /// The server stated an offset or a length that contradicts the upload.
-    case unusableOffset
-    /// The server no longer has the upload. It may have received all content before.
-    case uploadGone
-    /// The server has all content, but its response, which the endpoint's value is read from, was lost.
+    /// The file is larger than ``DownloadOptions/maximumSize`` or the content limit of the endpoint, or the server does
+    /// not accept content of its size.
+    case sizeLimit
+    /// The server contradicts the protocol, or itself.
+    case invalidResponse
+    /// The server may have received all content, but its response, which the endpoint's value is read from, was lost.
     case responseLost
-    /// The endpoint of a stored transfer cannot be encoded or decoded, is too large, or is of a type that the queue's
-    /// configuration does not declare.
-    case unusableEndpoint
-    /// The queue has no transfer with this identifier: it is complete, cancelled, of another account or in another
-    /// process.
-    case unknownTransfer
-    /// The queue of transfers was closed.
-    case closed
-    /// The client has credentials, but the queue of transfers has no account to which its store could belong.
-    case accountMissing
+    /// The content, its digest, its metadata or the endpoint cannot be transferred or stored, or ``Transfers`` lacks an
+    /// account.
+    case invalidRequest
+    /// The queue is closed, or it has no transfer with this identifier: it is complete, cancelled, of another account or
+    /// in another process.
+    case notQueued
   }
 
   /// The kind of reason.
-  public let reason: Reason
+  public var reason: Reason { problem.reason }
+  package let problem: Problem
   /// The number of bytes that are kept and that the same call, made again, does not transfer a second time if the server
   /// can continue.
   public let keptBytes: Int64
   /// The length of the complete file in bytes, or `nil` if it is unknown.
   public let total: Int64?
   /// The error of the platform, or `nil` if there is none. Do not log it: it may contain secrets.
-  public let underlying: (any Error)?
+  package let underlying: (any Error)?
 
-  /// Creates an error, for stores and fakes.
-  public init(_ reason: Reason, keptBytes: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
-    self.reason = reason
+  package init(_ problem: Problem, keptBytes: Int64 = 0, total: Int64? = nil, underlying: (any Error)? = nil) {
+    self.problem = problem
     self.keptBytes = keptBytes
     self.total = total
     self.underlying = underlying
   }
 
   func keeping(_ kept: Int64, of total: Int64?) -> TransferError {
-    TransferError(reason, keptBytes: kept, total: total, underlying: underlying)
+    TransferError(problem, keptBytes: kept, total: total, underlying: underlying)
   }
 }
 

@@ -104,7 +104,7 @@ final class Descriptor: Sendable {
       try Self.call { fsync(number) }
     } catch {
       // Some file systems cannot flush a folder.
-      if error.reason != .system(EINVAL) { throw error }
+      if error.problem != .system(EINVAL) { throw error }
     }
   }
 

@@ -39,7 +39,7 @@ public struct FileName: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Returns the name with a number before its extension, such as `film (2).mp4`.
-  public func numbered(_ number: Int) -> FileName {
+  func numbered(_ number: Int) -> FileName {
     let (stem, suffix) = SafeName.parts(of: description)
     return FileName(unchecked: SafeName.shortened(stem, suffix: " (\(number))\(suffix)"))
   }

@@ -50,28 +50,12 @@ public struct Transfer: Sendable, Identifiable {
   /// The absolute path of the file of a download; `nil` for an upload.
   public let path: String?
   /// The priority in the queue.
-  public var priority: CallPriority
+  public internal(set) var priority: CallPriority
   /// The state.
-  public var state: State
+  public internal(set) var state: State
   /// The progress. Before a transfer runs in this process, the stored progress.
-  public var progress: TransferProgress
+  public internal(set) var progress: TransferProgress
   private let content: Data
-
-  /// Creates a download that waits, for fakes and previews.
-  ///
-  /// - Throws: an `EncodingError` if the endpoint cannot be encoded.
-  public init<E: TransferEndpoint>(downloading endpoint: E, to path: String) throws {
-    let description = try TransferDescription(.download, endpoint, path: path, account: nil)
-    self.init(description, .low, .waiting, TransferProgress(completed: 0))
-  }
-
-  /// Creates an upload that waits, for fakes and previews.
-  ///
-  /// - Throws: an `EncodingError` if the endpoint cannot be encoded.
-  public init<E: TransferEndpoint>(uploading endpoint: E) throws {
-    let description = try TransferDescription(.upload, endpoint, path: nil, account: nil)
-    self.init(description, .low, .waiting, TransferProgress(completed: 0))
-  }
 
   init(_ description: TransferDescription, _ priority: CallPriority, _ state: State, _ progress: TransferProgress) {
     (id, direction, name) = (description.id, description.direction, description.name)

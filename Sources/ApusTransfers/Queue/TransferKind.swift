@@ -30,7 +30,7 @@ struct TransferKind: Sendable {
       let file: DownloadedFile
       if let published = run.transfer.published, try await PartialFile.isPublished(path, published) {
         // The process before this one ended when the file had its name, but the app may not know of it.
-        file = DownloadedFile(path: path, size: published.size)
+        file = DownloadedFile(path, published.size)
       } else {
         var options = endpoint.downloadOptions
         (options.resource, options.account) = (run.id.rawValue, run.uploadOptions.account)

@@ -112,7 +112,7 @@ extension Transfers {
           try await PartialFile.discard(path)
         } catch {
           // Without the folder there is nothing to remove.
-          if error.reason != .folderMissing, error.reason != .invalidPath { throw error }
+          if error.problem != .folderMissing, error.problem != .invalidPath { throw error }
         }
       } else {
         // If the server cannot be asked, or the content no longer exists, at least nothing stays here.

@@ -14,7 +14,7 @@ import Foundation
 /// ```swift
 /// let transfers = try await Transfers(api, store: FileTransferStore("/var/lib/films/transfers"), account: "ada") {
 ///   $0.downloads(of: FilmFile.self) { film, file in print("Film \(film.id) is at \(file.path)") }
-///   $0.uploads(of: Clip.self, by: .tus) { clip, result in print(result.url ?? "") }
+///   $0.uploads(of: Clip.self, by: .tus()) { clip, result in print(result.url ?? "") }
 /// }
 /// let id = try await transfers.download(FilmFile(id: 7), to: "/films/7.mp4")
 /// for await list in transfers.updates {
@@ -66,7 +66,7 @@ public final class Transfers: Sendable {
   ///   - account: a name of the account that transfers, such as the user's identifier. Default: `nil`, for clients
   ///     without credentials only: another account that signs in would continue the transfers. The store keeps a hash.
   ///   - configure: declares the endpoint types. A stored transfer whose type is not declared fails with the reason
-  ///     `unusableEndpoint`.
+  ///     `invalidRequest`.
   /// - Throws: `CallError` with the code `refused` if the store cannot be read; with `invalidRequest` if the client's
   ///   environment authenticates its calls and there is no account.
   public init(
@@ -99,7 +99,7 @@ public final class Transfers: Sendable {
   ///
   /// They are left in the store: a link or a folder in place of a record, a file that the process may not read, a
   /// damaged record, or a record of a newer version of the library.
-  public var unusableRecords: [String: TransferError] { state.withLock { $0.unusable } }
+  package var unusableRecords: [String: TransferError] { state.withLock { $0.unusable } }
 
   /// The transfer with an identifier; `nil` if it is complete, cancelled, unknown or of another account.
   public subscript(id: Transfer.ID) -> Transfer? { state.withLock { $0.transfers[id] }?.shown }
@@ -377,8 +377,8 @@ public final class Transfers: Sendable {
         if case .failure(let error) = record { unusable[name] = error }
       } catch {
         // The store itself cannot be used.
-        if [.diskFull, .readOnlyFileSystem].contains(error.reason) { throw error }
-        if error.reason != .inUse { unusable[name] = error }
+        if [.diskFull, .readOnlyFileSystem].contains(error.problem) { throw error }
+        if error.problem != .inUse { unusable[name] = error }
       }
     }
     return (transfers.sorted { ($0.added, $0.id.rawValue) < ($1.added, $1.id.rawValue) }, unusable)

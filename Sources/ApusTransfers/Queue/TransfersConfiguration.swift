@@ -35,7 +35,7 @@ public struct TransfersConfiguration: Sendable {
   ///
   /// - Parameters:
   ///   - type: the type. The content of its request has a known length and can be read several times.
-  ///   - uploadProtocol: the protocol that the server speaks. For a server that knows neither protocol, use `.ietf`: an
+  ///   - uploadProtocol: the protocol that the server speaks. For a server that knows neither protocol, use `.ietf()`: an
   ///     ordinary request, which cannot be resumed, and which the next process sends again if this one ends before the
   ///     response has arrived.
   ///   - whenComplete: called with the result, also for transfers of an earlier process. If the process ends before the

@@ -14,7 +14,7 @@ extension Client {
   /// ```swift
   /// let film = Request<Void>.post("/files", content: .file("/films/7.mp4"))
   /// let options = UploadOptions(store: FileTransferStore("/var/lib/films/uploads"))
-  /// let uploaded = try await api.upload(film, by: .tus, options: options)
+  /// let uploaded = try await api.upload(film, by: .tus(), options: options)
   /// print(uploaded.size, uploaded.resumedBytes)
   /// ```
   ///
@@ -67,7 +67,7 @@ extension Client {
     } catch {
       reporter?.finish(isComplete: false)
       if let value = request.mapping.value(of: error) {
-        let result = UploadResult(value: value, size: 0, head: error.head ?? HTTPResponse(status: .ok))
+        let result = UploadResult(value: value, head: error.head ?? HTTPResponse(status: .ok))
         await hooks.whenComplete(result)
         return result
       }

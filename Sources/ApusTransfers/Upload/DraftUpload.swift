@@ -5,7 +5,8 @@ import Synchronization
 /// The protocol of the IETF's draft "Resumable Uploads for HTTP", interop version 8
 /// (draft-ietf-httpbis-resumable-upload).
 struct DraftUpload: UploadDriver {
-  let creation: UploadProtocol.Creation
+  /// Whether a first request creates the upload without content. Otherwise the first request has all content.
+  let createsFirst: Bool
   /// The algorithm of the digests of the content and of each part. `nil`: none.
   var digest: FileDigest.Algorithm?
 
@@ -13,21 +14,21 @@ struct DraftUpload: UploadDriver {
   /// The server may have processed complete content whose response was lost, and then removed the upload.
   let restartsWhenGone = false
   /// An upload without content has no effect yet.
-  var repeatsCreation: Bool { creation == .withoutContent }
+  var repeatsCreation: Bool { createsFirst }
 
   func create(
     _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
-    var fields = [("Upload-Complete", creation == .withContent || calls.length == 0 ? "?1" : "?0")]
+    var fields = [("Upload-Complete", !createsFirst || calls.length == 0 ? "?1" : "?0")]
     if let digest {
       let member = try await calls.digest(of: calls.source.content, digest).member
       fields.append(("Repr-Digest", member))
-      if creation == .withContent { fields.append(("Content-Digest", member)) }
+      if !createsFirst { fields.append(("Content-Digest", member)) }
     }
-    switch creation {
-    case .withContent: return try await createWithContent(described(calls.request, calls, fields), calls, note: note)
-    case .withoutContent: return try await createWithoutContent(described(calls.withoutContent(), calls, fields), calls)
+    guard createsFirst else {
+      return try await createWithContent(described(calls.request, calls, fields), calls, note: note)
     }
+    return try await createWithoutContent(described(calls.withoutContent(), calls, fields), calls)
   }
 
   /// Sends all content with the first request. A server that can resume it says so in an interim response.

@@ -54,7 +54,7 @@ struct TusUpload: UploadDriver {
       .field("Tus-Resumable", Self.version).field("Upload-Offset", String(part.lowerBound))
     if let checksum {
       let digest = try await checksum.digest(of: calls.source.part(part), for: calls)
-      request = request.field("Upload-Checksum", "\(checksum.rawValue) \(digest)")
+      request = request.field("Upload-Checksum", "\(checksum.name) \(digest)")
     }
     do throws(CallError) {
       let response = try await calls.send(request, reportingFrom: part.lowerBound)
@@ -120,6 +120,9 @@ struct TusUpload: UploadDriver {
 }
 
 extension UploadProtocol.Checksum {
+  /// The name of the algorithm in `Upload-Checksum`.
+  fileprivate var name: String { self == .sha1 ? "sha1" : "sha256" }
+
   /// Computes the digest of content in Base64.
   fileprivate func digest(of content: MessageContent, for calls: UploadCalls) async throws(CallError) -> String {
     do {

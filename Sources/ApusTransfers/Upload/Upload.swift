@@ -207,7 +207,7 @@ struct Upload {
     let isTemporary = Self.isTemporary(error, driver, exists: state.ticket != nil) && delay <= Self.longestDelay
     guard let number = state.interrupt(isTemporary: isTemporary) else {
       // A driver's own error is already complete.
-      if let cause = error.transfer, cause.reason != .interrupted, error.requestState == .notSent { throw error }
+      if let cause = error.transfer, cause.problem != .interrupted, error.requestState == .notSent { throw error }
       let explained = error.explained(by: kept(TransferError(of: error)))
       // After the server's response to complete content there is nothing to continue, nor at a URL that is refused.
       let isOver = driver.isFinal(error) || error.underlying is DowngradeRefusal

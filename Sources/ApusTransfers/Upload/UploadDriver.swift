@@ -74,7 +74,7 @@ package enum UploadStep: Sendable {
   /// The server does not know the upload.
   case gone
   /// The server contradicts the protocol.
-  case fail(TransferError.Reason)
+  case fail(TransferError.Problem)
 }
 
 /// An upload on a server: its address and its limits. It is stored, so that another process can continue.

@@ -27,7 +27,7 @@ struct UploadLimits: Hashable {
   }
 
   /// Returns the reason for which the server accepts no content of this length, or `nil` if it does.
-  func refusal(of length: Int64) -> TransferError.Reason? {
+  func refusal(of length: Int64) -> TransferError.Problem? {
     if length > sizes.upperBound { return .contentTooLarge(limit: sizes.upperBound) }
     return length < sizes.lowerBound ? .contentTooSmall(minimum: sizes.lowerBound) : nil
   }

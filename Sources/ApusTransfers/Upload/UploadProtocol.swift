@@ -6,9 +6,6 @@ public struct UploadProtocol: Sendable {
     self.driver = driver
   }
 
-  /// tus 1.0.0 with its default metadata and without checksums, see ``tus(metadata:checksum:)``.
-  public static let tus = tus()
-
   /// tus 1.0.0 (tus.io), with its extension creation, and expiration and termination where the server has them.
   ///
   /// The endpoint is the one that creates uploads. The content of its request is uploaded. Its value is read from the
@@ -25,37 +22,26 @@ public struct UploadProtocol: Sendable {
     UploadProtocol(TusUpload(metadata: metadata, checksum: checksum))
   }
 
-  /// The IETF's draft "Resumable Uploads for HTTP" with its content in the first request, see ``ietf(_:digest:)``.
-  public static let ietf = ietf(.withContent, digest: nil)
-
   /// The IETF's draft "Resumable Uploads for HTTP", interop version 8.
   ///
   /// The endpoint is the one that receives the content; its value is read from its response, whichever request brings
   /// it. A server that does not know the draft receives an ordinary request.
   ///
   /// - Parameters:
-  ///   - creation: how the upload begins. Default: `withContent`.
+  ///   - createsFirst: whether the first request creates the upload and sends nothing, so that it can be resumed over
+  ///     every transport. Costs a round trip. Default: `false`; the first request sends all content, and can be resumed
+  ///     if the server announces the upload in an interim response (104), which `URLSession` does not show.
   ///   - digest: the algorithm of the digest of the content (`Repr-Digest`, RFC 9530 §3) and of each part
   ///     (`Content-Digest`), so that the server can verify them. The content is then read twice, and sent in parts of
   ///     8 MiB after an interruption. Default: `nil`, none.
   public static func ietf(
-    _ creation: Creation = .withContent, digest: FileDigest.Algorithm? = nil
+    createsFirst: Bool = false, digest: FileDigest.Algorithm? = nil
   ) -> UploadProtocol {
-    UploadProtocol(DraftUpload(creation: creation, digest: digest))
-  }
-
-  /// The beginning of an upload by the IETF's draft.
-  public enum Creation: Sendable, Hashable {
-    /// The first request sends all content. It can be resumed if the server announces the upload in an interim response
-    /// (104), which `URLSession` does not show.
-    case withContent
-    /// The first request creates the upload and sends nothing, so that it can be resumed over every transport. Costs a
-    /// round trip.
-    case withoutContent
+    UploadProtocol(DraftUpload(createsFirst: createsFirst, digest: digest))
   }
 
   /// The algorithm of the checksum of a part.
-  public enum Checksum: String, Sendable, Hashable {
+  public enum Checksum: Sendable, Hashable {
     /// SHA-1, which every server with the extension has. It protects against damage, not against an attacker.
     case sha1
     /// SHA-256.

@@ -16,11 +16,18 @@ public struct UploadResult<Value: Sendable>: Sendable {
   /// The head of the last response. Its status is 204 if the server said that the upload is complete but its response
   /// was lost.
   public let head: HTTPResponse
+  /// The status of the last response, see ``head``.
+  public var status: Int { head.status.code }
 
-  /// Creates a result, for fakes and previews.
-  public init(value: Value, url: String? = nil, size: Int64, head: HTTPResponse = HTTPResponse(status: .ok)) {
-    (self.value, self.url, self.size, self.head) = (value, url, size, head)
-    resumedBytes = 0
+  /// Returns the value of a field (header) of the last response by its case-insensitive name. The values of several
+  /// fields with that name are joined by commas (RFC 9110 §5.3).
+  ///
+  /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
+  public func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
+
+  package init(value: Value, size: Int64 = 0, resumedBytes: Int64 = 0, head: HTTPResponse) {
+    (self.value, self.size, self.resumedBytes, self.head) = (value, size, resumedBytes, head)
+    url = nil
   }
 
   init(value: Value, _ end: Upload.End, _ size: Int64) {

@@ -224,7 +224,7 @@ struct S3RequestTests {
     if isRight {
       #expect(error == nil && names == ["a"])
     } else {
-      #expect(error?.code == .malformedResponse && error?.transfer?.reason == .digestMismatch && names == [])
+      #expect(error?.code == .malformedResponse && error?.transfer?.problem == .digestMismatch && names == [])
     }
     #expect(stub.exchanges.map { $0.fields[.ifMatch] } == [nil, "\"t\""])
   }

@@ -79,7 +79,7 @@ struct FileSliceTests {
       let slice = try #require(part.slice)
       try FileManager.default.removeItem(atPath: path)
       let error = #expect(throws: TransferError.self) { try slice.open() }
-      #expect(error?.reason == .fileMissing)
+      #expect(error?.problem == .fileMissing)
     }
   }
 

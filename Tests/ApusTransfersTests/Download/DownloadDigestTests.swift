@@ -31,7 +31,7 @@ struct DownloadDigestTests {
       let value = "unknown=1, \(Self.member("sha-512", SHA512.self, of: bytes))"
       bench.serve(try film(field, value))
       let error = await failure { try await bench.download() }
-      #expect(error?.transfer?.reason == (isRight ? nil : .digestMismatch))
+      #expect(error?.transfer?.problem == (isRight ? nil : .digestMismatch))
       #expect(error?.code == (isRight ? nil : .malformedResponse))
       #expect(bench.names == (isRight ? ["film.mp4"] : []))
     }
@@ -45,7 +45,7 @@ struct DownloadDigestTests {
       let text = SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
       let options = DownloadOptions(digest: try FileDigest(.sha256, text))
       let error = await failure { try await bench.download(options) }
-      #expect(error?.transfer?.reason == (isRight ? nil : .digestMismatch))
+      #expect(error?.transfer?.problem == (isRight ? nil : .digestMismatch))
       #expect(bench.names == (isRight ? ["film.mp4"] : []))
     }
   }
@@ -63,7 +63,7 @@ struct DownloadDigestTests {
       // Only the first response has the digest.
       bench.serve(self.film)
       let error = await failure { try await bench.download() }
-      #expect(error?.transfer?.reason == (isRight ? nil : .digestMismatch))
+      #expect(error?.transfer?.problem == (isRight ? nil : .digestMismatch))
       #expect(bench.names == (isRight ? ["film.mp4"] : []) && bench.ranges.last == "bytes=300000-")
     }
   }
@@ -80,7 +80,7 @@ struct DownloadDigestTests {
         bench.reply(try film("Repr-Digest", wrong).part(from: 300_000))
       }
       let error = await failure { try await bench.download() }
-      #expect(error?.transfer?.reason == .digestMismatch && bench.names.isEmpty)
+      #expect(error?.transfer?.problem == .digestMismatch && bench.names.isEmpty)
     }
   }
 
@@ -92,7 +92,7 @@ struct DownloadDigestTests {
       bench.reply(
         try film("Content-Digest", Self.member("sha-256", SHA256.self, of: bytes)).part(from: 300_000))
       let error = await failure { try await bench.download() }
-      #expect(error?.transfer?.reason == (isRight ? nil : .digestMismatch))
+      #expect(error?.transfer?.problem == (isRight ? nil : .digestMismatch))
       #expect(bench.names == (isRight ? ["film.mp4"] : []))
     }
   }

@@ -23,7 +23,7 @@ struct DownloadLimitTests {
       bench.serve(film)
       let error = await failure { try await bench.download(options(699_999, ranges: ranges)) }
       #expect(error?.code == .contentTooLarge && error?.requestState == .responded)
-      #expect(error?.transfer?.reason == .fileTooLarge(maximum: 699_999) && error?.transfer?.keptBytes == 0)
+      #expect(error?.transfer?.problem == .fileTooLarge(maximum: 699_999) && error?.transfer?.keptBytes == 0)
       #expect(error?.transfer?.cause == "the file is larger than 699999 bytes")
       #expect(bench.names.isEmpty && bench.progress.completed.isEmpty && bench.ranges == [""])
       let file = try await bench.download(options(700_000, ranges: ranges))
@@ -36,7 +36,7 @@ struct DownloadLimitTests {
     try await DownloadBench.with { bench in
       bench.reply(unstated())
       let error = await failure { try await bench.download(options(699_999)) }
-      #expect(error?.transfer?.reason == .fileTooLarge(maximum: 699_999) && bench.names.isEmpty)
+      #expect(error?.transfer?.problem == .fileTooLarge(maximum: 699_999) && bench.names.isEmpty)
       let file = try await bench.download(options(700_000))
       #expect(file.size == 700_000)
     }
@@ -56,7 +56,7 @@ struct DownloadLimitTests {
       try await bench.interrupt(film, after: 300_000)
       bench.serve(film)
       let error = await failure { try await bench.download(options(500_000)) }
-      #expect(error?.transfer?.reason == .fileTooLarge(maximum: 500_000) && error?.transfer?.keptBytes == 300_000)
+      #expect(error?.transfer?.problem == .fileTooLarge(maximum: 500_000) && error?.transfer?.keptBytes == 300_000)
       let file = try await bench.download(options(nil))
       #expect(file.resumedBytes == 300_000 && bench.bytes(bench.target) == film.bytes)
     }
@@ -71,7 +71,7 @@ struct DownloadLimitTests {
         let error = await failure {
           try await bench.api.download(limited, to: bench.target, options: options(maximum))
         }
-        #expect(error?.transfer?.reason == .fileTooLarge(maximum: 600_000))
+        #expect(error?.transfer?.problem == .fileTooLarge(maximum: 600_000))
       }
       var settings = ClientSettings()
       settings.contentLimit = 1000
@@ -91,10 +91,10 @@ struct DownloadLimitTests {
       let target = bench.target
       taking.willPublish = { _ in _ = FileManager.default.createFile(atPath: target, contents: nil) }
       let taken = await failure { try await bench.download(taking) }
-      #expect(taken?.transfer?.reason == .fileExists && taken?.transfer?.keptBytes == 700_000)
+      #expect(taken?.transfer?.problem == .fileExists && taken?.transfer?.keptBytes == 700_000)
       try FileManager.default.removeItem(atPath: target)
       let error = await failure { try await bench.download(options(600_000)) }
-      #expect(error?.transfer?.reason == .fileTooLarge(maximum: 600_000) && bench.ranges.count == 1)
+      #expect(error?.transfer?.problem == .fileTooLarge(maximum: 600_000) && bench.ranges.count == 1)
       let file = try await bench.download(options(700_000))
       #expect(file.size == 700_000 && bench.ranges.count == 1)
     }

@@ -156,7 +156,7 @@ struct DownloadProcessesTests {
         let first = try TransferProcess("download", "\(server.origin)/film", bench.target)
         _ = await first.line { Self.bytes(in: $0) == Self.step }
         let error = await failure { try await bench.download() }
-        #expect(error?.code == .refused && error?.transfer?.reason == .inUse)
+        #expect(error?.code == .refused && error?.transfer?.problem == .inUse)
         await first.kill()
         let second = try TransferProcess("download", "\(server.origin)/film", bench.target)
         #expect(await second.line { $0.hasPrefix("done") } == "done \(Self.length)")

@@ -120,7 +120,7 @@ struct DownloadStateTests {
 
   @Test("A file larger than the maximum is refused by its stated length, and otherwise while it arrives")
   func maximum() {
-    let reason = TransferError.Reason.fileTooLarge(maximum: 99)
+    let reason = TransferError.Problem.fileTooLarge(maximum: 99)
     let rules = DownloadState.Rules(maximumSize: 99)
     var state = DownloadState(rules, continuing: Self.known, kept: 40)
     _ = state.next()

@@ -14,7 +14,7 @@ struct DownloadTargetTests {
   /// Returns the reason for which a download is refused before anything is sent.
   private func refusal(
     _ options: DownloadOptions = DownloadOptions(), _ prepare: (DownloadBench) throws -> Void
-  ) async throws -> TransferError.Reason? {
+  ) async throws -> TransferError.Problem? {
     try await DownloadBench.with { bench in
       bench.serve(film)
       try prepare(bench)
@@ -22,7 +22,7 @@ struct DownloadTargetTests {
       #expect(error?.code == .refused && error?.requestState == .notSent && bench.stub.exchanges.isEmpty)
       // What was in the folder before stays, and nothing else is left.
       #expect(bench.names.count == 1)
-      return error?.transfer?.reason
+      return error?.transfer?.problem
     }
   }
 
@@ -52,7 +52,7 @@ struct DownloadTargetTests {
       try Data("other".utf8).write(to: URL(filePath: bench.target))
       gate.open()
       let error = await task.value
-      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.keptBytes == 700_000)
+      #expect(error?.transfer?.problem == .fileExists && error?.transfer?.keptBytes == 700_000)
       #expect(error?.requestState == .responded && error?.phase == .receiving)
       #expect(bench.bytes(bench.target) == Data("other".utf8))
       bench.serve(film)
@@ -75,7 +75,7 @@ struct DownloadTargetTests {
       try Data("other".utf8).write(to: URL(filePath: bench.target))
       gate.open()
       let error = await task.value
-      #expect(error?.transfer?.reason == .fileExists && error?.transfer?.keptBytes == 700_000)
+      #expect(error?.transfer?.problem == .fileExists && error?.transfer?.keptBytes == 700_000)
       #expect(bench.bytes(bench.partial) == film.bytes && DownloadBench.mode(of: bench.partial) == 0o600)
       let file = try await bench.download(DownloadOptions(replacesExisting: true))
       #expect((file.size, file.resumedBytes, file.mediaType) == (700_000, 700_000, "video/mp4"))
@@ -103,7 +103,7 @@ struct DownloadTargetTests {
         // The process had given the file its name, and not removed the other.
         try FileManager.default.linkItem(atPath: bench.target, toPath: bench.partial)
         let error = await failure { try await bench.download() }
-        #expect(error?.transfer?.reason == .fileExists && bench.bytes(bench.target) == film.bytes)
+        #expect(error?.transfer?.problem == .fileExists && bench.bytes(bench.target) == film.bytes)
       }
       #expect(bench.names == (action.hasPrefix("discard") ? [] : ["film.mp4"]))
     }
@@ -149,7 +149,7 @@ struct DownloadTargetTests {
   func path(_ path: String) async throws {
     try await DownloadBench.with { bench in
       let error = await failure { try await bench.api.download("/film", to: path) }
-      #expect(error?.transfer?.reason == .invalidPath && bench.stub.exchanges.isEmpty)
+      #expect(error?.transfer?.problem == .invalidPath && bench.stub.exchanges.isEmpty)
     }
   }
 
@@ -157,7 +157,7 @@ struct DownloadTargetTests {
   func missing() async throws {
     try await DownloadBench.with { bench in
       let error = await failure { try await bench.api.download("/film", to: bench.folder + "/none/film.mp4") }
-      #expect(error?.transfer?.reason == .folderMissing)
+      #expect(error?.transfer?.problem == .folderMissing)
     }
   }
 
@@ -179,9 +179,9 @@ struct DownloadTargetTests {
       let first = Task { try await bench.download() }
       try await bench.stub.waitForExchanges(1)
       let error = await failure { try await bench.download() }
-      #expect(error?.code == .refused && error?.transfer?.reason == .inUse)
+      #expect(error?.code == .refused && error?.transfer?.problem == .inUse)
       let discarding = await failure { try await bench.api.discardDownload(to: bench.target) }
-      #expect(discarding?.transfer?.reason == .inUse)
+      #expect(discarding?.transfer?.problem == .inUse)
       gate.open()
       _ = try await first.value
       #expect(bench.bytes(bench.target) == film.bytes && bench.stub.exchanges.count == 1)
@@ -210,7 +210,7 @@ struct DownloadTargetTests {
       film.fields[.contentLength] = String(Int64.max / 2)
       bench.reply(film.whole())
       let error = await failure { try await bench.download() }
-      #expect(error?.code == .refused && error?.transfer?.reason == .diskFull)
+      #expect(error?.code == .refused && error?.transfer?.problem == .diskFull)
       #expect(error?.message == "There is not enough space for the file. Free some space and try again.")
     }
   }

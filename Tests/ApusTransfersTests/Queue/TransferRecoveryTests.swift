@@ -28,7 +28,7 @@ struct TransferRecoveryTests {
       gate.open()
       for _ in 0..<2 {
         let error = await failure { try await transfers.completion(of: id) }
-        #expect(error?.transfer?.reason == .fileExists)
+        #expect(error?.transfer?.problem == .fileExists)
         try await transfers.resume(id)
       }
       _ = await failure { try await transfers.completion(of: id) }
@@ -60,7 +60,7 @@ struct TransferRecoveryTests {
       try #require(record.encoded()).write(to: URL(filePath: path))
       try files.moveItem(atPath: drive, toPath: away)
       let next = try await bench.queue()
-      #expect(try await next.outcome(of: id)?.transfer?.reason == .folderMissing)
+      #expect(try await next.outcome(of: id)?.transfer?.problem == .folderMissing)
       try files.moveItem(atPath: away, toPath: drive)
       try await next.resume(id)
       #expect(try await next.outcome(of: id) == nil)
@@ -108,7 +108,7 @@ struct TransferRecoveryTests {
       let next = try await bench.queue { $0.scheduler = held }
       #expect(next.all.map(\.id) == [id])
       #expect(
-        next.unusableRecords.mapValues(\.reason) == [
+        next.unusableRecords.mapValues(\.problem) == [
           "transfer-folder": .notAFile, "transfer-link": .notAFile, "transfer-locked": .notAFile,
         ])
       await next.close()

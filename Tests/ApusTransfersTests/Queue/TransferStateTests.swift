@@ -67,7 +67,7 @@ struct TransferStateTests {
     #expect(state.next() == .store)
     state.stored(full)
     #expect(actions(&state) == [.leave])
-    #expect(state.end == .notStored && state.commandFailure?.reason == .diskFull && state.isSettled(1))
+    #expect(state.end == .notStored && state.commandFailure?.problem == .diskFull && state.isSettled(1))
   }
 
   @Test("Pausing stops the run, stores that, and is settled only then")
@@ -167,7 +167,7 @@ struct TransferStateTests {
     state.discarded(full)
     #expect(!state.isSettled(2))
     #expect(actions(&state) == [.store])
-    #expect(state.isSettled(2) && state.commandFailure?.reason == .diskFull && state.goal == .pause)
+    #expect(state.isSettled(2) && state.commandFailure?.problem == .diskFull && state.goal == .pause)
     #expect(state.cancel().startsDriver)
     #expect(actions(&state) == [.store, .discard, .remove, .leave])
   }
@@ -192,7 +192,7 @@ struct TransferStateTests {
     _ = state.resume()
     #expect(state.next() == .store)
     state.stored(full)
-    #expect(state.isSettled(2) && state.commandFailure?.reason == .diskFull)
+    #expect(state.isSettled(2) && state.commandFailure?.problem == .diskFull)
     #expect(state.next() == .run)
     #expect(state.pause().stopsRun && state.commandFailure == nil)
   }

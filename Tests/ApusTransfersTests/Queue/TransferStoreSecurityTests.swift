@@ -24,7 +24,7 @@ struct TransferStoreSecurityTests {
       let bob = try await bench.queue(account: "bob")
       #expect(bob.all.isEmpty)
       for command in [bob.pause, bob.resume, bob.cancel] {
-        #expect(await failure { try await command(id) }?.transfer?.reason == .unknownTransfer)
+        #expect(await failure { try await command(id) }?.transfer?.problem == .unknownTransfer)
       }
       let nobody = try await bench.queue()
       #expect(nobody.all.isEmpty && bench.stub.exchanges.count == 1)
@@ -49,7 +49,7 @@ struct TransferStoreSecurityTests {
       environment.values[PrincipalKey.self] = { _, _ in 1 }
       let api = Client(environment: environment, transport: bench.stub)
       let error = await failure { try await bench.queue(api: api) }
-      #expect(error?.code == .invalidRequest && error?.transfer?.reason == .accountMissing)
+      #expect(error?.code == .invalidRequest && error?.transfer?.problem == .accountMissing)
       #expect(error?.description.contains("the queue of transfers has no account; set `account`") == true)
       let named = try await bench.queue(account: "ada", api: api)
       await named.close()
@@ -80,7 +80,7 @@ struct TransferStoreSecurityTests {
         return .status(201, fields: [.location: "/files/u1"])
       }
       let clip = Clip(path: bench.path(3))
-      let upload = await failure { try await api.upload(clip, by: .tus) }
+      let upload = await failure { try await api.upload(clip, by: .tus()) }
       #expect(upload?.code == .refused && bench.stub.exchanges.last?.method == .post)
     }
   }
@@ -147,7 +147,7 @@ struct TransferStoreSecurityTests {
       let next = try await bench.queue { $0.scheduler = held }
       #expect(next.all.map(\.id) == [id])
       #expect(next.unusableRecords.keys.sorted() == ["transfer-damaged", "transfer-renamed", "transfer-version"])
-      #expect(next.unusableRecords.values.allSatisfy { $0.reason == .unusableEndpoint })
+      #expect(next.unusableRecords.values.allSatisfy { $0.problem == .unusableEndpoint })
       await next.close()
       #expect(bench.records.count == 4)
     }
@@ -159,7 +159,7 @@ struct TransferStoreSecurityTests {
       try FileManager.default.createDirectory(
         atPath: bench.store.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
       let error = await failure { try await bench.queue() }
-      #expect(error?.code == .refused && error?.transfer?.reason == .notAFile)
+      #expect(error?.code == .refused && error?.transfer?.problem == .notAFile)
     }
   }
 
@@ -169,7 +169,7 @@ struct TransferStoreSecurityTests {
       let transfers = try await bench.queue()
       let clip = Clip(path: String(repeating: "x", count: 70_000))
       let error = await failure { try await transfers.upload(clip) }
-      #expect(error?.transfer?.reason == .unusableEndpoint)
+      #expect(error?.transfer?.problem == .unusableEndpoint)
       #expect(transfers.all.isEmpty && bench.records.isEmpty)
     }
   }

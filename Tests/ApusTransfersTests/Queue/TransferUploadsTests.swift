@@ -69,7 +69,7 @@ struct TransferUploadsTests {
         let sizes = Mutex<[Int]>([])
         func queue() async throws -> Transfers {
           try await Transfers(bench.api, store: bench.store) {
-            $0.uploads(of: DraftClip.self, by: .ietf) { _, result in sizes.withLock { $0.append(result.value.size) } }
+            $0.uploads(of: DraftClip.self, by: .ietf()) { _, result in sizes.withLock { $0.append(result.value.size) } }
           }
         }
         let first = try await queue()
@@ -94,7 +94,7 @@ struct TransferUploadsTests {
         let bytes = try bench.write(100_000)
         let (entered, gate) = (Gate(), Gate())
         let transfers = try await Transfers(bench.api, store: bench.store) {
-          $0.uploads(of: Clip.self, by: .tus) { _, _ in
+          $0.uploads(of: Clip.self, by: .tus()) { _, _ in
             entered.open()
             try? await gate.wait()
           }
@@ -110,7 +110,7 @@ struct TransferUploadsTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: left)
         let told = Mutex<[String]>([])
         let next = try await Transfers(bench.api, store: FileTransferStore(left)) {
-          $0.uploads(of: Clip.self, by: .tus) { _, result in
+          $0.uploads(of: Clip.self, by: .tus()) { _, result in
             told.withLock { $0.append("\(result.size) \(result.resumedBytes) \(result.url ?? "")") }
           }
         }
@@ -136,7 +136,7 @@ struct TransferUploadsTests {
         let sizes = Mutex<[Int]>([])
         func queue(_ store: any TransferStore) async throws -> Transfers {
           try await Transfers(bench.api, store: store) {
-            $0.uploads(of: DraftClip.self, by: .ietf) { _, result in sizes.withLock { $0.append(result.value.size) } }
+            $0.uploads(of: DraftClip.self, by: .ietf()) { _, result in sizes.withLock { $0.append(result.value.size) } }
           }
         }
         let log = StoreLog(bench.store)
@@ -152,7 +152,7 @@ struct TransferUploadsTests {
         try #require(record.encoded()).write(to: URL(filePath: path))
         let next = try await queue(bench.store)
         let lost = try await next.outcome(of: id)
-        #expect(lost?.transfer?.reason == .responseLost && server.exchanges.count == 1)
+        #expect(lost?.transfer?.problem == .responseLost && server.exchanges.count == 1)
         await next.close()
         let stored = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
         #expect(stored.failure != nil && stored.uploaded == nil)
@@ -185,7 +185,7 @@ struct TransferUploadsTests {
         let told = Mutex(0)
         let (gate, entered) = (Gate(), Gate())
         let transfers = try await Transfers(bench.api, store: bench.store) {
-          $0.uploads(of: Linked.self, by: .ietf) { _, _ in
+          $0.uploads(of: Linked.self, by: .ietf()) { _, _ in
             entered.open()
             try? await gate.wait()
           }
@@ -198,7 +198,7 @@ struct TransferUploadsTests {
         try await waitWhile(!transfers.all.isEmpty)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: left)
         let next = try await Transfers(bench.api, store: FileTransferStore(left)) {
-          $0.uploads(of: Linked.self, by: .ietf) { _, _ in told.withLock { $0 += 1 } }
+          $0.uploads(of: Linked.self, by: .ietf()) { _, _ in told.withLock { $0 += 1 } }
         }
         let error = try await next.outcome(of: id)
         #expect(error?.status == 404 && told.withLock(\.self) == 0)
@@ -218,10 +218,10 @@ struct TransferUploadsTests {
       try await UploadBench.with(server) { bench in
         try bench.write(1_000_000)
         let log = StoreLog(bench.store)
-        let transfers = try await Transfers(bench.api, store: log) { $0.uploads(of: DraftClip.self, by: .ietf) }
+        let transfers = try await Transfers(bench.api, store: log) { $0.uploads(of: DraftClip.self, by: .ietf()) }
         let id = try await transfers.upload(DraftClip(path: bench.path))
         let error = try await transfers.outcome(of: id)
-        #expect(isGone ? error?.transfer?.reason == .uploadGone : error == nil)
+        #expect(isGone ? error?.transfer?.problem == .uploadGone : error == nil)
         let end = try #require(log.changes.firstIndex(of: isGone ? "transfer failed" : "transfer uploaded"))
         let removal = try #require(log.changes.firstIndex(of: "upload removed"))
         #expect(log.changes.firstIndex(of: "upload") ?? .max < end && end < removal)
@@ -247,7 +247,7 @@ struct TransferUploadsTests {
         try bench.write(1000)
         let sizes = Mutex<[Int]>([])
         let transfers = try await Transfers(bench.api, store: bench.store) {
-          $0.uploads(of: Judged.self, by: .ietf) { _, result in
+          $0.uploads(of: Judged.self, by: .ietf()) { _, result in
             if case .rejected(let film) = result.value { sizes.withLock { $0.append(film.size) } }
           }
         }
@@ -270,7 +270,7 @@ struct TransferUploadsTests {
         func queue() async throws -> Transfers {
           try await Transfers(bench.api, store: bench.store) {
             $0.scheduler = held
-            $0.uploads(of: Clip.self, by: .tus)
+            $0.uploads(of: Clip.self, by: .tus())
           }
         }
         let transfers = try await queue()
@@ -298,7 +298,7 @@ struct TransferUploadsTests {
   func fileGone() async throws {
     try await UploadServer.with(.tus) { _, server in
       try await UploadBench.with(server) { bench in
-        let transfers = try await Transfers(bench.api, store: bench.store) { $0.uploads(of: Clip.self, by: .tus) }
+        let transfers = try await Transfers(bench.api, store: bench.store) { $0.uploads(of: Clip.self, by: .tus()) }
         let id = try await transfers.upload(Clip(path: bench.path))
         let error = await failure { try await transfers.completion(of: id) }
         #expect(error != nil && server.exchanges.isEmpty)

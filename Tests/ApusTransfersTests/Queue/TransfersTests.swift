@@ -228,13 +228,13 @@ struct TransfersTests {
     try await QueueBench.with { bench in
       let transfers = try await bench.queue()
       let unknown = Transfer.ID(rawValue: "0123")
-      #expect(await failure { try await transfers.pause(unknown) }?.transfer?.reason == .unknownTransfer)
-      #expect(await failure { try await transfers.completion(of: unknown) }?.transfer?.reason == .unknownTransfer)
+      #expect(await failure { try await transfers.pause(unknown) }?.transfer?.problem == .unknownTransfer)
+      #expect(await failure { try await transfers.completion(of: unknown) }?.transfer?.problem == .unknownTransfer)
       await transfers.close()
       let closed = await failure { try await transfers.resume(unknown) }
-      #expect(closed?.code == .refused && closed?.transfer?.reason == .closed)
+      #expect(closed?.code == .refused && closed?.transfer?.problem == .closed)
       let added = await failure { try await transfers.download(FilmFile(), to: bench.path(7)) }
-      #expect(added?.transfer?.reason == .closed && bench.records.isEmpty)
+      #expect(added?.transfer?.problem == .closed && bench.records.isEmpty)
     }
   }
 
@@ -247,12 +247,12 @@ struct TransfersTests {
       bench.stub.onAny(reply: film.whole().stalled(after: 100))
       let transfers = try await bench.queue()
       let refused = await failure { try await transfers.download(Other(), to: bench.path(1)) }
-      #expect(refused?.transfer?.reason == .unusableEndpoint)
+      #expect(refused?.transfer?.problem == .unusableEndpoint)
       let id = try await transfers.download(FilmFile(), to: bench.path(7))
       try await waitWhile(transfers[id]?.progress.completed != 100_000)
       await transfers.close()
       let without = try await Transfers(bench.bench.api, store: bench.store) { _ in }
-      try await without.wait(id) { $0.failure?.transfer?.reason == .unusableEndpoint }
+      try await without.wait(id) { $0.failure?.transfer?.problem == .unusableEndpoint }
       await without.close()
       #expect(bench.records.count == 1)
       let last = try await Transfers(bench.bench.api, store: bench.store) { _ in }
@@ -401,7 +401,7 @@ struct TransfersTests {
       let second = try await bench.queue()
       #expect(second.all.isEmpty)
       let error = await failure { try await second.download(FilmFile(), to: bench.path(7)) }
-      #expect(error?.code == .refused && error?.transfer?.reason == .inUse)
+      #expect(error?.code == .refused && error?.transfer?.problem == .inUse)
       await first.close()
       #expect(try await second.download(FilmFile(), to: bench.path(7)) == id)
       await second.close()

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Records of transfers in a folder")
 struct FileTransferStoreTests {
-  private func failureReason(_ work: () async throws -> Void) async -> TransferError.Reason? {
+  private func failureReason(_ work: () async throws -> Void) async -> TransferError.Problem? {
     do {
       try await work()
       return nil
     } catch {
-      return (error as? TransferError)?.reason
+      return (error as? TransferError)?.problem
     }
   }
 

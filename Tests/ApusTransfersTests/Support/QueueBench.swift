@@ -47,7 +47,7 @@ final class QueueBench: Sendable {
       configuration.downloads(of: FilmFile.self) { [self] film, file in
         log.withLock { $0.append("film \(film.id) \(file.size)") }
       }
-      configuration.uploads(of: Clip.self, by: .tus) { [self] _, result in
+      configuration.uploads(of: Clip.self, by: .tus()) { [self] _, result in
         log.withLock { $0.append("clip \(result.size) \(result.url ?? "")") }
       }
       configure(&configuration)

@@ -49,5 +49,5 @@ struct UploadBench: Sendable {
 }
 
 extension UploadServer.Dialect {
-  var uploadProtocol: UploadProtocol { self == .tus ? .tus : .ietf }
+  var uploadProtocol: UploadProtocol { self == .tus ? .tus() : .ietf() }
 }

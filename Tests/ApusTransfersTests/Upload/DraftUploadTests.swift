@@ -12,7 +12,7 @@ import Testing
 struct DraftUploadTests {
   /// Uploads a file of 100,000 bytes. Returns the requests that sent content, and the error.
   private func upload(
-    _ uploadProtocol: UploadProtocol = .ietf(.withoutContent), limits: String? = nil, faults: [Fault] = [],
+    _ uploadProtocol: UploadProtocol = .ietf(createsFirst: true), limits: String? = nil, faults: [Fault] = [],
     override: @escaping @Sendable (RecordedRequest) -> Reply? = { _ in nil }
   ) async throws -> (parts: [RecordedExchange], error: CallError?) {
     try await UploadServer.with(.ietf, faults: faults, override: override) { uploads, server in
@@ -36,7 +36,7 @@ struct DraftUploadTests {
   @Test("Limits that the server states after an interruption apply to the rest")
   func laterLimits() async throws {
     let fault = Fault(at: .requestContent(after: 25_000), .reset, on: .request(0))
-    let (parts, error) = try await upload(.ietf, limits: "max-append-size=30000", faults: [fault])
+    let (parts, error) = try await upload(.ietf(), limits: "max-append-size=30000", faults: [fault])
     #expect(error == nil && parts.dropFirst().dropLast().allSatisfy { $0.contentLength == 30_000 })
     #expect(parts.count >= 3)
   }
@@ -56,19 +56,19 @@ struct DraftUploadTests {
   @Test(
     "Content of a size that the server does not accept fails with the limit",
     arguments: [
-      ("max-size=99999", TransferError.Reason.contentTooLarge(limit: 99_999)),
+      ("max-size=99999", TransferError.Problem.contentTooLarge(limit: 99_999)),
       ("min-size=100001", .contentTooSmall(minimum: 100_001)),
     ])
-  func sizes(limits: String, reason: TransferError.Reason) async throws {
+  func sizes(limits: String, reason: TransferError.Problem) async throws {
     let creation = try await upload(limits: limits)
-    #expect(creation.error?.transfer?.reason == reason && creation.error?.code == .refused && creation.parts.isEmpty)
+    #expect(creation.error?.transfer?.problem == reason && creation.error?.code == .refused && creation.parts.isEmpty)
     let fault = Fault(at: .requestContent(after: 25_000), .reset, on: .request(0))
-    let later = try await upload(.ietf, limits: limits, faults: [fault])
-    #expect(later.error?.transfer?.reason == reason && later.parts.count == 1)
+    let later = try await upload(.ietf(), limits: limits, faults: [fault])
+    #expect(later.error?.transfer?.problem == reason && later.parts.count == 1)
     let tooLarge = try await upload { request in
       request.method == "PATCH" ? .status(413, fields: ["Upload-Limit": limits]) : nil
     }
-    #expect(tooLarge.error?.transfer?.reason == reason)
+    #expect(tooLarge.error?.transfer?.problem == reason)
   }
 
   @Test("An upload expires after the age that the server states")
@@ -94,7 +94,7 @@ struct DraftUploadTests {
       "sha-256=:\(Data(SHA256.hash(data: bytes[range])).base64EncodedString()):"
     }
     let (parts, error) = try await upload(
-      .ietf(.withoutContent, digest: .sha256), limits: "max-append-size=60000",
+      .ietf(createsFirst: true, digest: .sha256), limits: "max-append-size=60000",
       override: { request in
         if request.method == "POST" { #expect(request.fields["Repr-Digest"] == digest(0..<100_000)) }
         return nil

@@ -21,9 +21,9 @@ struct EarlyResponseTests {
 
     var uploadProtocol: UploadProtocol {
       switch self {
-      case .tus: .tus
-      case .ietf: .ietf(.withoutContent)
-      case .creation: .ietf
+      case .tus: .tus()
+      case .ietf: .ietf(createsFirst: true)
+      case .creation: .ietf()
       }
     }
 
@@ -80,7 +80,7 @@ struct EarlyResponseTests {
     try await upload(kind, status: 200) {
       $0.method == "PATCH"
     } _: { outcome, _, server in
-      #expect(outcome.error?.code == .connectionLost && outcome.error?.transfer?.reason == .interrupted)
+      #expect(outcome.error?.code == .connectionLost && outcome.error?.transfer?.problem == .interrupted)
       #expect(outcome.error?.detail.hasPrefix("the server responded 200 after ") == true)
       #expect(server.exchanges.count { $0.method == "PATCH" } == 6)
     }

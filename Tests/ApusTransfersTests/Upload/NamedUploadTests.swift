@@ -12,7 +12,7 @@ struct NamedUploadTests {
   enum Way: String, CaseIterable, Sendable {
     case tus, ietf
 
-    var uploadProtocol: UploadProtocol { self == .tus ? .tus : .ietf(.withoutContent) }
+    var uploadProtocol: UploadProtocol { self == .tus ? .tus() : .ietf(createsFirst: true) }
   }
 
   private let stub = StubTransport()
@@ -146,7 +146,7 @@ struct NamedUploadTests {
       let server = NamedUploadTests()
       if locations.count == 1 { server.stubServer(locations[0]) } else { server.stubServer(locations[0], locations[1]) }
       let error = await failure { try await server.client().upload(server.film, by: way.uploadProtocol) }
-      #expect(error?.code == .malformedResponse && error?.transfer?.reason == .noLocation)
+      #expect(error?.code == .malformedResponse && error?.transfer?.problem == .noLocation)
       #expect(server.urls == ["POST https://films.example/files"])
     }
   }

@@ -40,8 +40,8 @@ struct SecondResponseTests {
         let error = await failure {
           switch way {
           case .plain: try await bench.api.send(film)
-          case .tus: _ = try await bench.api.upload(film, by: .tus, options: bench.options)
-          case .ietf: _ = try await bench.api.upload(film, by: .ietf, options: bench.options)
+          case .tus: _ = try await bench.api.upload(film, by: .tus(), options: bench.options)
+          case .ietf: _ = try await bench.api.upload(film, by: .ietf(), options: bench.options)
           }
         }
         gate?.open()

@@ -34,8 +34,8 @@ struct UnreadableFileTests {
       try await UploadBench.with(server) { bench in
         try bench.write(1000)
         let film = bench.film.field("X-Path", bench.path)
-        let error = await failure { try await bench.api.upload(film, by: .tus, options: bench.options) }
-        #expect(error?.code == .encoding && error?.transfer?.reason == .fileMissing)
+        let error = await failure { try await bench.api.upload(film, by: .tus(), options: bench.options) }
+        #expect(error?.code == .encoding && error?.transfer?.problem == .fileMissing)
         #expect(error?.message == "The file does not exist.")
         #expect(error?.description.contains("the file does not exist; check the path") == true)
       }
@@ -45,9 +45,10 @@ struct UnreadableFileTests {
   @Test(
     "The digest of a file that cannot be read fails with the reason",
     arguments: [
-      ("", TransferError.Reason.isFolder), ("/none", .fileMissing), ("/file/below", .fileMissing), ("/loop", .notAFile),
+      ("", TransferError.Problem.isFolder), ("/none", .fileMissing), ("/file/below", .fileMissing),
+      ("/loop", .notAFile),
     ])
-  func digest(path: String, reason: TransferError.Reason) async throws {
+  func digest(path: String, reason: TransferError.Problem) async throws {
     try await DownloadBench.with { bench in
       try Data("x".utf8).write(to: URL(filePath: bench.folder + "/file"))
       try FileManager.default.createSymbolicLink(atPath: bench.folder + "/loop", withDestinationPath: "loop")
@@ -55,7 +56,7 @@ struct UnreadableFileTests {
         _ = try await FileDigest(ofFileAt: bench.folder + path)
         Issue.record("the file was read")
       } catch {
-        #expect(error.reason == reason)
+        #expect(error.problem == reason)
       }
     }
   }
@@ -69,7 +70,7 @@ struct UnreadableFileTests {
         try FileManager.default.createSymbolicLink(atPath: folder + "/loop", withDestinationPath: "loop")
         let film = Request<Void>.post("/files", content: .file(folder + path))
         let plain = await failure { try await bench.api.send(film) }
-        let resumable = await failure { try await bench.api.upload(film, by: .tus) }
+        let resumable = await failure { try await bench.api.upload(film, by: .tus()) }
         #expect(plain?.code == .encoding && resumable?.code == .encoding)
         #expect(plain?.detail.hasPrefix("the file cannot be sent: ") == true && plain?.detail == resumable?.detail)
         #expect(server.exchanges.isEmpty)

@@ -83,7 +83,7 @@ struct UploadFailuresTests {
     try await upload(.tus) { request in
       request.method == "POST" ? nil : .status(502)
     } _: { result, _, server in
-      #expect(result.error?.status == 502 && result.error?.transfer?.reason == .interrupted)
+      #expect(result.error?.status == 502 && result.error?.transfer?.problem == .interrupted)
       #expect(server.exchanges.count == 7)
     }
   }
@@ -104,7 +104,7 @@ struct UploadFailuresTests {
     try await upload(.ietf, Variation(faults: [fault])) { request in
       request.method == "HEAD" ? .status(404) : nil
     } _: { result, _, server in
-      #expect(result.error?.code == .connectionLost && result.error?.transfer?.reason == .uploadGone)
+      #expect(result.error?.code == .connectionLost && result.error?.transfer?.problem == .uploadGone)
       #expect(result.error?.description.contains("the same call starts again") == true)
       #expect(server.exchanges.map(\.method) == ["POST", "HEAD"])
     }
@@ -136,7 +136,7 @@ struct UploadFailuresTests {
 
   @Test("The draft: a success that does not say whether the upload is complete is confirmed")
   func ietfConfirms() async throws {
-    try await upload(.ietf, Variation(uploadProtocol: .ietf(.withoutContent))) { request in
+    try await upload(.ietf, Variation(uploadProtocol: .ietf(createsFirst: true))) { request in
       switch request.method {
       case "PATCH" where request.number == 1: .json(#"{"size":1}"#)
       case "HEAD": .status(204, fields: ["Upload-Complete": "?1", "Upload-Offset": "100000"])
@@ -168,27 +168,27 @@ struct UploadFailuresTests {
     try await upload(.ietf) { _ in
       .status(201, fields: ["Upload-Complete": "?0"])
     } _: { result, _, server in
-      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.reason == .noLocation)
+      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.problem == .noLocation)
       #expect(server.exchanges.count == 1)
     }
   }
 
   @Test("The draft: a server that takes small parts gets them")
   func ietfParts() async throws {
-    try await upload(.ietf, Variation(uploadProtocol: .ietf(.withoutContent))) { request in
+    try await upload(.ietf, Variation(uploadProtocol: .ietf(createsFirst: true))) { request in
       request.number == 0
         ? .status(201, fields: ["Location": "/files/upload-0", "Upload-Limit": "max-append-size=40000, max-age=60"])
         : nil
     } _: { result, uploads, server in
       // The creation is the test's own, so the server knows nothing of it.
-      #expect(result.error?.transfer?.reason == .uploadGone)
+      #expect(result.error?.transfer?.problem == .uploadGone)
       #expect(server.exchanges[1].request.fields["Upload-Complete"] == "?0")
       #expect(server.exchanges[1].request.fields["Content-Length"] == "40000")
     }
-    try await upload(.ietf, Variation(uploadProtocol: .ietf(.withoutContent))) { request in
+    try await upload(.ietf, Variation(uploadProtocol: .ietf(createsFirst: true))) { request in
       request.number == 0 ? .status(201, fields: ["Location": "/f", "Upload-Limit": "max-size=99999"]) : nil
     } _: { result, _, _ in
-      #expect(result.error?.code == .refused && result.error?.transfer?.reason == .contentTooLarge(limit: 99_999))
+      #expect(result.error?.code == .refused && result.error?.transfer?.problem == .contentTooLarge(limit: 99_999))
     }
   }
 
@@ -197,7 +197,7 @@ struct UploadFailuresTests {
     try await upload(.tus) { _ in
       .status(201, fields: location.isEmpty ? [:] : ["Location": location])
     } _: { result, _, _ in
-      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.reason == .noLocation)
+      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.problem == .noLocation)
     }
   }
 
@@ -216,7 +216,7 @@ struct UploadFailuresTests {
       default: nil
       }
     } _: { result, _, _ in
-      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.reason == .unusableOffset)
+      #expect(result.error?.code == .malformedResponse && result.error?.transfer?.problem == .unusableOffset)
     }
   }
 
@@ -225,7 +225,7 @@ struct UploadFailuresTests {
     try await upload(.tus) { request in
       request.method == "PATCH" ? .status(204, fields: ["Upload-Offset": "0"]) : nil
     } _: { result, _, server in
-      #expect(result.error?.transfer?.reason == .unusableOffset && server.exchanges.count < 10)
+      #expect(result.error?.transfer?.problem == .unusableOffset && server.exchanges.count < 10)
     }
   }
 
@@ -243,12 +243,12 @@ struct UploadFailuresTests {
         try await UploadBench.with(server) { bench in
           try bench.write(100_000)
           if isVoid {
-            let result = try await bench.api.upload(bench.film, by: .tus)
-            #expect(result.head.status.code == 204 && result.url == "\(server.origin)/files/upload-0")
+            let result = try await bench.api.upload(bench.film, by: .tus())
+            #expect(result.status == 204 && result.url == "\(server.origin)/files/upload-0")
           } else {
             let film = Request<StoredFilm>.post("/files", content: .file(bench.path))
-            let error = await failure { try await bench.api.upload(film, by: .tus) }
-            #expect(error?.transfer?.reason == .responseLost && error?.transfer?.keptBytes == 100_000)
+            let error = await failure { try await bench.api.upload(film, by: .tus()) }
+            #expect(error?.transfer?.problem == .responseLost && error?.transfer?.keptBytes == 100_000)
           }
         }
       }
@@ -267,8 +267,8 @@ struct UploadFailuresTests {
       try await UploadBench.with(server) { bench in
         try bench.write(5_000_000)
         path.withLock { $0 = bench.path }
-        let error = await failure { try await bench.api.upload(bench.film, by: .tus, options: bench.options) }
-        #expect(error?.transfer?.reason == .contentChanged && error?.code == .encoding)
+        let error = await failure { try await bench.api.upload(bench.film, by: .tus(), options: bench.options) }
+        #expect(error?.transfer?.problem == .contentChanged && error?.code == .encoding)
         #expect(server.exchanges.filter { $0.method == "HEAD" }.count == 1)
         #expect(uploads.offset(of: "/files/upload-0") < 5_000_000)
       }
@@ -283,10 +283,10 @@ struct UploadFailuresTests {
     } _: { uploads, server in
       try await UploadBench.with(server) { bench in
         try bench.write(5_000_000)
-        let first = await failure { try await bench.api.upload(bench.film, by: .tus, options: bench.options) }
+        let first = await failure { try await bench.api.upload(bench.film, by: .tus(), options: bench.options) }
         #expect(first?.status == 503 && bench.records.count == 2)
         let bytes = try bench.write(5_000_000, seed: 3)
-        let result = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
+        let result = try await bench.api.upload(bench.film, by: .tus(), options: bench.options)
         #expect(result.resumedBytes == 0 && uploads.has(bytes, in: "/files/upload-3") && bench.records.isEmpty)
         // The old one may be complete, so it is not removed.
         #expect(!server.exchanges.contains { $0.method == "DELETE" })

@@ -22,8 +22,8 @@ struct UploadRecordTests {
         let bytes = try bench.write(2_000_000)
         var options = bench.options
         options.maximumContinuations = 0
-        let error = await failure { try await bench.api.upload(bench.film, by: .tus, options: options) }
-        #expect(error?.code == .connectionLost && error?.transfer?.reason == .interrupted)
+        let error = await failure { try await bench.api.upload(bench.film, by: .tus(), options: options) }
+        #expect(error?.code == .connectionLost && error?.transfer?.problem == .interrupted)
         #expect(bench.records.filter { $0.hasSuffix(".json") }.count == 1)
         try await test(bench, uploads, server, bytes)
       }
@@ -40,7 +40,7 @@ struct UploadRecordTests {
           .field("Authorization", "Bearer SENTINEL")
         var options = UploadOptions(store: bench.store, account: "SENTINEL")
         options.maximumContinuations = 0
-        _ = await failure { try await bench.api.upload(film, by: .tus, options: options) }
+        _ = await failure { try await bench.api.upload(film, by: .tus(), options: options) }
         let name = try #require(bench.records.first { $0.hasSuffix(".json") })
         let record = try #require(bench.bench.bytes("\(bench.store.path)/\(name)"))
         let text = String(decoding: record, as: UTF8.self)
@@ -52,7 +52,7 @@ struct UploadRecordTests {
   @Test("The same call continues where the upload ended")
   func continues() async throws {
     try await interrupted { bench, uploads, server, bytes in
-      let result = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
+      let result = try await bench.api.upload(bench.film, by: .tus(), options: bench.options)
       #expect(result.resumedBytes >= 500_000 && result.resumedBytes < 1_500_000)
       #expect(uploads.received == bytes.count && uploads.has(bytes) && bench.records.isEmpty)
     }
@@ -63,9 +63,9 @@ struct UploadRecordTests {
     try await interrupted { bench, uploads, server, bytes in
       let other = UploadOptions(store: bench.store, account: "other")
       let film = Request<Void>.post("/files?owner=2", content: .file(bench.path))
-      let first = try await bench.api.upload(bench.film, by: .tus, options: other)
-      let second = try await bench.api.upload(film, by: .tus, options: bench.options)
-      let third = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
+      let first = try await bench.api.upload(bench.film, by: .tus(), options: other)
+      let second = try await bench.api.upload(film, by: .tus(), options: bench.options)
+      let third = try await bench.api.upload(bench.film, by: .tus(), options: bench.options)
       #expect((first.resumedBytes, second.resumedBytes) == (0, 0) && third.resumedBytes >= 500_000)
     }
   }
@@ -80,7 +80,7 @@ struct UploadRecordTests {
         var record = record
         record.ticket.expiration = 1
         try (isExpired ? record.encoded() : Data("{".utf8))?.write(to: URL(filePath: path))
-        let result = try await bench.api.upload(bench.film, by: .tus, options: bench.options)
+        let result = try await bench.api.upload(bench.film, by: .tus(), options: bench.options)
         #expect(result.resumedBytes == 0 && bench.records.isEmpty)
       }
     }
@@ -90,14 +90,14 @@ struct UploadRecordTests {
   func discard() async throws {
     try await interrupted { bench, uploads, server, bytes in
       let lock = try await bench.store.lock(String(try #require(bench.records.first).prefix { $0 != "." }))
-      let error = await failure { try await bench.api.upload(bench.film, by: .tus, options: bench.options) }
-      #expect(error?.code == .refused && error?.transfer?.reason == .inUse)
-      let second = await failure { try await bench.api.discardUpload(bench.film, by: .tus, options: bench.options) }
-      #expect(second?.transfer?.reason == .inUse)
+      let error = await failure { try await bench.api.upload(bench.film, by: .tus(), options: bench.options) }
+      #expect(error?.code == .refused && error?.transfer?.problem == .inUse)
+      let second = await failure { try await bench.api.discardUpload(bench.film, by: .tus(), options: bench.options) }
+      #expect(second?.transfer?.problem == .inUse)
       await lock.release()
-      try await bench.api.discardUpload(bench.film, by: .tus, options: bench.options)
+      try await bench.api.discardUpload(bench.film, by: .tus(), options: bench.options)
       #expect(server.exchanges.last?.method == "DELETE" && bench.records.isEmpty)
-      try await bench.api.discardUpload(bench.film, by: .tus, options: bench.options)
+      try await bench.api.discardUpload(bench.film, by: .tus(), options: bench.options)
       #expect(server.exchanges.filter { $0.method == "DELETE" }.count == 1)
     }
   }
@@ -113,7 +113,7 @@ struct UploadRecordTests {
           _ = try await bench.api.send(Request<Void>.post(.url("\(storage.origin)/files")).field("Upload-Length", "9"))
           try bench.write(100_000)
           let film = bench.film.field("X-Tenant", "7").field("Authorization", "Bearer secret", isSensitive: true)
-          _ = try await bench.api.upload(film, by: .tus)
+          _ = try await bench.api.upload(film, by: .tus())
           #expect(server.exchanges.first?.request.fields["X-Tenant"] == "7")
           let part = try #require(storage.exchanges.last?.request)
           #expect(part.method == "PATCH" && part.contentLength == 100_000)

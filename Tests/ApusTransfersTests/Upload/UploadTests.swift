@@ -40,7 +40,7 @@ struct UploadTests {
       try await UploadBench.with(server) { bench in
         try bench.write(1000)
         let tagged = bench.film.field("X-Tenant", "7").field("Content-Language", "ja")
-        _ = try await bench.api.upload(tagged, by: .tus)
+        _ = try await bench.api.upload(tagged, by: .tus())
         let (creation, part) = (server.exchanges[0].request, server.exchanges[1].request)
         #expect((creation.method, part.method) == ("POST", "PATCH"))
         #expect(creation.fields["Tus-Resumable"] == "1.0.0" && part.fields["Tus-Resumable"] == "1.0.0")
@@ -61,7 +61,7 @@ struct UploadTests {
         _ = try await bench.api.upload(bench.film, by: .tus(metadata: ["name": "Rän", "flag": ""]))
         #expect(server.exchanges[0].request.fields["Upload-Metadata"] == "flag,name UsOkbg==")
         let error = await failure { try await bench.api.upload(bench.film, by: .tus(metadata: ["a,b": "1"])) }
-        #expect(error?.code == .invalidRequest && error?.transfer?.reason == .invalidMetadata)
+        #expect(error?.code == .invalidRequest && error?.transfer?.problem == .invalidMetadata)
         #expect(server.exchanges.count == 2)
       }
     }
@@ -72,7 +72,7 @@ struct UploadTests {
     try await UploadServer.with(.tus) { _, server in
       try await UploadBench.with(server) { bench in
         try bench.write(0)
-        let result = try await bench.api.upload(bench.film, by: .tus)
+        let result = try await bench.api.upload(bench.film, by: .tus())
         #expect(result.size == 0 && server.exchanges.map(\.method) == ["POST"])
       }
     }
@@ -106,7 +106,7 @@ struct UploadTests {
       try await UploadBench.with(server) { bench in
         let bytes = try bench.write(3_000_000)
         let film = Request<StoredFilm>.post("/films", content: .file(bench.path))
-        let result = try await bench.api.upload(film, by: .ietf)
+        let result = try await bench.api.upload(film, by: .ietf())
         #expect(result.value == StoredFilm(size: 3_000_000))
         #expect(uploads.has(bytes))
         let methods = server.exchanges.map(\.method)
@@ -129,7 +129,7 @@ struct UploadTests {
       try await UploadBench.with(server) { bench in
         let bytes = try bench.write(3_000_000)
         let film = Request<StoredFilm>.post("/films", content: .file(bench.path))
-        let result = try await bench.api.upload(film, by: .ietf(.withoutContent))
+        let result = try await bench.api.upload(film, by: .ietf(createsFirst: true))
         #expect(result.value == StoredFilm(size: 3_000_000) && uploads.has(bytes))
         #expect(server.exchanges.map(\.method) == ["POST", "PATCH"])
         let first = server.exchanges[0].request
@@ -147,7 +147,7 @@ struct UploadTests {
       try await UploadBench.with(server) { bench in
         try bench.write(1000)
         let film = Request<StoredFilm>.post("/films", content: .file(bench.path))
-        #expect(try await bench.api.upload(film, by: .ietf).value.size == 1000)
+        #expect(try await bench.api.upload(film, by: .ietf()).value.size == 1000)
       }
     }
   }
@@ -188,7 +188,7 @@ struct UploadTests {
         try await waitWhile(bench.records.count < 2)
         task.cancel()
         let error = await task.value
-        #expect(error?.code == .cancelled && error?.transfer?.reason == .interrupted)
+        #expect(error?.code == .cancelled && error?.transfer?.problem == .interrupted)
         #expect(bench.records.count == 2)
         #expect(DownloadBench.mode(of: bench.store.path) == 0o700)
         for record in bench.records { #expect(DownloadBench.mode(of: "\(bench.store.path)/\(record)") == 0o600) }
@@ -217,7 +217,7 @@ struct UploadTests {
         }
         for content in [RequestContent.bytes(data), .stream(stream)] {
           _ = try await bench.api.upload(
-            Request<Void>.post("/files", content: content), by: .tus, options: bench.options)
+            Request<Void>.post("/files", content: content), by: .tus(), options: bench.options)
           let creation = try #require(server.exchanges.last { $0.method == "POST" })
           #expect(uploads.has([UInt8](data), in: UploadServer.target(of: creation.request)))
         }
@@ -232,14 +232,14 @@ struct UploadTests {
       try await UploadBench.with(server) { bench in
         let once = ContentStream(length: 3, isReplayable: false) { { nil } }
         let endless = ContentStream(isReplayable: true) { { nil } }
-        let reasons: [TransferError.Reason] = [.notReplayable, .unknownLength]
+        let reasons: [TransferError.Problem] = [.notReplayable, .unknownLength]
         for (stream, reason) in zip([once, endless], reasons) {
           let request = Request<Void>.post("/files", content: .stream(stream))
-          let error = await failure { try await bench.api.upload(request, by: .tus) }
-          #expect(error?.code == .invalidRequest && error?.transfer?.reason == reason)
+          let error = await failure { try await bench.api.upload(request, by: .tus()) }
+          #expect(error?.code == .invalidRequest && error?.transfer?.problem == reason)
         }
         let missing = await failure {
-          try await bench.api.upload(Request<Void>.post("/files", content: .file("/none")), by: .tus)
+          try await bench.api.upload(Request<Void>.post("/files", content: .file("/none")), by: .tus())
         }
         #expect(missing?.code == .encoding && server.exchanges.isEmpty)
       }

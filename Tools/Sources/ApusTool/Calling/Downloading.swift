@@ -90,7 +90,7 @@ extension Ending {
   private static func advice(_ transfer: TransferError, _ error: CallError) -> String {
     switch transfer.reason {
     case .fileExists: return " Use --force to replace it, or --output for another name."
-    case .fileTooLarge: return " Use a larger --max-filesize to allow it." + kept(transfer)
+    case .sizeLimit: return " Use a larger --max-filesize to allow it." + kept(transfer)
     default: return kept(transfer, mayStartOver: transfer.reason != .interrupted || error.code == .rejected)
     }
   }

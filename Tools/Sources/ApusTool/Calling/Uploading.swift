@@ -85,7 +85,7 @@ struct Uploading: Sendable {
   private var uploadProtocol: UploadProtocol {
     switch plan.style {
     case .tus(let checksum): .tus(checksum: checksum)
-    case .plain, .ietf: connection.transport == .urlsession ? .ietf(.withoutContent) : .ietf
+    case .plain, .ietf: connection.transport == .urlsession ? .ietf(createsFirst: true) : .ietf()
     }
   }
 

@@ -156,11 +156,12 @@ struct UploadCommand: AsyncParsableCommand {
     guard !include, !raw else {
       throw PlanError("--include and --raw are for a response; --protocol tus prints the URL of the upload.")
     }
-    guard let checksum else { return .tus(nil) }
-    guard let algorithm = UploadProtocol.Checksum(rawValue: checksum.lowercased()) else {
-      throw PlanError("--checksum takes sha1 or sha256.")
+    switch checksum?.lowercased() {
+    case nil: return .tus(nil)
+    case "sha1": return .tus(.sha1)
+    case "sha256": return .tus(.sha256)
+    default: throw PlanError("--checksum takes sha1 or sha256.")
     }
-    return .tus(algorithm)
   }
 
   private func checkFields(_ fields: [RawField]) throws(PlanError) {

@@ -81,7 +81,7 @@ extension ExitStatus {
     if let transfer = error.transfer, transfer.reason != .interrupted, error.code == .refused {
       // The server's limits, as with 413; the other reasons are those of files.
       switch transfer.reason {
-      case .contentTooLarge, .contentTooSmall: self = .rejected
+      case .sizeLimit: self = .rejected
       default: self = .output
       }
       return

@@ -101,7 +101,7 @@ struct ExitStatusTests {
     let client = Client(baseURL: "http://h.example", transport: transport)
     do throws(CallError) {
       _ = try await client.upload(
-        Request<Content>.method(.post, "/", content: .text("film")), by: .ietf(.withoutContent))
+        Request<Content>.method(.post, "/", content: .text("film")), by: .ietf(createsFirst: true))
       Issue.record("the upload did not fail")
     } catch {
       let ending = Ending(upload: error)
