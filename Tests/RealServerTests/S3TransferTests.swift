@@ -46,7 +46,7 @@ struct S3TransferTests {
         watched.options.uploadProgress = progress
         let counts = Task { await Self.counts(of: progress) }
         let result = try await watched.upload(path, to: "films/film ü.mp4")
-        #expect(result.size == 100_000_000 && result.object.entityTag?.hasSuffix("-12\"") == true)
+        #expect(result.size == 100_000_000 && result.value.entityTag?.hasSuffix("-12\"") == true)
         #expect(failures.count == 3)
         let reported = await counts.value
         #expect(reported == reported.sorted() && reported.last == 100_000_000)

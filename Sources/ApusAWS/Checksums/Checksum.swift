@@ -20,7 +20,7 @@ public enum ChecksumAlgorithm: String, Sendable, Hashable, CaseIterable {
   case sha256 = "SHA256"
 
   /// The name of the field (header) or trailer field, in lower case: `x-amz-checksum-crc32c`.
-  public var fieldName: String { "x-amz-checksum-\(rawValue.lowercased())" }
+  package var fieldName: String { "x-amz-checksum-\(rawValue.lowercased())" }
 
   /// The number of bytes of a checksum.
   var length: Int {

@@ -1,12 +1,12 @@
 public import ApusCore
 
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+package import FoundationEssentials
 #else
-public import Foundation
+package import Foundation
 #endif
 
-/// What the machine knows of AWS: variables, files below the home folder, programs and the time.
+/// What the machine knows of AWS: variables, files below the home folder and programs.
 ///
 /// A value, so that tests and apps decide what an ``AWSCredentialsChain`` sees. ``system`` is that of the process.
 ///
@@ -25,12 +25,12 @@ public struct AWSEnvironment: Sendable, SelfRedacting {
   public var profile: String?
   /// Reads a file; `nil` if there is none. The path is absolute, and a longer file than the maximum number of bytes is an
   /// error. Default: there are no files.
-  public var readFile: @Sendable (_ path: String, _ maximumLength: Int) throws -> Data? = { _, _ in nil }
+  package var readFile: @Sendable (_ path: String, _ maximumLength: Int) throws -> Data? = { _, _ in nil }
   /// Runs a program and returns its standard output when it has ended; processes that it started may go on. Default:
   /// fails.
-  public var runProgram: @Sendable (AWSProgram) async throws -> Data = { _ in throw AWSProgramError.unsupported }
+  package var runProgram: @Sendable (AWSProgram) async throws -> Data = { _ in throw AWSProgramError.unsupported }
   /// The time. Default: the system's.
-  public var now: @Sendable () -> Date = { Date() }
+  package var now: @Sendable () -> Date = { Date() }
 
   /// Creates an environment without files and programs.
   public init(variables: [String: String] = [:], home: String? = nil) {
@@ -50,25 +50,25 @@ public struct AWSEnvironment: Sendable, SelfRedacting {
 }
 
 /// A program that prints credentials (`credential_process`).
-public struct AWSProgram: Sendable, Hashable, SelfRedacting {
+package struct AWSProgram: Sendable, Hashable, SelfRedacting {
   /// The absolute path of the program, or a name without slashes, which is searched in the absolute entries of its
   /// variable `PATH`.
-  public var path: String
+  package var path: String
   /// The arguments, without the path.
-  public var arguments: [String]
+  package var arguments: [String]
   /// The environment variables of the program.
-  public var variables: [String: String]
+  package var variables: [String: String]
   /// The maximum number of bytes of its standard output. A longer output is an error.
-  public var maximumLength: Int
+  package var maximumLength: Int
   /// The time after which it is killed.
-  public var timeout: Duration
+  package var timeout: Duration
 
   /// The path.
-  public var description: String { "AWSProgram(\(path))" }
+  package var description: String { "AWSProgram(\(path))" }
 }
 
 /// The reason why a program gave no credentials.
-public enum AWSProgramError: LoggableError, Hashable {
+package enum AWSProgramError: LoggableError, Hashable {
   /// Programs cannot be run here.
   case unsupported
   /// There is no such program, or it cannot be run.
@@ -81,7 +81,7 @@ public enum AWSProgramError: LoggableError, Hashable {
   case timedOut
 
   /// The reason as a clause.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unsupported: "programs cannot be run here"
     case .notStarted: "the program could not be started"

@@ -3,7 +3,7 @@ public import ApusCore
 /// The reason why there are no credentials: what each provider that was asked said, in order.
 public struct AWSCredentialsError: LoggableError, Hashable {
   /// A provider of credentials.
-  public enum Source: String, Sendable, Hashable, CaseIterable {
+  package enum Source: String, Sendable, Hashable, CaseIterable {
     /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.
     case environment = "environment variables"
     /// `AWS_WEB_IDENTITY_TOKEN_FILE` and `AWS_ROLE_ARN`.
@@ -17,17 +17,17 @@ public struct AWSCredentialsError: LoggableError, Hashable {
   }
 
   /// A provider without credentials.
-  public struct Failure: Sendable, Hashable {
+  package struct Failure: Sendable, Hashable {
     /// The provider.
-    public let source: Source
+    package let source: Source
     /// Whether the provider is configured, so that the providers after it were not asked.
-    public let isConfigured: Bool
+    package let isConfigured: Bool
     /// The reason as a clause. Contains no secrets.
-    public let reason: String
+    package let reason: String
   }
 
   /// The providers that were asked, in order. Only the last one may be configured.
-  public let failures: [Failure]
+  package let failures: [Failure]
 
   /// The providers and their reasons.
   public var description: String {

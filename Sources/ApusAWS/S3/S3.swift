@@ -15,7 +15,7 @@ import Foundation
 /// let note = try await films.get("ran.txt")
 /// ```
 ///
-/// All operations are calls of ``client``: deadlines, retries, limits and observers of the client apply. Their errors
+/// All operations are calls of the client: deadlines, retries, limits and observers of the client apply. Their errors
 /// are `CallError`, whose ``ApusCore/CallError/s3`` is the reason that the server gave.
 ///
 /// Every request is signed for each attempt (Signature Version 4). Over https the content is protected by TLS and by a
@@ -24,9 +24,9 @@ import Foundation
 public struct S3: Sendable {
   /// The client whose calls the operations are. It has its own list of calls, and shares connections, limits and
   /// policies with the client from which it was made.
-  public let client: Client
+  let client: Client
   /// The region of buckets whose region is not known.
-  public let region: String
+  let region: String
 
   /// Creates access to a server.
   ///

@@ -8,11 +8,6 @@ public struct S3DeletionFailure: Error, Sendable, Hashable {
   public let key: String
   /// The reason.
   public let reason: S3Error
-
-  /// Creates a failure, for fakes.
-  public init(key: String, reason: S3Error) {
-    (self.key, self.reason) = (key, reason)
-  }
 }
 
 extension S3DeletionFailure: SelfRedacting {

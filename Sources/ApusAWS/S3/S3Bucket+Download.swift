@@ -41,7 +41,7 @@ extension S3Bucket {
     if let tag = info.entityTag { request = request.field("If-Match", tag) }
     var options = options
     if options.resource == nil { options.resource = resource(key) + (version.map { " \($0)" } ?? "") }
-    if let stated = ChecksumAlgorithm.stated(in: info.fields) {
+    if let stated = info.fields.flatMap({ ChecksumAlgorithm.stated(in: $0) }) {
       options.makeCheck = { S3ContentCheck(stated.algorithm, stated.value) }
     }
     return try await client.download(request, to: path, options: options)

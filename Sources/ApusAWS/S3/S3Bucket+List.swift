@@ -2,43 +2,19 @@ public import ApusCore
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+import FoundationEssentials
 #else
-public import Foundation
+import Foundation
 #endif
-
-/// An object in a list.
-public struct S3ListedObject: Sendable, Hashable {
-  /// The key.
-  public let key: String
-  /// The number of bytes.
-  public let size: Int64
-  /// The entity tag, with its quotation marks.
-  public let entityTag: String?
-  /// The time of the last change.
-  public let lastModified: Date?
-  /// The storage class, for example `STANDARD`.
-  public var storageClass: String?
-
-  /// Creates an object without a storage class, for fakes.
-  public init(key: String, size: Int64, entityTag: String? = nil, lastModified: Date? = nil) {
-    (self.key, self.size, self.entityTag, self.lastModified) = (key, size, entityTag, lastModified)
-  }
-}
 
 /// A page of a list of objects.
 public struct S3Page: Sendable, Hashable {
   /// The objects, in the order of the server: at AWS, by the bytes of their keys.
-  public let objects: [S3ListedObject]
+  public let objects: [S3ObjectInfo]
   /// The common prefixes of the keys that are left out because they contain the delimiter.
   public let prefixes: [String]
   /// The position of the next page. `nil` after the last page.
   let next: S3ListPosition?
-
-  /// Creates a page, for fakes.
-  public init(objects: [S3ListedObject], prefixes: [String] = []) {
-    (self.objects, self.prefixes, next) = (objects, prefixes, nil)
-  }
 }
 
 extension S3Bucket {
@@ -47,7 +23,7 @@ extension S3Bucket {
   /// ```swift
   /// let films = S3(api, region: "eu-central-1", credentials: credentials).bucket("films")
   /// for try await page in films.list(prefix: "2026/") {
-  ///   for film in page.objects { print(film.key, film.size) }
+  ///   for film in page.objects { print(film.key, film.size ?? 0) }
   /// }
   /// ```
   ///
@@ -88,7 +64,7 @@ extension S3Page {
     let tree = try XMLReader.read(content)
     guard tree.name == "ListBucketResult" else { throw XMLFailure.missing("ListBucketResult") }
     let isEncoded = tree.text(of: "EncodingType") == "url"
-    objects = try tree.all("Contents").map { try S3ListedObject($0, isEncoded: isEncoded) }
+    objects = try tree.all("Contents").map { try S3ObjectInfo(listed: $0, isEncoded: isEncoded) }
     prefixes = tree.all("CommonPrefixes").compactMap { $0.text(of: "Prefix") }.map {
       Self.key($0, isEncoded: isEncoded)
     }
@@ -108,21 +84,5 @@ extension S3Page {
     guard isEncoded else { return text }
     let space = text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
     return String(decoding: PercentEncoding.decode(bytes: space), as: UTF8.self)
-  }
-}
-
-extension S3ListedObject {
-  fileprivate init(_ tree: XMLTree, isEncoded: Bool) throws {
-    guard let key = tree.text(of: "Key") else { throw XMLFailure.missing("Key") }
-    guard let size = tree.text(of: "Size").flatMap({ Int64($0) }) else { throw XMLFailure.missing("Size") }
-    self.init(
-      key: S3Page.key(key, isEncoded: isEncoded), size: size, entityTag: tree.text(of: "ETag"),
-      lastModified: tree.text(of: "LastModified").flatMap { Self.date($0) })
-    storageClass = tree.text(of: "StorageClass")
-  }
-
-  private static func date(_ text: String) -> Date? {
-    (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
-      ?? (try? Date.ISO8601FormatStyle().parse(text))
   }
 }

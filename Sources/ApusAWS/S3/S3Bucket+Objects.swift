@@ -16,17 +16,14 @@ extension S3Bucket {
   /// - Parameters:
   ///   - key: the key.
   ///   - content: the content; with a known length and replayable. At most 5 GiB.
-  ///   - options: metadata, checksum and fields. Default: ``S3PutOptions/init()``.
+  ///   - options: metadata, checksum and fields. Default: `S3PutOptions()`.
   /// - Throws: `CallError`. Its ``ApusCore/CallError/s3`` is the reason that the server gave.
   @discardableResult
   public func put(
     _ key: String, _ content: RequestContent, options: S3PutOptions = S3PutOptions()
-  ) async throws(CallError) -> S3StoredObject {
-    var route = route(key)
-    route.checksum = options.checksum
-    let response = try await client.response(
-      to: options.describe(request(.put, route, content, mapping: .content)))
-    return S3StoredObject(response.fields)
+  ) async throws(CallError) -> S3ObjectInfo {
+    let response = try await store(key, content, options)
+    return S3ObjectInfo(stored: key, response.fields)
   }
 
   /// Reads an object into memory, up to the client's content limit.
@@ -44,7 +41,7 @@ extension S3Bucket {
   ) async throws(CallError) -> S3Object {
     if let range, range.isEmpty { return S3Object(data: Data(), info: try await head(key, version: version)) }
     let response = try await client.response(to: getting(key, range, version))
-    return S3Object(data: response.value.data, info: S3ObjectInfo(response.fields))
+    return S3Object(data: response.value.data, info: S3ObjectInfo(key, response.fields))
   }
 
   /// Reads an object in a closure while it arrives.
@@ -71,7 +68,7 @@ extension S3Bucket {
       .field("x-amz-checksum-mode", "ENABLED")
     // That of the content, which follows.
     request.options.downloadProgress = nil
-    return S3ObjectInfo(try await client.response(to: request).fields)
+    return S3ObjectInfo(key, try await client.response(to: request).fields)
   }
 
   /// Copies an object on the server. An object with the new key is replaced. At most 5 GiB.
@@ -85,7 +82,7 @@ extension S3Bucket {
   @discardableResult
   public func copy(
     _ key: String, from bucket: String? = nil, to newKey: String, version: String? = nil
-  ) async throws(CallError) -> S3StoredObject {
+  ) async throws(CallError) -> S3ObjectInfo {
     var source = CanonicalText()
     source.append("/" as Unicode.Scalar)
     source.append(encoding: (bucket ?? name).utf8)
@@ -98,10 +95,19 @@ extension S3Bucket {
     let request = request(.put, route(newKey), document: "CopyObjectResult")
       .field("x-amz-copy-source", source.string)
     let response = try await client.response(to: request)
-    return S3StoredObject(response.fields, response.value)
+    return S3ObjectInfo(stored: newKey, response.fields, entityTag: response.value.text(of: "ETag"))
   }
 
   // MARK: Requests
+
+  /// Sends the request that stores an object.
+  func store(
+    _ key: String, _ content: RequestContent, _ options: S3PutOptions
+  ) async throws(CallError) -> Response<Content> {
+    var route = route(key)
+    route.checksum = options.checksum
+    return try await client.response(to: options.describe(request(.put, route, content, mapping: .content)))
+  }
 
   private func getting(_ key: String, _ range: Range<Int64>?, _ version: String?) -> Request<Content> {
     var route = route(key, Self.version(version))

@@ -1,5 +1,5 @@
 public import ApusCore
-import ApusTransfers
+public import ApusTransfers
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -20,14 +20,15 @@ extension S3Bucket {
   /// - Parameters:
   ///   - path: the path of the file.
   ///   - key: the key of the object. An object with this key is replaced when the upload is complete, not before.
-  ///   - options: the store, the size and number of parts. Default: ``S3UploadOptions/init()``.
+  ///   - options: the store, the size and number of parts. Default: `S3UploadOptions()`.
+  /// - Returns: the object on the server, and the number of bytes that an earlier call had sent.
   /// - Throws: `CallError`. Its `transfer` tells how many bytes the server is known to have, its
   ///   ``ApusCore/CallError/s3`` the reason that the server gave.
   /// - Cancellation: the code is `cancelled`.
   @discardableResult
   public func upload(
     _ path: String, to key: String, options: S3UploadOptions = S3UploadOptions()
-  ) async throws(CallError) -> S3Upload {
+  ) async throws(CallError) -> UploadResult<S3ObjectInfo> {
     let content = RequestContent.file(path, options.mediaType)
     let length = (try? ContentFile(path: path))?.length ?? 0
     guard let partSize = S3PartSize(for: length, wanted: options.partSize) else {
@@ -37,16 +38,19 @@ extension S3Bucket {
     guard length > partSize.bytes else {
       // The file may have had several parts when an earlier upload was interrupted.
       if options.store != nil { try? await discardUpload(of: path, to: key, options: options) }
-      return S3Upload(object: try await put(key, content, options: options.object), size: length)
+      let response = try await store(key, content, options.object)
+      let object = S3ObjectInfo(stored: key, response.fields, size: length)
+      return UploadResult(value: object, size: length, head: response.head)
     }
-    let request = options.object.describe(request(.put, route(key), content, mapping: .storedObject))
+    let request = options.object.describe(request(.put, route(key), content, mapping: .completion))
     let driver = driver(for: key, partSize, options)
     let transfer = transfer(to: key, options)
     do throws(CallError) {
       let result = try await client.upload(request, by: UploadProtocol(driver), options: transfer)
-      let object = S3StoredObject(
-        entityTag: result.value.entityTag, version: S3StoredObject(result.head.headerFields).version)
-      return S3Upload(object: object, size: result.size, resumedBytes: result.resumedBytes)
+      let object = S3ObjectInfo(
+        stored: key, result.head.headerFields, entityTag: result.value.entityTag, size: result.size)
+      return UploadResult(
+        value: object, size: result.size, resumedBytes: result.resumedBytes, head: result.head)
     } catch {
       if options.abortsOnFailure ?? (options.store == nil) { await abort(request, driver, transfer) }
       throw error
@@ -69,7 +73,7 @@ extension S3Bucket {
     guard let length = (try? ContentFile(path: path))?.length,
       let partSize = S3PartSize(for: length, wanted: options.partSize)
     else { return }
-    let request = options.object.describe(request(.put, route(key), content, mapping: .storedObject))
+    let request = options.object.describe(request(.put, route(key), content, mapping: .completion))
     let driver = driver(for: key, partSize, options)
     try await client.discardUpload(request, by: UploadProtocol(driver), options: transfer(to: key, options))
   }
@@ -95,7 +99,7 @@ extension S3Bucket {
 
   /// Removes the parts of a failed upload. The task may be cancelled already, so it is done in another one.
   private func abort(
-    _ request: Request<S3StoredObject>, _ driver: S3MultipartUpload, _ transfer: UploadOptions
+    _ request: Request<S3Completion>, _ driver: S3MultipartUpload, _ transfer: UploadOptions
   ) async {
     guard let identifier = driver.identifier.current else { return }
     await client.spawnDetached { [self] in
@@ -109,12 +113,17 @@ extension S3Bucket {
   }
 }
 
-extension ResponseMapping where Value == S3StoredObject {
-  /// A mapping that reads the response to the completion of an upload. If it was lost, nothing is known.
-  fileprivate static var storedObject: ResponseMapping {
+/// The response to the completion of an upload.
+private struct S3Completion: Sendable {
+  var entityTag: String?
+}
+
+extension ResponseMapping where Value == S3Completion {
+  /// A mapping that reads the response. If it was lost, nothing is known.
+  fileprivate static var completion: ResponseMapping {
     ResponseMapping { content in
-      guard !content.data.isEmpty else { return S3StoredObject() }
-      return S3StoredObject([:], try XMLReader.read(content.data))
+      guard !content.data.isEmpty else { return S3Completion() }
+      return S3Completion(entityTag: try XMLReader.read(content.data).text(of: "ETag"))
     }
   }
 }

@@ -19,7 +19,7 @@ public struct S3Bucket: Sendable {
 
   var client: Client { s3.client }
 
-  /// Creates the bucket in the region of ``S3/region``.
+  /// Creates the bucket in the region of the ``S3``.
   ///
   /// - Throws: `CallError`. Its ``ApusCore/CallError/s3`` has the code `BucketAlreadyOwnedByYou` or
   ///   `BucketAlreadyExists` if there is one with this name.

@@ -23,8 +23,8 @@ public struct S3Error: Error, Sendable, Hashable {
   /// The region that the request belongs to, if the server names one.
   let region: String?
 
-  /// Creates an error, for fakes. The texts are shortened and cleaned like those of a server.
-  public init(code: String, message: String? = nil, requestID: String? = nil) {
+  /// Creates an error. The texts are shortened and cleaned like those of a server.
+  init(code: String, message: String? = nil, requestID: String? = nil) {
     self.init(code, message, requestID: requestID, region: nil)
   }
 

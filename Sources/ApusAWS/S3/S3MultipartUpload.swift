@@ -196,7 +196,7 @@ struct S3MultipartUpload: UploadDriver {
     let request = request(.head, [], calls).field("x-amz-checksum-mode", "ENABLED")
     do throws(CallError) {
       let fields = try await calls.send(request).fields
-      guard S3ObjectInfo(fields).size == calls.length, let stated = ChecksumAlgorithm.stated(in: fields) else {
+      guard S3ObjectInfo.size(in: fields) == calls.length, let stated = ChecksumAlgorithm.stated(in: fields) else {
         return false
       }
       let values = try? await S3ContentDigests().values(

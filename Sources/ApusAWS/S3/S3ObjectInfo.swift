@@ -1,5 +1,5 @@
 public import ApusCore
-public import HTTPTypes
+import HTTPTypes
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -7,41 +7,81 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The properties of an object, as a server states them with its content or without it.
+/// The properties of an object, as far as the server states them: in a list, with the content or without it, or when the
+/// object is stored.
 public struct S3ObjectInfo: Sendable, Hashable {
+  /// The key.
+  public let key: String
+  /// The number of bytes of the object, also if only a range was requested. Not `nil` in a list; `nil` after `put` and
+  /// `copy`.
+  public let size: Int64?
   /// The entity tag, with its quotation marks. It is not a digest of the content in general.
   public let entityTag: String?
-  /// The number of bytes of the object, also if only a range was requested.
-  public let size: Int64?
-  /// The time of the last change, in whole seconds.
-  public let lastModified: Date?
-  /// The media type.
-  public let mediaType: MediaType?
-  /// The version, if the bucket keeps versions.
+  /// The version, if the bucket keeps versions. `nil` in a list.
   public let version: String?
-  /// The app's own metadata by their names without `x-amz-meta-`, in lower case.
-  public let metadata: [String: String]
-  /// All fields (headers).
-  public let fields: HTTPFields
+  /// The time of the last change. `nil` when the object is stored.
+  public private(set) var lastModified: Date?
+  /// The storage class, for example `GLACIER`. In a list the server names also `STANDARD`.
+  public private(set) var storageClass: String?
+  /// The media type. `nil` in a list and when the object is stored.
+  public private(set) var mediaType: MediaType?
+  /// The app's own metadata by their names without `x-amz-meta-`, in lower case. Empty in a list and when the object is
+  /// stored.
+  public private(set) var metadata: [String: String] = [:]
+  /// The fields of the response. `nil` in a list.
+  let fields: HTTPFields?
 
-  /// Creates properties from the fields of a response.
-  public init(_ fields: HTTPFields) {
-    self.fields = fields
-    entityTag = fields[.eTag]
-    size = Self.size(fields)
+  /// Returns the value of a field (header) of the response by its case-insensitive name. The values of several fields
+  /// with that name are joined by commas (RFC 9110 §5.3).
+  ///
+  /// - Returns: the value, or `nil` if no field has the name, the name is not a token, or the object is from a list.
+  public func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields?[$0] } }
+
+  /// Creates the properties that a response to a request for the object states.
+  init(_ key: String, _ fields: HTTPFields) {
+    self.init(key, fields, size: Self.size(in: fields), entityTag: fields[.eTag])
     lastModified = fields[.lastModified].flatMap { HTTPDate.parse($0) }.map { Date(timeIntervalSince1970: Double($0)) }
     mediaType = fields[.contentType].map { MediaType($0) }
-    version = HTTPField.Name("x-amz-version-id").flatMap { fields[$0] }
+    storageClass = HTTPField.Name("x-amz-storage-class").flatMap { fields[$0] }
     let prefix = "x-amz-meta-"
     let pairs = fields.filter { $0.name.canonicalName.hasPrefix(prefix) }
       .map { (String($0.name.canonicalName.dropFirst(prefix.count)), $0.value) }
     metadata = Dictionary(pairs) { "\($0),\($1)" }
   }
 
+  /// Creates the properties of an object that was stored.
+  ///
+  /// - Parameters:
+  ///   - fields: the fields of the response.
+  ///   - entityTag: the entity tag in the content of the response. Default: `nil`, the one of the fields.
+  ///   - size: the number of bytes of the object. Default: `nil`, unknown.
+  init(stored key: String, _ fields: HTTPFields, entityTag: String? = nil, size: Int64? = nil) {
+    self.init(key, fields, size: size, entityTag: entityTag ?? fields[.eTag])
+  }
+
+  /// Reads an object of a list.
+  init(listed tree: XMLTree, isEncoded: Bool) throws {
+    guard let key = tree.text(of: "Key") else { throw XMLFailure.missing("Key") }
+    guard let size = tree.text(of: "Size").flatMap({ Int64($0) }) else { throw XMLFailure.missing("Size") }
+    self.init(S3Page.key(key, isEncoded: isEncoded), nil, size: size, entityTag: tree.text(of: "ETag"))
+    lastModified = tree.text(of: "LastModified").flatMap { Self.date($0) }
+    storageClass = tree.text(of: "StorageClass")
+  }
+
+  private init(_ key: String, _ fields: HTTPFields?, size: Int64?, entityTag: String?) {
+    (self.key, self.fields, self.size, self.entityTag) = (key, fields, size, entityTag)
+    version = HTTPField.Name("x-amz-version-id").flatMap { fields?[$0] }
+  }
+
   /// The complete length of `Content-Range`, or else `Content-Length`.
-  private static func size(_ fields: HTTPFields) -> Int64? {
+  static func size(in fields: HTTPFields) -> Int64? {
     guard let range = fields[.contentRange] else { return fields[.contentLength].flatMap { Int64($0) } }
     return range.split(separator: "/").last.flatMap { Int64($0) }
+  }
+
+  private static func date(_ text: String) -> Date? {
+    (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+      ?? (try? Date.ISO8601FormatStyle().parse(text))
   }
 }
 
@@ -51,28 +91,4 @@ public struct S3Object: Sendable, Hashable {
   public let data: Data
   /// The properties.
   public let info: S3ObjectInfo
-
-  /// Creates an object, for fakes.
-  public init(data: Data, info: S3ObjectInfo = S3ObjectInfo([:])) {
-    (self.data, self.info) = (data, info)
-  }
-}
-
-/// The result of storing an object.
-public struct S3StoredObject: Sendable, Hashable {
-  /// The entity tag, with its quotation marks; `nil` if the server states none.
-  public let entityTag: String?
-  /// The version, if the bucket keeps versions.
-  public let version: String?
-
-  /// Creates a result, for fakes.
-  public init(entityTag: String? = nil, version: String? = nil) {
-    (self.entityTag, self.version) = (entityTag, version)
-  }
-
-  /// Reads a response, whose content is a document for some operations.
-  init(_ fields: HTTPFields, _ document: XMLTree? = nil) {
-    entityTag = document?.text(of: "ETag") ?? fields[.eTag]
-    version = HTTPField.Name("x-amz-version-id").flatMap { fields[$0] }
-  }
 }

@@ -11,9 +11,6 @@ public struct S3PutOptions: Sendable {
   /// `x-amz-storage-class`. Default: none.
   public var fields: [RawField] = []
 
-  /// Creates the default options.
-  public init() {}
-
   /// Creates options that differ from the defaults in the given values.
   public init(metadata: [String: String] = [:], checksum: ChecksumAlgorithm? = .crc64nvme, fields: [RawField] = []) {
     (self.metadata, self.checksum, self.fields) = (metadata, checksum, fields)

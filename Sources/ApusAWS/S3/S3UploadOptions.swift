@@ -21,26 +21,8 @@ public struct S3UploadOptions: Sendable {
   /// The maximum number of parts that are sent at once, from 1 to 16. Default: 4. The limits of the client apply, too.
   public var maximumParallelParts = 4
 
-  /// Creates the default options.
-  public init() {}
-
-  /// Creates options with a store.
-  public init(object: S3PutOptions = S3PutOptions(), store: (any TransferStore)?) {
+  /// Creates options that differ from the defaults in the given values.
+  public init(object: S3PutOptions = S3PutOptions(), store: (any TransferStore)? = nil) {
     (self.object, self.store) = (object, store)
-  }
-}
-
-/// The result of an upload.
-public struct S3Upload: Sendable, Hashable {
-  /// The object on the server.
-  public let object: S3StoredObject
-  /// The number of bytes of the file.
-  public let size: Int64
-  /// The number of those bytes that an earlier call had sent.
-  public let resumedBytes: Int64
-
-  /// Creates a result, for fakes.
-  public init(object: S3StoredObject, size: Int64, resumedBytes: Int64 = 0) {
-    (self.object, self.size, self.resumedBytes) = (object, size, resumedBytes)
   }
 }

@@ -55,7 +55,7 @@ struct BucketScene: Scene {
   private func list(_ bucket: S3Bucket) async throws -> String {
     var names: [String] = []
     for try await page in bucket.list(prefix: "users/") {
-      names += page.objects.map { "\($0.key) (\($0.size) bytes)" }
+      names += page.objects.map { "\($0.key) (\($0.size ?? 0) bytes)" }
     }
     return names.isEmpty ? "nothing" : names.joined(separator: ", ")
   }

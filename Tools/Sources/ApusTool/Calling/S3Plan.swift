@@ -87,7 +87,7 @@ struct S3Work: Sendable {
         var lines = page.prefixes.map { "- - \($0)" }
         for object in page.objects {
           let time = object.lastModified.map { $0.formatted(.iso8601) } ?? "-"
-          lines.append("\(time) \(object.size) \(object.key)")
+          lines.append("\(time) \(object.size ?? 0) \(object.key)")
         }
         guard !lines.isEmpty else { continue }
         let text = lines.map { TerminalText.harmless($0, keepsLines: false) + "\n" }.joined()
