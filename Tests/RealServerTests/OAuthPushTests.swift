@@ -60,14 +60,14 @@ struct OAuthPushTests {
   func refused() async throws {
     try await withOAuth(id: "pushed", pushes: true) { bench in
       for (id, redirect, code) in [
-        ("pushed", "https://elsewhere.example/callback", OAuthError.Code.invalidRequest),
+        ("pushed", "https://elsewhere.example/callback", OAuthError.Problem.invalidRequest),
         ("nobody", redirect, .invalidClient), ("signed", redirect, .invalidClient),
       ] {
         let oauth = OAuthClient(id: id, server: bench.oauth.server, using: bench.client)
         let error = await #expect(throws: OAuthError.self) {
           try await oauth.authorization(scopes: ["films:read"], redirect: redirect)
         }
-        #expect(error?.step == .pushedAuthorization && error?.code == code && error?.status == 400)
+        #expect(error?.step == .pushedAuthorization && error?.problem == code && error?.status == 400)
       }
     }
   }
@@ -119,7 +119,7 @@ struct OAuthPushTests {
       #expect(next.access != grant.tokens.access)
       try await bench.oauth.revoke(next)
       let error = await #expect(throws: OAuthError.self) { try await bench.oauth.refreshed(next) }
-      #expect(error?.code == .invalidGrant)
+      #expect(error?.problem == .invalidGrant)
     }
   }
 
@@ -136,7 +136,7 @@ struct OAuthPushTests {
       ]
       for (step, work) in works {
         let error = await #expect(throws: OAuthError.self) { try await work() }
-        #expect(error?.step == step && error?.code == .invalidClient, "\(step)")
+        #expect(error?.step == step && error?.problem == .invalidClient, "\(step)")
       }
     }
     // The tokens are still valid.

@@ -51,7 +51,7 @@ struct OAuthTests {
         try await bench.oauth.signIn(
           scopes: ["films:read"], redirect: .loopback(), browser: ScriptedUser(client: bench.client, decision: "deny"))
       }
-      #expect(error?.code == .accessDenied && error?.step == .authorization)
+      #expect(error?.problem == .accessDenied && error?.step == .authorization)
     }
   }
 
@@ -69,10 +69,10 @@ struct OAuthTests {
       let state = second.page.split(separator: "&").first { $0.hasPrefix("state=") } ?? ""
       let forged = redirect.split(separator: "&").map { $0.hasPrefix("state=") ? state : $0 }.joined(separator: "&")
       let error = await #expect(throws: OAuthError.self) { try await bench.oauth.finish(second, with: forged) }
-      #expect(error?.code == .invalidGrant && error?.step == .token)
+      #expect(error?.problem == .invalidGrant && error?.step == .token)
       let other = OAuthClient(id: "nobody", server: bench.oauth.server, using: bench.client)
       let unknown = await #expect(throws: OAuthError.self) { try await other.clientCredentials() }
-      #expect(unknown?.code == .invalidClient)
+      #expect(unknown?.problem == .invalidClient)
     }
   }
 
@@ -83,7 +83,7 @@ struct OAuthTests {
       own.authentication = .basic("service-secret")
       let service = own
       let scope = await #expect(throws: OAuthError.self) { try await service.clientCredentials(scopes: ["films:burn"]) }
-      #expect(scope?.code == .invalidScope && scope?.step == .clientCredentials)
+      #expect(scope?.problem == .invalidScope && scope?.step == .clientCredentials)
     }
   }
 
@@ -113,7 +113,7 @@ struct OAuthTests {
       let next = try await bench.oauth.refreshed(tokens)
       for used in [tokens, next] {
         let error = await #expect(throws: OAuthError.self) { try await bench.oauth.refreshed(used) }
-        #expect(error?.code == .invalidGrant && error?.step == .refresh)
+        #expect(error?.problem == .invalidGrant && error?.step == .refresh)
       }
       let store = MemoryCredentialsStore(.tokens(next))
       let error = await failure { try await bench.api(store).send(Request<Void>.get("/api")) }
@@ -129,7 +129,7 @@ struct OAuthTests {
       try await bench.oauth.signOut(of: store)
       #expect(store.current().credential == nil)
       let error = await #expect(throws: OAuthError.self) { try await bench.oauth.refreshed(tokens) }
-      #expect(error?.code == .invalidGrant)
+      #expect(error?.problem == .invalidGrant)
       let response = try await bench.client.response(
         to: Request<Content>(method: .get, path: "/api", mapping: .content).accepting(.any)
           .field("Authorization", "Bearer \(tokens.access.value)", isSensitive: true))
@@ -153,7 +153,7 @@ struct OAuthTests {
       switch result {
       case .success(let grant): #expect(decision == "allow" && grant.scopes == ["films:read"])
       case .failure(let error):
-        #expect(decision != "allow" && error.code == (decision == "deny" ? .accessDenied : .expiredToken))
+        #expect(decision != "allow" && error.problem == (decision == "deny" ? .accessDenied : .expiredToken))
       }
     }
   }
@@ -170,7 +170,7 @@ struct OAuthTests {
       oauth.authentication = .basic("wrong")
       let wrong = oauth
       let error = await #expect(throws: OAuthError.self) { try await wrong.clientCredentials() }
-      #expect(error?.code == .invalidClient && error?.status == 401)
+      #expect(error?.problem == .invalidClient && error?.status == 401)
     }
   }
 
@@ -189,7 +189,7 @@ struct OAuthTests {
       stolen.proofKey = other.proofKey
       let thief = stolen
       let error = await #expect(throws: OAuthError.self) { try await bench.oauth.refreshed(thief) }
-      #expect(error?.code == .invalidGrant)
+      #expect(error?.problem == .invalidGrant)
     }
   }
 }

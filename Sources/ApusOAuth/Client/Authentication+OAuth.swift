@@ -43,7 +43,7 @@ extension Authentication {
     do throws(OAuthError) {
       return try await work()
     } catch {
-      if error.code == .callFailed, let cause = error.underlying as? CallError { throw cause }
+      if error.problem == .callFailed, let cause = error.underlying as? CallError { throw cause }
       throw error
     }
   }

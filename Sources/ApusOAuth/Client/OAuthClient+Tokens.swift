@@ -7,7 +7,7 @@ extension OAuthClient {
   /// ``OAuthClient/authentication``.
   ///
   /// - Parameter scopes: the scopes to ask for. Default: none, the server's choice.
-  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/clientCredentials``.
+  /// - Throws: ``OAuthError``.
   public func clientCredentials(scopes: [String] = []) async throws(OAuthError) -> OAuthGrant {
     var form: Form = [("grant_type", "client_credentials")]
     if !scopes.isEmpty { form.append(("scope", scopes.joined(separator: " "))) }
@@ -23,7 +23,7 @@ extension OAuthClient {
   /// - Parameter tokens: the tokens.
   /// - Returns: the new tokens, with the refresh token, the scopes, the ID token and the key of the old ones where the
   ///   server has sent no others.
-  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/refresh``: ``OAuthError/Code/invalidGrant`` if only a new
+  /// - Throws: ``OAuthError``: ``OAuthError/Code/invalidGrant`` if only a new
   ///   sign-in helps.
   public func refreshed(_ tokens: Tokens) async throws(OAuthError) -> Tokens {
     guard let refresh = tokens.usableRefresh else {
@@ -39,7 +39,7 @@ extension OAuthClient {
   /// Revokes tokens at the server (RFC 7009): the refresh token, which ends the sign-in, then the access token.
   ///
   /// - Parameter tokens: the tokens. They are useless afterward, also on other devices that share them.
-  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/revocation``. A server that cannot revoke access tokens is no
+  /// - Throws: ``OAuthError``. A server that cannot revoke access tokens is no
   ///   error if the refresh token was revoked.
   public func revoke(_ tokens: Tokens) async throws(OAuthError) {
     let url = try server.url(\.revocationEndpoint, for: .revocation)
@@ -51,7 +51,7 @@ extension OAuthClient {
       _ = try await post(
         url, [("token", tokens.access.value), ("token_type_hint", "access_token")], for: .revocation)
     } catch {
-      guard error.code == .unsupportedTokenType, tokens.usableRefresh != nil else { throw error }
+      guard error.problem == .unsupportedTokenType, tokens.usableRefresh != nil else { throw error }
     }
   }
 

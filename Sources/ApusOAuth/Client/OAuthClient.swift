@@ -39,17 +39,18 @@ public struct OAuthClient: Sendable, SelfRedacting {
   /// Whether tokens are bound to a new private key of each sign-in (RFC 9449), so that a stolen token is useless without
   /// the key. Default: `false`.
   ///
-  /// The server must support proofs with ES256: one that names others only (``AuthorizationServer/proofAlgorithms``) is
-  /// sent nothing, and the step throws ``OAuthError/Code/invalidMetadata``.
+  /// The server must support proofs with ES256: one whose metadata name others only is sent
+  /// nothing, and the step throws ``OAuthError/Code/unsupported``.
   public var bindsTokens = false
   /// Whether a server may answer the proof of ``bindsTokens`` with an access token that is not bound to the key, which
   /// anyone who has it can use. Default: `false`: such tokens are refused.
   ///
   /// The refresh token of a client without a secret is bound nevertheless (RFC 9449 §5), so the key is kept with it.
   public var acceptsBearer = false
-  /// The maximum difference between this machine's clock and the server's when an ID token is checked. Default: 1
-  /// minute.
-  public var clockTolerance = Duration.seconds(60)
+  /// The maximum time that the user may take to sign in with a browser. Default: 5 minutes.
+  public var signInTimeout = Duration.seconds(300)
+  /// The maximum difference between this machine's clock and the server's when an ID token is checked.
+  let clockTolerance = Duration.seconds(60)
   let calls: OAuthCalls
   let now: @Sendable () -> Date
   let shared: Shared
@@ -91,7 +92,7 @@ extension OAuthClient {
       switch answer.json {
       case .success(let json): return json
       case .failure(let error):
-        guard key != nil, error.code == .useDPoPNonce, hasNonce, !isRepeated else { throw error }
+        guard key != nil, error.problem == .useDPoPNonce, hasNonce, !isRepeated else { throw error }
         isRepeated = true
       }
     }

@@ -17,8 +17,8 @@ extension OAuthClient {
   /// - Parameters:
   ///   - scopes: the scopes to ask for.
   ///   - show: shows the code to the user. Called once.
-  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/deviceAuthorization`` or ``OAuthError/Step/deviceToken``:
-  ///   ``OAuthError/Code/accessDenied`` if the user declined, ``OAuthError/Code/expiredToken`` if the code has expired,
+  /// - Throws: ``OAuthError``:
+  ///   ``OAuthError/Code/accessDenied`` if the user declined, ``OAuthError/Code/timedOut`` if the code has expired,
   ///   ``OAuthError/Code/cancelled`` when the task is cancelled.
   public func signInOnAnotherDevice(
     scopes: [String], show: @Sendable (DevicePrompt) async -> Void
@@ -66,7 +66,7 @@ extension OAuthClient {
 extension DevicePolling.Answer {
   /// - Returns: `nil` if the error ends the sign-in.
   init?(_ error: OAuthError) {
-    switch error.code {
+    switch error.problem {
     case .authorizationPending: self = .pending
     case .slowDown: self = .slowDown
     case .temporarilyUnavailable, .serverError: self = .unreachable

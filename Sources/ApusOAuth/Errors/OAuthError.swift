@@ -1,15 +1,15 @@
 public import ApusCore
 import ApusMiddleware
 
-/// The error of a sign-in, a refresh or a revocation: the step that failed, and why.
+/// The error of a sign-in, a refresh or a revocation.
 ///
-/// ``description`` is for logs: it contains no token, code or secret. Of a server's texts it contains only short names
+/// ``description`` is for logs: it names the step that failed and why, and contains no token, code or secret. Of a server's texts it contains only short names
 /// that no registry has: an error code, or a type of tokens.
 public struct OAuthError: LoggableError, SelfRedacting {
-  /// The step that failed.
-  public let step: Step
-  /// The kind of failure: a stable label.
-  public let code: Code
+  /// The kind of failure.
+  public var code: Code { problem.code }
+  package let step: Step
+  package let problem: Problem
   /// The details, as a clause without secrets. Empty if there are none.
   public let detail: String
   /// The status of the server's response; `nil`: there was none.
@@ -22,20 +22,20 @@ public struct OAuthError: LoggableError, SelfRedacting {
   /// The error of the call that failed, or of the browser; `nil`: none. Do not log it: it may contain secrets.
   public let underlying: (any Error)?
 
-  init(_ step: Step, _ code: Code, _ detail: String = "", underlying: (any Error)? = nil) {
-    (self.step, self.code, self.detail, self.underlying) = (step, code, detail, underlying)
+  init(_ step: Step, _ problem: Problem, _ detail: String = "", underlying: (any Error)? = nil) {
+    (self.step, self.problem, self.detail, self.underlying) = (step, problem, detail, underlying)
     (status, serverCode, serverMessage) = ((underlying as? CallError)?.status, nil, nil)
   }
 
   /// The error that a server gave.
   init(_ step: Step, _ response: ErrorResponse) {
     self.step = step
-    code = Code(registered: response.code)
+    problem = Problem(registered: response.code)
     status = response.status
     serverCode = ServerText.code(response.code)
     serverMessage = response.message.flatMap { ServerText.message($0) }
     underlying = response.cause
-    guard code == .unregistered else {
+    guard problem == .unregistered else {
       detail = ""
       return
     }
@@ -56,18 +56,18 @@ public struct OAuthError: LoggableError, SelfRedacting {
   }
 
   /// Whether the user declined, or the app cancelled the sign-in. Apps usually show no such error.
-  public var isCancellation: Bool { code == .cancelled || code == .accessDenied }
+  public var isCancellation: Bool { problem == .cancelled || problem == .accessDenied }
 
-  /// The step, the code and the details.
+  /// The step, the exact failure and the details.
   public var description: String {
     let status = status.map { " (status \($0))" } ?? ""
-    return "\(step.rawValue): \(code.rawValue)\(status)\(detail.isEmpty ? "" : ": \(detail)")"
+    return "\(step.rawValue): \(problem.rawValue)\(status)\(detail.isEmpty ? "" : ": \(detail)")"
   }
 }
 
 extension OAuthError {
   /// A step of a sign-in and of what follows it.
-  public enum Step: String, Sendable, Hashable, CaseIterable {
+  package enum Step: String, Sendable, Hashable, CaseIterable {
     /// Reading the server's metadata.
     case discovery
     /// Pushing the authorization request (RFC 9126).
@@ -97,5 +97,5 @@ extension OAuthError {
 
 extension OAuthError: RefreshError {
   /// Whether only a new sign-in helps.
-  package var isLasting: Bool { code == .invalidGrant || status == 401 || status == 403 }
+  package var isLasting: Bool { problem == .invalidGrant || status == 401 || status == 403 }
 }

@@ -1,122 +1,35 @@
 extension OAuthError {
-  /// A kind of failure. The raw values of the server's kinds are those of the registry of OAuth.
-  public enum Code: String, Sendable, Hashable, CaseIterable {
-    // RFC 6749 §4.1.2.1 and §5.2.
-
-    /// The request is incomplete or malformed.
-    case invalidRequest = "invalid_request"
-    /// The client could not prove its identity.
-    case invalidClient = "invalid_client"
-    /// The code or the refresh token is invalid, expired, revoked or used: only a new sign-in helps.
-    case invalidGrant = "invalid_grant"
-    /// The client may not use this grant.
-    case unauthorizedClient = "unauthorized_client"
-    /// The server does not support the grant.
-    case unsupportedGrantType = "unsupported_grant_type"
-    /// A scope is unknown, or more than the user granted.
-    case invalidScope = "invalid_scope"
+  /// A kind of failure. ``OAuthError/description`` names exactly what happened.
+  public enum Code: Sendable, Hashable {
     /// The user, or the server, declined.
-    case accessDenied = "access_denied"
-    /// The server supports no codes.
-    case unsupportedResponseType = "unsupported_response_type"
-    /// The server failed.
-    case serverError = "server_error"
-    /// The server is overloaded or down for maintenance.
-    case temporarilyUnavailable = "temporarily_unavailable"
-
-    // RFC 8628 §3.5.
-
-    /// The user has not finished yet.
-    case authorizationPending = "authorization_pending"
-    /// The client asks too often.
-    case slowDown = "slow_down"
-    /// The device code has expired.
-    case expiredToken = "expired_token"
-
-    // OpenID Connect Core §3.1.2.6.
-
-    /// The user must do something, which the request forbade.
-    case interactionRequired = "interaction_required"
-    /// The user must sign in, which the request forbade.
-    case loginRequired = "login_required"
-    /// The user must choose an account, which the request forbade.
-    case accountSelectionRequired = "account_selection_required"
-    /// The user must consent, which the request forbade.
-    case consentRequired = "consent_required"
-    /// The request URI is invalid or expired.
-    case invalidRequestURI = "invalid_request_uri"
-    /// The request object is invalid.
-    case invalidRequestObject = "invalid_request_object"
-    /// The server supports no request objects.
-    case requestNotSupported = "request_not_supported"
-    /// The server supports no request URIs.
-    case requestURINotSupported = "request_uri_not_supported"
-    /// The server supports no registration in the request.
-    case registrationNotSupported = "registration_not_supported"
-
-    // RFC 6750 §3.1, RFC 7009 §2.2.1, RFC 9449 §5.
-
-    /// The token is invalid.
-    case invalidToken = "invalid_token"
-    /// The token has too few scopes.
-    case insufficientScope = "insufficient_scope"
-    /// The server cannot revoke tokens of this type.
-    case unsupportedTokenType = "unsupported_token_type"
-    /// The server rejected the proof of possession.
-    case invalidDPoPProof = "invalid_dpop_proof"
-    /// The server keeps asking for another nonce in the proof of possession.
-    case useDPoPNonce = "use_dpop_nonce"
-    /// The server gave a code that no registry has, see ``OAuthError/serverCode``.
-    case unregistered
-
-    // Failures that are found on this side.
-
-    /// A call failed, see ``OAuthError/underlying``.
-    case callFailed = "call_failed"
-    /// A response does not have the form that the standards require.
-    case malformedResponse = "malformed_response"
-    /// The server's metadata is incomplete or contradicts itself.
-    case invalidMetadata = "invalid_metadata"
-    /// A URL is neither https nor http on this machine.
-    case insecureURL = "insecure_url"
-    /// The server has no endpoint for this.
-    case missingEndpoint = "missing_endpoint"
-    /// A response comes from another server than the request was sent to: an attack, or a wrong issuer (RFC 9207).
-    case issuerMismatch = "issuer_mismatch"
-    /// A redirect belongs to no request of this client: an attack, or an old browser window.
-    case stateMismatch = "state_mismatch"
-    /// The redirect went to another URL than the request named.
-    case redirectMismatch = "redirect_mismatch"
-    /// An ID token belongs to another sign-in.
-    case nonceMismatch = "nonce_mismatch"
-    /// An ID token is malformed, expired, for another client, or not signed by the server.
-    case invalidIDToken = "invalid_id_token"
-    /// A key that the app has given cannot be used.
-    case invalidKey = "invalid_key"
-    /// The authorization was used before.
-    case alreadyUsed = "already_used"
-    /// There is nothing to refresh or to revoke.
-    case missingToken = "missing_token"
-    /// The browser could not be opened, or did not return a redirect.
-    case browserFailed = "browser_failed"
-    /// This machine could not listen for the redirect.
-    case listenerFailed = "listener_failed"
+    case accessDenied
+    /// The code or the refresh token is invalid, expired, revoked or used: only a new sign-in helps.
+    case invalidGrant
+    /// The server does not accept the client, or not with this way to sign in.
+    case invalidClient
+    /// A scope is unknown, or more than the user granted.
+    case invalidScope
+    /// The user must sign in, consent or choose an account, which the request forbade.
+    case interactionRequired
+    /// The server failed, or is overloaded or down for maintenance.
+    case serverUnavailable
+    /// The server rejected the request for another reason, see ``OAuthError/serverCode``.
+    case rejected
     /// The user did not finish in time.
-    case timedOut = "timed_out"
+    case timedOut
+    /// A call failed, see ``OAuthError/underlying``.
+    case callFailed
+    /// A response, a redirect or an ID token is malformed, or belongs to another server or another sign-in.
+    case invalidResponse
+    /// The server cannot be used for this: it has no endpoint for it, or only one that is not https, or its metadata
+    /// contradict themselves.
+    case unsupported
+    /// The app's request cannot be made: the client's key is unusable, the authorization was used before, or there is
+    /// nothing to refresh or to revoke.
+    case invalidRequest
+    /// The browser could not be opened, or its redirect could not be received.
+    case browserFailed
     /// The task was cancelled, or the user closed the browser.
     case cancelled
-
-    /// The kinds that this side finds: a server's code of the same text has another meaning.
-    private static let own: Set<Code> = [
-      .unregistered, .callFailed, .malformedResponse, .invalidMetadata, .insecureURL, .missingEndpoint,
-      .issuerMismatch, .stateMismatch, .redirectMismatch, .nonceMismatch, .invalidIDToken, .invalidKey, .alreadyUsed,
-      .missingToken, .browserFailed, .listenerFailed, .timedOut, .cancelled,
-    ]
-
-    /// The kind of a server's code.
-    init(registered text: String) {
-      let code = Code(rawValue: text)
-      self = code.flatMap { Self.own.contains($0) ? nil : $0 } ?? .unregistered
-    }
   }
 }

@@ -2,9 +2,9 @@ public import ApusCore
 public import ApusJSON
 
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+package import FoundationEssentials
 #else
-public import Foundation
+package import Foundation
 #endif
 
 /// The verified claims of an ID token (OpenID Connect Core §2): who signed in.
@@ -14,12 +14,13 @@ public struct IDToken: Sendable, SelfRedacting {
   /// The user's id, unique and never reassigned within the issuer. Use it, not ``email``, to identify an account.
   public let subject: String
   /// The clients for which the token was issued.
-  public let audience: [String]
+  package let audience: [String]
   /// The time of expiry of the token itself. The sign-in may last longer.
-  public let expires: Date
+  package let expires: Date
   /// The time when the token was issued.
-  public let issued: Date
-  /// All claims, as the server wrote them.
+  package let issued: Date
+  /// All claims, as the server wrote them. Servers need not follow a request for a class of authentication
+  /// (`acr_values`), for example with a second factor: check the claim `acr`.
   public let claims: [String: JSONValue]
 
   /// A claim that is a string; `nil`: there is none, or it is empty.
@@ -30,11 +31,7 @@ public struct IDToken: Sendable, SelfRedacting {
   /// The user's name; `nil`: unknown.
   public var name: String? { self["name"] }
   /// The time when the user authenticated; `nil`: unknown.
-  public var authenticated: Date? { IDTokenRules.date(JSONValue.object(claims), "auth_time") }
-
-  /// The class of the authentication (`acr`), for example that a second factor was used; `nil`: unknown. Servers need
-  /// not follow a request for a class (`acr_values`): check it here.
-  public var authenticationContext: String? { self["acr"] }
+  package var authenticated: Date? { IDTokenRules.date(JSONValue.object(claims), "auth_time") }
 
   /// Claims are personal data, so only their number.
   public var description: String { "ID token with \(claims.count) claims" }

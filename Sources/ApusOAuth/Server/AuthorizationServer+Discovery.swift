@@ -16,7 +16,7 @@ extension AuthorizationServer {
   ///     has one. A server whose own document names the pattern is accepted only with it.
   ///   - client: sends the requests, without its credentials.
   /// - Returns: the server. All its URLs are https, or http on this machine if the issuer is such a URL, too.
-  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/discovery``: ``OAuthError/Code/issuerMismatch`` if the
+  /// - Throws: ``OAuthError`` with the code ``OAuthError/Code/invalidResponse`` if the
   ///   document belongs to another issuer; ``OAuthError/Code/cancelled`` when the task is cancelled.
   public static func discover(
     _ issuer: String, issuerPattern: String? = nil, using client: Client
@@ -28,7 +28,7 @@ extension AuthorizationServer {
       return try read(try await calls.get(places.oauth, for: .discovery), issuer, issuerPattern)
     } catch {
       // Servers without this document answer in many ways, some of them with the page of an app for any path.
-      let isNothing = error.status.map { (300..<500).contains($0) } ?? (error.code == .malformedResponse)
+      let isNothing = error.status.map { (300..<500).contains($0) } ?? (error.problem == .malformedResponse)
       guard isNothing else { throw error }
     }
     return try read(try await calls.get(places.openID, for: .discovery), issuer, issuerPattern)

@@ -8,7 +8,7 @@
 /// ```
 ///
 /// Every URL must be https, or http on this machine; the step that uses another URL throws
-/// ``OAuthError/Code/insecureURL``.
+/// ``OAuthError/Code/unsupported``.
 public struct AuthorizationServer: Sendable, Hashable {
   /// The identity of the server, a URL. Compared exactly.
   public let issuer: String
@@ -25,7 +25,7 @@ public struct AuthorizationServer: Sendable, Hashable {
   /// The endpoint to which authorization requests are pushed (RFC 9126); `nil`: the server has none.
   public var pushedAuthorizationEndpoint: String?
   /// Whether the server accepts only pushed authorization requests. Default: `false`.
-  public var requiresPushedAuthorization = false
+  package var requiresPushedAuthorization = false
   /// The endpoint that issues device codes (RFC 8628); `nil`: the server has none.
   public var deviceAuthorizationEndpoint: String?
   /// The endpoint that revokes tokens (RFC 7009); `nil`: the server has none.
@@ -33,15 +33,15 @@ public struct AuthorizationServer: Sendable, Hashable {
   /// The URL of the keys that sign ID tokens; `nil`: the server has none.
   public var keysURL: String?
   /// Whether redirects name the issuer, so that one without it is refused (RFC 9207 §2.4). Default: `false`.
-  public var namesIssuer = false
+  package var namesIssuer = false
   /// The scopes that the server supports; `nil`: unknown.
-  public var scopes: [String]?
+  package var scopes: [String]?
   /// The methods of code challenges that the server supports; `nil`: unknown.
-  public var codeChallengeMethods: [String]?
+  package var codeChallengeMethods: [String]?
   /// The algorithms of signatures of ID tokens; `nil`: unknown.
-  public var idTokenAlgorithms: [String]?
+  package var idTokenAlgorithms: [String]?
   /// The algorithms of proofs of possession (RFC 9449 §5.1); `nil`: unknown. Proofs have ES256.
-  public var proofAlgorithms: [String]?
+  package var proofAlgorithms: [String]?
 
   /// Creates a server without metadata of its own.
   ///

@@ -40,7 +40,7 @@ public final class OAuthAuthorization: Sendable, SelfRedacting {
   /// The URL to which the server redirects the browser.
   public let redirect: String
   /// The scopes that were asked for.
-  public let scopes: [String]
+  let scopes: [String]
   let secrets: Secrets
   private let isUsed = Atomic(false)
 

@@ -14,7 +14,7 @@ extension OAuthClient {
   ///   - parameters: further parameters, such as `prompt` or `login_hint`. Those of the standards that are set anyway are
   ///     ignored. With `max_age` and the scope `openid`, ``finish(_:with:)`` refuses a user who authenticated earlier.
   ///     Default: none.
-  /// - Throws: ``OAuthError`` with the step ``OAuthError/Step/authorization`` or ``OAuthError/Step/pushedAuthorization``.
+  /// - Throws: ``OAuthError``.
   public func authorization(
     scopes: [String], redirect: String, parameters: [String: String] = [:]
   ) async throws(OAuthError) -> OAuthAuthorization {
@@ -82,9 +82,8 @@ extension OAuthClient {
   ///   - authorization: the authorization. Whatever the result, it cannot be finished again.
   ///   - redirect: the complete URL to which the browser was redirected.
   /// - Returns: the tokens, and the user's identity with the scope `openid`.
-  /// - Throws: ``OAuthError``: the server's error; ``OAuthError/Code/stateMismatch``,
-  ///   ``OAuthError/Code/issuerMismatch``, ``OAuthError/Code/redirectMismatch`` or ``OAuthError/Code/nonceMismatch`` if the
-  ///   redirect or the ID token belongs to another authorization; ``OAuthError/Code/alreadyUsed``.
+  /// - Throws: ``OAuthError``: the server's error; ``OAuthError/Code/invalidResponse`` if the redirect or the ID token
+  ///   belongs to another authorization; ``OAuthError/Code/invalidRequest`` if the authorization was used before.
   public func finish(
     _ authorization: OAuthAuthorization, with redirect: String
   ) async throws(OAuthError) -> OAuthGrant {

@@ -1,36 +1,25 @@
 import ApusCore
 
 extension OAuthClient {
-  /// Options of a sign-in.
-  public struct SignInOptions: Sendable {
-    /// The maximum time that the user may take. Default: 5 minutes.
-    public var limit = Duration.seconds(300)
-    /// Further parameters of the authorization request, such as `prompt`, `login_hint` or `max_age`, with which a user
-    /// who authenticated earlier is refused (with the scope `openid`). Default: none.
-    public var parameters: [String: String] = [:]
-
-    /// Creates the default options.
-    public init() {}
-  }
-
   /// Signs a user in with a browser: authorization with a code and PKCE (RFC 6749 §4.1, RFC 7636, RFC 8252).
   ///
   /// - Parameters:
   ///   - scopes: the scopes to ask for. With `openid` the server identifies the user by an ID token.
   ///   - redirect: the redirect, see ``OAuthRedirect``.
   ///   - browser: opens the page.
-  ///   - options: the time limit and further parameters.
+  ///   - parameters: further parameters of the authorization request, such as `prompt`, `login_hint` or `max_age`, with
+  ///     which a user who authenticated earlier is refused (with the scope `openid`). Default: none.
   /// - Returns: the tokens, and the user's identity with the scope `openid`. Store the tokens.
-  /// - Throws: ``OAuthError``: those of ``finish(_:with:)``; ``OAuthError/Code/timedOut``;
+  /// - Throws: ``OAuthError``: those of ``finish(_:with:)``; ``OAuthError/Code/timedOut``, see ``signInTimeout``;
   ///   ``OAuthError/Code/cancelled`` when the task is cancelled or the user closed the browser.
   public func signIn(
     scopes: [String], redirect: OAuthRedirect, browser: any AuthorizationBrowser,
-    options: SignInOptions = SignInOptions()
+    parameters: [String: String] = [:]
   ) async throws(OAuthError) -> OAuthGrant {
     switch redirect.kind {
     case .uri(let uri):
-      let authorization = try await authorization(scopes: scopes, redirect: uri, parameters: options.parameters)
-      return try await finish(authorization, within: options.limit) {
+      let authorization = try await authorization(scopes: scopes, redirect: uri, parameters: parameters)
+      return try await finish(authorization, within: signInTimeout) {
         try await browser.open(authorization.page, redirect: uri)
       }
     case .loopback(let port, let path):
@@ -38,8 +27,8 @@ extension OAuthClient {
       let state = newState()
       let listener = try LoopbackListener(port: port, path: path, state: state)
       defer { listener.close() }
-      let authorization = try await authorization(scopes, listener.redirect, options.parameters, state: state)
-      return try await finish(authorization, within: options.limit) {
+      let authorization = try await authorization(scopes, listener.redirect, parameters, state: state)
+      return try await finish(authorization, within: signInTimeout) {
         try await Self.redirect(of: authorization, in: browser, to: listener)
       }
     }

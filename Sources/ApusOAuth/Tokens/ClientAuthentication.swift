@@ -15,25 +15,10 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
     case none
     case basic(Secret)
     case post(Secret)
-    case key(P256.Signing.PrivateKey, id: String?)
-  }
-
-  /// The audience (`aud`) of a signature by ``privateKey(pem:keyID:)``: the recipient for which it is valid.
-  public enum AssertionAudience: Sendable, Hashable {
-    /// The issuer of the server, so that a signature for one server is worth nothing to another.
-    case issuer
-    /// The URL to which the signature is sent, for servers that do not accept their issuer.
-    case endpoint
+    case key(P256.Signing.PrivateKey, id: String?, namesEndpoint: Bool)
   }
 
   let kind: Kind
-  /// The audience of signatures by ``privateKey(pem:keyID:)``. Default: the issuer of the server.
-  ///
-  /// ```swift
-  /// oauth.authentication = try .privateKey(pem: clientKey)
-  /// oauth.authentication.assertionAudience = .endpoint
-  /// ```
-  public var assertionAudience = AssertionAudience.issuer
 
   init(kind: Kind) {
     self.kind = kind
@@ -58,12 +43,17 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
   /// - Parameters:
   ///   - pem: the private key as PEM.
   ///   - keyID: the name under which the server knows the public key. Default: `nil`, none.
-  /// - Throws: ``OAuthError`` with the code ``OAuthError/Code/invalidKey``.
-  public static func privateKey(pem: Secret, keyID: String? = nil) throws(OAuthError) -> ClientAuthentication {
+  ///   - namesEndpoint: whether the audience (`aud`) of a signature is the URL to which it is sent, for servers that do
+  ///     not accept their issuer. Default: `false`, the issuer of the server, so that a signature for one server is worth
+  ///     nothing to another.
+  /// - Throws: ``OAuthError`` with the code ``OAuthError/Code/invalidRequest``.
+  public static func privateKey(
+    pem: Secret, keyID: String? = nil, namesEndpoint: Bool = false
+  ) throws(OAuthError) -> ClientAuthentication {
     guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem.value) else {
       throw OAuthError(.token, .invalidKey, "the client's key is no private key for P-256 as PEM")
     }
-    return ClientAuthentication(kind: .key(key, id: keyID))
+    return ClientAuthentication(kind: .key(key, id: keyID, namesEndpoint: namesEndpoint))
   }
 
   /// The kind only.
@@ -119,25 +109,21 @@ extension ClientAuthentication {
       return [RawField("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())", isSensitive: true)]
     case .post(let secret):
       form += [("client_id", client), ("client_secret", secret.value)]
-    case .key(let key, let id):
+    case .key(let key, let id, let namesEndpoint):
+      // Never another server's URL that the metadata name: the assertion would be valid there.
+      let audience = namesEndpoint ? occasion.endpoint : occasion.issuer
       form += [
         ("client_id", client),
         ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-        ("client_assertion", try assertion(of: client, occasion, (key, id))),
+        ("client_assertion", try assertion(of: client, for: audience, occasion, (key, id))),
       ]
     }
     return []
   }
 
   private func assertion(
-    of client: String, _ occasion: Occasion, _ key: (P256.Signing.PrivateKey, id: String?)
+    of client: String, for audience: String, _ occasion: Occasion, _ key: (P256.Signing.PrivateKey, id: String?)
   ) throws -> String {
-    // Never another server's URL that the metadata name: the assertion would be valid there.
-    let audience =
-      switch assertionAudience {
-      case .issuer: occasion.issuer
-      case .endpoint: occasion.endpoint
-      }
     let seconds = Int64(occasion.date.timeIntervalSince1970)
     var header: [String: JSONValue] = ["alg": "ES256", "typ": "JWT"]
     if let id = key.id { header["kid"] = .string(id) }

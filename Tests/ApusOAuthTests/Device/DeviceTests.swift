@@ -61,13 +61,13 @@ struct DeviceTests {
   @Test(
     "A refusal, an expired code and any other error end the wait",
     arguments: [("access_denied", .accessDenied), ("expired_token", .expiredToken), ("invalid_client", .invalidClient)]
-      as [(String, OAuthError.Code)])
-  func refused(code: String, expected: OAuthError.Code) async throws {
+      as [(String, OAuthError.Problem)])
+  func refused(code: String, expected: OAuthError.Problem) async throws {
     issuer.state.withLock { $0.answers = [(400, "{\"error\":\"\(code)\"}")] }
     let error = Task { await oauthFailure { () async throws(OAuthError) in try await signIn() } }
     try await issuer.clock.waitForSleepers(1)
     issuer.clock.advance(by: .seconds(5))
-    #expect(await error.value?.code == expected)
+    #expect(await error.value?.problem == expected)
     #expect(await error.value?.step == .deviceToken)
   }
 
@@ -76,14 +76,14 @@ struct DeviceTests {
     let task = Task { await oauthFailure { () async throws(OAuthError) in try await signIn() } }
     try await issuer.clock.waitForSleepers(1)
     task.cancel()
-    #expect(await task.value?.code == .cancelled)
+    #expect(await task.value?.problem == .cancelled)
     issuer.stub.on(
       .post, "/device",
       reply: .json(#"{"device_code":"d","user_code":"u","verification_uri":"https://a.example","expires_in":3}"#))
     let short = Task { await oauthFailure { () async throws(OAuthError) in try await signIn() } }
     try await issuer.clock.waitForSleepers(1)
     issuer.clock.advance(by: .seconds(3))
-    #expect(await short.value?.code == .expiredToken)
+    #expect(await short.value?.problem == .expiredToken)
     #expect(issuer.forms("/token").isEmpty)
   }
 

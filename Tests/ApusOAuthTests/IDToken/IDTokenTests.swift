@@ -119,10 +119,10 @@ struct IDTokenTests {
       (["nbf": 1_800_000_061], .invalidIDToken),
       (["nonce": "Nonce"], .nonceMismatch), (["nonce": nil], .nonceMismatch), (["at_hash": "x"], .invalidIDToken),
       (["at_hash": 7], .invalidIDToken),
-    ] as [([String: JSONValue?], OAuthError.Code)])
-  func claims(changes: [String: JSONValue?], code: OAuthError.Code) {
+    ] as [([String: JSONValue?], OAuthError.Problem)])
+  func claims(changes: [String: JSONValue?], code: OAuthError.Problem) {
     let key = TestKey(id: "k")
-    #expect(failure(key.idToken(access: "access", nonce: "nonce", changing: changes), [key.json])?.code == code)
+    #expect(failure(key.idToken(access: "access", nonce: "nonce", changing: changes), [key.json])?.problem == code)
   }
 
   @Test(
@@ -144,7 +144,7 @@ struct IDTokenTests {
       String(repeating: "a", count: 100_000),
     ])
   func malformed(text: String) {
-    #expect(failure(text, [TestKey(id: "k").json])?.code == .invalidIDToken)
+    #expect(failure(text, [TestKey(id: "k").json])?.problem == .invalidIDToken)
   }
 
   @Test("An extension that must be understood is refused")
@@ -203,7 +203,7 @@ struct KeySetsTests {
     _ = try await signIn(oauth)
     #expect(fetches == 1)
     issuer.state.withLock { $0.keys.append(TestKey(id: "k2")) }
-    #expect(await oauthFailure { () async throws(OAuthError) in try await signIn(oauth) }?.code == .invalidIDToken)
+    #expect(await oauthFailure { () async throws(OAuthError) in try await signIn(oauth) }?.problem == .invalidIDToken)
     #expect(fetches == 1)
     issuer.clock.advance(by: .seconds(60))
     _ = try await signIn(oauth)

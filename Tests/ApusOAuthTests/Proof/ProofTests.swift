@@ -87,7 +87,7 @@ struct ProofTests {
       reply: .json(
         #"{"error":"use_dpop_nonce"}"#, status: 400, fields: [try #require(HTTPField.Name("DPoP-Nonce")): "n"]))
     let error = await oauthFailure { () async throws(OAuthError) in try await signIn(oauth) }
-    #expect(error?.code == .useDPoPNonce && issuer.forms("/token").count == 2)
+    #expect(error?.problem == .useDPoPNonce && issuer.forms("/token").count == 2)
   }
 
   @Test("A server whose proofs have other algorithms only is sent nothing")
@@ -109,7 +109,7 @@ struct ProofTests {
       ]
       for (step, work) in works {
         let error = await oauthFailure(work)
-        #expect(error?.code == .invalidMetadata && error?.step == step)
+        #expect(error?.problem == .invalidMetadata && error?.step == step)
         #expect(error?.detail == "the server supports no proof of possession with ES256")
       }
     }
@@ -132,7 +132,7 @@ struct ProofTests {
       try await oauth.signIn(
         scopes: ["a"], redirect: .uri("app:/done"), browser: ScriptedBrowser { page in issuer.authorized(page) })
     }
-    #expect(error?.code == .malformedResponse)
+    #expect(error?.problem == .malformedResponse)
   }
 
   @Test("An access token that is accepted without the key is sent as Bearer, and refreshed with the proof of the key")
@@ -179,7 +179,7 @@ struct ProofTests {
     let grant = try await signIn(oauth)
     issuer.state.withLock { $0.changes["token_type"] = "Bearer" }
     let error = await oauthFailure { () async throws(OAuthError) in try await oauth.refreshed(grant.tokens) }
-    #expect(error?.step == .refresh && error?.code == .malformedResponse)
+    #expect(error?.step == .refresh && error?.problem == .malformedResponse)
   }
 
   @Test("A proof names the URL to which it is sent, at each endpoint")

@@ -79,13 +79,13 @@ struct DiscoveryTests {
       (["jwks_uri": "https://a@b.example/keys"], .invalidMetadata),
       (["revocation_endpoint": "https://id.example.com/r#x"], .invalidMetadata),
       (["device_authorization_endpoint": "/device"], .invalidMetadata),
-    ] as [([String: JSONValue?], OAuthError.Code)])
-  func refused(changes: [String: JSONValue?], code: OAuthError.Code) async {
+    ] as [([String: JSONValue?], OAuthError.Problem)])
+  func refused(changes: [String: JSONValue?], code: OAuthError.Problem) async {
     stub.onAny(reply: .json(document(changes)))
     let error = await oauthFailure { () async throws(OAuthError) in
       try await AuthorizationServer.discover("https://id.example.com", using: client)
     }
-    #expect(error?.code == code && error?.step == .discovery)
+    #expect(error?.problem == code && error?.step == .discovery)
     #expect(error.map { "\($0)".contains("evil") } == false)
   }
 
@@ -129,11 +129,11 @@ struct DiscoveryTests {
       try await AuthorizationServer.discover(
         "https://id.example.com/common/v2.0", issuerPattern: "https://id.example.com/{tenantid}", using: client)
     }
-    #expect(other?.code == .issuerMismatch)
+    #expect(other?.problem == .issuerMismatch)
     let unnamed = await oauthFailure { () async throws(OAuthError) in
       try await AuthorizationServer.discover("https://id.example.com/common/v2.0", using: client)
     }
-    #expect(unnamed?.code == .issuerMismatch && unnamed?.detail.contains("issuerPattern") == true)
+    #expect(unnamed?.problem == .issuerMismatch && unnamed?.detail.contains("issuerPattern") == true)
   }
 
   @Test(
@@ -149,7 +149,7 @@ struct DiscoveryTests {
     let error = await oauthFailure { () async throws(OAuthError) in
       try await AuthorizationServer.discover("https://id.example.com", issuerPattern: text, using: client)
     }
-    #expect(error?.step == .discovery && (error?.code == .invalidMetadata || error?.code == .insecureURL))
+    #expect(error?.step == .discovery && (error?.problem == .invalidMetadata || error?.problem == .insecureURL))
   }
 
   @Test(
@@ -197,7 +197,7 @@ struct DiscoveryTests {
     let error = await oauthFailure { () async throws(OAuthError) in
       try await AuthorizationServer.discover("https://id.example.com", using: client)
     }
-    #expect(error?.code == .malformedResponse)
+    #expect(error?.problem == .malformedResponse)
   }
 
   @Test("A response beyond the limit is not read")

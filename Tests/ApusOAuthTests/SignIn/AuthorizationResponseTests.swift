@@ -37,13 +37,13 @@ struct AuthorizationResponseTests {
       ("app:/done?error=access_denied&state=s1", .accessDenied), ("app:/done?error=odd&state=s1", .unregistered),
       ("app:/done?error=state_mismatch&state=s1", .unregistered),
       ("app:/done?code=c&error=server_error&state=s1", .serverError),
-    ] as [(String, OAuthError.Code)])
-  func bad(url: String, code: OAuthError.Code) {
+    ] as [(String, OAuthError.Problem)])
+  func bad(url: String, code: OAuthError.Problem) {
     guard case .failure(let error) = self.code(url) else {
       Issue.record("the redirect is accepted")
       return
     }
-    #expect(error.code == code)
+    #expect(error.problem == code)
   }
 
   @Test("A server that promises to name itself must do so")
@@ -52,7 +52,7 @@ struct AuthorizationResponseTests {
       Issue.record("the redirect is accepted")
       return
     }
-    #expect(error.code == .issuerMismatch)
+    #expect(error.problem == .issuerMismatch)
   }
 
   @Test("A redirect with parameters of its own keeps them")

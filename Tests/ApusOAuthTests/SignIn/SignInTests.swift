@@ -17,10 +17,10 @@ struct SignInTests {
 
   private func signIn(
     _ oauth: OAuthClient? = nil, scopes: [String] = ["openid", "films:read"],
-    options: OAuthClient.SignInOptions = .init(), _ script: @escaping @Sendable (String) async throws -> String?
+    _ script: @escaping @Sendable (String) async throws -> String?
   ) async throws(OAuthError) -> OAuthGrant {
     try await (oauth ?? issuer.oauth()).signIn(
-      scopes: scopes, redirect: .uri("app:/done"), browser: ScriptedBrowser(script), options: options)
+      scopes: scopes, redirect: .uri("app:/done"), browser: ScriptedBrowser(script))
   }
 
   @Test("A sign-in gives tokens, scopes and the user's identity")
@@ -64,13 +64,13 @@ struct SignInTests {
     let redirect = issuer.authorized(good.page)
     _ = try await oauth.finish(good, with: redirect)
     #expect(
-      await oauthFailure { () async throws(OAuthError) in try await oauth.finish(good, with: redirect) }?.code
+      await oauthFailure { () async throws(OAuthError) in try await oauth.finish(good, with: redirect) }?.problem
         == .alreadyUsed)
     let bad = try await oauth.authorization(scopes: [], redirect: "app:/done")
-    for code in [OAuthError.Code.stateMismatch, .alreadyUsed] {
+    for code in [OAuthError.Problem.stateMismatch, .alreadyUsed] {
       let url = code == .stateMismatch ? "app:/done?code=c&state=x" : issuer.authorized(bad.page)
       #expect(
-        await oauthFailure { () async throws(OAuthError) in try await oauth.finish(bad, with: url) }?.code == code)
+        await oauthFailure { () async throws(OAuthError) in try await oauth.finish(bad, with: url) }?.problem == code)
     }
     #expect(issuer.forms("/token").count == 1)
   }
@@ -81,12 +81,12 @@ struct SignInTests {
       (["state": "x"], .stateMismatch), (["iss": "https://evil.example"], .issuerMismatch),
       (["iss": nil], .issuerMismatch),
       (["error": "access_denied"], .accessDenied), (["error": "login_required"], .loginRequired),
-    ] as [([String: String?], OAuthError.Code)])
-  func wrong(changes: [String: String?], code: OAuthError.Code) async {
+    ] as [([String: String?], OAuthError.Problem)])
+  func wrong(changes: [String: String?], code: OAuthError.Problem) async {
     let error = await oauthFailure { () async throws(OAuthError) in
       try await signIn { page in issuer.authorized(page, changing: changes) }
     }
-    #expect(error?.code == code)
+    #expect(error?.problem == code)
     #expect(issuer.forms("/token").isEmpty)
   }
 
@@ -96,12 +96,12 @@ struct SignInTests {
       (["nonce": "x"], .nonceMismatch), (["nonce": nil], .nonceMismatch),
       (["iss": "https://evil.example"], .issuerMismatch),
       (["aud": "other"], .invalidIDToken), (["at_hash": "x"], .invalidIDToken), (["exp": 1], .invalidIDToken),
-    ] as [([String: JSONValue?], OAuthError.Code)])
-  func identity(claims: [String: JSONValue?], code: OAuthError.Code) async {
+    ] as [([String: JSONValue?], OAuthError.Problem)])
+  func identity(claims: [String: JSONValue?], code: OAuthError.Problem) async {
     issuer.state.withLock { $0.claims = claims }
     let error = await oauthFailure { () async throws(OAuthError) in try await signIn { page in issuer.authorized(page) }
     }
-    #expect(error?.code == code && error?.step == .idToken)
+    #expect(error?.problem == code && error?.step == .idToken)
   }
 
   @Test("With openid an ID token is required; without it none is read")
@@ -111,7 +111,7 @@ struct SignInTests {
     #expect(try await signIn(scopes: ["a"]) { page in issuer.authorized(page) }.identity == nil)
     let error = await oauthFailure { () async throws(OAuthError) in try await signIn { page in issuer.authorized(page) }
     }
-    #expect(error?.code == .invalidIDToken)
+    #expect(error?.problem == .invalidIDToken)
   }
 
   @Test("A server that takes pushed requests gets the parameters there, and the page has only their name")
@@ -141,7 +141,7 @@ struct SignInTests {
   @Test("A server that requires pushed requests and has no endpoint for them, or no S256, is refused")
   func unsupported() async {
     for (oauth, code) in [
-      (issuer.oauth { $0.requiresPushedAuthorization = true }, OAuthError.Code.missingEndpoint),
+      (issuer.oauth { $0.requiresPushedAuthorization = true }, OAuthError.Problem.missingEndpoint),
       (issuer.oauth { $0.codeChallengeMethods = ["plain"] }, .invalidMetadata),
       (issuer.oauth { $0.authorizationEndpoint = nil }, .missingEndpoint),
       (issuer.oauth { $0.authorizationEndpoint = "http://id.example.com/a" }, .insecureURL),
@@ -149,7 +149,7 @@ struct SignInTests {
       let error = await oauthFailure { () async throws(OAuthError) in
         try await oauth.authorization(scopes: [], redirect: "app:/done")
       }
-      #expect(error?.code == code)
+      #expect(error?.problem == code)
     }
   }
 
@@ -172,14 +172,14 @@ struct SignInTests {
     }
     try await issuer.clock.waitForSleepers(1)
     issuer.clock.advance(by: .seconds(300))
-    #expect(await waiting.value?.code == .timedOut)
+    #expect(await waiting.value?.problem == .timedOut)
     let closed = await oauthFailure { () async throws(OAuthError) in try await signIn { _ in throw CancellationError() }
     }
-    #expect(closed?.code == .cancelled && closed?.isCancellation == true)
+    #expect(closed?.problem == .cancelled && closed?.isCancellation == true)
     let failed = await oauthFailure { () async throws(OAuthError) in try await signIn { _ in throw BrowserFailure() } }
-    #expect(failed?.code == .browserFailed && failed?.underlying is BrowserFailure)
+    #expect(failed?.problem == .browserFailed && failed?.underlying is BrowserFailure)
     let empty = await oauthFailure { () async throws(OAuthError) in try await signIn { _ in nil } }
-    #expect(empty?.code == .browserFailed)
+    #expect(empty?.problem == .browserFailed)
     let task = Task {
       await oauthFailure { () async throws(OAuthError) in
         try await signIn { _ in
@@ -189,7 +189,7 @@ struct SignInTests {
       }
     }
     task.cancel()
-    #expect(await task.value?.code == .cancelled)
+    #expect(await task.value?.problem == .cancelled)
   }
 
   @Test("A browser reaches the listener on this machine")

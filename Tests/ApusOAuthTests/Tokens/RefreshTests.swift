@@ -69,7 +69,7 @@ struct OAuthRefreshTests {
   func emptyToken() async throws {
     let tokens = Tokens(access: "a", refresh: "")
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().refreshed(tokens) }
-    #expect(error?.code == .invalidGrant && issuer.stub.exchanges.isEmpty)
+    #expect(error?.problem == .invalidGrant && issuer.stub.exchanges.isEmpty)
     try await issuer.oauth().revoke(tokens)
     #expect(issuer.state.withLock { $0.revoked } == ["a"])
   }
@@ -85,7 +85,7 @@ struct OAuthRefreshTests {
       let error = await failure { try await client.send(Request<Void>.get("/films")) }
       #expect(error != nil)
       if let cause = error?.underlying as? OAuthError {
-        #expect(cause.code == .invalidGrant && cause.step == .refresh && cause.isLasting)
+        #expect(cause.problem == .invalidGrant && cause.step == .refresh && cause.isLasting)
         #expect(error?.sessionEnd == .expired)
       }
     }
@@ -128,6 +128,6 @@ struct OAuthRefreshTests {
     let error = await oauthFailure { () async throws(OAuthError) in
       try await issuer.oauth().refreshed(Tokens(access: "a"))
     }
-    #expect(error?.code == .invalidGrant && issuer.stub.exchanges.isEmpty)
+    #expect(error?.problem == .invalidGrant && issuer.stub.exchanges.isEmpty)
   }
 }

@@ -56,10 +56,10 @@ struct TokenEndpointTests {
   private static let endpoints = ["/par", "/token", "/device", "/revoke"]
 
   /// The audience of the assertion that each endpoint gets.
-  private func audiences(_ audience: ClientAuthentication.AssertionAudience?) async throws -> [JSONValue?] {
+  private func audiences(namesEndpoint: Bool) async throws -> [JSONValue?] {
     var oauth = issuer.oauth { $0.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par" }
-    oauth.authentication = try .privateKey(pem: Secret(P256.Signing.PrivateKey().pemRepresentation))
-    if let audience { oauth.authentication.assertionAudience = audience }
+    oauth.authentication = try .privateKey(
+      pem: Secret(P256.Signing.PrivateKey().pemRepresentation), namesEndpoint: namesEndpoint)
     let client = oauth
     _ = try await client.authorization(scopes: ["a"], redirect: "app:/done")
     _ = try await client.clientCredentials()
@@ -79,25 +79,23 @@ struct TokenEndpointTests {
 
   @Test("Every endpoint gets an assertion for the issuer, so that a server can use it at no other server")
   func issuerAudience() async throws {
-    for audience in [nil, .issuer] as [ClientAuthentication.AssertionAudience?] {
-      #expect(try await audiences(audience) == Self.endpoints.map { _ in .string(FakeIssuer.issuer) })
-    }
+    #expect(try await audiences(namesEndpoint: false) == Self.endpoints.map { _ in .string(FakeIssuer.issuer) })
   }
 
   @Test("Each endpoint gets an assertion for its own URL if the app asks for that")
   func endpointAudience() async throws {
-    #expect(try await audiences(.endpoint) == Self.endpoints.map { .string(FakeIssuer.issuer + $0) })
+    #expect(try await audiences(namesEndpoint: true) == Self.endpoints.map { .string(FakeIssuer.issuer + $0) })
   }
 
   @Test("Each error of a server has its code and its step, in either way of sending it", arguments: [200, 400, 401])
   func errors(status: Int) async throws {
-    for code in OAuthError.Code.allCases {
+    for code in OAuthError.Problem.allCases {
       issuer.state.withLock {
         $0.answers = [(status, "{\"error\":\"\(code.rawValue)\",\"error_description\":\"why\"}")]
       }
       let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
       #expect(error?.step == .clientCredentials && error?.status == status)
-      #expect(error?.code == OAuthError.Code(registered: code.rawValue))
+      #expect(error?.problem == OAuthError.Problem(registered: code.rawValue))
       #expect(error?.serverCode == code.rawValue && error?.serverMessage == "why")
       #expect(error.map { "\($0)".contains("why") } == false)
     }
@@ -113,14 +111,14 @@ struct TokenEndpointTests {
   func malformed(json: String) async {
     issuer.state.withLock { $0.answers = [(200, json)] }
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
-    #expect(error?.code == .malformedResponse)
+    #expect(error?.problem == .malformedResponse)
   }
 
   @Test("A call that fails is an error with its cause")
   func unreachable() async {
     issuer.stub.onAny(reply: .failure(TransportError(.offline, requestState: .notSent)))
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
-    #expect(error?.code == .callFailed && (error?.underlying as? CallError)?.code == .offline)
+    #expect(error?.problem == .callFailed && (error?.underlying as? CallError)?.code == .offline)
     issuer.state.withLock { $0.answers = [(503, "busy")] }
   }
 
@@ -132,7 +130,7 @@ struct TokenEndpointTests {
     let error = await oauthFailure { () async throws(OAuthError) in
       try await issuer.oauth { $0.revocationEndpoint = nil }.revoke(tokens)
     }
-    #expect(error?.code == .missingEndpoint && error?.step == .revocation)
+    #expect(error?.problem == .missingEndpoint && error?.step == .revocation)
     let store = MemoryCredentialsStore(.tokens(tokens))
     try await issuer.oauth().signOut(of: store)
     #expect(store.current().credential == nil)
@@ -165,7 +163,7 @@ struct TokenEndpointTests {
   func redirect() async {
     issuer.stub.onAny(reply: .status(307, fields: [.location: "https://evil.example/"]))
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
-    #expect(error?.code == .callFailed && error?.status == 307)
+    #expect(error?.problem == .callFailed && error?.status == 307)
     #expect(issuer.stub.exchanges.count == 1)
   }
 }

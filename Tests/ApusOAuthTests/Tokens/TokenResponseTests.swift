@@ -38,7 +38,7 @@ struct TokenResponseTests {
       Issue.record("a token without the key is accepted")
       return
     }
-    #expect(error.code == .malformedResponse)
+    #expect(error.problem == .malformedResponse)
     #expect(try await tokens(json, bindsTokens: true, acceptsBearer: true).get().proofKey == nil)
   }
 
@@ -56,7 +56,7 @@ struct TokenResponseTests {
         Issue.record("the type is accepted")
         return
       }
-      #expect(error.code == .malformedResponse && !error.description.contains("sentinel"))
+      #expect(error.problem == .malformedResponse && !error.description.contains("sentinel"))
       #expect(error.description.contains(shown ?? "that is not supported"), "\(error)")
       #expect(shown != nil || !error.description.contains("“"))
     }
@@ -120,7 +120,7 @@ struct TokenResponseTests {
   func noForm(type: String, content: String) async {
     issuer.stub.on(.post, "/token", reply: .status(200, fields: [.contentType: type], content: content))
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
-    #expect(error?.code == .malformedResponse)
+    #expect(error?.problem == .malformedResponse)
   }
 
   @Test(
@@ -136,7 +136,7 @@ struct TokenResponseTests {
       oauth.authentication = authentication
       let client = oauth
       let error = await oauthFailure { () async throws(OAuthError) in try await client.clientCredentials() }
-      #expect(error?.code == .unregistered)
+      #expect(error?.problem == .unregistered)
       #expect(error?.description.contains(shown ?? "that is not registered") == true, "\(error?.description ?? "")")
       #expect(shown != nil || error?.description.contains("“") == false)
     }

@@ -20,9 +20,9 @@ extension Ending {
   private static func sentence(of error: OAuthError) -> String {
     switch error.code {
     case .accessDenied: "The sign-in was declined."
-    case .timedOut, .expiredToken: "The sign-in was not finished in time."
-    case .missingEndpoint, .insecureURL, .invalidMetadata: "The authorization server cannot be used for this."
-    case .listenerFailed: "The redirect of the browser cannot be received."
+    case .timedOut: "The sign-in was not finished in time."
+    case .unsupported: "The authorization server cannot be used for this."
+    case .browserFailed: "The redirect of the browser cannot be received."
     default:
       error.serverCode == nil
         ? "The answer of the authorization server was refused." : "The authorization server refused the request."
@@ -32,9 +32,9 @@ extension Ending {
   private static func status(of error: OAuthError) -> ExitStatus {
     if error.serverCode != nil { return .rejected }
     switch error.code {
-    case .timedOut, .expiredToken: return .timeout
-    case .missingEndpoint, .insecureURL, .invalidKey: return .invalidRequest
-    case .listenerFailed: return .connectionFailed
+    case .timedOut: return .timeout
+    case .unsupported, .invalidRequest: return .invalidRequest
+    case .browserFailed: return .connectionFailed
     default: return .malformedResponse
     }
   }
