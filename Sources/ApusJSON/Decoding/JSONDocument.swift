@@ -19,14 +19,14 @@ package final class JSONDocument {
   ///
   /// - Throws: ``JSONError``.
   package convenience init(
-    _ bytes: UnsafeRawBufferPointer, _ coding: JSONCoding = .default, limits: JSONLimits = .default
+    _ bytes: UnsafeRawBufferPointer, _ coding: JSONCoding = .default, limits: JSONLimits = JSONLimits()
   ) throws(JSONError) {
     try self.init(bytes, coding, limits: limits, stack: StackBudget())
   }
 
   /// - Parameter stack: the budget of the decoding that this one is a part of.
   init(
-    _ bytes: UnsafeRawBufferPointer, _ coding: JSONCoding, limits: JSONLimits = .default, stack: StackBudget
+    _ bytes: UnsafeRawBufferPointer, _ coding: JSONCoding, limits: JSONLimits = JSONLimits(), stack: StackBudget
   ) throws(JSONError) {
     tape = try TapeParser.parse(bytes, limits: limits)
     self.coding = coding

@@ -172,7 +172,7 @@ public struct JSONReader: ~Copyable {
   }
 
   /// The name of the current member as the text has it.
-  public var writtenName: String {
+  @usableFromInline var writtenName: String {
     JSONEscape.string(nameBytes)
   }
 

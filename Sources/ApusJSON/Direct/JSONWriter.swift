@@ -82,7 +82,7 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Starts a member of an object with a name that no key strategy converts, before its value is written.
-  public mutating func beginMember(writtenName name: String) {
+  @usableFromInline mutating func beginMember(writtenName name: String) {
     beginElement()
     text.append(quoted: name)
     endName()

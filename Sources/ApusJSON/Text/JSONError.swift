@@ -1,7 +1,7 @@
 /// The reason why bytes are not valid JSON (RFC 8259), and the offset of the fault. It contains none of the bytes.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reason why the bytes are invalid.
-  public enum Reason: String, Sendable, Hashable, CaseIterable {
+  package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The bytes end inside a value, or contain no value.
     case unexpectedEnd = "unexpected end"
     /// A byte that is not allowed at its position: a trailing comma, a missing quote, an unknown literal.
@@ -28,12 +28,11 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The reason why the bytes are invalid.
-  public let reason: Reason
+  package let reason: Reason
   /// The offset of the byte at which parsing stopped, from 0.
   public let offset: Int
 
-  /// Creates an error.
-  public init(_ reason: Reason, at offset: Int) {
+  package init(_ reason: Reason, at offset: Int) {
     self.reason = reason
     self.offset = offset
   }
@@ -63,9 +62,9 @@ public struct JSONLimits: Sendable, Hashable {
   /// Creates limits.
   ///
   /// - Parameters:
-  ///   - depth: the maximum nesting depth, clamped to 0...``maximumDepth``. Default: ``maximumDepth``.
+  ///   - depth: the maximum nesting depth, clamped to 0...512. Default: 512 levels.
   ///   - bytes: the maximum number of bytes. Default: `nil`, the parser's limit, 512 MiB.
-  public init(depth: Int = JSONLimits.maximumDepth, bytes: Int? = nil) {
+  public init(depth: Int = 512, bytes: Int? = nil) {
     self.depth = min(max(0, depth), Self.maximumDepth)
     self.bytes = bytes
   }
@@ -74,9 +73,7 @@ public struct JSONLimits: Sendable, Hashable {
   ///
   /// Parsing takes no stack for them, and deallocating such a value about 120 KB, a quarter of the smallest stack that is
   /// supported: 512 KiB.
-  public static let maximumDepth = 512
+  package static let maximumDepth = 512
   /// The maximum nesting of models. The stack that decoding them takes is limited, too (``StackBudget``).
   static let maximumModelDepth = 128
-  /// 512 levels and 512 MiB.
-  public static let `default` = JSONLimits()
 }

@@ -17,7 +17,7 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
   public init?(_ text: String) {
     var text = text
     let isNumber = text.withUTF8 { bytes in
-      guard let tape = try? TapeParser.parse(UnsafeRawBufferPointer(bytes), limits: .default) else { return false }
+      guard let tape = try? TapeParser.parse(UnsafeRawBufferPointer(bytes), limits: JSONLimits()) else { return false }
       let word = tape[JSONTape.root]
       return word.isNumber && word.length == bytes.count
     }
@@ -41,9 +41,9 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
   /// The value as an `Int`, or `nil` if it is out of range or not an integer. `1e2` and `1.0` are integers.
   public var int: Int? { DecimalForm(description).integer() }
   /// The value as an `Int64`, or `nil` if it is out of range or not an integer.
-  public var int64: Int64? { DecimalForm(description).integer() }
+  package var int64: Int64? { DecimalForm(description).integer() }
   /// The value as a `UInt64`, or `nil` if it is out of range or not an integer.
-  public var uint64: UInt64? { DecimalForm(description).integer() }
+  package var uint64: UInt64? { DecimalForm(description).integer() }
   /// The nearest `Double`; infinite if the number is out of range.
   public var double: Double { Double(description) ?? .infinity }
 }

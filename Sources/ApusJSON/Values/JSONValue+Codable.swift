@@ -5,7 +5,7 @@ extension JSONValue: Codable {
   /// levels.
   ///
   /// ``init(parsing:limits:)`` and ``utf8()`` support deeper values.
-  public static let maximumCodableDepth = 64
+  package static let maximumCodableDepth = 64
 
   /// Decodes any value.
   ///
@@ -13,7 +13,7 @@ extension JSONValue: Codable {
   /// `Double`. That coder and ``init(parsing:limits:)`` keep all digits and are faster.
   ///
   /// - Throws: `DecodingError` for a value that JSON cannot represent, or a value nested more than
-  ///   ``maximumCodableDepth`` levels.
+  ///   64 levels.
   public init(from decoder: any Decoder) throws {
     if let scalar = try Self.scalar(in: decoder) {
       self = scalar
@@ -49,7 +49,7 @@ extension JSONValue: Codable {
   /// `Double`. That coder and ``utf8()`` keep all digits.
   ///
   /// - Throws: `EncodingError` for a number out of the range of `Double`, or a value nested more than
-  ///   ``maximumCodableDepth`` levels.
+  ///   64 levels.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .null, .bool, .number, .string: try encodeScalar(to: encoder)

@@ -8,7 +8,7 @@ extension JSONValue {
   ///   - bytes: the text; pass the `utf8` of a string.
   ///   - limits: the limits. Default: 512 levels and 512 MiB.
   /// - Throws: ``JSONError``.
-  public init(parsing bytes: some Collection<UInt8>, limits: JSONLimits = .default) throws(JSONError) {
+  public init(parsing bytes: some Collection<UInt8>, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     if let greatest = limits.bytes, bytes.count > greatest { throw JSONError(.tooLarge, at: greatest) }
     let read = { (bytes: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, JSONError> in
       Result { () throws(JSONError) in

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite("Parsing JSON") struct JSONParsingTests {
-  private func reason(_ bytes: [UInt8], limits: JSONLimits = .default) -> JSONError? {
+  private func reason(_ bytes: [UInt8], limits: JSONLimits = JSONLimits()) -> JSONError? {
     do throws(JSONError) {
       _ = try JSONValue(parsing: bytes, limits: limits)
       return nil
