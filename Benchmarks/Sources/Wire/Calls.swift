@@ -24,7 +24,7 @@ struct Calls {
   private let foundation: Typed
   private let pooled: Typed
   private let onLoop: Typed
-  private let loop: EventLoopExecutor
+  private let loop: any TaskExecutor
 
   private init(port: Int) async throws {
     let transport = NIOTransport(options: .wire)

@@ -70,15 +70,14 @@ final class EventLoopSource: Sendable {
 /// A task executor on an event loop, where responses arrive: a task on it continues without a change of threads.
 ///
 /// For tasks that do little between calls. A task that computes or blocks delays every connection of its loop.
-public final class EventLoopExecutor: TaskExecutor {
+final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 
   init(_ loop: any EventLoop) {
     self.loop = loop
   }
 
-  /// Enqueues a job on the loop.
-  public func enqueue(_ job: consuming ExecutorJob) {
+  func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
@@ -132,7 +131,8 @@ extension NIOTransport: ContinuingTransport {
 
 extension NIOTransport {
   /// Returns a task executor on one of the transport's event loops, the next loop at each call; `nil` after
-  /// shutdown.
+  /// shutdown. It is for tasks that do little between calls: a task that computes or blocks delays every connection of
+  /// its loop.
   ///
   /// A call whose task runs on this executor, from a client whose runtime uses it too, completes without a change
   /// of threads; other calls need two. This pays off in services with thousands of small calls a second, not in
@@ -152,7 +152,7 @@ extension NIOTransport {
   /// A client uses one executor; for more, make several clients with the same transport. Small responses are
   /// decoded on the executor too, content of more than 16 KiB on the global pool. Dedicated loops
   /// (``EventLoops/dedicated(_:)``) end with the transport: run nothing on them afterwards.
-  public func executor() -> EventLoopExecutor? {
+  public func executor() -> (any TaskExecutor)? {
     core.loops.next().map { EventLoopExecutor($0) }
   }
 }

@@ -79,8 +79,7 @@ extension NIOTransport {
     /// The messages that wait for a connection.
     public var waiting = 0
 
-    /// Creates a usage of zero.
-    public init() {}
+    package init() {}
   }
 
   /// The current usage, over all origins.

@@ -72,7 +72,7 @@ extension NIOTransport {
   /// The limits on a response, apart from the length of content that a call accepts (`contentLimit`).
   ///
   /// A response that exceeds a limit fails with the code `malformedResponse` or, if its content is too long,
-  /// `contentTooLarge`. The error's detail names the limit.
+  /// `contentTooLarge`. The error's detail names the limit. A response may have up to 5 content codings.
   public struct ResponseLimits: Sendable, Hashable {
     /// The maximum number of bytes of status lines and field lines, interim responses and trailers included.
     /// Default: 256 KiB.
@@ -82,15 +82,15 @@ extension NIOTransport {
     public var fieldCount = 1000
     /// The maximum number of interim responses before the final one (RFC 9110 §15.2). Default: 64.
     public var interimResponses = 64
-    /// The maximum number of content codings to decode, over all `Content-Encoding` fields. Default: 5.
-    public var contentCodings = 5
-    /// The maximum number of decoded bytes. Default: 1 GiB.
+    /// The maximum number of content codings to decode, over all `Content-Encoding` fields.
+    package var contentCodings = 5
+    /// The maximum number of decoded bytes. Beyond 8 MiB they may be at most 200 times as many as the received bytes.
+    /// Default: 1 GiB.
     public var decodedBytes: Int64 = 1 << 30
-    /// The maximum ratio of decoded bytes to received bytes, beyond ``ratioFreeBytes``. Default: 200.
-    public var decodedRatio: Int64 = 200
-    /// The number of decoded bytes permitted at any ratio, because short responses can be very repetitive. Default:
-    /// 8 MiB.
-    public var ratioFreeBytes: Int64 = 8 << 20
+    /// The maximum ratio of decoded bytes to received bytes, beyond `ratioFreeBytes`.
+    package var decodedRatio: Int64 = 200
+    /// The number of decoded bytes permitted at any ratio, because short responses can be very repetitive.
+    package var ratioFreeBytes: Int64 = 8 << 20
 
     /// Creates the default limits.
     public init() {}

@@ -1,4 +1,4 @@
-import ApusCore
+public import ApusCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -13,7 +13,7 @@ extension NIOTransport {
   /// A proxy that does not open the tunnel fails the call with the code `connectionFailed`; nothing was sent, and
   /// the error's detail has the proxy's status. For a plain `http` message the proxy's response is returned as the
   /// response, even a 407.
-  public struct Proxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+  public struct Proxy: Sendable, Hashable, SelfRedacting {
     /// The name or address, IPv6 in brackets.
     public var host: String
     /// The port.
@@ -26,7 +26,7 @@ extension NIOTransport {
     public var bypassedHosts: [String] = []
 
     /// A user name and a password.
-    public struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    public struct Credentials: Sendable, Hashable, SelfRedacting {
       /// The user name, without colons (RFC 7617 §2) and control characters; ``Options/validate()`` refuses others.
       public var user: String
       /// The password.
@@ -40,9 +40,6 @@ extension NIOTransport {
 
       /// The name of the type: neither user nor password.
       public var description: String { "Credentials" }
-
-      /// A mirror that shows ``description`` only.
-      public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
     }
 
     /// Creates a proxy.
@@ -54,9 +51,6 @@ extension NIOTransport {
 
     /// The host and the port.
     public var description: String { "\(host):\(port)" }
-
-    /// A mirror that shows ``description`` only.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
   }
 
   /// The choice of a transport's proxy.
