@@ -7,7 +7,7 @@ import Testing
 struct ConformanceTests {
   /// The capabilities that the transport lacks, by the names of its gaps.
   private static let gaps = Set(
-    URLSessionTransport.knownGaps.compactMap { TransportConformance.Capability(rawValue: $0.name) })
+    URLSessionTransport.knownGaps.compactMap { TransportConformance.Capability(rawValue: $0) })
 
   @Test("URLSessionTransport conforms", arguments: TransportConformance.checks(lacking: gaps))
   func conforms(check: TransportConformance.Check) async throws {

@@ -5,7 +5,7 @@ extension TransportKind {
   /// ``URLSessionTransport``, with its gaps on this platform.
   static var urlSession: TransportKind {
     let gaps: Set<Gap> =
-      URLSessionTransport.knownGaps.contains { $0.name == "malformed responses" }
+      URLSessionTransport.knownGaps.contains("malformed responses")
       ? [.brokenAnswers, .strictFraming] : []
     return TransportKind("URLSessionTransport", gaps: gaps.union([.idleConnections])) {
       let transport = URLSessionTransport()

@@ -26,7 +26,7 @@ import FoundationNetworking
 /// Use it with a client of its own that has no time limits: the system decides when to transfer. Content to send is
 /// written to a file first. The system keeps each request, with its credentials, until the exchange ends.
 ///
-/// What a background session cannot do is listed in ``knownGaps``.
+/// The page of the module ``ApusURLSession`` lists what a background session cannot do.
 public final class BackgroundURLSessionTransport: Transport {
   private let options: URLSessionTransport.Options
   private let session: URLSession
@@ -141,21 +141,6 @@ public final class BackgroundURLSessionTransport: Transport {
         bridge.resumeData.withLock { $0[name] = data }
       }
     }
-  }
-
-  /// The parts of the transport contract that a background session cannot fulfill.
-  public static var knownGaps: [URLSessionTransport.Gap] {
-    typealias Gap = URLSessionTransport.Gap
-    return [
-      Gap(name: "streaming", description: "a response is returned when it is complete"),
-      Gap(name: "redirects", description: "the system follows them, and the client does not see them"),
-      Gap(name: "interim responses", description: "they are not reported, so `.ietf` uploads need `.withoutContent`"),
-      Gap(name: "outcomes", description: "the outcome that a process has received but not processed is lost with it"),
-      Gap(
-        name: "early responses",
-        description: "a success counts even if the system has not sent the content completely"),
-      Gap(name: "progress", description: "it is reported when the exchange is complete"),
-    ]
   }
 
   deinit {

@@ -14,7 +14,7 @@ import Synchronization
 /// Proxies are the platform's: the system's settings on Apple platforms, the environment (`http_proxy`, `https_proxy`,
 /// `no_proxy`) on Linux.
 ///
-/// What `URLSession` cannot do on the current platform is listed in ``knownGaps``.
+/// The page of the module ``ApusURLSession`` lists what `URLSession` cannot do.
 public final class URLSessionTransport: Transport {
   let options: Options
   private let sessions: Sessions
@@ -62,60 +62,4 @@ extension URLSessionTransport: SelfDescribing {
     let limit = Fact.setting("HTTP/1.1 connections per host", "\(options.maximumConnectionsPerHost)")
     return options.reusesConnections ? [limit] : [limit, .setting("no reuse of connections", "")]
   }
-}
-
-extension URLSessionTransport {
-  /// A part of the transport contract that `URLSession` cannot fulfill on this platform.
-  public struct Gap: Sendable, Hashable, CustomStringConvertible {
-    /// A stable name.
-    public let name: String
-    /// The missing part, and the behavior in its place.
-    public let description: String
-  }
-
-  /// The gaps of this transport on the current platform; few on Apple platforms.
-  public static var knownGaps: [Gap] {
-    #if canImport(Security)
-    everywhere
-    #else
-    everywhere + [
-      Gap(
-        name: "phase timings",
-        description: "the trace has no durations of name resolution, connecting, TLS and sending"),
-      Gap(name: "trust", description: "pinned keys and client certificates are refused, never ignored"),
-      Gap(
-        name: "content made while it is sent",
-        description: "it is produced first, in memory or a temporary file, and then sent"),
-      Gap(name: "GET with content", description: "refused as unsupported; use QUERY or POST"),
-      Gap(
-        name: "malformed responses",
-        description: "the platform crashes the process when a head breaks off or contains a line of NUL, and when a "
-          + "chunked response has trailer fields"),
-      Gap(
-        name: "strict framing",
-        description: "responses that break RFC 9112 are accepted as far as the platform understands them, and it has "
-          + "its own limits on heads"),
-      Gap(
-        name: "strict codings",
-        description: "coded content that ends too soon is taken for complete; bytes after it, a second member of gzip "
-          + "and an unknown coding are refused, without chunks as a lost connection"),
-      Gap(name: "interim responses", description: "they are not reported"),
-      Gap(
-        name: "early responses",
-        description: "after a success with Connection: close that comes before the content is sent, the platform stops "
-          + "sending, and the call fails; content that the platform has read, up to 64 KiB, counts as sent"),
-      Gap(name: "IPv6 addresses", description: "a host written as an IPv6 address cannot be reached"),
-    ]
-    #endif
-  }
-
-  private static let everywhere = [
-    Gap(name: "trailers", description: "the platform does not report the fields after the content"),
-    Gap(name: "exchange timeouts", description: "they are ignored; calls and attempts have their limits all the same"),
-    Gap(name: "address policy", description: "refused, never ignored"),
-    Gap(name: "new connections", description: "a call cannot require one; the platform chooses"),
-    Gap(
-      name: "back-pressure",
-      description: "content arrives as fast as the server sends it; unread content is kept in memory"),
-  ]
 }

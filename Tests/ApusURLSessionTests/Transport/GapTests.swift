@@ -13,10 +13,14 @@ import FoundationNetworking
 /// Responses that crash the process have a suite of their own.
 @Suite("Gaps")
 struct GapTests {
-  @Test("The known gaps are those that are tested here, by name")
-  func names() {
+  @Test("The known gaps are those that are tested here, and the module's page describes each of them")
+  func names() throws {
+    let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../../../Sources/ApusURLSession")
+    let page = try String(contentsOf: sources.appending(path: "ApusURLSession.docc/ApusURLSession.md"), encoding: .utf8)
+    for name in URLSessionTransport.knownGaps { #expect(page.contains("| \(name) | "), "\(name)") }
     #expect(
-      URLSessionTransport.knownGaps.map(\.name) == [
+      URLSessionTransport.knownGaps == [
         "trailers", "exchange timeouts", "address policy", "new connections", "back-pressure", "phase timings", "trust",
         "content made while it is sent", "GET with content", "malformed responses", "strict framing", "strict codings",
         "interim responses", "early responses", "IPv6 addresses",
