@@ -124,7 +124,7 @@ struct LookupQueue<WaiterID: Hashable & Sendable>: Sendable {
   /// The maximum number of names that may wait.
   let limit: Int
   private var names: [String: Name] = [:]
-  private var queue = WaiterQueue<String>()
+  private var queue = RemovableQueue<String>()
   private(set) var running = 0
 
   init(width: Int, limit: Int) {

@@ -84,7 +84,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     let key: Key
     /// The idle connections, the most recently used at the end.
     var idle: [Idle] = []
-    var waiters = WaiterQueue<WaiterID>()
+    var waiters = RemovableQueue<WaiterID>()
     var open = 0
     var dialing = 0
     /// The open connections that carry streamed content.
@@ -313,7 +313,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     var actions: [Action] = []
     for host in hostSlots.values {
       actions += hosts.items[host].waiters.all.map { .refuse($0, .shutDown) }
-      hosts.items[host].waiters = WaiterQueue()
+      hosts.items[host].waiters = RemovableQueue()
       for idle in hosts.items[host].idle {
         actions.append(.close(idle.connection))
         forget(idle.connection)

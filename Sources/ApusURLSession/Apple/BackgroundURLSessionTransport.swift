@@ -77,7 +77,7 @@ public final class BackgroundURLSessionTransport: Transport {
       throw Self.refused("a background session serves only the calls of queued transfers")
     }
     guard options.addresses == .any else { throw Self.refused("a background session cannot check addresses") }
-    let prepared = try await PreparedRequest(request, userAgent: options.userAgent, in: context)
+    let prepared = try await PlatformRequest(request, userAgent: options.userAgent, in: context)
     await restoration.value
     let name = Self.name(of: request, transfer)
     let outcome = try await withTaskCancellationHandler {
@@ -99,7 +99,7 @@ public final class BackgroundURLSessionTransport: Transport {
     TransportError(.invalidRequest, requestState: .notSent, detail: detail)
   }
 
-  private func wait(for request: PreparedRequest, _ name: String) async throws -> BackgroundOutcome {
+  private func wait(for request: PlatformRequest, _ name: String) async throws -> BackgroundOutcome {
     let isRunning = bridge.tasks.withLock { $0.knows(name) }
     let file = try await folder.file(with: request.content, for: name, isRunning: isRunning)
     return try await withCheckedThrowingContinuation { waiter in
@@ -115,7 +115,7 @@ public final class BackgroundURLSessionTransport: Transport {
     }
   }
 
-  private func start(_ request: PreparedRequest, _ file: URL?, _ name: String) {
+  private func start(_ request: PlatformRequest, _ file: URL?, _ name: String) {
     let task: URLSessionTask
     if let file {
       task = session.uploadTask(with: request.urlRequest, fromFile: file)
@@ -157,7 +157,7 @@ struct BackgroundOutcome: Sendable {
   let file: URL?
   let error: (any Error)?
 
-  func message(to request: PreparedRequest) throws -> ResponseMessage {
+  func message(to request: PlatformRequest) throws -> ResponseMessage {
     if let error { throw TransportError(error, hasHead: response != nil) }
     guard let response, let head = ResponseHead(response, to: request) else {
       throw TransportError(.malformedResponse, requestState: .responded, detail: "the response is not HTTP")

@@ -19,7 +19,7 @@ struct ResponseHead {
   var isInterim: Bool { response.status.code < 200 }
 
   /// Creates a head; `nil` if the response is not HTTP, or switches protocols.
-  init?(_ platform: URLResponse, to request: PreparedRequest) {
+  init?(_ platform: URLResponse, to request: PlatformRequest) {
     guard let platform = platform as? HTTPURLResponse, (100...999).contains(platform.statusCode),
       platform.statusCode != 101
     else { return nil }
@@ -53,7 +53,7 @@ struct ResponseHead {
 
   /// Creates the head of a redirect that the session never reports because its `Location` is unusable. On Linux its
   /// content is lost, so the head announces none.
-  init?(unreported task: URLSessionTask, of request: PreparedRequest) {
+  init?(unreported task: URLSessionTask, of request: PlatformRequest) {
     guard let platform = task.response, let head = ResponseHead(platform, to: request),
       (300...399).contains(head.response.status.code)
     else { return nil }

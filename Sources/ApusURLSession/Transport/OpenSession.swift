@@ -23,9 +23,9 @@ final class OpenSession: ExchangeOwner {
     self.onEnd = onEnd
   }
 
-  func exchange(for request: PreparedRequest, context: ExchangeContext) throws -> Exchange {
+  func exchange(for request: PlatformRequest, context: ExchangeContext) throws -> SessionExchange {
     let task = try request.outgoing.task(for: request.urlRequest, in: session)
-    let exchange = Exchange(task: task, owner: self, request: request, context: context)
+    let exchange = SessionExchange(task: task, owner: self, request: request, context: context)
     bridge.exchanges.withLock { $0[task.taskIdentifier] = exchange }
     return exchange
   }
@@ -90,13 +90,13 @@ extension URLSessionConfiguration {
 /// Called on the session's serial queue. Events of tasks without an exchange are ignored.
 final class SessionBridge: NSObject, URLSessionDataDelegate, Sendable {
   let trust: URLSessionTransport.Trust
-  let exchanges = Mutex<[Int: Exchange]>([:])
+  let exchanges = Mutex<[Int: SessionExchange]>([:])
 
   init(trust: URLSessionTransport.Trust) {
     self.trust = trust
   }
 
-  func exchange(of task: URLSessionTask) -> Exchange? {
+  func exchange(of task: URLSessionTask) -> SessionExchange? {
     exchanges.withLock { $0[task.taskIdentifier] }
   }
 

@@ -33,8 +33,8 @@ final class Sessions: Sendable {
   /// Creates the exchange of a message; nothing is sent before it begins.
   ///
   /// - Throws: `TransportError` once the transport is shut down.
-  func exchange(for request: PreparedRequest, context: ExchangeContext) throws -> Exchange {
-    let exchange: Exchange? = try state.withLock { state in
+  func exchange(for request: PlatformRequest, context: ExchangeContext) throws -> SessionExchange {
+    let exchange: SessionExchange? = try state.withLock { state in
       guard !state.isShutDown else { return nil }
       return try session(for: request, &state).exchange(for: request, context: context)
     }
@@ -52,7 +52,7 @@ final class Sessions: Sendable {
     for session in sessions { session.close() }
   }
 
-  private func session(for request: PreparedRequest, _ state: inout State) -> OpenSession {
+  private func session(for request: PlatformRequest, _ state: inout State) -> OpenSession {
     if request.needsOwnConnection || !options.reusesConnections {
       let session = OpenSession(options: options, queue: queue) { [weak self] in self?.forget($0) }
       state.own[ObjectIdentifier(session)] = session

@@ -33,7 +33,7 @@ public final class URLSessionTransport: Transport {
     try Task.checkCancellation()
     try options.trust.checkSupport()
     guard options.addresses == .any else { throw DestinationRefusal.uncheckedAddress.error }
-    let prepared = try await PreparedRequest(request, userAgent: options.userAgent, in: context)
+    let prepared = try await PlatformRequest(request, userAgent: options.userAgent, in: context)
     let exchange = try sessions.exchange(for: prepared, context: context)
     let alarm = context.alarm(for: exchange)
     defer { alarm?.cancel() }

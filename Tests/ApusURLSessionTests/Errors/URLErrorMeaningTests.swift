@@ -77,8 +77,9 @@ struct URLErrorMeaningTests {
       (.contentTooLarge, true, .contentTooLarge, .responded), (.truncatedContent, false, .connectionLost, .maybeSent),
       (.untrusted("no key"), false, .tls, .notSent), (.platform, false, .connectionLost, .maybeSent),
       (.attemptOver(.connecting, .notSent), false, .timedOut(.connecting), .notSent),
-    ] as [(ExchangeState.Failure, Bool, TransportError.Kind, RequestState)])
-  func own(failure: ExchangeState.Failure, hasHead: Bool, kind: TransportError.Kind, state: RequestState) throws {
+    ] as [(SessionExchangeState.Failure, Bool, TransportError.Kind, RequestState)])
+  func own(failure: SessionExchangeState.Failure, hasHead: Bool, kind: TransportError.Kind, state: RequestState) throws
+  {
     let error = try #require(failure.error(nil, hasHead: hasHead, contentLimit: 10) as? TransportError)
     #expect(error.kind == kind)
     #expect(error.requestState == state)
@@ -86,16 +87,16 @@ struct URLErrorMeaningTests {
 
   @Test("A cancelled exchange throws CancellationError")
   func cancelled() {
-    #expect(ExchangeState.Failure.cancelled.error(nil, hasHead: true, contentLimit: 1) is CancellationError)
+    #expect(SessionExchangeState.Failure.cancelled.error(nil, hasHead: true, contentLimit: 1) is CancellationError)
   }
 
   @Test("Content that could not be produced throws its own reason")
   func truncatedContent() throws {
     let reason = TransportError(.connectionLost, requestState: .maybeSent, detail: "too short")
-    let error = ExchangeState.Failure.truncatedContent.error(reason, hasHead: false, contentLimit: 1)
+    let error = SessionExchangeState.Failure.truncatedContent.error(reason, hasHead: false, contentLimit: 1)
     #expect((error as? TransportError)?.detail == "too short")
     #expect((error as? TransportError)?.source == .content)
-    let bare = ExchangeState.Failure.truncatedContent.error(nil, hasHead: false, contentLimit: 1)
+    let bare = SessionExchangeState.Failure.truncatedContent.error(nil, hasHead: false, contentLimit: 1)
     #expect((bare as? TransportError)?.source == .content)
   }
 }

@@ -1,5 +1,5 @@
 /// A first-in, first-out queue from which any element can be removed without a search.
-struct WaiterQueue<ID: Hashable & Sendable>: Sendable {
+struct RemovableQueue<ID: Hashable & Sendable>: Sendable {
   /// The queue in order. Elements that left are `nil` until the array is compacted.
   private(set) var places: [ID?] = []
   private var head = 0

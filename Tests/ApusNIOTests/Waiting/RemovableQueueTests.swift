@@ -5,10 +5,10 @@ import struct ApusTesting.SeededGenerator
 @testable import ApusNIO
 
 @Suite("Waiter queue")
-struct WaiterQueueTests {
+struct RemovableQueueTests {
   @Test("First in, first out, except for elements that left")
   func order() {
-    var queue = WaiterQueue<Int>()
+    var queue = RemovableQueue<Int>()
     for id in 0..<5 { queue.append(id) }
     let removals = [0, 3, 3].map { queue.remove($0) }
     #expect(removals == [true, true, false])
@@ -22,7 +22,7 @@ struct WaiterQueueTests {
 
   @Test("It stays as short as its content, even if the first element stays and all behind it leave")
   func short() {
-    var queue = WaiterQueue<Int>()
+    var queue = RemovableQueue<Int>()
     queue.append(-1)
     for id in 0..<100_000 {
       queue.append(id)
@@ -36,7 +36,7 @@ struct WaiterQueueTests {
   @Test("It equals a plain list after any steps", arguments: 0..<20 as Range<UInt64>)
   func againstList(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var queue = WaiterQueue<Int>()
+    var queue = RemovableQueue<Int>()
     var list: [Int] = []
     for id in 0..<600 {
       switch Int.random(in: 0..<4, using: &random) {

@@ -17,15 +17,15 @@ protocol ExchangeOwner: AnyObject, Sendable {
   func mayReuseConnection(to origin: Origin) -> Bool
 }
 
-/// One exchange between a task of the session and the caller. Performs what ``ExchangeState`` decides.
+/// One exchange between a task of the session and the caller. Performs what ``SessionExchangeState`` decides.
 ///
 /// The platform's own asynchronous functions are not used: the caller is resumed here and the task cancelled
 /// afterwards, because on Linux a cancelled task does not always report its end.
-final class Exchange: DeadlineTarget {
+final class SessionExchange: DeadlineTarget {
   typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
 
   private struct State {
-    var machine: ExchangeState
+    var machine: SessionExchangeState
     var waiter: Waiter?
     /// The content of a response that is delivered at its head.
     var channel: ContentChannel?
@@ -47,16 +47,16 @@ final class Exchange: DeadlineTarget {
 
   private let task: URLSessionTask
   private let owner: any ExchangeOwner
-  private let request: PreparedRequest
+  private let request: PlatformRequest
   private let context: ExchangeContext
   private let state: Mutex<State>
 
-  init(task: URLSessionTask, owner: any ExchangeOwner, request: PreparedRequest, context: ExchangeContext) {
+  init(task: URLSessionTask, owner: any ExchangeOwner, request: PlatformRequest, context: ExchangeContext) {
     self.task = task
     self.owner = owner
     self.request = request
     self.context = context
-    state = Mutex(State(machine: ExchangeState(isBuffered: context.delivery == .buffered)))
+    state = Mutex(State(machine: SessionExchangeState(isBuffered: context.delivery == .buffered)))
   }
 
   // MARK: From the caller
@@ -73,7 +73,7 @@ final class Exchange: DeadlineTarget {
     end(.cancelled)
   }
 
-  func end(_ failure: ExchangeState.Failure) {
+  func end(_ failure: SessionExchangeState.Failure) {
     perform { $0.machine.end(failure) }
   }
 
@@ -160,7 +160,7 @@ final class Exchange: DeadlineTarget {
 
   // MARK: Performing
 
-  private func perform(_ input: Input = .nothing, _ step: (inout State) -> [ExchangeState.Action]) {
+  private func perform(_ input: Input = .nothing, _ step: (inout State) -> [SessionExchangeState.Action]) {
     // The waiter and the channel are taken out under the lock, and used outside of it.
     let (actions, taken) = state.withLock { state in
       let actions = step(&state)
@@ -199,7 +199,7 @@ final class Exchange: DeadlineTarget {
     ContentChannel(onCancel: { [weak self] in self?.cancel() })
   }
 
-  private func error(_ failure: ExchangeState.Failure, _ input: Input, _ state: State) -> any Error {
+  private func error(_ failure: SessionExchangeState.Failure, _ input: Input, _ state: State) -> any Error {
     var platformError: (any Error)?
     if case .error(let error) = input { platformError = error }
     if case .incompleteRequest = failure, let head = state.response.head {
@@ -240,7 +240,7 @@ private struct CollectedResponse {
   }
 }
 
-extension ExchangeState.Action {
+extension SessionExchangeState.Action {
   fileprivate var resumesWaiter: Bool {
     switch self {
     case .deliverResponse, .fail: true
@@ -256,7 +256,7 @@ extension ExchangeState.Action {
   }
 }
 
-extension ExchangeState.Failure {
+extension SessionExchangeState.Failure {
   /// Returns the error for the caller.
   ///
   /// - Parameters:

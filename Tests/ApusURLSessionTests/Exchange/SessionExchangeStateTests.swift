@@ -4,15 +4,15 @@ import Testing
 @testable import ApusURLSession
 
 @Suite("Exchange state")
-struct ExchangeStateTests {
-  typealias Action = ExchangeState.Action
+struct SessionExchangeStateTests {
+  typealias Action = SessionExchangeState.Action
 
   /// The events of an exchange.
   enum Event: String, CaseIterable, Sendable {
     case start, head, followedHead, piece, tooMuch, redirect, redirectRefused, challenge, cancel, shutDown, attemptEnd
     case endWell, endBadly, endCancelled, endIncomplete, breakIncomplete
 
-    func apply(to state: inout ExchangeState) -> [Action] {
+    func apply(to state: inout SessionExchangeState) -> [Action] {
       switch self {
       case .start: return state.start()
       case .head: return state.headArrived()
@@ -180,7 +180,7 @@ struct ExchangeStateTests {
 
   @Test("Each event leads to the actions in the table", arguments: rows)
   func table(row: Row) {
-    var state = ExchangeState(isBuffered: row.isBuffered)
+    var state = SessionExchangeState(isBuffered: row.isBuffered)
     for (number, (event, expected)) in row.steps.enumerated() {
       #expect(event.apply(to: &state) == expected, "step \(number + 1), \(event)")
     }
@@ -212,7 +212,7 @@ struct ExchangeStateTests {
     "The phase of an attempt that timed out says whether the request is known to have left",
     arguments: [true, false])
   func attemptPhase(hasSentAll: Bool) {
-    var state = ExchangeState(isBuffered: true)
+    var state = SessionExchangeState(isBuffered: true)
     _ = state.start()
     let actions = state.attemptEnded(hasSentAll: hasSentAll)
     #expect(actions.first == .fail(.attemptOver(hasSentAll ? .awaitingHead : .connecting, .maybeSent)))
@@ -235,7 +235,7 @@ struct ExchangeStateTests {
 
   /// The caller waits before the first event or after it; the task ends last, as every task does.
   private func check(_ events: [Event], _ isBuffered: Bool) {
-    var state = ExchangeState(isBuffered: isBuffered)
+    var state = SessionExchangeState(isBuffered: isBuffered)
     var ledger = Ledger()
     var hasStarted = false
     for event in events where event != .start || !hasStarted {

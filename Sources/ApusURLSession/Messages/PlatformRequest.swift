@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// A request message as the platform sends it.
-struct PreparedRequest: Sendable {
+struct PlatformRequest: Sendable {
   let urlRequest: URLRequest
   let origin: Origin
   let content: MessageContent

@@ -1,10 +1,10 @@
 import ApusCore
 
-/// The progress of an exchange. A pure state machine; ``Exchange`` performs the actions.
+/// The progress of an exchange. A pure state machine; ``SessionExchange`` performs the actions.
 ///
 /// Every wait ends exactly once: the caller's by ``Action/deliverResponse`` or ``Action/fail(_:)``; the wait for
 /// content that arrives after the head by ``Action/finishContent`` or ``Action/failContent(_:)``.
-struct ExchangeState {
+struct SessionExchangeState {
   /// The actions to perform, in this order.
   enum Action: Equatable {
     /// Resume the session's task.
