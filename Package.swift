@@ -80,10 +80,12 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], swiftSettings: settings),
     .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
+    // Files, folders and locks of the system; no public declarations.
+    .target(name: "ApusFiles", swiftSettings: settings),
     .target(
       name: "ApusCredentials",
       dependencies: [
-        "ApusCore", "ApusMiddleware", httpTypes, crypto,
+        "ApusCore", "ApusFiles", "ApusMiddleware", httpTypes, crypto,
         .target(name: "CApusKeyring", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: settings),
@@ -91,7 +93,7 @@ let package = Package(
     .target(
       name: "ApusTransfers",
       dependencies: [
-        "ApusCore", "ApusMiddleware", httpTypes, crypto,
+        "ApusCore", "ApusFiles", "ApusMiddleware", httpTypes, crypto,
         "CApusZlib",
       ],
       swiftSettings: settings),
@@ -166,8 +168,8 @@ let package = Package(
     .testTarget(
       name: "ApusCredentialsTests",
       dependencies: [
-        "ApusCredentials", "ApusMiddleware", "ApusCore", "Apus", "ApusNIO", "ApusTesting", "ApusTestServer",
-        "LoopbackConformance", "CredentialsWorker", "TestSupport", httpTypes, logging, crypto,
+        "ApusCredentials", "ApusFiles", "ApusMiddleware", "ApusCore", "Apus", "ApusNIO", "ApusTesting",
+        "ApusTestServer", "LoopbackConformance", "CredentialsWorker", "TestSupport", httpTypes, logging, crypto,
       ],
       swiftSettings: settings),
     // A separate process, for tests that kill it during a transfer.
@@ -177,8 +179,8 @@ let package = Package(
     .testTarget(
       name: "ApusTransfersTests",
       dependencies: [
-        "ApusTransfers", "ApusAWS", "ApusCore", "ApusMiddleware", "ApusNIO", "ApusTesting", "ApusTestServer",
-        "TestSupport", "TransfersWorker", httpTypes, crypto,
+        "ApusTransfers", "ApusAWS", "ApusCore", "ApusFiles", "ApusMiddleware", "ApusNIO", "ApusTesting",
+        "ApusTestServer", "TestSupport", "TransfersWorker", httpTypes, crypto,
         "CApusZlib",
       ],
       swiftSettings: settings),

@@ -25,10 +25,11 @@ ALLOWED = {
                          "SwiftCompilerPlugin"},
     "ApusCore": {"ApusJSON", "HTTPTypes", "Synchronization"} | FOUNDATION,
     "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization", "Dispatch", "Network"} | FOUNDATION,
-    "ApusCredentials": {"ApusCore", "ApusMiddleware", "HTTPTypes", "CApusKeyring", "Crypto", "Security",
+    "ApusFiles": LIBC,
+    "ApusCredentials": {"ApusCore", "ApusFiles", "ApusMiddleware", "HTTPTypes", "CApusKeyring", "Crypto", "Security",
                         "Synchronization"} | FOUNDATION | LIBC,
-    "ApusTransfers": {"ApusCore", "ApusMiddleware", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization", "Dispatch"}
-                     | FOUNDATION | LIBC,
+    "ApusTransfers": {"ApusCore", "ApusFiles", "ApusMiddleware", "HTTPTypes", "Crypto", "CApusZlib", "Synchronization",
+                      "Dispatch"} | FOUNDATION | LIBC,
     "ApusAWS": {"ApusCore", "ApusMiddleware", "ApusTransfers", "HTTPTypes", "CApusCRC", "Crypto", "Synchronization"}
                | FOUNDATION | LIBC,
     "ApusOAuth": {"ApusCore", "ApusJSON", "ApusMiddleware", "HTTPTypes", "Crypto", "CryptoExtras", "Synchronization",

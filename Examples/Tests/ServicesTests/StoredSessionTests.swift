@@ -75,7 +75,7 @@ import Testing
           try await accounts.signIn(email: "ada@example.com", password: "correct horse")
         }
         #expect(error?.code == .handler)
-        #expect(error?.underlying is FileCredentialsStoreError)
+        #expect(error?.underlying is CredentialsStoreError)
       }
     }
   }

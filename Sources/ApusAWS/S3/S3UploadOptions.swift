@@ -9,7 +9,7 @@ public struct S3UploadOptions: Sendable {
   public var mediaType: MediaType?
   /// The store of the records from which another process continues. Default: `nil`, only this call continues after an
   /// interruption.
-  public var store: (any TransferStore)?
+  public var store: FileTransferStore?
   /// A name of the account that uploads, see `UploadOptions.account`. Default: `nil`.
   public var account: String?
   /// Whether the parts on the server are removed if the upload fails or is cancelled. Default: `nil`, only without a
@@ -22,7 +22,7 @@ public struct S3UploadOptions: Sendable {
   public var maximumParallelParts = 4
 
   /// Creates options that differ from the defaults in the given values.
-  public init(object: S3PutOptions = S3PutOptions(), store: (any TransferStore)? = nil) {
+  public init(object: S3PutOptions = S3PutOptions(), store: FileTransferStore? = nil) {
     (self.object, self.store) = (object, store)
   }
 }

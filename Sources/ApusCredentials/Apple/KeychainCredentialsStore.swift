@@ -49,7 +49,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
 
   /// Returns the credentials that this process last read or wrote.
   ///
-  /// - Throws: ``KeychainCredentialsStoreError`` if they have not been read yet and cannot be read.
+  /// - Throws: ``CredentialsStoreError`` if they have not been read yet and cannot be read.
   public func current() throws -> StoredCredential {
     if let held = held.withLock({ $0 }) { return held.stored(clocks) }
     try reload()
@@ -58,7 +58,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
 
   /// Reads changes by other processes. Call it for example when the app becomes active.
   ///
-  /// - Throws: ``KeychainCredentialsStoreError``.
+  /// - Throws: ``CredentialsStoreError``.
   public func reload() throws {
     try steps.withLock { _ in cache(try state(of: item.read()).record) }
   }
@@ -68,11 +68,9 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   /// An item that cannot be read, since it is of a later version or of another program, is removed first, since
   /// users cannot remove it by hand. It stays if another process has replaced it in the meantime.
   ///
-  /// - Throws: ``KeychainCredentialsStoreError``.
+  /// - Throws: ``CredentialsStoreError``.
   public func set(_ credential: Credential) throws {
-    let now = clocks.wall
-    _ = try replace(removingUnreadable: true) { $0.replaced(by: credential, at: now) }
-    principalChanges?.notify()
+    _ = try perform(.signIn(credential, at: clocks.wall))
   }
 
   /// Replaces the credentials with those of a named account.
@@ -81,31 +79,24 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   /// with the new credentials. Otherwise this is a sign-in, as with ``set(_:)``.
   ///
   /// - Parameter account: the name of the account, for example its id. It is stored in the item.
-  /// - Throws: ``KeychainCredentialsStoreError``.
+  /// - Throws: ``CredentialsStoreError``.
   public func set(_ credential: Credential, account: String) throws {
-    let now = clocks.wall
-    _ = try replace(removingUnreadable: true) { $0.replaced(by: credential, at: now, account: account) }
-    principalChanges?.notify()
+    _ = try perform(.signIn(credential, account: account, at: clocks.wall))
   }
 
   /// Removes the credentials. The item stays, so that generations keep increasing; an unreadable item is removed as
   /// by ``set(_:)``.
   ///
-  /// - Throws: ``KeychainCredentialsStoreError``.
+  /// - Throws: ``CredentialsStoreError``.
   public func clear() throws {
-    let now = clocks.wall
-    _ = try replace(removingUnreadable: true) { $0.replaced(by: nil, at: now) }
-    principalChanges?.notify()
+    _ = try perform(.signOut(at: clocks.wall))
   }
 
   /// Replaces or removes the credentials of a generation, if that generation is still current.
   ///
-  /// - Throws: ``KeychainCredentialsStoreError``.
+  /// - Throws: ``CredentialsStoreError``.
   public func refresh(_ generation: UInt64, to credential: Credential?) throws -> Bool {
-    let now = clocks.wall
-    return try replace(removingUnreadable: false) { present in
-      present.generation == generation ? present.refreshed(to: credential, at: now) : nil
-    }
+    try perform(.refresh(generation, to: credential, at: clocks.wall))
   }
 
   /// Does work while no other caller refreshes the credentials of this object, after reading changes by other
@@ -113,7 +104,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   /// deadlocks.
   ///
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits;
-  ///   ``KeychainCredentialsStoreError``.
+  ///   ``CredentialsStoreError``.
   public func withLock(_ work: @Sendable () async throws -> Void) async throws {
     try await mutex.withLock {
       try reload()
@@ -126,35 +117,33 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
 
   // MARK: Item
 
-  private func replace(
-    removingUnreadable: Bool, _ next: (CredentialRecord) -> CredentialRecord?
-  ) throws -> Bool {
+  /// Returns whether a record was written.
+  private func perform(_ change: RecordChange) throws -> Bool {
     for _ in 0..<Self.attempts {
-      let outcome = try steps.withLock { _ in try attempt(removingUnreadable: removingUnreadable, next) }
-      if let outcome { return outcome }
+      guard let isWritten = try steps.withLock({ _ in try attempt(change) }) else { continue }
+      if change.changesPrincipal { principalChanges?.notify() }
+      return isWritten
     }
-    throw KeychainCredentialsStoreError(errSecDuplicateItem)
+    throw CredentialsStoreError(keychain: errSecDuplicateItem)
   }
 
   /// - Returns: whether the credentials were replaced; `nil`: another process was faster.
-  private func attempt(
-    removingUnreadable: Bool, _ next: (CredentialRecord) -> CredentialRecord?
-  ) throws -> Bool? {
+  private func attempt(_ change: RecordChange) throws -> Bool? {
     let content = try item.read()
     let present: (record: CredentialRecord, isThere: Bool)
-    do throws(KeychainCredentialsStoreError) {
+    do throws(CredentialsStoreError) {
       present = try state(of: content)
     } catch {
       // Users can remove a file, but not a Keychain item.
-      guard removingUnreadable, let content else { throw error }
+      guard change.changesPrincipal, let content else { throw error }
       try item.remove(content)
       return nil
     }
-    guard var new = next(present.record) else {
+    let random = { UInt64.random(in: .min ... .max) }
+    guard let new = change.record(after: present.record, isStored: present.isThere, clocks, random: random) else {
       cache(present.record)
       return false
     }
-    if !present.isThere { new = new.counted(from: clocks.wall, random: UInt64.random(in: .min ... .max)) }
     let bytes = try new.encoded()
     let isKept =
       try present.isThere
@@ -168,10 +157,10 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   /// The record of an item's content, and whether there is an item.
   private func state(
     of content: KeychainItem.Content?
-  ) throws(KeychainCredentialsStoreError) -> (record: CredentialRecord, isThere: Bool) {
+  ) throws(CredentialsStoreError) -> (record: CredentialRecord, isThere: Bool) {
     guard let content else { return ((held.withLock { $0 }?.record ?? .empty).lost, false) }
     guard let record = content.bytes.flatMap({ CredentialRecord($0) }) else {
-      throw KeychainCredentialsStoreError(errSecDecode)
+      throw CredentialsStoreError(keychain: errSecDecode)
     }
     return (record, true)
   }

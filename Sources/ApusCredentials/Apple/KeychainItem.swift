@@ -32,7 +32,7 @@ struct KeychainItem: Sendable {
   }
 
   /// Reads the item; `nil`: it does not exist.
-  func read() throws(KeychainCredentialsStoreError) -> Content? {
+  func read() throws(CredentialsStoreError) -> Content? {
     var query = query
     query[kSecReturnData as String] = true
     query[kSecReturnAttributes as String] = true
@@ -40,28 +40,28 @@ struct KeychainItem: Sendable {
     var found: CFTypeRef?
     let status = SecItemCopyMatching(dictionary(query), &found)
     if status == errSecItemNotFound { return nil }
-    guard status == errSecSuccess else { throw KeychainCredentialsStoreError(status) }
-    guard let item = found as? NSDictionary else { throw KeychainCredentialsStoreError(errSecDecode) }
+    guard status == errSecSuccess else { throw CredentialsStoreError(keychain: status) }
+    guard let item = found as? NSDictionary else { throw CredentialsStoreError(keychain: errSecDecode) }
     return Content(
       bytes: item[kSecValueData as String] as? Data, generation: item[kSecAttrGeneric as String] as? Data)
   }
 
   /// Adds the item. Returns `false` if it exists.
-  func add(_ content: Data, generation: UInt64) throws(KeychainCredentialsStoreError) -> Bool {
+  func add(_ content: Data, generation: UInt64) throws(CredentialsStoreError) -> Bool {
     var attributes = query
     attributes[kSecValueData as String] = content
     attributes[kSecAttrGeneric as String] = bytes(generation)
     attributes[kSecAttrAccessible as String] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
     let status = SecItemAdd(dictionary(attributes), nil)
     if status == errSecDuplicateItem { return false }
-    guard status == errSecSuccess else { throw KeychainCredentialsStoreError(status) }
+    guard status == errSecSuccess else { throw CredentialsStoreError(keychain: status) }
     return true
   }
 
   /// Replaces the content if it has a generation. Returns whether it was replaced.
   func replace(
     _ old: UInt64, by content: Data, generation: UInt64
-  ) throws(KeychainCredentialsStoreError) -> Bool {
+  ) throws(CredentialsStoreError) -> Bool {
     var query = query
     query[kSecAttrGeneric as String] = bytes(old)
     let change: [String: Any] = [
@@ -69,16 +69,16 @@ struct KeychainItem: Sendable {
     ]
     let status = SecItemUpdate(dictionary(query), dictionary(change))
     if status == errSecItemNotFound { return false }
-    guard status == errSecSuccess else { throw KeychainCredentialsStoreError(status) }
+    guard status == errSecSuccess else { throw CredentialsStoreError(keychain: status) }
     return true
   }
 
   /// Removes the item if it still has the generation that was read, or was read without a generation.
-  func remove(_ content: Content) throws(KeychainCredentialsStoreError) {
+  func remove(_ content: Content) throws(CredentialsStoreError) {
     var query = query
     if let generation = content.generation { query[kSecAttrGeneric as String] = generation }
     let status = SecItemDelete(dictionary(query))
-    guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainCredentialsStoreError(status) }
+    guard status == errSecSuccess || status == errSecItemNotFound else { throw CredentialsStoreError(keychain: status) }
   }
 
   private func bytes(_ generation: UInt64) -> Data {
@@ -87,6 +87,14 @@ struct KeychainItem: Sendable {
 
   private func dictionary(_ query: [String: Any]) -> CFDictionary {
     NSDictionary(dictionary: query) as CFDictionary
+  }
+}
+
+extension CredentialsStoreError {
+  /// An error of the Keychain.
+  init(keychain status: OSStatus) {
+    let message = (SecCopyErrorMessageString(status, nil) as String?) ?? "error \(status)"
+    self.init(status == errSecDecode ? .unknownItemFormat : .keychain, "", step: message, errno: status)
   }
 }
 #endif

@@ -1,3 +1,4 @@
+import ApusFiles
 public import ApusMiddleware
 import Crypto
 import Synchronization
@@ -11,7 +12,7 @@ import Foundation
 /// The key that seals a credentials file.
 public struct CredentialsFileKey: Sendable {
   enum KeySource: Sendable {
-    case file(FilePlace)
+    case file(FilePath)
     case passphrase(Secret)
   }
 
@@ -26,7 +27,7 @@ public struct CredentialsFileKey: Sendable {
   ///
   /// - Parameter path: the path of the key file; missing folders are created with mode 700.
   public static func file(_ path: String) -> CredentialsFileKey {
-    CredentialsFileKey(source: .file(FilePlace(path)))
+    CredentialsFileKey(source: .file(FilePath(path)))
   }
 
   /// A passphrase from which the key is derived: PBKDF2 with HMAC-SHA-256 (RFC 8018 §5.2), 600,000 rounds and a
@@ -36,20 +37,6 @@ public struct CredentialsFileKey: Sendable {
   public static func passphrase(_ passphrase: Secret) -> CredentialsFileKey {
     CredentialsFileKey(source: .passphrase(passphrase))
   }
-}
-
-extension CredentialsFileKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The source only.
-  public var description: String {
-    switch source {
-    case .file: "key file"
-    case .passphrase: "passphrase ██"
-    }
-  }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
-  /// Shows nothing.
-  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A key that is derived from a passphrase: PBKDF2 with HMAC-SHA-256 (RFC 8018 §5.2).
@@ -127,14 +114,14 @@ final class KeyHolder: Sendable {
   /// Returns the current key for a header, from the key file, which is read again, or from the passphrase.
   ///
   /// - Parameter file: the name of the file to open, for errors.
-  /// - Throws: ``FileCredentialsStoreError``; `CancellationError` when the task is cancelled while another task
-  ///   derives the key.
+  /// - Throws: ``CredentialsStoreError``; `FileError`; `CancellationError` when the task is cancelled while another
+  ///   task derives the key.
   func key(for header: SealHeader, _ file: String) async throws -> SymmetricKey {
     switch (source, header) {
     case (.file(let place), .keyFile): return cache(try place.key(isNew: false), header)
     case (.passphrase(let passphrase), .passphrase(let salt, let rounds)):
       return try await derived(header) { PassphraseKey.derive(from: passphrase, salt: salt, rounds: rounds) }
-    default: throw FileCredentialsStoreError(.keyKindMismatch, file)
+    default: throw CredentialsStoreError(.keyKindMismatch, file)
     }
   }
 
@@ -150,13 +137,13 @@ final class KeyHolder: Sendable {
   /// Refuses a key file whose name collides with one of the credentials' files.
   ///
   /// - Parameter folder: the credentials' folder.
-  func check(apartFrom credentials: FilePlace, in folder: Folder) throws(FileCredentialsStoreError) {
+  func check(apartFrom credentials: FilePath, in folder: Folder) throws {
     guard case .file(let place) = source else { return }
     // Some file systems ignore case.
     let name = place.name.lowercased()
     guard credentials.names.contains(where: { $0.lowercased() == name }) else { return }
     guard let keyFolder = try place.openFolder(), try keyFolder.isSame(as: folder) else { return }
-    throw FileCredentialsStoreError(.keyPathCollision, place.name)
+    throw CredentialsStoreError(.keyPathCollision, place.name)
   }
 
   /// Derives a key once, however many tasks ask for it at the same time.

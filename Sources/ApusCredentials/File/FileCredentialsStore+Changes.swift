@@ -1,15 +1,14 @@
+import ApusFiles
 public import ApusMiddleware
 
 extension FileCredentialsStore {
   /// Replaces the credentials at a sign-in. When this returns, they are on the disk.
   ///
-  /// - Throws: ``FileCredentialsStoreError``; nothing has changed in that case, unless the disk failed after the last
+  /// - Throws: ``CredentialsStoreError``; nothing has changed in that case, unless the disk failed after the last
   ///   step. It is also thrown if the key that seals the file is missing or was replaced, though the credentials in
   ///   memory still work. `CancellationError` when the task is cancelled while another process writes.
   public func set(_ credential: Credential) async throws {
-    let now = ways.clocks.wall
-    _ = try await replace { $0.replaced(by: credential, at: now) }
-    principalChanges?.notify()
+    _ = try await perform(.signIn(credential, at: ways.clocks.wall))
   }
 
   /// Replaces the credentials with those of a named account. When this returns, they are on the disk.
@@ -22,18 +21,14 @@ extension FileCredentialsStore {
   ///   - account: the name of the account, for example its id. It is stored in the file.
   /// - Throws: the same errors as ``set(_:)``.
   public func set(_ credential: Credential, account: String) async throws {
-    let now = ways.clocks.wall
-    _ = try await replace { $0.replaced(by: credential, at: now, account: account) }
-    principalChanges?.notify()
+    _ = try await perform(.signIn(credential, account: account, at: ways.clocks.wall))
   }
 
   /// Removes the credentials. The file stays, so that generations keep increasing; a missing file is not created.
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func clear() async throws {
-    let now = ways.clocks.wall
-    _ = try await replace(makesFile: false) { $0.replaced(by: nil, at: now) }
-    principalChanges?.notify()
+    _ = try await perform(.signOut(at: ways.clocks.wall))
   }
 
   /// Replaces or removes the credentials of a generation, if the file still contains that generation, whichever
@@ -41,10 +36,7 @@ extension FileCredentialsStore {
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
-    let now = ways.clocks.wall
-    return try await replace { present in
-      present.generation == generation ? present.refreshed(to: credential, at: now) : nil
-    }
+    try await perform(.refresh(generation, to: credential, at: ways.clocks.wall))
   }
 
   /// Does work under the exclusive lease of these credentials: in the meantime, no other task or process refreshes
@@ -58,7 +50,7 @@ extension FileCredentialsStore {
   /// deadlocks. The work may use all other methods.
   ///
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits;
-  ///   ``FileCredentialsStoreError``.
+  ///   ``CredentialsStoreError``.
   public func withLock(_ work: @Sendable () async throws -> Void) async throws {
     try await leases.withLock {
       let lease = try await takeLease()
@@ -70,38 +62,42 @@ extension FileCredentialsStore {
   // Off the caller's actor, like everything that waits for the disk.
   @concurrent
   private func takeLease() async throws -> FileLocks {
-    let folder = try place.makeFolder()
-    try check(folder)
-    let lease = try await FileLocks.forRefresh(place, in: folder, ways.clocks.clock)
-    do {
-      try await tidy(folder)
-    } catch {
-      lease.release()
-      throw error
+    try await CredentialsStoreError.converting {
+      let folder = try place.makeFolder()
+      try check(folder)
+      let lease = try await place.lockForRefresh(in: folder, ways.clocks.pause)
+      do {
+        try await tidy(folder)
+      } catch {
+        lease.release()
+        throw error
+      }
+      return lease
     }
-    return lease
   }
 
-  /// - Parameters:
-  ///   - makesFile: whether a missing file is created; if not, nothing is done without a file.
-  ///   - next: returns the record to write in place of the present record; `nil`: nothing is written.
-  /// - Returns: whether a record was written.
+  /// Returns whether a record was written.
+  private func perform(_ change: RecordChange) async throws -> Bool {
+    let isWritten = try await CredentialsStoreError.converting { try await replace(change) }
+    if change.changesPrincipal { principalChanges?.notify() }
+    return isWritten
+  }
+
   @concurrent
-  private func replace(
-    makesFile: Bool = true, _ next: @Sendable (CredentialRecord) -> CredentialRecord?
-  ) async throws -> Bool {
+  private func replace(_ change: RecordChange) async throws -> Bool {
     try await writes.withLock {
-      if !makesFile, place.look() == .nothing {
+      if !change.createsStore, place.status == .nothing {
         try await read()
         return false
       }
       let folder = try place.makeFolder()
       try check(folder)
-      let lock = try await FileLocks.forWrite(place, in: folder, ways.clocks.clock)
+      let lock = try await place.lockForWrite(in: folder, ways.clocks.pause)
       defer { lock.release() }
       let (present, seal) = try await kept(in: folder)
-      guard var new = next(present) else { return false }
-      if seal == nil { new = new.counted(from: ways.clocks.wall, random: ways.random()) }
+      guard
+        let new = change.record(after: present, isStored: seal != nil, ways.clocks, random: ways.random)
+      else { return false }
       try await keep(new, in: folder, sealedAs: seal)
       return true
     }
@@ -109,11 +105,12 @@ extension FileCredentialsStore {
 
   /// Removes the draft of a process that died during a write.
   private func tidy(_ folder: Folder) async throws {
-    guard FilePlace(Folder.draft(of: place.path)).look() != .nothing else { return }
+    let draft = Folder.draft(of: place.name)
+    guard try folder.look(at: draft) != .nothing else { return }
     try await writes.withLock {
-      let lock = try await FileLocks.forWrite(place, in: folder, ways.clocks.clock)
+      let lock = try await place.lockForWrite(in: folder, ways.clocks.pause)
       defer { lock.release() }
-      folder.remove(Folder.draft(of: place.name))
+      folder.remove(draft)
     }
   }
 }

@@ -1,4 +1,5 @@
 public import ApusCore
+import ApusFiles
 public import ApusMiddleware
 import Synchronization
 
@@ -43,6 +44,14 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
     var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
   }
 
+  /// A file that was read or written.
+  private struct Content: Sendable {
+    let bytes: [UInt8]
+    let identity: FileIdentity
+    /// The open file, kept as long as the identity is used.
+    let descriptor: Descriptor
+  }
+
   /// The content of the file when it was last read or written.
   private struct Memory: Sendable {
     var held: HeldRecord?
@@ -55,7 +64,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   /// The maximum size of the file in bytes.
   private static let limit = 1 << 20
 
-  let place: FilePlace
+  let place: FilePath
   let ways: Ways
   let writes = AsyncMutex()
   let leases = AsyncMutex()
@@ -81,14 +90,14 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   }
 
   init(at path: String, key: CredentialsFileKey, ways: Ways) {
-    place = FilePlace(path)
+    place = FilePath(path)
     keys = KeyHolder(key, rounds: ways.rounds, derives: ways.derives)
     self.ways = ways
   }
 
   /// Returns the current credentials: those in memory, unless the file has changed.
   ///
-  /// - Throws: ``FileCredentialsStoreError`` if the file cannot be read or is not safe; `CancellationError` when the
+  /// - Throws: ``CredentialsStoreError`` if the file cannot be read or is not safe; `CancellationError` when the
   ///   task is cancelled while another task derives the key.
   public func current() async throws -> StoredCredential {
     if let stored = unchanged() { return stored }
@@ -97,7 +106,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
 
   private func unchanged() -> StoredCredential? {
     let file: FileIdentity?
-    switch place.look() {
+    switch place.status {
     case .file(let identity): file = identity
     case .nothing: file = nil
     case .unknown: return nil
@@ -114,22 +123,29 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   @concurrent
   @discardableResult
   func read() async throws -> HeldRecord {
-    while true {
-      let before = lastFile
-      if let folder = try place.openFolder() {
-        try check(folder)
-        if let content = try folder.content(of: place.name, upTo: Self.limit) {
-          return cache(try await record(in: content), content)
+    try await CredentialsStoreError.converting {
+      while true {
+        let before = lastFile
+        if let folder = try place.openFolder() {
+          try check(folder)
+          if let content = try content(in: folder) { return cache(try await record(in: content), content) }
         }
+        try await ways.missed()
+        if let held = missing(since: before) { return held }
       }
-      try await ways.missed()
-      if let held = missing(since: before) { return held }
     }
   }
 
+  private func content(in folder: Folder) throws(FileError) -> Content? {
+    guard let file = try folder.existing(place.name, for: .reading, isPrivate: true) else { return nil }
+    // Before the content is read: a later change is noticed.
+    let identity = try file.identity
+    return Content(bytes: try file.bytes(upTo: Self.limit), identity: identity, descriptor: file)
+  }
+
   /// Refuses a folder that is not safe, and a key file that would collide with the credentials' files.
-  func check(_ folder: Folder) throws(FileCredentialsStoreError) {
-    try folder.check()
+  func check(_ folder: Folder) throws {
+    try folder.checkIsPrivate()
     try keys.check(apartFrom: place, in: folder)
   }
 
@@ -139,7 +155,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   func kept(in folder: Folder) async throws -> (CredentialRecord, Seal?) {
     while true {
       let before = lastFile
-      guard let content = try folder.content(of: place.name, upTo: Self.limit) else {
+      guard let content = try content(in: folder) else {
         if let held = missing(since: before) { return (held.record, nil) }
         continue
       }
@@ -149,7 +165,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
     }
   }
 
-  private func record(in content: Folder.Content) async throws -> CredentialRecord {
+  private func record(in content: Content) async throws -> CredentialRecord {
     let header = try header(of: content)
     if let key = keys.heldKey(for: header), let bytes = header.opened(content.bytes, with: key) {
       return try record(of: bytes)
@@ -160,22 +176,22 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   }
 
   private func record(
-    in content: Folder.Content, sealedBy seal: Seal
-  ) throws(FileCredentialsStoreError) -> CredentialRecord {
+    in content: Content, sealedBy seal: Seal
+  ) throws(CredentialsStoreError) -> CredentialRecord {
     guard let bytes = seal.header.opened(content.bytes, with: seal.key) else {
-      throw FileCredentialsStoreError(.wrongKeyOrDamaged, place.name)
+      throw CredentialsStoreError(.wrongKeyOrDamaged, place.name)
     }
     return try record(of: bytes)
   }
 
-  private func record(of bytes: Data) throws(FileCredentialsStoreError) -> CredentialRecord {
-    guard let record = CredentialRecord(bytes) else { throw FileCredentialsStoreError(.unknownFormat, place.name) }
+  private func record(of bytes: Data) throws(CredentialsStoreError) -> CredentialRecord {
+    guard let record = CredentialRecord(bytes) else { throw CredentialsStoreError(.unknownFormat, place.name) }
     return record
   }
 
-  private func header(of content: Folder.Content) throws(FileCredentialsStoreError) -> SealHeader {
+  private func header(of content: Content) throws(CredentialsStoreError) -> SealHeader {
     guard let header = SealHeader(of: content.bytes) else {
-      throw FileCredentialsStoreError(.unknownFormat, place.name)
+      throw CredentialsStoreError(.unknownFormat, place.name)
     }
     return header
   }
@@ -188,8 +204,9 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
     if let old { seal = old } else { seal = try await keys.newSeal() }
     let bytes = try seal.header.sealed(record.encoded(), with: seal.key)
     // A larger file could be written, but never read again.
-    guard bytes.count <= Self.limit else { throw FileCredentialsStoreError(.tooLarge, place.name) }
-    cache(record, try folder.replace(place.name, by: bytes, ways.reached))
+    guard bytes.count <= Self.limit else { throw CredentialsStoreError(.tooLarge, place.name) }
+    let file = try folder.replace(place.name, by: bytes, ways.reached)
+    cache(record, Content(bytes: bytes, identity: try file.identity, descriptor: file))
   }
 
   /// Shows nothing.
@@ -198,7 +215,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   // MARK: Memory
 
   @discardableResult
-  private func cache(_ record: CredentialRecord, _ content: Folder.Content) -> HeldRecord {
+  private func cache(_ record: CredentialRecord, _ content: Content) -> HeldRecord {
     let held = HeldRecord(record, ways.clocks)
     let new = Memory(held: held, file: content.identity, descriptor: content.descriptor)
     let old = memory.withLock { memory in

@@ -27,7 +27,7 @@ import Foundation
 /// while a process runs.
 ///
 /// The size of a user's keys is limited (`/proc/sys/kernel/keys/maxbytes`), by default to 20,000 bytes. Containers
-/// often do not permit keyrings: the store then throws ``KeyringCredentialsStoreError/Reason/unavailable``.
+/// often do not permit keyrings: the store then throws ``CredentialsStoreError`` with the reason `unavailable`.
 public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
   /// The keyrings of the kernel (`keyrings(7)`).
   public enum Keyring: Sendable, Hashable, CaseIterable {
@@ -82,25 +82,23 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   init(_ place: KeyringPlace, ways: Ways) {
     key = KeyringKey(
       description: place.name, keyring: place.keyring, kernel: ways.kernel, timeout: place.seconds)
-    locks = StoreLocks(place.lockFolder, ways.clocks.clock)
+    locks = StoreLocks(place.lockFolder, ways.clocks)
     self.ways = ways
   }
 
   /// Returns the current credentials, which are read from the key.
   ///
-  /// - Throws: ``KeyringCredentialsStoreError``.
+  /// - Throws: ``CredentialsStoreError``.
   public func current() throws -> StoredCredential {
-    try changing { memory throws(KeyringCredentialsStoreError) in try read(&memory).stored(ways.clocks) }
+    try changing { memory throws(CredentialsStoreError) in try read(&memory).stored(ways.clocks) }
   }
 
   /// Replaces the credentials at a sign-in.
   ///
-  /// - Throws: ``KeyringCredentialsStoreError``; ``FileCredentialsStoreError`` for the lock files. Nothing has changed in
-  ///   that case. `CancellationError` when the task is cancelled while another process writes.
+  /// - Throws: ``CredentialsStoreError``, also for the lock files; nothing has changed in that case.
+  ///   `CancellationError` when the task is cancelled while another process writes.
   public func set(_ credential: Credential) async throws {
-    let now = ways.clocks.wall
-    _ = try await replace { $0.replaced(by: credential, at: now) }
-    principalChanges?.notify()
+    _ = try await perform(.signIn(credential, at: ways.clocks.wall))
   }
 
   /// Replaces the credentials with those of a named account.
@@ -113,18 +111,14 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///   - account: the name of the account, for example its id. It is stored in the key.
   /// - Throws: the same errors as ``set(_:)``.
   public func set(_ credential: Credential, account: String) async throws {
-    let now = ways.clocks.wall
-    _ = try await replace { $0.replaced(by: credential, at: now, account: account) }
-    principalChanges?.notify()
+    _ = try await perform(.signIn(credential, account: account, at: ways.clocks.wall))
   }
 
   /// Removes the credentials. The key stays, so that generations keep increasing; a missing key is not added.
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func clear() async throws {
-    let now = ways.clocks.wall
-    _ = try await replace(addsKey: false) { $0.replaced(by: nil, at: now) }
-    principalChanges?.notify()
+    _ = try await perform(.signOut(at: ways.clocks.wall))
   }
 
   /// Replaces or removes the credentials of a generation, if the key still contains that generation, whichever process
@@ -132,10 +126,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
-    let now = ways.clocks.wall
-    return try await replace { present in
-      present.generation == generation ? present.refreshed(to: credential, at: now) : nil
-    }
+    try await perform(.refresh(generation, to: credential, at: ways.clocks.wall))
   }
 
   /// Does work under the exclusive lease of these credentials: in the meantime, no other task or process refreshes
@@ -146,7 +137,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   /// key, deadlocks. The work may use all other methods.
   ///
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits;
-  ///   ``FileCredentialsStoreError`` for the lock files.
+  ///   ``CredentialsStoreError`` for the lock files.
   public func withLock(_ work: @Sendable () async throws -> Void) async throws {
     try await locks.withLease(work)
   }
@@ -156,32 +147,31 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
 
   // MARK: Key
 
-  /// - Parameters:
-  ///   - addsKey: whether a missing key is added; if not, nothing is done without a key.
-  ///   - next: returns the record to write in place of the present record; `nil`: nothing is written.
-  /// - Returns: whether a record was written.
-  private func replace(
-    addsKey: Bool = true, _ next: @Sendable (CredentialRecord) -> CredentialRecord?
-  ) async throws -> Bool {
-    try await locks.withWrite {
+  /// Returns whether a record was written.
+  private func perform(_ change: RecordChange) async throws -> Bool {
+    let isWritten = try await locks.withWrite {
       try changing { memory in
         let present = try read(&memory).record
-        guard addsKey || memory.content != nil, var new = next(present) else { return false }
-        if memory.content == nil { new = new.counted(from: ways.clocks.wall, random: ways.random()) }
+        let isStored = memory.content != nil
+        guard change.createsStore || isStored,
+          let new = change.record(after: present, isStored: isStored, ways.clocks, random: ways.random)
+        else { return false }
         let content = Array(try new.encoded())
         try key.keep(content)
         memory = Memory(held: HeldRecord(new, ways.clocks), content: content)
         return true
       }
     }
+    if change.changesPrincipal { principalChanges?.notify() }
+    return isWritten
   }
 
-  private func read(_ memory: inout Memory) throws(KeyringCredentialsStoreError) -> HeldRecord {
+  private func read(_ memory: inout Memory) throws(CredentialsStoreError) -> HeldRecord {
     let content = try key.content()
     if let held = memory.held, memory.content == content { return held }
     let record: CredentialRecord
     if let content {
-      guard let read = CredentialRecord(Data(content)) else { throw key.error(.unknownFormat, nil) }
+      guard let read = CredentialRecord(Data(content)) else { throw key.error(.unknownKeyFormat, nil) }
       record = read
     } else {
       record = (memory.held?.record ?? .empty).lost

@@ -17,7 +17,7 @@ struct KeyringKey: Sendable {
   let timeout: UInt32?
 
   /// Reads the content; `nil`: there is no key, or it has expired.
-  func content() throws(KeyringCredentialsStoreError) -> [UInt8]? {
+  func content() throws(CredentialsStoreError) -> [UInt8]? {
     guard !description.utf8.contains(0), !description.isEmpty else { throw error(.invalidName, nil) }
     let found = repeated { kernel.search(keyring.number, description) }
     if found < 0 { return try missing(found, "found") }
@@ -32,22 +32,22 @@ struct KeyringKey: Sendable {
       if count <= length { return Array(buffer.prefix(count)) }
       length = count
     }
-    throw error(.unknownFormat, nil)
+    throw error(.unknownKeyFormat, nil)
   }
 
   /// Replaces the content, or adds the key.
-  func keep(_ content: [UInt8]) throws(KeyringCredentialsStoreError) {
+  func keep(_ content: [UInt8]) throws(CredentialsStoreError) {
     guard content.count <= Self.limit else { throw error(.tooLarge, nil) }
     let key = repeated { kernel.add(description, content, to: keyring.number) }
-    guard key >= 0 else { throw error(Self.reason(key), key, "stored") }
+    guard key >= 0 else { throw error(Self.problem(key), key, "stored") }
     let number = Int32(truncatingIfNeeded: key)
     // Replacing the content has removed the time at which it expires.
     if let timeout { try check(kernel.setTimeout(of: number, seconds: timeout)) }
     if let permissions = keyring.permissions { try check(kernel.setPermissions(of: number, permissions)) }
   }
 
-  private func check(_ result: Int) throws(KeyringCredentialsStoreError) {
-    guard result >= 0 else { throw error(Self.reason(result), result, "protected") }
+  private func check(_ result: Int) throws(CredentialsStoreError) {
+    guard result >= 0 else { throw error(Self.problem(result), result, "protected") }
   }
 
   private func repeated(_ call: () -> Int) -> Int {
@@ -57,28 +57,28 @@ struct KeyringKey: Sendable {
     }
   }
 
-  private func missing(_ result: Int, _ step: String) throws(KeyringCredentialsStoreError) -> [UInt8]? {
+  private func missing(_ result: Int, _ step: String) throws(CredentialsStoreError) -> [UInt8]? {
     switch Int32(-result) {
     case ENOKEY, EKEYEXPIRED, EKEYREVOKED: return nil
-    default: throw error(Self.reason(result), result, step)
+    default: throw error(Self.problem(result), result, step)
     }
   }
 
-  private static func reason(_ result: Int) -> KeyringCredentialsStoreError.Reason {
+  private static func problem(_ result: Int) -> CredentialsStoreError.Problem {
     switch Int32(-result) {
     case ENOKEY, EKEYEXPIRED, EKEYREVOKED: .noKeyring
     case EACCES: .notPermitted
     case EDQUOT: .quotaExceeded
     // Containers often filter these calls.
-    case ENOSYS, EPERM: .unavailable
+    case ENOSYS, EPERM: .noKeyrings
     default: .system
     }
   }
 
   func error(
-    _ reason: KeyringCredentialsStoreError.Reason, _ result: Int?, _ step: String = ""
-  ) -> KeyringCredentialsStoreError {
-    KeyringCredentialsStoreError(reason, description, step: step, number: result.map { Int32(-$0) })
+    _ problem: CredentialsStoreError.Problem, _ result: Int?, _ step: String = ""
+  ) -> CredentialsStoreError {
+    CredentialsStoreError(problem, "the key \(description)", step: step, errno: result.map { Int32(-$0) })
   }
 }
 

@@ -1,4 +1,5 @@
 package import ApusCore
+import ApusFiles
 import Foundation
 import Synchronization
 
@@ -109,7 +110,7 @@ private final class FilePieces: Sendable {
   /// - Throws: ``TransferError`` if the file can no longer be read; ``ContentChanged`` if it has changed.
   static func open(_ path: String, _ range: Range<Int64>, _ version: FileVersion? = nil) async throws -> FilePieces {
     let queue = FileQueue("content")
-    let (file, present) = try await queue.run { () throws(TransferError) in try opened(path) }
+    let (file, present) = try await queue.run { try opened(path) }
     try check(present, range, version)
     return FilePieces(queue, file, present, range)
   }
@@ -119,13 +120,13 @@ private final class FilePieces: Sendable {
     let (file, present) = try opened(path)
     try check(present, range, version)
     return OpenSlice(descriptor: file.number, owner: file) {
-      guard try FileVersion(of: file) == present else { throw ContentChanged() }
+      guard try TransferError.converting({ try FileVersion(of: file) }) == present else { throw ContentChanged() }
     }
   }
 
   private static func opened(_ path: String) throws(TransferError) -> (Descriptor, FileVersion) {
-    let file = try Descriptor.reading(path)
-    return (file, try FileVersion(of: file))
+    let file = try Descriptor.content(path)
+    return (file, try TransferError.converting { try FileVersion(of: file) })
   }
 
   private static func check(_ present: FileVersion, _ range: Range<Int64>, _ version: FileVersion?) throws {
@@ -139,7 +140,7 @@ private final class FilePieces: Sendable {
     let start = offset.withLock { $0 }
     let count = Int(min(end - start, Int64(Self.length)))
     let (file, version, isLast) = (file, version, start + Int64(count) == end)
-    let bytes: [UInt8]? = try await queue.run { () throws(TransferError) in
+    let bytes: [UInt8]? = try await queue.run {
       let bytes = count > 0 ? try file.read(count, at: start) : []
       // Before the last piece is sent, so that a changed file never arrives complete.
       guard isLast else { return bytes }

@@ -1,14 +1,7 @@
 package import ApusCore
+import ApusFiles
 import Dispatch
 package import Foundation
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 extension FileSlice {
   /// Reads all bytes and combines them into a value, on a thread that may block.
@@ -35,8 +28,8 @@ extension FileSlice {
     defer { memory.deallocate() }
     var (value, offset) = (initial, range.lowerBound)
     while offset < range.upperBound, let start = memory.baseAddress {
-      let count = min(memory.count, Int(range.upperBound - offset))
-      let received = try Descriptor.call { pread(file.descriptor, start, count, off_t(offset)) }
+      let wanted = UnsafeMutableRawBufferPointer(rebasing: memory.prefix(Int(range.upperBound - offset)))
+      let received = try TransferError.converting { try Descriptor.read(file.descriptor, into: wanted, at: offset) }
       guard received > 0 else { throw ContentChanged() }
       combine(&value, Data(bytesNoCopy: start, count: received, deallocator: .none))
       offset += Int64(received)

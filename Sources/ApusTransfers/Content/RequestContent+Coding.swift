@@ -1,4 +1,5 @@
 public import ApusCore
+import ApusFiles
 import Foundation
 import Synchronization
 
@@ -56,8 +57,8 @@ extension FileDigest {
   ///
   /// - Throws: ``TransferError`` if the file cannot be read.
   public init(ofFileAt path: String, _ algorithm: Algorithm = .sha256) async throws(TransferError) {
-    let digests = try await FileQueue("digest").run { () throws(TransferError) in
-      let file = try Descriptor.reading(path)
+    let digests = try await FileQueue("digest").run {
+      let file = try Descriptor.content(path)
       let stream = DigestStream([algorithm])
       var offset: Int64 = 0
       while true {

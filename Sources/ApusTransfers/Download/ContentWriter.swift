@@ -97,14 +97,11 @@ struct ContentWriter {
     try await awaitWrite()
     let (file, digests, account, start) = (means.file, digests, account, written)
     lastWrite = means.clock.now
-    let work = means.queues.writes.start { () throws(TransferError) in
-      let result = bytes.withUnsafeBytes { buffer in
-        Result { () throws(TransferError) in
-          try file.descriptor.write(buffer, at: start)
-          for digest in digests { digest.update(buffer) }
-        }
+    let work = means.queues.writes.start {
+      try bytes.withUnsafeBytes { buffer in
+        try file.write(buffer, at: start)
+        for digest in digests { digest.update(buffer) }
       }
-      try result.get()
       if case .range(let log, let slot) = account { try log.add(start..<start + Int64(bytes.count), to: slot) }
     }
     write = (start + Int64(bytes.count), work)
@@ -128,7 +125,7 @@ struct ContentWriter {
     lastCheckpoint = written
     record.durable = written
     let file = means.file
-    checkpoint = means.queues.checkpoints.start { [record] () throws(TransferError) in try file.checkpoint(record) }
+    checkpoint = means.queues.checkpoints.start { [record] in try file.checkpoint(record) }
   }
 
   static let writeSize = 256 << 10

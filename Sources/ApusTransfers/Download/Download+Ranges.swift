@@ -109,7 +109,7 @@ extension Download {
     else { return nil }
     let log = lanes.log
     // The record of a file without gaps must not stay: it relies on the length of the file.
-    try await queues.writes.run { () throws(TransferError) in try log.checkpoint() }
+    try await queues.writes.run { try log.checkpoint() }
     // Ranges do not arrive in order. The complete file is hashed at the end.
     digests = DigestStream([])
     self.lanes = lanes
@@ -159,7 +159,7 @@ extension Download {
   private mutating func cut(_ log: RangeLog, to length: Int64) async throws(CallError) {
     let (file, record) = (file, record)
     do throws(TransferError) {
-      try await queues.writes.run { () throws(TransferError) in
+      try await queues.writes.run {
         // First, so that a kill in between costs nothing.
         try log.checkpoint()
         guard let record else { return }
@@ -181,7 +181,7 @@ extension Download {
       return error.keeping(0, of: total)
     }
     // On a full disk the old record stays, and the table describes the same bytes.
-    _ = try? await queues.writes.run { () throws(TransferError) in try log.checkpoint() }
+    _ = try? await queues.writes.run { try log.checkpoint() }
     return error.keeping(file.hasLostContent ? 0 : kept, of: total)
   }
 }

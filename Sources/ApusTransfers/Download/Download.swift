@@ -1,4 +1,5 @@
 import ApusCore
+import ApusFiles
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -165,7 +166,7 @@ struct Download<Value: Sendable> {
     // Waits until nothing is written any more.
     _ = try? await writer.finish()
     let (file, record, kept) = (file, record, state.kept)
-    try await queues.writes.run { () throws(TransferError) in
+    try await queues.writes.run {
       if let record { try file.cut(to: kept, record) }
     }
     state.abandonRanges()
@@ -194,7 +195,7 @@ struct Download<Value: Sendable> {
   func checkSpace(for length: Int64?, emptying: Bool) async throws(TransferError) {
     guard let length else { return }
     let file = file
-    try await queues.writes.run { () throws(TransferError) in
+    try await queues.writes.run {
       guard let free = file.folder.freeSpace else { return }
       let present = emptying ? try file.size : 0
       if length - present > free { throw TransferError(.diskFull) }
@@ -205,7 +206,7 @@ struct Download<Value: Sendable> {
     resumed = 0
     digests = DigestStream(neededDigests.map(\.algorithm))
     let (file, record) = (file, record?.encoded())
-    try await queues.writes.run { () throws(TransferError) in try file.restart(with: record) }
+    try await queues.writes.run { try file.restart(with: record) }
   }
 
   private var neededDigests: [FileDigest] {
@@ -230,9 +231,9 @@ struct Download<Value: Sendable> {
       let (file, replacing) = (file, options.replacesExisting)
       if let willPublish = options.willPublish {
         try await willPublish(
-          try await queues.writes.run { () throws(TransferError) in try FileVersion(of: file.descriptor) })
+          try await queues.writes.run { try FileVersion(of: file.descriptor) })
       }
-      try await queues.writes.run { () throws(TransferError) in try file.publish(replacing: replacing) }
+      try await queues.writes.run { try file.publish(replacing: replacing) }
     } catch {
       throw failure(isVerified ? await settleComplete(error) : await settle(error))
     }
@@ -283,7 +284,7 @@ struct Download<Value: Sendable> {
     let (file, now) = (file, Int64(Date().timeIntervalSince1970))
     let record = DownloadRecord(complete: representation, of: source, size: state.kept, now: now)
     do throws(TransferError) {
-      try await queues.writes.run { () throws(TransferError) in try file.checkpoint(record) }
+      try await queues.writes.run { try file.checkpoint(record) }
     } catch _ {
       return await settle(error)
     }
@@ -302,7 +303,7 @@ struct Download<Value: Sendable> {
     }
     record.durable = state.kept
     // On a full disk the old record stays, which describes the same bytes.
-    _ = try? await queues.writes.run { [record] () throws(TransferError) in try file.checkpoint(record) }
+    _ = try? await queues.writes.run { [record] in try file.checkpoint(record) }
     return error.keeping(file.hasLostContent ? 0 : state.kept, of: total)
   }
 

@@ -1,3 +1,5 @@
+package import ApusFiles
+
 /// The options of a download to a file.
 public struct DownloadOptions: Sendable {
   /// Whether an existing file is replaced, atomically, when the new one is complete. Default: `false`; the download

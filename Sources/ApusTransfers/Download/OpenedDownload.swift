@@ -25,7 +25,7 @@ struct OpenedDownload: Sendable {
     _ path: String, _ options: DownloadOptions, _ source: DownloadSource, _ rules: DownloadState.Rules
   ) async throws(TransferError) -> OpenedDownload {
     let queues = ContentWriter.Queues()
-    return try await queues.writes.run { () throws(TransferError) in
+    return try await queues.writes.run {
       let file = try PartialFile.open(path, replacing: options.replacesExisting)
       do throws(TransferError) {
         let (state, gapped) = try state(of: file, options, source, rules)
@@ -72,14 +72,14 @@ struct OpenedDownload: Sendable {
     var record = record
     var present = record.flushed
     if record.boot == BootSession.current, record.boot != nil {
-      for range in try RangeTable.ranges(of: file.descriptor, total: record.total) { present.insert(range) }
+      for range in try RangeTable.ranges(of: file, total: record.total) { present.insert(range) }
     }
     present = present.clipped(to: min(try file.size, record.total))
     record.set(present)
     record.boot = BootSession.current
     // Before the table is removed. Fails if the system has lost bytes that it had accepted.
     try file.checkpoint(record)
-    try file.descriptor.truncate(to: present.ranges.last?.upperBound ?? 0)
+    try file.truncate(to: present.ranges.last?.upperBound ?? 0)
     return present
   }
 }
@@ -89,7 +89,7 @@ extension PartialFile {
   ///
   /// The order matters: a record without gaps relies on the length of the file.
   func cut(to length: Int64, _ record: DownloadRecord) throws(TransferError) {
-    try descriptor.truncate(to: length)
+    try truncate(to: length)
     var record = record
     record.set(prefix: length)
     record.boot = BootSession.current

@@ -17,9 +17,9 @@ extension PartialFile {
     while offset < end {
       guard !Task.isCancelled else { throw TransferError(.interrupted) }
       let (start, count) = (offset, Int(min(end - offset, 1 << 20)))
-      try await queue.run { [descriptor] () throws(TransferError) in
-        let bytes = try descriptor.read(count, at: start)
-        guard bytes.count == count else { throw .unreadable }
+      try await queue.run { [self] in
+        let bytes = try read(count, at: start)
+        guard bytes.count == count else { throw TransferError.unreadable }
         body(bytes)
       }
       offset += Int64(count)

@@ -55,9 +55,9 @@ final class RangeLog: Sendable {
       if isDue { (state.isFlushing, state.unflushed) = (true, 0) }
       return (state.runs[slot], isDue)
     }
-    if slot < RangeTable.slots { try RangeTable.write(run, to: slot, of: file.descriptor, total: record.total) }
+    if slot < RangeTable.slots { try RangeTable.write(run, to: slot, of: file, total: record.total) }
     guard isDue else { return }
-    _ = checkpoints.start { [self] () throws(TransferError) in
+    _ = checkpoints.start { [self] in
       let result = Result { () throws(TransferError) in try checkpoint() }
       state.withLock { state in
         state.isFlushing = false
@@ -89,7 +89,7 @@ enum RangeTable {
   private static func offset(_ total: Int64) -> Int64 { (total + page - 1) / page * page }
 
   static func write(
-    _ run: Range<Int64>, to slot: Int, of file: Descriptor, total: Int64
+    _ run: Range<Int64>, to slot: Int, of file: PartialFile, total: Int64
   ) throws(TransferError) {
     let start = offset(total) + Int64(slot) * slotLength
     let words = [run.lowerBound.littleEndian, run.upperBound.littleEndian]
@@ -100,7 +100,7 @@ enum RangeTable {
   }
 
   /// Returns the written bytes. Slots that contradict the file are ignored.
-  static func ranges(of file: Descriptor, total: Int64) throws(TransferError) -> [Range<Int64>] {
+  static func ranges(of file: PartialFile, total: Int64) throws(TransferError) -> [Range<Int64>] {
     let bytes = try file.read(slots * Int(slotLength), at: offset(total))
     return stride(from: 0, to: bytes.count - Int(slotLength) + 1, by: Int(slotLength)).compactMap { slot in
       let (start, end) = (number(bytes[slot..<slot + 8]), number(bytes[slot + 8..<slot + 16]))

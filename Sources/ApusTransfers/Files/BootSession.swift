@@ -1,9 +1,7 @@
+import ApusFiles
+
 #if canImport(Darwin)
 import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
 #endif
 
 /// The time between two starts of the system. Bytes that were written but not flushed survive the death of a process,
@@ -20,7 +18,7 @@ enum BootSession {
     guard sysctlbyname("kern.bootsessionuuid", &text, &size, nil, 0) == 0 else { return nil }
     return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
     #else
-    guard let file = try? Descriptor({ open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC) }),
+    guard let file = try? Descriptor.reading("/proc/sys/kernel/random/boot_id"),
       let bytes = try? file.read(128, at: 0)
     else { return nil }
     let text = String(decoding: bytes.prefix { $0 > UInt8(ascii: " ") }, as: UTF8.self)

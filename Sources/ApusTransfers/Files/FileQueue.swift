@@ -11,20 +11,22 @@ struct FileQueue: Sendable {
   }
 
   /// Performs work to its end, even in a cancelled task.
+  ///
+  /// - Throws: the error of the work; those of files are converted.
   func run<Output: Sendable>(
-    _ work: @escaping @Sendable () throws(TransferError) -> Output
+    _ work: @escaping @Sendable () throws -> Output
   ) async throws(TransferError) -> Output {
     try await start(work).value
   }
 
   /// Starts work without waiting for it.
   func start<Output: Sendable>(
-    _ work: @escaping @Sendable () throws(TransferError) -> Output
+    _ work: @escaping @Sendable () throws -> Output
   ) -> FileWork<Output> {
     let result = FileWork<Output>()
     queue.async {
       do throws(TransferError) {
-        result.complete(.success(try work()))
+        result.complete(.success(try TransferError.converting(work)))
       } catch {
         result.complete(.failure(error))
       }

@@ -1,24 +1,17 @@
+import ApusFiles
 import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// The incomplete file of a transfer and the record that describes it, beside the final file and locked against other
 /// transfers.
 ///
 /// All functions block and run on a ``FileQueue``.
 final class PartialFile: Sendable {
-  let place: FilePlace
+  let place: FilePath
   let folder: Folder
   let descriptor: Descriptor
   private let lost = Atomic<Bool>(false)
 
-  private init(_ place: FilePlace, _ folder: Folder, _ descriptor: Descriptor) {
+  private init(_ place: FilePath, _ folder: Folder, _ descriptor: Descriptor) {
     (self.place, self.folder, self.descriptor) = (place, folder, descriptor)
   }
 
@@ -27,46 +20,43 @@ final class PartialFile: Sendable {
   /// - Parameter replacing: whether a file at the path may be replaced.
   /// - Throws: ``TransferError`` if the path cannot be written to, or if another transfer holds the lock.
   static func open(_ path: String, replacing: Bool) throws(TransferError) -> PartialFile {
-    let place = try FilePlace(path)
-    let folder = try Folder(place.folder)
-    do throws(TransferError) {
-      try checkTarget(place, in: folder, replacing: replacing)
-    } catch {
-      removeRemains(of: path)
-      throw error
-    }
-    // A few rounds at most: each one means that another process has just finished.
-    for _ in 0..<16 {
-      let opened: Descriptor
-      if let existing = try folder.existing(place.partialName) {
-        opened = existing
-      } else if let made = try folder.make(place.partialName) {
-        opened = made
-      } else {
-        continue
+    let place = try FilePath.checked(path)
+    return try TransferError.converting {
+      let folder = try Folder(place.folder)
+      do {
+        try checkTarget(place, in: folder, replacing: replacing)
+      } catch {
+        removeRemains(of: path)
+        throw error
       }
-      if let file = try locked(opened, place, folder) { return file }
+      // A few rounds at most: each one means that another process has just finished.
+      for _ in 0..<16 {
+        let opened = try folder.opened(place.partialName, isPrivate: false)
+        if let file = try locked(opened, place, folder) { return file }
+      }
+      throw TransferError(.inUse)
     }
-    throw TransferError(.inUse)
   }
 
   /// Opens the incomplete file of a path if there is one, and takes its lock.
   static func existing(_ path: String) throws(TransferError) -> PartialFile? {
-    let place = try FilePlace(path)
-    let folder = try Folder(place.folder)
-    while true {
-      if let opened = try folder.existing(place.partialName) {
-        if let file = try locked(opened, place, folder) { return file }
-      } else {
-        // A process may have died after the file was complete. Its record has no lock but that of an incomplete file.
-        let isLeft = { (name: String) in (try? folder.look(at: name)).map { $0 != .nothing } ?? false }
-        guard ([place.recordName] + place.momentaryNames).contains(where: isLeft) else { return nil }
-        guard let made = try folder.make(place.partialName), let file = try locked(made, place, folder) else {
-          continue
+    let place = try FilePath.checked(path)
+    return try TransferError.converting {
+      let folder = try Folder(place.folder)
+      while true {
+        if let opened = try folder.existing(place.partialName, for: .writing, isPrivate: false) {
+          if let file = try locked(opened, place, folder) { return file }
+        } else {
+          // A process may have died after the file was complete. Its record has no lock but that of an incomplete file.
+          let isLeft = { (name: String) in (try? folder.look(at: name)).map { $0 != .nothing } ?? false }
+          guard ([place.recordName] + place.momentaryNames).contains(where: isLeft) else { return nil }
+          guard let made = try folder.make(place.partialName), let file = try locked(made, place, folder) else {
+            continue
+          }
+          file.remove()
+          file.release()
+          return nil
         }
-        file.remove()
-        file.release()
-        return nil
       }
     }
   }
@@ -79,7 +69,7 @@ final class PartialFile: Sendable {
 
   /// Removes the incomplete file of a path and its record, if there are any.
   static func discard(_ path: String) async throws(TransferError) {
-    try await FileQueue("discard").run { () throws(TransferError) in
+    try await FileQueue("discard").run {
       guard let file = try existing(path) else { return }
       file.remove()
       file.release()
@@ -89,11 +79,12 @@ final class PartialFile: Sendable {
   /// Whether a complete file has its final name: a process that has checked it may have ended before it could say so.
   /// Removes what the process has left beside it.
   static func isPublished(_ path: String, _ published: FileVersion) async throws(TransferError) -> Bool {
-    try await FileQueue("published").run { () throws(TransferError) in
-      let place = try FilePlace(path)
+    try await FileQueue("published").run {
+      let place = try FilePath.checked(path)
       let folder = try Folder(place.folder)
       // Renaming changes neither the inode nor the modification time.
-      guard try folder.look(at: place.name) == .file, let file = try folder.existing(place.name, O_RDONLY),
+      guard try folder.look(at: place.name) == .file,
+        let file = try folder.existing(place.name, for: .reading, isPrivate: false),
         try FileVersion(of: file) == published
       else { return false }
       removeRemains(of: path)
@@ -103,27 +94,25 @@ final class PartialFile: Sendable {
 
   /// Takes the lock, and removes what a process has left that died while it wrote the record or determined permissions.
   /// Returns `nil` if the file has lost its name in the meantime.
-  private static func locked(
-    _ opened: Descriptor, _ place: FilePlace, _ folder: Folder
-  ) throws(TransferError) -> PartialFile? {
+  private static func locked(_ opened: Descriptor, _ place: FilePath, _ folder: Folder) throws -> PartialFile? {
     guard try opened.lock() else { throw TransferError(.inUse) }
     guard try folder.has(opened, as: place.partialName) else {
       opened.unlock()
       return nil
     }
     for name in place.momentaryNames { folder.remove(name) }
-    if try opened.status().st_nlink > 1 {
+    if try opened.linkCount > 1 {
       // A process died after it had given the complete file its final name: under this name, too, it must not change.
       folder.remove(place.partialName)
       opened.unlock()
       return nil
     }
     // The process's umask or the folder's default permissions may have changed them.
-    try Descriptor.call { fchmod(opened.number, 0o600) }
+    try opened.setMode(0o600)
     return PartialFile(place, folder, opened)
   }
 
-  private static func checkTarget(_ place: FilePlace, in folder: Folder, replacing: Bool) throws(TransferError) {
+  private static func checkTarget(_ place: FilePath, in folder: Folder, replacing: Bool) throws {
     switch try folder.look(at: place.name) {
     case .nothing: break
     case .file: if !replacing { throw TransferError(.fileExists) }
@@ -135,7 +124,21 @@ final class PartialFile: Sendable {
   // MARK: Content
 
   var size: Int64 {
-    get throws(TransferError) { Int64(try descriptor.status().st_size) }
+    get throws(TransferError) { try TransferError.converting { try descriptor.size } }
+  }
+
+  /// Writes all bytes at an offset.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(TransferError) {
+    try TransferError.converting { try descriptor.write(bytes, at: offset) }
+  }
+
+  /// Reads up to `count` bytes at an offset. Fewer only at the end of the file.
+  func read(_ count: Int, at offset: Int64) throws(TransferError) -> [UInt8] {
+    try TransferError.converting { try descriptor.read(count, at: offset) }
+  }
+
+  func truncate(to length: Int64) throws(TransferError) {
+    try TransferError.converting { try descriptor.truncate(to: length) }
   }
 
   /// Empties the file and replaces the record. When this returns, the record is on the disk.
@@ -143,25 +146,18 @@ final class PartialFile: Sendable {
   /// The order matters: a process that dies in between leaves the old record with no bytes, never the new record with
   /// old bytes.
   func restart(with record: [UInt8]?) throws(TransferError) {
-    try descriptor.truncate(to: 0)
+    try truncate(to: 0)
     try save(record)
   }
 
   /// Replaces the record, or removes it. When this returns, the change is on the disk.
   func save(_ record: [UInt8]?) throws(TransferError) {
-    if let record {
-      try folder.replace(place.recordName, by: record)
-    } else if try folder.look(at: place.recordName) != .nothing {
-      folder.remove(place.recordName)
-      try folder.descriptor.sync()
-    }
+    try TransferError.converting { try folder.save(record, as: place.recordName) }
   }
 
   /// The record, or `nil` if there is none or it is too large to be one.
   func record() throws(TransferError) -> [UInt8]? {
-    guard let opened = try folder.existing(place.recordName, O_RDONLY) else { return nil }
-    let bytes = try opened.read(Self.recordLimit + 1, at: 0)
-    return bytes.count <= Self.recordLimit ? bytes : nil
+    try TransferError.converting { try folder.record(place.recordName) }
   }
 
   /// Flushes the content to the disk.
@@ -170,7 +166,7 @@ final class PartialFile: Sendable {
   /// removed, so that no later transfer relies on the content.
   func flush() throws(TransferError) {
     do throws(TransferError) {
-      try descriptor.sync()
+      try TransferError.converting { try descriptor.sync() }
     } catch {
       lost.store(true, ordering: .relaxed)
       folder.remove(place.recordName)
@@ -188,23 +184,25 @@ final class PartialFile: Sendable {
   /// - Throws: ``TransferError``; the incomplete file then keeps its name.
   func publish(replacing: Bool) throws(TransferError) {
     try flush()
-    let mode = try folder.newFileMode(probe: place.probeName)
-    // Checked again, because a transfer may take hours.
-    try Self.checkTarget(place, in: folder, replacing: replacing)
-    try Descriptor.call { fchmod(descriptor.number, mode) }
-    do throws(TransferError) {
-      if replacing {
-        try folder.rename(place.partialName, to: place.name)
-      } else {
-        try folder.renameExclusively(place.partialName, to: place.name)
+    try TransferError.converting {
+      let mode = try folder.newFileMode(probe: place.probeName)
+      // Checked again, because a transfer may take hours.
+      try Self.checkTarget(place, in: folder, replacing: replacing)
+      try descriptor.setMode(mode)
+      do {
+        if replacing {
+          try folder.rename(place.partialName, to: place.name)
+        } else if try !folder.renameExclusively(place.partialName, to: place.name) {
+          throw TransferError(.fileExists)
+        }
+      } catch {
+        // The incomplete file stays private.
+        try? descriptor.setMode(0o600)
+        throw error
       }
-    } catch {
-      // The incomplete file stays private.
-      fchmod(descriptor.number, 0o600)
-      throw error
+      try folder.sync()
+      folder.remove(place.recordName)
     }
-    try folder.descriptor.sync()
-    folder.remove(place.recordName)
   }
 
   /// Removes the incomplete file and its record.
@@ -222,7 +220,26 @@ final class PartialFile: Sendable {
   func release() {
     descriptor.unlock()
   }
+}
 
+extension Folder {
   /// The maximum size of a record in bytes.
-  private static let recordLimit = 64 << 10
+  static var recordLimit: Int { 64 << 10 }
+
+  /// Reads a record; `nil`: there is none, or it is too large to be one.
+  func record(_ name: String) throws(FileError) -> [UInt8]? {
+    guard let file = try existing(name, for: .reading, isPrivate: false) else { return nil }
+    let bytes = try file.read(Self.recordLimit + 1, at: 0)
+    return bytes.count <= Self.recordLimit ? bytes : nil
+  }
+
+  /// Replaces a record, or removes it. When this returns, the change is on the disk.
+  func save(_ record: [UInt8]?, as name: String) throws {
+    if let record {
+      try replace(name, by: record)
+    } else if try look(at: name) != .nothing {
+      remove(name)
+      try sync()
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import ApusCore
+import ApusFiles
 import ApusMiddleware
 import Synchronization
 
@@ -41,11 +42,11 @@ final class QueuedTransfer: Sendable {
   let description: TransferDescription
   /// When it was added, in milliseconds since 1970.
   let added: Int64
-  private let stored: any LockedTransferRecord
+  private let stored: LockedTransferRecord
   private let parts: Mutex<Parts>
 
   /// - Parameter isNew: whether the record has to be written first.
-  init(_ record: TransferRecord, in stored: any LockedTransferRecord, isNew: Bool) {
+  init(_ record: TransferRecord, in stored: LockedTransferRecord, isNew: Bool) {
     (description, added, self.stored) = (record.description, record.added, stored)
     let priority = CallPriority(rawValue: record.priority) ?? .low
     let state =

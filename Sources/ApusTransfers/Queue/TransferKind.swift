@@ -1,4 +1,5 @@
 import ApusCore
+import ApusFiles
 import ApusMiddleware
 import HTTPTypes
 

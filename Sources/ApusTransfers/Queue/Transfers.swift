@@ -50,7 +50,7 @@ public final class Transfers: Sendable {
   }
 
   let client: Client
-  let store: any TransferStore
+  let store: FileTransferStore
   let account: String?
   let configuration: TransfersConfiguration
   let principal = CommonPrincipal()
@@ -70,7 +70,7 @@ public final class Transfers: Sendable {
   /// - Throws: `CallError` with the code `refused` if the store cannot be read; with `invalidRequest` if the client's
   ///   environment authenticates its calls and there is no account.
   public init(
-    _ client: Client, store: any TransferStore, account: String? = nil,
+    _ client: Client, store: FileTransferStore, account: String? = nil,
     _ configure: (inout TransfersConfiguration) -> Void
   ) async throws(CallError) {
     var configuration = TransfersConfiguration()
@@ -385,7 +385,7 @@ public final class Transfers: Sendable {
   }
 
   private static func record(
-    _ name: String, in stored: any LockedTransferRecord
+    _ name: String, in stored: LockedTransferRecord
   ) async -> Result<TransferRecord, TransferError> {
     do throws(TransferError) {
       guard let record = try await stored.read().flatMap({ TransferRecord($0) }), record.description.recordName == name

@@ -1,10 +1,12 @@
+import ApusFiles
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
 
-/// The content of a record of a ``TransferStore``, as JSON with the version of its format.
+/// The content of a record of a ``FileTransferStore``, as JSON with the version of its format.
 protocol StoredRecord: Codable {
   /// The version that this process writes. Records of other versions are ignored.
   static var currentVersion: Int { get }
@@ -24,6 +26,6 @@ extension StoredRecord {
   func encoded() -> Data? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(self)).flatMap { $0.count <= FileTransferStore.limit ? $0 : nil }
+    return (try? encoder.encode(self)).flatMap { $0.count <= Folder.recordLimit ? $0 : nil }
   }
 }

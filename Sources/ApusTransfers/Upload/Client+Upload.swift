@@ -142,7 +142,7 @@ extension Client {
     guard let store = options.store,
       let name = UploadRecord.name(driver, calls.message, calls.source, options)
     else { return try await work(UploadPlace()) }
-    let record: any LockedTransferRecord
+    let record: LockedTransferRecord
     let stored: UploadRecord?
     do throws(TransferError) {
       record = try await store.lock(name)

@@ -10,7 +10,7 @@ import Foundation
 /// The place where an upload is stored.
 struct UploadPlace {
   /// The record of the upload, locked. `nil`: it is not stored.
-  var record: (any LockedTransferRecord)?
+  var record: LockedTransferRecord?
   /// The content of the record, if the upload can continue from it.
   var stored: UploadRecord?
   /// The upload on the server, if it cannot continue because its content has changed, and can be cancelled.
@@ -41,7 +41,7 @@ struct Upload {
 
   let driver: any UploadDriver
   let calls: UploadCalls
-  private let record: (any LockedTransferRecord)?
+  private let record: LockedTransferRecord?
   private let noteEnd: UploadPlace.NoteEnd
   private(set) var state: UploadState
   let progress: UploadProgress
@@ -135,7 +135,7 @@ struct Upload {
   }
 
   private static func save(
-    _ ticket: UploadTicket, _ driver: any UploadDriver, _ calls: UploadCalls, to record: (any LockedTransferRecord)?
+    _ ticket: UploadTicket, _ driver: any UploadDriver, _ calls: UploadCalls, to record: LockedTransferRecord?
   ) async throws(TransferError) {
     try await record?.write(UploadRecord(driver, calls, ticket).encoded())
   }

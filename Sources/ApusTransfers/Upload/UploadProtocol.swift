@@ -56,7 +56,7 @@ public struct UploadOptions: Sendable {
   ///
   /// A file is recognized by its path, size, modification date and inode, bytes in memory by their hash. Uploads of
   /// other content are not stored.
-  public var store: (any TransferStore)?
+  public var store: FileTransferStore?
   /// A name of the account that uploads. Default: `nil`. An interrupted upload is continued for the same account only.
   /// The store keeps a hash of it.
   public var account: String?
@@ -69,7 +69,7 @@ public struct UploadOptions: Sendable {
   public var maximumContinuations = 5
 
   /// Creates options.
-  public init(store: (any TransferStore)? = nil, account: String? = nil) {
+  public init(store: FileTransferStore? = nil, account: String? = nil) {
     (self.store, self.account) = (store, account)
   }
 }

@@ -1,4 +1,5 @@
 import ApusCore
+import ApusFiles
 import HTTPTypes
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,5 @@
 package import ApusCore
+import ApusFiles
 import Crypto
 
 #if canImport(FoundationEssentials)
@@ -32,8 +33,8 @@ package struct UploadSource: Sendable {
     (self.content, self.length) = (content, length)
     switch content {
     case .file(let file):
-      let version = try await FileQueue("content").run { () throws(TransferError) in
-        try FileVersion(of: try Descriptor.reading(file.path))
+      let version = try await FileQueue("content").run {
+        try FileVersion(of: try Descriptor.content(file.path))
       }
       guard version.size == length else { throw TransferError(.contentChanged) }
       identity = .file(path: URL(filePath: file.path).standardizedFileURL.path, version)

@@ -1,3 +1,4 @@
+import ApusFiles
 import ApusMiddleware
 import Crypto
 import Foundation
@@ -76,7 +77,7 @@ struct CredentialsFileKeyTests {
     for _ in 0..<20 {
       try await Position.with { place in
         let keys = try await withThrowingTaskGroup(of: SymmetricKey.self) { group in
-          for _ in 0..<8 { group.addTask { try FilePlace(place.keyFile).key(isNew: true) } }
+          for _ in 0..<8 { group.addTask { try FilePath(place.keyFile).key(isNew: true) } }
           return try await group.reduce(into: [SymmetricKey]()) { $0.append($1) }
         }
         #expect(Set(keys.map { bytes($0) }).count == 1)
@@ -89,7 +90,7 @@ struct CredentialsFileKeyTests {
   func made() throws {
     let folder = FileManager.default.temporaryDirectory.path + "/apus-key-\(UUID())"
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let places = [FilePlace(folder + "/a"), FilePlace(folder + "/b")]
+    let places = [FilePath(folder + "/a"), FilePath(folder + "/b")]
     let keys = try places.map { bytes(try $0.key(isNew: true)) }
     #expect(keys[0] != keys[1])
     for (place, key) in zip(places, keys) {

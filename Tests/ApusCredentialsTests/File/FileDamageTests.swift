@@ -1,3 +1,4 @@
+import ApusFiles
 import ApusMiddleware
 import Foundation
 import Testing
@@ -9,7 +10,7 @@ struct FileDamageTests {
   private let tokens = Credential.tokens(Tokens(access: "access", refresh: "refresh", lifetime: .seconds(3600)))
 
   /// What is wrong where the byte at an index is.
-  private func reasons(at index: Int, hasPassphrase: Bool) -> Set<FileCredentialsStoreError.Reason> {
+  private func reasons(at index: Int, hasPassphrase: Bool) -> Set<CredentialsStoreError.Problem> {
     switch index {
     case ..<9: [.unknownFormat]
     // Another kind of key, or none that is known.
@@ -72,7 +73,7 @@ struct FileDamageTests {
       try await place.store().set(tokens)
       let sealed = try place.bytes()
       let header = try #require(SealHeader(of: sealed))
-      let key = try FilePlace(place.keyFile).key(isNew: false)
+      let key = try FilePath(place.keyFile).key(isNew: false)
       for content in ["", "{}", "[]", #"{"version":2,"generation":1,"principal":1,"since":0,"kind":"none"}"#] {
         try place.put(try header.sealed(Data(content.utf8), with: key))
         let found = await reason { _ = try await place.store().current() }
@@ -93,7 +94,7 @@ struct FileDamageTests {
       let whole = try place.bytes()
       let other = place.folder + "/other"
       try place.put(Array("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n".utf8), in: other)
-      let rows: [(CredentialsFileKey, FileCredentialsStoreError.Reason)] = [
+      let rows: [(CredentialsFileKey, CredentialsStoreError.Problem)] = [
         (.file(other), .wrongKeyOrDamaged), (.passphrase("a passphrase"), .keyKindMismatch),
         (.file(place.folder + "/none"), .keyMissing),
       ]
@@ -139,7 +140,7 @@ struct FileDamageTests {
       #expect(kept.credential == tokens)
       try place.put(Array(repeating: 0, count: 1 << 20 + 1))
       let read = await reason { _ = try await place.store().current() }
-      #expect(read == .tooLarge)
+      #expect(read == .fileTooLarge)
     }
   }
 

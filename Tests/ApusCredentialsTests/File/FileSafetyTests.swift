@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Permissions of credentials files")
 struct FileSafetyTests {
-  private typealias Reason = FileCredentialsStoreError.Reason
+  private typealias Problem = CredentialsStoreError.Problem
 
   /// What keeps a store from reading and from writing.
-  private func found(in place: Position) async -> (read: Reason?, written: Reason?) {
+  private func found(in place: Position) async -> (read: Problem?, written: Problem?) {
     let store = place.store()
     let read = await reason { _ = try await store.current() }
     let written = await reason { try await store.set(.token("new")) }

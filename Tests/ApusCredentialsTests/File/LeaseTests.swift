@@ -1,4 +1,5 @@
 import ApusCore
+import ApusFiles
 import ApusMiddleware
 import ApusTesting
 import Foundation
@@ -106,8 +107,8 @@ struct LeaseTests {
     try await Position.with { place in
       let store = place.store()
       try await store.set(.token("1"))
-      let folder = try #require(try FilePlace(place.file).openFolder())
-      let lock = try await FileLock.take("credentials.lock", in: folder, place.clock)
+      let folder = try #require(try FilePath(place.file).openFolder())
+      let lock = try await FileLock.take("credentials.lock", in: folder, place.pause)
       let waiter = Task { try await store.set(.token("lost")) }
       try await place.clock.waitForSleepers(1)
       // A reader does not wait.
@@ -130,17 +131,17 @@ struct LeaseTests {
   @Test("A task that waited for a lock whose file was removed waits for the new file")
   func removedLock() async throws {
     try await Position.with { place in
-      let (folder, name) = (try FilePlace(place.file).makeFolder(), "credentials.lock")
-      let first = try await FileLock.take(name, in: folder, place.clock)
+      let (folder, name) = (try FilePath(place.file).makeFolder(), "credentials.lock")
+      let first = try await FileLock.take(name, in: folder, place.pause)
       let told = Log<String>()
       let waiter = Task {
-        let lock = try await FileLock.take(name, in: folder, place.clock)
+        let lock = try await FileLock.take(name, in: folder, place.pause)
         told.add("waiter")
         lock.release()
       }
       try await place.clock.waitForSleepers(1)
       try FileManager.default.removeItem(atPath: place.folder + "/" + name)
-      let second = try await FileLock.take(name, in: folder, place.clock)
+      let second = try await FileLock.take(name, in: folder, place.pause)
       first.release()
       place.clock.advance(by: .milliseconds(5))
       // It has got the old one, and sleeps for the new one; or it is wrong and has ended.
@@ -199,8 +200,8 @@ struct LeaseTests {
     try await Position.with { place in
       let (store, told) = (place.store(), Log<String>())
       try await store.set(.token("1"))
-      let folder = try #require(try FilePlace(place.file).openFolder())
-      let locks = try await FileLocks.forWrite(FilePlace(place.file), in: folder, place.clock)
+      let folder = try #require(try FilePath(place.file).openFolder())
+      let locks = try await FilePath(place.file).lockForWrite(in: folder, place.pause)
       try FileManager.default.removeItem(atPath: place.folder + "/credentials.lock")
       let writer = Task {
         try await store.set(.token("2"))

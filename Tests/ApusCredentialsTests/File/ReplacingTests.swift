@@ -1,3 +1,4 @@
+import ApusFiles
 import ApusMiddleware
 import Foundation
 import Synchronization

@@ -1,4 +1,5 @@
 #if os(Linux)
+import ApusFiles
 import ApusTesting
 import Foundation
 import Glibc
@@ -135,7 +136,7 @@ struct KeyringCredentialsStoreTests {
       kernel.state.withLock { $0.interruptions = 3 }
       #expect(try place.keyring(kernel).current().credential == token)
       let large = Credential.token(Secret(String(repeating: "t", count: 33_000)))
-      #expect(await keyringError { try await place.keyring(kernel).set(large) }?.reason == .tooLarge)
+      #expect(await keyringError { try await place.keyring(kernel).set(large) }?.problem == .tooLarge)
       #expect(try place.keyring(kernel).current().credential == token)
     }
   }
@@ -213,7 +214,7 @@ struct KeyringCredentialsStoreTests {
 
       try await first.set(.token("1"))
       let (own, outer) = (try Folder(folder), try Folder(place.folder))
-      let locks = try await FileLocks.take("write", in: own, and: outer, place.clock)
+      let locks = try await FileLocks.take("write", in: own, and: outer, place.pause)
       try FileManager.default.removeItem(atPath: folder + "/write")
       let writer = Task {
         try await second.set(.token("2"))
@@ -267,11 +268,11 @@ struct KeyringCredentialsStoreTests {
 /// What was wrong with a key; `nil`: nothing. Any other error fails the test.
 func keyringError(
   at location: SourceLocation = #_sourceLocation, _ call: () async throws -> Void
-) async -> KeyringCredentialsStoreError? {
+) async -> CredentialsStoreError? {
   do {
     try await call()
     return nil
-  } catch let error as KeyringCredentialsStoreError {
+  } catch let error as CredentialsStoreError {
     return error
   } catch {
     Issue.record(error, sourceLocation: location)

@@ -11,38 +11,38 @@ import Testing
 
 @Suite("Keyrings that refuse")
 struct KeyringReasonTests {
-  typealias Reason = KeyringCredentialsStoreError.Reason
+  typealias Problem = CredentialsStoreError.Problem
 
   private let kernel = FakeKernel()
 
-  private static let reasons: [(Int32, Reason)] = [
+  private static let reasons: [(Int32, Problem)] = [
     (ENOKEY, .noKeyring), (EKEYREVOKED, .noKeyring), (EACCES, .notPermitted), (EDQUOT, .quotaExceeded),
-    (ENOSYS, .unavailable), (EPERM, .unavailable), (ENOMEM, .system),
+    (ENOSYS, .noKeyrings), (EPERM, .noKeyrings), (ENOMEM, .system),
   ]
 
   @Test("Each error number has its reason, and the credentials are unchanged", arguments: reasons)
-  func writing(number: Int32, reason: Reason) async throws {
+  func writing(number: Int32, problem: Problem) async throws {
     try await Position.with { place in
       let store = place.keyring(kernel)
       try await store.set(.token("kept"))
       let before = try store.current()
       kernel.state.withLock { $0.errors["add"] = number }
       let error = try #require(await keyringError { try await store.set(.token(Secret(DigestBench.sentinel))) })
-      #expect(error.reason == reason && error.errno == number && error.key == "apus test")
+      #expect(error.problem == problem && error.errno == number)
       #expect(error.description.contains("apus test") && !texts(of: error).contains(DigestBench.sentinel))
       kernel.state.withLock { $0.errors = [:] }
       #expect(try store.current() == before)
     }
   }
 
-  @Test("A key that cannot be read fails the read", arguments: [(EACCES, Reason.notPermitted), (ENOSYS, .unavailable)])
-  func reading(number: Int32, reason: Reason) async throws {
+  @Test("A key that cannot be read fails the read", arguments: [(EACCES, Problem.notPermitted), (ENOSYS, .noKeyrings)])
+  func reading(number: Int32, problem: Problem) async throws {
     try await Position.with { place in
       let store = place.keyring(kernel)
       try await store.set(.token("kept"))
       for call in ["search", "read"] {
         kernel.state.withLock { $0.errors = [call: number] }
-        #expect(await keyringError { _ = try store.current() }?.reason == reason)
+        #expect(await keyringError { _ = try store.current() }?.problem == problem)
       }
     }
   }
@@ -52,8 +52,8 @@ struct KeyringReasonTests {
     try await Position.with { place in
       _ = kernel.add("apus test", Array("something else".utf8), to: -3)
       let store = place.keyring(kernel)
-      #expect(await keyringError { _ = try store.current() }?.reason == .unknownFormat)
-      #expect(await keyringError { try await store.set(.token("1")) }?.reason == .unknownFormat)
+      #expect(await keyringError { _ = try store.current() }?.problem == .unknownKeyFormat)
+      #expect(await keyringError { try await store.set(.token("1")) }?.problem == .unknownKeyFormat)
       #expect(kernel.state.withLock { $0.keys.values.map(\.content) } == [Array("something else".utf8)])
     }
   }
@@ -61,8 +61,8 @@ struct KeyringReasonTests {
   @Test("A name that the kernel would cut is refused", arguments: ["", "a\0b"])
   func names(name: String) async throws {
     try await Position.with { place in
-      #expect(await keyringError { _ = try place.keyring(kernel, name).current() }?.reason == .invalidName)
-      #expect(await keyringError { try await place.keyring(kernel, name).set(.token("1")) }?.reason == .invalidName)
+      #expect(await keyringError { _ = try place.keyring(kernel, name).current() }?.problem == .invalidName)
+      #expect(await keyringError { try await place.keyring(kernel, name).set(.token("1")) }?.problem == .invalidName)
     }
   }
 

@@ -1,3 +1,4 @@
+import ApusFiles
 import ApusMiddleware
 import Testing
 
@@ -81,7 +82,7 @@ struct RecordVersionsTests {
       // Makes the folder and the key file.
       try await place.store().set(.token("first"))
       let header = try #require(SealHeader(of: try place.bytes()))
-      let key = try FilePlace(place.keyFile).key(isNew: false)
+      let key = try FilePath(place.keyFile).key(isNew: false)
       try place.put(try header.sealed(Data(Self.old.utf8), with: key))
       let store = place.store()
       let stored = try await store.current()

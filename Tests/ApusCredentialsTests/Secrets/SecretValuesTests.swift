@@ -112,14 +112,16 @@ struct SecretValuesTests {
       #expect(Planted.leaks(in: String(decoding: bytes, as: UTF8.self)).isEmpty)
     }
     // What opens the file is a secret as well.
-    let locked = FileCredentialsStore(at: path.path, key: .passphrase(Secret(Planted.key.secret)))
+    let key = CredentialsFileKey.passphrase(Secret(Planted.key.secret))
+    expectSilence(key, "a passphrase")
+    let locked = FileCredentialsStore(at: path.path, key: key)
     expectSilence(locked, "a source with a passphrase")
     let api = Client(baseURL: "https://api.example.com", transport: StubTransport()) {
       $0.authentication = .basic(locked)
     }
     let failed = await #expect(throws: CallError.self) { try await api.send(Request<Void>.get("/a")) }
     let error = try #require(failed)
-    #expect(error.underlying is FileCredentialsStoreError)
+    #expect(error.underlying is CredentialsStoreError)
     for text in error.shownTexts(withContent: true) { #expect(Planted.leaks(in: text.text).isEmpty, "\(text.name)") }
   }
 }

@@ -1,4 +1,5 @@
 import ApusCore
+import ApusFiles
 import ApusTesting
 import Foundation
 import Synchronization
@@ -47,6 +48,9 @@ struct Position: Sendable {
     return FileCredentialsStore(at: file, key: key ?? .file(keyFile), ways: ways)
   }
 
+  /// Waits between attempts at a lock, on the clock of the test.
+  var pause: FileLock.Pause { Clocks(clock: clock, date: { [wall] in wall.date }).pause }
+
   /// A store for which time passes, so that it can wait for others.
   func waitingStore() -> FileCredentialsStore {
     FileCredentialsStore(at: file, key: .file(keyFile))
@@ -65,7 +69,7 @@ struct Position: Sendable {
     }
   }
 
-  func exists(_ path: String) -> Bool { FilePlace(path).look() != .nothing }
+  func exists(_ path: String) -> Bool { FilePath(path).status != .nothing }
 
   /// The permission bits.
   static func mode(of path: String) -> UInt32 {
@@ -77,12 +81,12 @@ struct Position: Sendable {
 /// What was wrong with a file; `nil`: nothing. Any other error fails the test.
 func reason(
   at location: SourceLocation = #_sourceLocation, _ call: () async throws -> Void
-) async -> FileCredentialsStoreError.Reason? {
+) async -> CredentialsStoreError.Problem? {
   do {
     try await call()
     return nil
-  } catch let error as FileCredentialsStoreError {
-    return error.reason
+  } catch let error as CredentialsStoreError {
+    return error.problem
   } catch {
     Issue.record(error, sourceLocation: location)
     return nil

@@ -1,4 +1,5 @@
 import ApusCore
+import ApusFiles
 import ApusTesting
 import Foundation
 import HTTPTypes
@@ -94,9 +95,9 @@ struct RangeLogTests {
       try RangeLog(means(file), try record(ByteRanges([0..<10, 20..<30])), present: ByteRanges([0..<10]))
         .checkpoint()
       for (slot, run) in [(0, -5..<5), (1, 9990..<10_001), (2, 0..<0), (4, 5..<20)] as [(Int, Range<Int64>)] {
-        try RangeTable.write(run, to: slot, of: file.descriptor, total: Self.total)
+        try RangeTable.write(run, to: slot, of: file, total: Self.total)
       }
-      #expect(try RangeTable.ranges(of: file.descriptor, total: Self.total) == [5..<20])
+      #expect(try RangeTable.ranges(of: file, total: Self.total) == [5..<20])
       file.release()
       #expect(try await found(bench).ranges == ByteRanges([0..<20]))
       // A file that is shorter than its record says has lost the rest.

@@ -15,33 +15,15 @@ private struct DraftClip: Endpoint, TransferEndpoint {
   var request: Request<StoredFilm> { .post("/files", content: .file(path)) }
 }
 
-/// A store that notes the changes of its records.
-private final class StoreLog: TransferStore {
-  private struct Record: LockedTransferRecord {
-    let record: any LockedTransferRecord
-    let note: @Sendable (Data?) -> Void
-
-    func read() async throws(TransferError) -> Data? { try await record.read() }
-    func release() async { await record.release() }
-
-    func write(_ content: Data?) async throws(TransferError) {
-      try await record.write(content)
-      note(content)
-    }
-  }
-
-  private let store: FileTransferStore
+/// The changes of the records in a store.
+private final class StoreLog: Sendable {
   private let log = Mutex<[(name: String, content: Data?)]>([])
 
-  init(_ store: FileTransferStore) {
-    self.store = store
-  }
-
-  var names: [String] { get async throws(TransferError) { try await store.names } }
-
-  func lock(_ name: String) async throws(TransferError) -> any LockedTransferRecord {
-    let record = try await store.lock(name)
-    return Record(record: record) { [self] content in log.withLock { $0.append((name, content)) } }
+  /// A store that notes the changes of its records here.
+  func store(_ store: FileTransferStore) -> FileTransferStore {
+    var store = store
+    store.didWrite = { [self] name, content in log.withLock { $0.append((name, content)) } }
+    return store
   }
 
   /// The records of transfers that were written.
@@ -134,13 +116,13 @@ struct TransferUploadsTests {
       try await UploadBench.with(server) { bench in
         try bench.write(1000)
         let sizes = Mutex<[Int]>([])
-        func queue(_ store: any TransferStore) async throws -> Transfers {
+        func queue(_ store: FileTransferStore) async throws -> Transfers {
           try await Transfers(bench.api, store: store) {
             $0.uploads(of: DraftClip.self, by: .ietf()) { _, result in sizes.withLock { $0.append(result.value.size) } }
           }
         }
-        let log = StoreLog(bench.store)
-        let transfers = try await queue(log)
+        let log = StoreLog()
+        let transfers = try await queue(log.store(bench.store))
         let id = try await transfers.upload(DraftClip(path: bench.path))
         let error = try await transfers.outcome(of: id)
         #expect(error?.code == .decoding)
@@ -217,8 +199,10 @@ struct TransferUploadsTests {
     } _: { _, server in
       try await UploadBench.with(server) { bench in
         try bench.write(1_000_000)
-        let log = StoreLog(bench.store)
-        let transfers = try await Transfers(bench.api, store: log) { $0.uploads(of: DraftClip.self, by: .ietf()) }
+        let log = StoreLog()
+        let transfers = try await Transfers(bench.api, store: log.store(bench.store)) {
+          $0.uploads(of: DraftClip.self, by: .ietf())
+        }
         let id = try await transfers.upload(DraftClip(path: bench.path))
         let error = try await transfers.outcome(of: id)
         #expect(isGone ? error?.transfer?.problem == .uploadGone : error == nil)

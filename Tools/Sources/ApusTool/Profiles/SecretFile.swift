@@ -57,7 +57,7 @@ struct SecretFile: Sendable, Hashable {
     do {
       try await self.secret.set(.password(user: profile.identity, secret))
       if let tokens { try await self.tokens.set(.tokens(tokens), account: profile.identity) }
-    } catch let error as FileCredentialsStoreError {
+    } catch let error as CredentialsStoreError {
       throw ProfileError.notKept(profile.name, folder: folder.path, reason: error.description)
     }
   }
@@ -72,7 +72,7 @@ struct SecretFile: Sendable, Hashable {
   private func reading<Value>(_ work: () async throws -> Value) async throws -> Value {
     do {
       return try await work()
-    } catch let error as FileCredentialsStoreError {
+    } catch let error as CredentialsStoreError {
       throw ProfileError.unreadable(profile.name, folder: folder.path, reason: error.description)
     }
   }

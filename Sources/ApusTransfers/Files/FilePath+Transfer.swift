@@ -1,24 +1,13 @@
+import ApusFiles
 import Crypto
 
-/// The path of a transfer's file, as its folder and its name, with the names of the files beside it.
-struct FilePlace: Sendable, Hashable {
-  let path: String
-  let folder: String
-  let name: String
-
+/// The names of the files beside a transfer's file.
+extension FilePath {
   /// - Throws: ``TransferError`` with the reason `invalidPath` if the path is not that of a file.
-  init(_ path: String) throws(TransferError) {
-    self.path = path
-    if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
-      folder = slash == path.startIndex ? "/" : String(path[..<slash])
-      name = String(path[path.utf8.index(after: slash)...])
-    } else {
-      folder = "."
-      name = path
-    }
-    guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= Self.longestName, !path.utf8.contains(0) else {
-      throw TransferError(.invalidPath)
-    }
+  static func checked(_ path: String) throws(TransferError) -> FilePath {
+    let place = FilePath(path)
+    guard place.isValid, place.name.utf8.count <= longestName else { throw TransferError(.invalidPath) }
+    return place
   }
 
   /// The name of the incomplete file.
@@ -28,10 +17,7 @@ struct FilePlace: Sendable, Hashable {
   /// The name of an empty file that shows the permissions of new files.
   var probeName: String { partialName + ".mode" }
   /// The names of the files that exist for a moment only. A process that is killed in this moment leaves them.
-  var momentaryNames: [String] { [Self.draft(of: recordName), probeName] }
-
-  /// The name of a new version of a file before it replaces the file.
-  static func draft(of name: String) -> String { name + ".new" }
+  var momentaryNames: [String] { [Folder.draft(of: recordName), probeName] }
 
   /// The name, shortened if the names beside it would be too long. Different names stay different.
   private var stem: String {

@@ -1,0 +1,58 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension Folder {
+  /// Refuses a folder of another user, and one that other users can list or write to.
+  package func checkIsPrivate() throws(FileError) {
+    try descriptor.check(S_IFDIR, isPrivate: true)
+  }
+
+  /// Opens a folder, and creates it first with its missing parents if it is missing, with mode 700. When this returns,
+  /// new folders are on the disk.
+  ///
+  /// The folder is not checked: see ``checkIsPrivate()``.
+  package static func made(_ path: String) throws(FileError) -> Folder {
+    if let folder = try existing(path) { return folder }
+    try make(path)
+    return try Folder(path)
+  }
+
+  private static func make(_ path: String) throws(FileError) {
+    let place = FilePath(path)
+    do throws(FileError) {
+      try makeLast(place)
+    } catch {
+      guard error.number == ENOENT, place.folder != path else { throw error }
+      try make(place.folder)
+      try makeLast(place)
+    }
+  }
+
+  private static func makeLast(_ place: FilePath) throws(FileError) {
+    do throws(FileError) {
+      try systemCall("made", place.name) { mkdir(place.path, 0o700) }
+    } catch {
+      // Another process was quicker.
+      if error.number != EEXIST { throw error }
+    }
+    try syncParent(of: place)
+  }
+
+  /// Flushes the parent folder; otherwise a new folder would not survive a power failure.
+  private static func syncParent(of place: FilePath) throws(FileError) {
+    let parent: Folder
+    do throws(FileError) {
+      parent = try Folder(place.folder)
+    } catch {
+      // A folder that cannot be read can still be written to.
+      if error.number == EACCES { return }
+      throw error
+    }
+    try parent.syncIfWritable()
+  }
+}
