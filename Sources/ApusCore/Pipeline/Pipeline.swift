@@ -1,7 +1,8 @@
 /// The ordered list of a client's middlewares, with named slots.
 ///
-/// The default pipeline is `Configuration.pipeline` of the module `Apus`; change it with `customizePipeline`. A pipeline
-/// from a literal has only the middlewares in the literal: no timeouts, no retries, no redirects, no credentials.
+/// The default pipeline is `Configuration.pipeline` of the module `Apus`; change it with `customizePipeline`. A
+/// pipeline from a literal has only the middlewares in the literal: no timeouts, no retries, no redirects, no
+/// credentials.
 public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringConvertible {
   /// The position at which a middleware is inserted.
   public enum Position: Sendable, Hashable {

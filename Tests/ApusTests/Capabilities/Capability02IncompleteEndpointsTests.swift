@@ -99,7 +99,8 @@ struct Capability02IncompleteEndpointsTests {
       for try await page in api.pages(of: .user(1), next: .link) { _ = page.id }
       _ = try await api.message(for: .user(1))
       let inline: Response<User> = try await api.response(to: .get("/users/1").tag("a"))
-      for try await user in api.pages(of: { Request<User>.get("/users/\\($0)") }, next: .number { $0.id < 3 }) { _ = user }
+      let pages = api.pages(of: { Request<User>.get("/users/\\($0)") }, next: .number { $0.id < 3 })
+      for try await page in pages { _ = page.id }
       try await api.send(.remove(1))
       _ = ([sent, modified, answered, inline.value], expected, streamed)
       """)
