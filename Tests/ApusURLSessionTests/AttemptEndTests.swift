@@ -18,7 +18,7 @@ private struct ShortAttempts: Middleware {
 
 @Suite("Attempt deadline")
 struct AttemptEndTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
 
   private func limited(_ server: TestServer, _ transport: URLSessionTransport) throws -> Client {
     var pipeline = Pipeline()

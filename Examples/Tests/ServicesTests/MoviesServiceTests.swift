@@ -94,7 +94,7 @@ import Testing
 
   @Test("A poster is fetched from the image server, with the tag images and at most two attempts")
   func poster() async throws {
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     let images = Client(baseURL: "https://image.tmdb.org/t/p", transport: stub) {
       $0.settings.runtime.clock = clock
       ($0.timeout, $0.attemptTimeout) = (nil, nil)

@@ -12,7 +12,7 @@ import Testing
   private static let refresh = "POST /sessions/refresh"
 
   private let time = ServerTime()
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
 
   private func options(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
     .testing { options in

@@ -29,6 +29,8 @@ final class CallHost: Sendable {
   let spawner: TaskSpawner
   /// Whether the transport reports when an exchange gets its connection.
   let reportsConnections: Bool
+  /// The clock, if it advances by itself. Only clocks of tests do.
+  let selfAdvancingClock: (any SelfAdvancingClock)?
   /// The client's middlewares and transport, for clients that middlewares use. ``Client`` knows the concrete type.
   let pipeline: any CallPipeline
   private let environment: Mutex<PreparedEnvironment>
@@ -37,6 +39,12 @@ final class CallHost: Sendable {
   init(_ environment: Environment, pipeline: any CallPipeline, settings: ClientSettings) {
     self.environment = Mutex(PreparedEnvironment(environment))
     self.pipeline = pipeline
+    var settings = settings
+    selfAdvancingClock = settings.runtime.clock.selfAdvancing
+    if settings.runtime.executor == nil, let executor = selfAdvancingClock?.observingExecutor {
+      settings.runtime.executor = executor
+      settings.runtime.executorDecodingLimit = .max
+    }
     self.settings = settings
     reportsConnections = pipeline.reportsConnections
     spawner = TaskSpawner(executor: settings.runtime.executor, continuations: pipeline.continuationExecutor)

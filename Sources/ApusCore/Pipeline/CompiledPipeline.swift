@@ -61,7 +61,11 @@ final class CompiledPipeline: CallPipeline {
     let exchange = ExchangeContext(context)
     let response: ResponseMessage
     do {
-      response = try await transport.send(request, context: exchange)
+      if let clock = context.base.host.selfAdvancingClock {
+        response = try await send(request, exchange, clock)
+      } else {
+        response = try await transport.send(request, context: exchange)
+      }
     } catch {
       if !isRepeatable { failed(error, context) }
       throw error
@@ -88,6 +92,14 @@ final class CompiledPipeline: CallPipeline {
     }
     context.base.keep(request)
     if context.delivery != .described { context.base.record(.exchangeStarted, attempt: context.attempt, at: now) }
+  }
+
+  /// Sends a message while a clock of a test stands still.
+  @inline(never)
+  private func send(
+    _ request: RequestMessage, _ context: ExchangeContext, _ clock: any SelfAdvancingClock
+  ) async throws -> ResponseMessage {
+    try await clock.standStill { try await transport.send(request, context: context) }
   }
 
   /// Requests a range without content coding.

@@ -48,7 +48,7 @@ final class DeadlineTimer: Sendable {
     let clock = clock
     // The sleeper references the timer weakly, so that the timer ends with its client.
     state.sleeper = spawner.spawnDetached { [weak self] in
-      do { try await clock.sleep(until: instant) } catch { return }
+      do { try await clock.sleepUntilLimit(instant) } catch { return }
       self?.wake(generation: generation)
     }
   }

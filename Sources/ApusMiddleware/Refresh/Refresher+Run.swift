@@ -40,7 +40,7 @@ extension Refresher {
       func limit() {
         let deadline = running.clock.now.advanced(by: self.limit)
         group.addTask {
-          try? await running.clock.sleep(until: deadline)
+          try? await running.clock.sleepUntilLimit(deadline)
           return nil
         }
       }

@@ -74,7 +74,7 @@ extension OAuthClient {
     return try await withThrowingTaskGroup(of: Output.self) { group in
       group.addTask { try await work() }
       group.addTask {
-        try await clock.sleep(until: deadline)
+        try await clock.sleepUntilLimit(deadline)
         throw OAuthError(.authorization, .timedOut, "the user did not finish in time")
       }
       defer { group.cancelAll() }

@@ -46,7 +46,7 @@ struct ConformanceBench: Sendable {
 
   let transport: any Transport
   let server: any ConformanceServer
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
 
   /// Runs `work` with a message and its context, inside a call.
   ///

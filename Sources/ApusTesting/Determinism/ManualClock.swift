@@ -1,134 +1,206 @@
 public import ApusCore
 import ApusWaiting
+import Synchronization
 
-/// A clock for virtual time, which stands still until a test advances it.
+/// A clock for virtual time, in which a minute passes immediately.
+///
+/// By default the clock advances by itself: as soon as all work of its clients waits, it jumps to the next wake-up time.
+/// A test of retries simply awaits the call:
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// var settings = ClientSettings()
-/// settings.runtime.clock = clock
+/// let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.runtime.clock = clock }
+/// let user = try await api.send(.user(7))      // retried after seconds that take no time
+/// ```
+///
+/// The clock advances only if a call or a task sleeps on it: for a retry, a rate limit, a reply delayed by
+/// ``StubReply/after(_:)`` or held by ``StubReply/stalled``. A timeout alone does not advance it. It stands still
+/// while a client runs, and while any exchange is in flight that waits for something else, such as a `Gate`. It does not
+/// notice work of a client elsewhere, such as `Task.sleep`, `Task.detached` or the main actor.
+///
+/// A clock in ``Mode/manual`` stands still until the test advances it:
+///
+/// ```swift
+/// let clock = ManualClock(.manual)
 /// // … a call sleeps until its deadline …
 /// try await clock.waitForSleepers(1)
 /// clock.advance(by: .seconds(30))
 /// ```
 public final class ManualClock: MonotonicClock {
-  private typealias Sleeper = CheckedContinuation<Void, any Error>
-  private typealias State = ManualClockState<CheckedContinuation<Void, any Error>>
-
-  private let monitor: Monitor<State>
-
-  /// Creates a clock at `start`. Default: zero.
-  public init(at start: MonotonicInstant = MonotonicInstant(sinceStart: .zero)) {
-    monitor = Monitor(State(now: start))
+  /// The way a clock advances.
+  public enum Mode: Sendable, Hashable {
+    /// By itself, as soon as all work of its clients waits. ``ManualClock/advance(by:)`` advances it further.
+    case automatic
+    /// Only by ``ManualClock/advance(by:)``.
+    case manual
   }
 
-  /// The current instant: the one the clock was last advanced to.
-  public var now: MonotonicInstant { monitor.state.now }
+  fileprivate typealias Sleeper = CheckedContinuation<Void, any Error>
+  fileprivate typealias State = ManualClockState<CheckedContinuation<Void, any Error>>
 
-  /// The number of sleeping tasks.
-  public var sleepers: Int { monitor.state.count }
+  /// The numbers of the surrounding work during which a clock stands still.
+  @TaskLocal private static var surroundings: [UInt64] = []
+  private static let lastNumber = Atomic<UInt64>(0)
+
+  private let timeline: ManualTimeline
+  private let executor: CountingExecutor?
+
+  /// Creates a clock at zero. Default: it advances by itself.
+  public convenience init(_ mode: Mode = .automatic) {
+    self.init(mode, at: MonotonicInstant(sinceStart: .zero))
+  }
+
+  /// Creates a clock at `start`.
+  package init(_ mode: Mode, at start: MonotonicInstant) {
+    timeline = ManualTimeline(State(now: start, isAutomatic: mode == .automatic))
+    executor = mode == .automatic ? CountingExecutor(timeline) : nil
+  }
+
+  /// The current instant.
+  public var now: MonotonicInstant { timeline.state.now }
+
+  /// The number of sleeping tasks, timeouts included.
+  package var sleepers: Int { timeline.state.count }
 
   /// The instant at which the next task wakes, or `nil` if none sleeps.
-  public var nextWake: MonotonicInstant? { monitor.state.nextWake }
+  package var nextWake: MonotonicInstant? { timeline.state.nextWake }
 
-  /// Sleeps until the clock is advanced to `instant` or later. Returns immediately if it already has been.
+  /// Sleeps until the clock has reached `instant`. Returns immediately if it already has.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func sleep(until instant: MonotonicInstant) async throws {
-    let id = monitor.update { $0.newID() }
+    try await sleep(until: instant, isTimeout: false)
+  }
+
+  private func sleep(until instant: MonotonicInstant, isTimeout: Bool) async throws {
+    let id = timeline.update { $0.newID() }
+    let surroundings = isTimeout ? [] : Self.surroundings
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (sleeper: Sleeper) in
-        let admission = monitor.update { state -> State.Admission in
+        let admission = timeline.update { state -> State.Admission in
           // Checked under the lock: an earlier cancellation is seen here, a later one finds the sleeper.
-          Task.isCancelled ? .cancelled : state.sleep(sleeper, until: instant, id: id)
+          if Task.isCancelled { return .cancelled }
+          return state.sleep(
+            sleeper, until: instant, id: id, wait: isTimeout ? .timeout : .delay(within: surroundings))
         }
         switch admission {
-        case .sleeps: break
+        case .sleeps: timeline.advanceWhileIdle()
         case .passed: sleeper.resume()
         case .cancelled: sleeper.resume(throwing: CancellationError())
         }
       }
     } onCancel: {
-      monitor.update { $0.cancel(id: id) }?.resume(throwing: CancellationError())
+      timeline.wake(throwing: CancellationError()) { $0.cancel(id: id).map { [$0] } ?? [] }
     }
   }
 
   /// Advances the clock and wakes the tasks that slept until then, earliest first.
   public func advance(by duration: Duration) {
-    for sleeper in monitor.update({ $0.advance(to: $0.now.advanced(by: duration)) }) { sleeper.resume() }
+    timeline.wake { $0.advance(to: $0.now.advanced(by: duration)) }
   }
 
   /// Advances the clock to an instant and wakes the tasks that slept until then. Does nothing if the clock is later.
-  public func advance(to instant: MonotonicInstant) {
-    for sleeper in monitor.update({ $0.advance(to: instant) }) { sleeper.resume() }
+  package func advance(to instant: MonotonicInstant) {
+    timeline.wake { $0.advance(to: instant) }
   }
 
   /// Advances the clock to the next wake-up time. Returns whether a task was sleeping.
   @discardableResult
-  public func advanceToNextWake() -> Bool {
-    let woken = monitor.update { state in state.nextWake.map { state.advance(to: $0) } }
-    for sleeper in woken ?? [] { sleeper.resume() }
-    return woken != nil
+  package func advanceToNextWake() -> Bool {
+    timeline.wake { $0.advanceToNextWake() } > 0
   }
 
-  /// Waits until at least `count` tasks are sleeping.
+  /// Waits until at least `count` tasks are sleeping, timeouts included. For a clock in ``Mode/manual``.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func waitForSleepers(_ count: Int) async throws {
-    try await monitor.first { $0.count >= count ? () : nil }
+    try await timeline.waitForSleepers(count)
   }
 }
 
-/// The pending sleepers, ordered by wake-up time. A pure state machine: `advance` returns the sleepers to resume.
-struct ManualClockState<Sleeper: Sendable>: Sendable {
-  enum Admission: Sendable {
-    case sleeps
-    case passed
-    case cancelled
+extension ManualClock: SelfAdvancingClock {
+  package var observingExecutor: (any TaskExecutor)? { executor }
+
+  package func sleepForTimeout(until instant: MonotonicInstant) async throws {
+    try await sleep(until: instant, isTimeout: true)
   }
 
-  private struct Entry: Sendable {
-    let id: UInt64
-    let instant: MonotonicInstant
-    let sleeper: Sleeper
+  package func standStill<Output: Sendable>(during work: () async throws -> Output) async throws -> Output {
+    let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
+    timeline.update { $0.begin(number) }
+    defer {
+      timeline.update { $0.end(number) }
+      timeline.advanceWhileIdle()
+    }
+    return try await Self.$surroundings.withValue(Self.surroundings + [number]) { try await work() }
+  }
+}
+
+/// The state of a clock, and the resumption of its sleepers.
+private final class ManualTimeline: Sendable {
+  private let monitor: Monitor<ManualClock.State>
+
+  init(_ state: ManualClock.State) {
+    monitor = Monitor(state)
   }
 
-  private(set) var now: MonotonicInstant
-  /// Earliest first; sleepers with the same instant in order of arrival.
-  private var entries: [Entry] = []
-  private var lastID: UInt64 = 0
+  var state: ManualClock.State { monitor.state }
 
-  init(now: MonotonicInstant) {
-    self.now = now
+  @discardableResult
+  func update<Result: Sendable>(_ change: (inout ManualClock.State) -> Result) -> Result {
+    monitor.update(change)
   }
 
-  var count: Int { entries.count }
-  var nextWake: MonotonicInstant? { entries.first?.instant }
-
-  mutating func newID() -> UInt64 {
-    lastID += 1
-    return lastID
+  /// Resumes the sleepers that a change returns. Returns their number.
+  @discardableResult
+  func wake(
+    throwing error: (any Error)? = nil, _ change: (inout ManualClock.State) -> [ManualClock.Sleeper]
+  ) -> Int {
+    // Counts as a job: until the sleepers are resumed, the clock must not take them for waiting.
+    let woken = monitor.update { state in
+      state.jobs += 1
+      return change(&state)
+    }
+    for sleeper in woken {
+      if let error { sleeper.resume(throwing: error) } else { sleeper.resume() }
+    }
+    monitor.update { $0.jobs -= 1 }
+    return woken.count
   }
 
-  /// Adds a sleeper, unless the instant has passed.
-  mutating func sleep(_ sleeper: Sleeper, until instant: MonotonicInstant, id: UInt64) -> Admission {
-    guard instant > now else { return .passed }
-    let index = entries.firstIndex { $0.instant > instant } ?? entries.count
-    entries.insert(Entry(id: id, instant: instant, sleeper: sleeper), at: index)
-    return .sleeps
+  /// Advances the clock to the next wake-up time, again and again while all work waits.
+  func advanceWhileIdle() {
+    while monitor.read({ $0.isIdle() }), wake({ $0.isIdle(besides: 1) ? $0.advanceToNextWake() : [] }) > 0 {}
   }
 
-  /// Removes a cancelled sleeper and returns it, or `nil` if it was not sleeping.
-  mutating func cancel(id: UInt64) -> Sleeper? {
-    entries.firstIndex { $0.id == id }.map { entries.remove(at: $0).sleeper }
+  func jobEnded() {
+    // One step: a test that waits for the end of all jobs must find the clock advanced.
+    wake { state in
+      state.jobs -= 1
+      return state.isIdle(besides: 1) ? state.advanceToNextWake() : []
+    }
+    advanceWhileIdle()
   }
 
-  /// Advances the time and returns the sleepers to resume, earliest first.
-  mutating func advance(to instant: MonotonicInstant) -> [Sleeper] {
-    guard instant > now else { return [] }
-    now = instant
-    let woken = entries.prefix { $0.instant <= instant }.map(\.sleeper)
-    entries.removeFirst(woken.count)
-    return woken
+  func waitForSleepers(_ count: Int) async throws {
+    try await monitor.first { $0.count >= count && $0.jobs == 0 ? () : nil }
+  }
+}
+
+/// The executor of the clients of a clock. Counts their jobs, and runs each on the global pool.
+private final class CountingExecutor: TaskExecutor {
+  private let timeline: ManualTimeline
+
+  init(_ timeline: ManualTimeline) {
+    self.timeline = timeline
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    timeline.update { $0.jobs += 1 }
+    Task.detached { [self] in
+      job.runSynchronously(on: asUnownedTaskExecutor())
+      timeline.jobEnded()
+    }
   }
 }

@@ -31,7 +31,8 @@ final class StubAttempt: DeadlineTarget {
       case .pause(let time):
         let end = context.clock.now.advanced(by: time)
         try await context.clock.sleep(until: min(end, deadline))
-      case .wait(let gate): try await wait(for: gate, in: context)
+      case .wait(let gate): try await wait(in: context) { try await gate.wait() }
+      case .stall: try await wait(in: context) { _ = try await step.perform(on: context.clock) }
       case .piece, .fail: _ = try await step.perform(on: context.clock)
       }
       if context.isAttemptOver { throw DeadlinePassed() }
@@ -40,12 +41,14 @@ final class StubAttempt: DeadlineTarget {
     if context.isAttemptOver { throw DeadlinePassed() }
   }
 
-  private static func wait(for gate: Gate, in context: ExchangeContext) async throws {
+  private static func wait(
+    in context: ExchangeContext, _ wait: @escaping @Sendable () async throws -> Void
+  ) async throws {
     let attempt = StubAttempt()
     let alarm = context.alarm(for: attempt)
     defer { alarm?.cancel() }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await gate.wait() }
+      group.addTask { try await wait() }
       group.addTask {
         try await attempt.over.wait()
         throw DeadlinePassed()
@@ -85,7 +88,7 @@ final class StubContentSource: ContentSource {
   private func perform(_ step: StubReply.Step) async throws -> Data? {
     switch step {
     case .piece, .fail: return try await step.perform(on: clock)
-    case .wait, .pause: break
+    case .wait, .pause, .stall: break
     }
     return try await withThrowingTaskGroup(of: Data?.self) { group in
       group.addTask { [clock] in try await step.perform(on: clock) }

@@ -22,6 +22,8 @@ public struct StubReply: Sendable {
   enum Step: Sendable {
     case wait(Gate)
     case pause(Duration)
+    /// Waits until the task is cancelled.
+    case stall
     case piece(Data)
     case fail(any Error)
   }
@@ -59,8 +61,16 @@ extension StubReply.Step {
   /// Performs the step: waits, throws, or returns its piece of content.
   func perform(on clock: any MonotonicClock) async throws -> Data? {
     switch self {
-    case .wait(let gate): try await gate.wait()
+    case .wait(let gate):
+      if let clock = clock.selfAdvancing {
+        try await clock.standStill { try await gate.wait() }
+      } else {
+        try await gate.wait()
+      }
     case .pause(let duration): try await clock.sleep(until: clock.now.advanced(by: duration))
+    case .stall:
+      // Time passes meanwhile: a clock that advances by itself jumps to the end of the call's timeout.
+      if let clock = clock.selfAdvancing { try await clock.sleep(until: .never) } else { try await Gate().wait() }
     case .piece(let data): return data
     case .fail(let error): throw error
     }
@@ -140,8 +150,8 @@ extension StubReply {
     return reply
   }
 
-  /// A reply that never arrives: the exchange waits until it is cancelled.
-  public static let stalled = StubReply.status(500).waiting(for: Gate())
+  /// A reply that never arrives: the exchange waits until it is cancelled or times out.
+  public static let stalled = StubReply.status(500).opening([.stall])
 
   private static func complete(_ content: Data, _ type: String?, _ status: Int, _ fields: HTTPFields) -> StubReply {
     var fields = fields
@@ -187,7 +197,7 @@ extension StubReply {
 
   /// Stalls the content after a number of pieces: the reader waits until it is cancelled.
   public func stalled(after count: Int) -> StubReply {
-    cut(after: count, .wait(Gate()))
+    cut(after: count, .stall)
   }
 
   /// Adds trailers (fields after the content). Not sent in response to HEAD.

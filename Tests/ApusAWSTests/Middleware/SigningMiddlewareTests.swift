@@ -27,7 +27,7 @@ struct SigningMiddlewareTests {
         now: { .example }),
       .after(.authentication))
     var settings = ClientSettings()
-    settings.runtime = Runtime(clock: ManualClock(), random: { 0 })
+    settings.runtime = Runtime(clock: ManualClock(.manual), random: { 0 })
     return Client(
       environment: Environment(baseURL: "https://example.amazonaws.com"), pipeline: pipeline, transport: stub,
       settings: settings)

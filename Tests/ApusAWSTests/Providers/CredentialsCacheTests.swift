@@ -33,7 +33,7 @@ struct CredentialsCacheTests {
     }
   }
 
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
 
   private static func fetched(_ id: String, _ seconds: TimeInterval?, isStable: Bool = false) -> FetchedCredentials {
     FetchedCredentials(
@@ -118,7 +118,7 @@ struct CredentialsCacheTests {
     for isStable in [true, false] {
       let source = Source([.success(Self.fetched("A", 600, isStable: isStable)), .failure(Outage())])
       source.gate.open()
-      let clock = ManualClock()
+      let clock = ManualClock(.manual)
       let runtime = Runtime(clock: clock, random: { 0 })
       let cache = CredentialsCache(runtime, now: { .example }, source.fetch)
       _ = try await cache.credentials()

@@ -13,7 +13,7 @@ struct ProviderBench {
   static let date = Date(timeIntervalSince1970: 1_440_938_160)
 
   let stub = StubTransport()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   var environment = AWSEnvironment(home: "/home/x")
 
   init(_ variables: [String: String] = [:], files: [String: String] = [:]) {

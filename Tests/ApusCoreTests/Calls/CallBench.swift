@@ -12,7 +12,7 @@ import Foundation
 /// A client over a stub, with a manual clock, an optional executor and the observers of a test.
 struct CallBench {
   let stub = StubTransport()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   let log = EventLog()
   let api: Client
 

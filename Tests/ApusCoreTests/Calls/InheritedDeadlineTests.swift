@@ -150,7 +150,7 @@ struct InheritedDeadlineTests {
 
 @Suite("The scope of a deadline")
 struct DeadlineReachTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
 
   @Test("Child tasks inherit the deadline, detached tasks do not, and tasks that outlive the work lose it")
   func tasks() async {

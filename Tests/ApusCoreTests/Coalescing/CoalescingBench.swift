@@ -6,7 +6,7 @@ import TestSupport
 /// A client over a stub that responds when a gate opens, with a manual clock and a recorded event log.
 struct CoalescingBench {
   let stub = StubTransport()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   let log = EventLog()
   let gate = Gate()
   let api: Client

@@ -89,7 +89,7 @@ struct ObserverTests {
     let stub = StubTransport()
     stub.onAny(reply: .pieces(["abc", "de"], gate: gate))
     var settings = ClientSettings()
-    settings.runtime.clock = ManualClock()
+    settings.runtime.clock = ManualClock(.manual)
     let silent = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
     settings.observers = [EventLog()]
     let observed = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)

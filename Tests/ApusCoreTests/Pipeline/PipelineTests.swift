@@ -216,7 +216,7 @@ private final class Notes: Sendable {
     let stub = StubTransport()
     stub.onAny(reply: .status(200))
     var settings = ClientSettings()
-    settings.runtime = Runtime(clock: ManualClock(), random: { 4 })
+    settings.runtime = Runtime(clock: ManualClock(.manual), random: { 4 })
     let api = Client(
       environment: Environment(baseURL: "https://a.example"), pipeline: pipeline, transport: stub, settings: settings)
     let request = Request<Void>.get("/x/\(1)").id("named", onDuplicate: .allow).tag("t").timeout(.seconds(9))

@@ -14,7 +14,7 @@ import Foundation
 /// are zero.
 struct StreamBench {
   let stub = StubTransport()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   let log = EventLog()
   let api: Client
 

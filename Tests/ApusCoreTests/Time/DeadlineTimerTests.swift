@@ -18,7 +18,7 @@ private final class Target: DeadlineTarget {
 
 @Suite("The timer of deadlines")
 struct DeadlineTimerTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let executor = ManualExecutor()
   private let log = Log<String>()
 

@@ -11,7 +11,7 @@ struct SecretBench: Sendable {
   /// What was shown on the way.
   private let shown = Log<ShownText>()
   private let lines = LogRecorder()
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let gate = Gate()
   private let configuration: Configuration
   private let client: Client

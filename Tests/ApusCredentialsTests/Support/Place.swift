@@ -21,7 +21,7 @@ final class Wall: Sendable {
 /// A folder that is not there at first, and is removed when the test is over; the stores of credentials in it.
 struct Position: Sendable {
   let folder: String
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   let wall = Wall()
 
   /// Runs a test in a folder of its own.

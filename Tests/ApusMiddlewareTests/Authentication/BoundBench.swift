@@ -30,7 +30,7 @@ final class BoundBench: Sendable {
   }
 
   let stub = StubTransport()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   let tokens: MemoryCredentialsStore
   let events = Log<SessionEnd>()
   let wait: Wait

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Circuit breaker: whole calls")
 struct CircuitBreakerTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let stub = StubTransport()
   private let changes = Log<BreakerChange>()
   private let breaker: CircuitBreaker

@@ -42,7 +42,7 @@ private struct SecondAttempt: Middleware {
 
 @Suite("Connectivity: whole calls")
 struct ConnectivityMiddlewareTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let stub = StubTransport.answering()
   private let source = ToldSource()
   private let connectivity: Connectivity

@@ -58,7 +58,7 @@ struct TokensTests {
 
   @Test("Tokens in memory age by the given clock")
   func ageing() {
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     let credentials = MemoryCredentialsStore(.tokens(Tokens(access: "a", lifetime: .seconds(10))), clock: clock)
     #expect(credentials.current().remaining == .seconds(10))
     clock.advance(by: .seconds(12))

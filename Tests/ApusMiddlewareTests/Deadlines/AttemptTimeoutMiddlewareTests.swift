@@ -13,7 +13,7 @@ import Foundation
 
 @Suite("The deadline of an attempt")
 struct AttemptTimeoutMiddlewareTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let stub = StubTransport()
 
   private func client(

@@ -8,7 +8,7 @@ import Testing
 /// Whatever a call waits for counts for its deadline.
 @Suite("What counts toward the deadline of a call")
 struct CountedTimeTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let stub = StubTransport()
 
   /// A client whose calls have 30 seconds.

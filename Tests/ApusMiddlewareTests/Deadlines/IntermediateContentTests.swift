@@ -12,7 +12,7 @@ import Foundation
 
 @Suite("Content of intermediate responses")
 struct IntermediateContentTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let stub = StubTransport()
   private let gate = Gate()
 

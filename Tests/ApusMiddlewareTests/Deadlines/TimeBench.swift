@@ -5,7 +5,7 @@ import ApusTesting
 /// Calls over a stub, with the time and the tasks of a test: nothing runs but while time passes.
 struct TimeBench: Sendable {
   let executor = ManualExecutor()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   let stub = StubTransport()
 
   /// A client whose calls have 30 seconds, and whose lot is always one half.

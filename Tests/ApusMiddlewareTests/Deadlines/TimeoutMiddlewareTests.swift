@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The deadline of a whole call")
 struct TimeoutMiddlewareTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let stub = StubTransport()
 
   private func client(timeout: Duration? = .seconds(30), settings: (inout ClientSettings) -> Void = { _ in })

@@ -95,7 +95,7 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
   func run(_ scheme: Scheme = .bearer, _ adjust: (inout TestClient) -> Void = { _ in }) async throws -> (
     error: CallError, bench: Bench
   ) {
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     let gate = Gate()
     let stub = StubTransport.answering(gated?(gate) ?? answer)
     var client = client(scheme)

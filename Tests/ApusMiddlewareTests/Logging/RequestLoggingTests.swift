@@ -8,7 +8,7 @@ import Testing
 @Suite("Request logging")
 struct RequestLoggingTests {
   private let log = LogRecorder()
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
 
   private func client(_ logging: RequestLogging? = nil, baseURL: BaseURL = "https://api.example.com/v1") -> TestClient {
     var client = TestClient(baseURL)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rate limiter: whole calls")
 struct RateLimiterTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let stub = StubTransport.answering()
 
   private func api(_ limiter: RateLimiter = RateLimiter(.perSecond(2)), timeout: Duration? = nil) -> Client {

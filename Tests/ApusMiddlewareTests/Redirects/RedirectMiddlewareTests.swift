@@ -280,7 +280,7 @@ struct RedirectMiddlewareTests {
 
   @Test("The call's deadline covers all hops, and the error names the phase")
   func deadline() async throws {
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     stub.on(url: "https://a.example/1", .redirect(to: "/2").after(.seconds(3)))
     stub.on(url: "https://a.example/2", .status(204).after(.seconds(3)))
     var client = TestClient.following()

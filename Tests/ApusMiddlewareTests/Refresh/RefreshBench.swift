@@ -17,7 +17,7 @@ final class RefreshBench: Sendable {
   }
 
   let stub = StubTransport()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   let tokens: MemoryCredentialsStore
   let events = Log<SessionEnd>()
   /// Held back by tests that want to see what happens during a refresh.

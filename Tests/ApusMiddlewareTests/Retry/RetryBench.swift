@@ -7,7 +7,7 @@ import Testing
 /// Calls with retries over a stub transport and a virtual clock.
 struct RetryBench: Sendable {
   let stub = StubTransport()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
 
   /// A client whose lot is always one half.
   func client(

@@ -64,7 +64,7 @@ struct SchedulerLoadTests {
 
   @Test("100,000 suspended tasks can be cancelled, and each gets a CancellationError")
   func cancelling() async {
-    let (scheduler, clock, now) = (Scheduler(), ManualClock(), self.now)
+    let (scheduler, clock, now) = (Scheduler(), ManualClock(.manual), self.now)
     scheduler.pauseAll()
     var tickets: [SchedulerState.Ticket] = []
     for _ in 0..<Self.many {

@@ -14,7 +14,7 @@ import Foundation
 @Suite("Scheduling")
 struct SchedulingMiddlewareTests {
   private let stub = StubTransport()
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let gate = Gate()
 
   private func client(_ scheduler: Scheduler) -> TestClient {

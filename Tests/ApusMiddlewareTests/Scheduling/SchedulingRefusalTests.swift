@@ -9,7 +9,7 @@ import Testing
 @Suite("Scheduling: refused calls")
 struct SchedulingRefusalTests {
   private let stub = StubTransport()
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let gate = Gate()
 
   private func client(_ scheduler: Scheduler, timeout: Duration? = nil) -> TestClient {

@@ -28,7 +28,7 @@ struct SchedulingSteppingTests {
   /// Calls over a scheduler that lets one of them run at a time.
   private struct World {
     let executor = ManualExecutor()
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     let stub = StubTransport()
     let scheduler = Scheduler(ConcurrencyLimits(global: 1))
     let way: Way

@@ -17,7 +17,7 @@ struct SharedPriorityTests {
   init() {
     stub.on(.get, "/v1/first", reply: .status(204).waiting(for: gate))
     var client = TestClient()
-    client.settings.runtime.clock = ManualClock()
+    client.settings.runtime.clock = ManualClock(.manual)
     api = client.scheduled(by: scheduler).over(stub)
   }
 

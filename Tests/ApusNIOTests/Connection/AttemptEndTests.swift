@@ -20,7 +20,7 @@ private struct ShortAttempts: Middleware {
 /// The client's clock moves only when a test moves it, so that no slow machine ends an attempt early.
 @Suite("Attempt deadline")
 struct AttemptEndTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
 
   private func limited(_ url: String, _ transport: NIOTransport) throws -> Client {
     var pipeline = Pipeline()

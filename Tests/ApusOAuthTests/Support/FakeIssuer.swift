@@ -33,7 +33,7 @@ final class FakeIssuer: Sendable {
 
   let state = Mutex(State())
   let stub = StubTransport()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
 
   init() {
     stub.on(

@@ -15,7 +15,7 @@ private struct ShortAttempts: Middleware {
 @Suite("A stub and the deadline of an attempt")
 struct StubLimitTests {
   private let stub = StubTransport()
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let api: Client
   private let text = Request<String>.get("/text")
 

@@ -12,7 +12,7 @@ import Foundation
 @Suite("Stub answers")
 struct StubReplyTests {
   private let stub = StubTransport()
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let api: Client
   private let text = Request<String>.get("/text")
 

@@ -9,7 +9,7 @@ private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStar
 struct ManualClockTests {
   @Test("Time advances only when told to, and never backwards")
   func advancing() {
-    let clock = ManualClock(at: at(10))
+    let clock = ManualClock(.manual, at: at(10))
     #expect(clock.now == at(10))
     clock.advance(by: .seconds(5))
     #expect(clock.now == at(15))
@@ -21,7 +21,7 @@ struct ManualClockTests {
 
   @Test("Sleeping until a past instant returns immediately")
   func past() async throws {
-    let clock = ManualClock(at: at(10))
+    let clock = ManualClock(.manual, at: at(10))
     try await clock.sleep(until: at(10))
     try await clock.sleep(until: at(1))
     #expect(clock.sleepers == 0)
@@ -29,7 +29,7 @@ struct ManualClockTests {
 
   @Test("Sleepers wake earliest first, whatever their order of arrival")
   func order() async throws {
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     let executor = ManualExecutor()
     let woken = Log<Int>()
     let tasks = [3, 1, 2, 1, 4].map { seconds in
@@ -54,7 +54,7 @@ struct ManualClockTests {
 
   @Test("A cancelled sleeper throws CancellationError and is removed")
   func cancelled() async throws {
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     let sleeper = Task { try await clock.sleep(until: at(1)) }
     try await clock.waitForSleepers(1)
     sleeper.cancel()
@@ -64,7 +64,7 @@ struct ManualClockTests {
 
   @Test("A task that is already cancelled does not sleep")
   func cancelledBefore() async throws {
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     let start = Gate()
     let sleeper = Task {
       try? await start.wait()
@@ -76,7 +76,7 @@ struct ManualClockTests {
 
   @Test("Each of many sleepers, cancelled and woken at random, ends once", arguments: 0..<8)
   func random(seed: UInt64) async throws {
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     var generator = SeededGenerator(seed: seed)
     let sleepers = (0..<200).map { _ in
       let instant = at(Int.random(in: 1...50, using: &generator))

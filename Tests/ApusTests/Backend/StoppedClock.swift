@@ -3,7 +3,7 @@ import ApusTesting
 
 /// A manual clock, and random numbers that are always one half.
 struct StoppedClock: Sendable {
-  private let manual = ManualClock()
+  private let manual = ManualClock(.manual)
 
   /// Gives a client this clock and no default timeouts, so that only the test's own timeouts sleep.
   func stop(_ configuration: inout Configuration) {

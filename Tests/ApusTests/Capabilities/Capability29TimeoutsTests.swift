@@ -6,7 +6,7 @@ import Testing
 
 @Suite("29: timeouts in virtual time")
 struct Capability29TimeoutsTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
 
   private func client(of server: TestServer, limit: Duration? = .seconds(30)) -> Client {
     server.client {

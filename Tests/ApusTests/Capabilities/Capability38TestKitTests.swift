@@ -32,9 +32,76 @@ struct Capability38TestKitTests {
     #expect(stub.exchanges.map(\.target) == ["/a", "/a", "/users/7", "/ping"])
   }
 
-  @Test("In virtual time a minute passes immediately, and never by itself")
-  func time() async throws {
+  @Test("A call that fails twice is simply awaited: its delays pass immediately")
+  func retry() async throws {
     let (stub, clock) = (StubTransport(), ManualClock())
+    stub.on(.get, "/a", replies: [.status(503), .status(503, fields: [.retryAfter: "20"]), .text("a")])
+    let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.runtime.clock = clock }
+    #expect(try await api.send(Request<String>.get("/a")) == "a")
+    #expect(stub.exchanges.map(\.status) == [503, 503, 200])
+    #expect(clock.now >= MonotonicInstant(sinceStart: .seconds(20)))
+  }
+
+  @Test("Retries of many concurrent calls pass immediately, and none of the calls times out")
+  func concurrentRetries() async throws {
+    let (stub, clock) = (StubTransport(), ManualClock())
+    let api = Client(baseURL: "https://example.test", transport: stub) {
+      $0.apply(.app)
+      $0.settings.runtime.clock = clock
+      $0.retryBudget = .unlimited
+      $0.breaker = nil
+    }
+    for number in 0..<30 {
+      stub.on(.get, "/\(number)", replies: [.status(503, fields: [.retryAfter: "9"]), .status(503), .text("a")])
+    }
+    try await withThrowingTaskGroup(of: String.self) { group in
+      for number in 0..<30 { group.addTask { try await api.send(Request<String>.get("/\(number)")) } }
+      for try await text in group { #expect(text == "a") }
+    }
+    #expect(stub.exchanges.count == 90)
+  }
+
+  @Test("A reply that never arrives times out without a wait, before its head and inside its content")
+  func stalled() async throws {
+    let (stub, clock) = (StubTransport(), ManualClock())
+    stub.on(.get, "/a", reply: .stalled)
+    stub.on(.get, "/b", reply: .pieces(["a", "b"]).stalled(after: 1))
+    let api = Client(baseURL: "https://example.test", transport: stub) {
+      $0.settings.runtime.clock = clock
+      $0.retry = .none
+    }
+    for path: RequestPath in ["/a", "/b"] {
+      let error = await failure { try await api.send(Request<String>.get(path).timeout(.seconds(5))) }
+      #expect(error?.code == .timeout)
+    }
+    #expect(clock.now == MonotonicInstant(sinceStart: .seconds(10)))
+  }
+
+  @Test("While a call waits for a gate, delays of other calls cannot end it")
+  func held() async throws {
+    let (stub, clock, gate) = (StubTransport(), ManualClock(), Gate())
+    stub.on(.get, "/held", reply: .text("held").waiting(for: gate))
+    stub.on(.get, "/busy", replies: [.status(503, fields: [.retryAfter: "3600"]), .text("done")])
+    let api = Client(baseURL: "https://example.test", transport: stub) {
+      $0.settings.runtime.clock = clock
+      $0.timeout = nil
+      $0.retry.serverDelay = .honored(upTo: .seconds(7200))
+    }
+    async let busy = api.send(Request<String>.get("/busy"))
+    async let held = api.send(Request<String>.get("/held").timeout(.seconds(60)))
+    try await stub.wait { $0.contains { $0.target == "/held" } && $0.contains { $0.status == 503 } }
+    // The timeouts of the held call, and the delay of the other.
+    try await clock.waitForSleepers(2)
+    #expect(clock.now == MonotonicInstant(sinceStart: .zero))
+    gate.open()
+    #expect(try await held == "held")
+    #expect(try await busy == "done")
+    #expect(clock.now >= MonotonicInstant(sinceStart: .seconds(3600)))
+  }
+
+  @Test("A manual clock makes a minute pass immediately, and never by itself")
+  func time() async throws {
+    let (stub, clock) = (StubTransport(), ManualClock(.manual))
     stub.onAny(reply: .text("late").after(.seconds(59)))
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.settings.runtime.clock = clock

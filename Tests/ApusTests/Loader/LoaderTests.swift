@@ -232,7 +232,7 @@ struct LoaderTests {
 
   @Test("With a debounce a load starts after a delay, in which a newer one replaces it")
   func debounce() async throws {
-    let (clock, screen) = (ManualClock(), LoadingScreen())
+    let (clock, screen) = (ManualClock(.manual), LoadingScreen())
     let loader = Loader<Int>(debounce: .milliseconds(300), clock: clock) {
       screen.count += 1
       return screen.count

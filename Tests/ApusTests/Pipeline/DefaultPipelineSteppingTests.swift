@@ -63,7 +63,7 @@ struct DefaultPipelineSteppingTests {
   }
 
   private func run(_ way: Way, _ disturbance: Disturbance? = nil, before step: Int = .max) async throws -> Run {
-    let (executor, clock, ends, stub) = (ManualExecutor(), ManualClock(), Ends(), StubTransport())
+    let (executor, clock, ends, stub) = (ManualExecutor(), ManualClock(.manual), Ends(), StubTransport())
     let tokens = MemoryCredentialsStore(token: "t")
     stub.onAny(reply: way.answer)
     let api = Client(baseURL: "https://x.test/v1", transport: stub) {

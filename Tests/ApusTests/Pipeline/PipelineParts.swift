@@ -12,7 +12,7 @@ struct PipelineParts: Sendable {
   static let heldTag: Apus.Tag = "images"
 
   let executor = ManualExecutor()
-  let clock = ManualClock()
+  let clock = ManualClock(.manual)
   let stub = StubTransport()
   let endings = Endings()
   /// Serial numbers that are unique across clients.

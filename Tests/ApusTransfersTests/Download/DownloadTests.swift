@@ -176,7 +176,7 @@ struct DownloadTests {
       var film = film
       film.pieceSize = 300_000
       bench.reply(film.whole().stalled(after: 1))
-      let clock = ManualClock()
+      let clock = ManualClock(.manual)
       var settings = ClientSettings()
       settings.runtime.clock = clock
       let environment = Environment(baseURL: "https://films.example")

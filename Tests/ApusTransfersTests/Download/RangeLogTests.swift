@@ -53,7 +53,7 @@ struct RangeLogTests {
   }
 
   private func means(_ file: PartialFile) -> ContentWriter.Means {
-    ContentWriter.Means(file: file, queues: .init(), clock: ManualClock(), checkpointInterval: 64 << 20)
+    ContentWriter.Means(file: file, queues: .init(), clock: ManualClock(.manual), checkpointInterval: 64 << 20)
   }
 
   @Test("A record of many runs of bytes remains readable, and leaves out the last ones")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Foundation progress of a transfer")
 struct FoundationProgressTests {
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
 
   @Test("It is indeterminate until the total is known, never goes back, and is finished at the end")
   func steps() {

@@ -316,7 +316,7 @@ struct TransfersTests {
   func noTimeoutInLine() async throws {
     try await QueueBench.with { bench in
       bench.stub.onAny(reply: film.whole())
-      let (scheduler, clock) = (Scheduler(), ManualClock())
+      let (scheduler, clock) = (Scheduler(), ManualClock(.manual))
       scheduler.pause("films")
       var settings = ClientSettings()
       settings.runtime.clock = clock

@@ -44,7 +44,7 @@ package struct FaultCase: Sendable, CustomStringConvertible {
   /// - Throws: what ``TransportKind/run(_:_:_:body:)`` finds left behind; the error of the next call.
   package func outcome(on kind: TransportKind) async throws -> FaultOutcome {
     let gate = Gate()
-    let clock = ManualClock()
+    let clock = ManualClock(.manual)
     var settings = ClientSettings()
     settings.runtime.clock = clock
     settings.contentLimit = 64 << 10

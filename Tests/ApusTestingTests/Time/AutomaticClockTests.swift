@@ -1,0 +1,218 @@
+import ApusCore
+@testable import ApusTesting
+import HTTPTypes
+import TestSupport
+import Testing
+
+private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
+
+/// Sets a deadline of five seconds for every attempt.
+private struct ShortAttempts: Middleware {
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    var context = context
+    context.limitAttempt(to: context.now.advanced(by: .seconds(5)))
+    return try await next(request, context: context)
+  }
+}
+
+@Suite("A clock that advances by itself")
+struct AutomaticClockTests {
+  private let clock = ManualClock()
+  private let stub = StubTransport()
+
+  private func client(_ middlewares: any Middleware...) -> Client {
+    var settings = ClientSettings()
+    settings.runtime.clock = clock
+    var pipeline = Pipeline()
+    for middleware in middlewares { pipeline.insert(middleware, .after(.attemptTimeout)) }
+    return Client(
+      environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
+  }
+
+  @Test("A delayed reply arrives at its instant")
+  func delayed() async throws {
+    stub.onAny(reply: .text("late").after(.seconds(59)))
+    let response = try await client().response(to: Request<String>.get("/text"))
+    #expect(response.value == "late")
+    #expect(response.trace.events.last?.instant == at(59))
+  }
+
+  @Test("Paced content arrives at its instants")
+  func paced() async throws {
+    stub.onAny(reply: .pieces(["a", "b"]).paced(every: .seconds(10)))
+    #expect(try await client().send(Request<String>.get("/text")) == "ab")
+    #expect(clock.now == at(20))
+  }
+
+  @Test("Replies that pass at different instants arrive earliest first")
+  func order() async throws {
+    let ends = Log<MonotonicInstant>()
+    let ready = Gate()
+    stub.on(
+      where: { _, _ in true },
+      reply: { exchange in
+        // The first two wait for the third outside the clock, so that no delay begins before all.
+        if exchange.id == 2 { ready.open() }
+        try await ready.wait()
+        return .text("").after(.seconds([3, 1, 2][exchange.id]))
+      })
+    let api = client()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<3 {
+        group.addTask {
+          let response = try await api.response(to: Request<String>.get("/text"))
+          ends.add(response.trace.events.last?.instant ?? at(0))
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(ends.all.sorted() == [at(1), at(2), at(3)])
+    #expect(clock.now == at(3))
+  }
+
+  @Test("Each of many concurrent delays ends exactly at its instant")
+  func many() async throws {
+    let delays = Log<Duration>()
+    let (api, stub, clock) = (client(), stub, clock)
+    stub.on(
+      where: { _, _ in true },
+      reply: { exchange in
+        delays.add(clock.now.sinceStart + .seconds(exchange.id % 7))
+        return .text("").after(.seconds(exchange.id % 7))
+      })
+    let ends = try await withThrowingTaskGroup(of: Duration?.self) { group in
+      for _ in 0..<100 {
+        group.addTask {
+          try await api.response(to: Request<String>.get("/text")).trace.events.last?.instant.sinceStart
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(ends.compactMap { $0 }.sorted() == delays.all.sorted())
+  }
+
+  @Test("A stalled reply ends at the deadline of its attempt")
+  func stalled() async throws {
+    stub.onAny(reply: .stalled)
+    let error = await failure { try await client(ShortAttempts()).send(Request<String>.get("/text")) }
+    #expect(error?.code == .timeout)
+    #expect(clock.now == at(5))
+  }
+
+  @Test("A deadline does not pass while its call waits for a gate, whatever other calls wait for", arguments: 0..<20)
+  func gate(round: Int) async throws {
+    let gate = Gate()
+    stub.on(.get, "/held", reply: .text("held").waiting(for: gate))
+    stub.on(.get, "/late", reply: .text("late").after(.seconds(120)))
+    let (short, long) = (client(ShortAttempts()), client())
+    async let held = short.send(Request<String>.get("/held"))
+    async let late = long.send(Request<String>.get("/late"))
+    try await gate.waitForArrivals(1)
+    // The deadline and the delay.
+    try await clock.waitForSleepers(2)
+    #expect(clock.now == at(0))
+    gate.open()
+    #expect(try await held == "held")
+    #expect(try await late == "late")
+    #expect(clock.now == at(120))
+  }
+
+  @Test("A timeout alone does not advance the clock")
+  func timeoutAlone() async throws {
+    let (gate, entered) = (Gate(), Gate())
+    stub.on(
+      where: { _, _ in true },
+      reply: { _ in
+        entered.open()
+        try await gate.wait()
+        return .text("held")
+      })
+    let api = client(ShortAttempts())
+    async let text = api.send(Request<String>.get("/text"))
+    try await entered.wait()
+    gate.open()
+    #expect(try await text == "held")
+    #expect(clock.now == at(0))
+  }
+
+  @Test("A task outside all clients sleeps until its instant")
+  func ownSleep() async throws {
+    try await clock.sleep(until: at(60))
+    #expect(clock.now == at(60))
+    clock.advance(by: .seconds(1))
+    #expect(clock.now == at(61))
+  }
+
+  @Test("A client's own executor is kept")
+  func ownExecutor() async throws {
+    stub.onAny(reply: .text("a"))
+    let executor = ManualExecutor(.forward)
+    var settings = ClientSettings()
+    settings.runtime.clock = clock
+    settings.runtime.executor = executor
+    let api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
+    #expect(try await api.send(Request<String>.get("/text")) == "a")
+    #expect(executor.jobCount > 0)
+  }
+}
+
+@Suite("The state of a clock that advances by itself")
+struct ManualClockStateTests {
+  private typealias State = ManualClockState<String>
+
+  private func state(_ waits: [(Int, State.Wait)], isAutomatic: Bool = true) -> State {
+    var state = State(now: at(0), isAutomatic: isAutomatic)
+    for (seconds, wait) in waits {
+      _ = state.sleep("\(seconds)", until: at(seconds), id: state.newID(), wait: wait)
+    }
+    return state
+  }
+
+  @Test("Only a delay advances the clock, and then to the earliest instant of all")
+  func delays() {
+    #expect(!state([]).isIdle())
+    #expect(!state([(60, .timeout)]).isIdle())
+    #expect(!state([(9, .delay())], isAutomatic: false).isIdle())
+    var both = state([(60, .delay()), (5, .timeout)])
+    #expect(both.isIdle())
+    #expect(both.advanceToNextWake() == ["5"])
+    #expect(both.now == at(5))
+    #expect(both.advanceToNextWake() == ["60"])
+    #expect(!both.isIdle())
+  }
+
+  @Test("Nothing advances the clock while a job waits for a thread or runs")
+  func jobs() {
+    var state = state([(9, .delay())])
+    state.jobs = 1
+    #expect(!state.isIdle())
+    #expect(state.isIdle(besides: 1))
+  }
+
+  @Test("Work outside the clients holds the clock unless it sleeps on it")
+  func outside() {
+    var state = state([(9, .delay())])
+    state.begin(1)
+    #expect(!state.isIdle())
+    _ = state.sleep("7", until: at(7), id: 10, wait: .timeout)
+    #expect(!state.isIdle())
+    _ = state.sleep("8", until: at(8), id: 11, wait: .delay(within: [3, 1]))
+    #expect(state.isIdle())
+    state.begin(2)
+    #expect(!state.isIdle())
+    state.end(2)
+    #expect(state.cancel(id: 11) == "8")
+    #expect(!state.isIdle())
+    state.end(1)
+    #expect(state.isIdle())
+  }
+
+  @Test("A sleeper without an end does not advance the clock, but lets the ends of others pass")
+  func endless() {
+    var state = State(now: at(0), isAutomatic: true)
+    _ = state.sleep("stalled", until: .never, id: 1, wait: .delay())
+    #expect(!state.isIdle())
+    _ = state.sleep("timeout", until: at(5), id: 2, wait: .timeout)
+    #expect(state.isIdle())
+  }
+}
