@@ -18,6 +18,8 @@ final class Call: DeadlineTarget {
   let request: RequestBox
   let host: CallHost
   let prepared: PreparedEnvironment
+  /// The steps of the caller, while a clock that advances by itself must stand still.
+  let presence: CallerPresence?
   let startInstant: MonotonicInstant
   /// The deadline inherited from the surrounding work, or `nil`.
   let inheritedDeadline: MonotonicInstant?
@@ -35,6 +37,7 @@ final class Call: DeadlineTarget {
     serial = host.nextSerial()
     id = request.description.options.id ?? CallID(serial: serial)
     prepared = origin.environment
+    presence = host.selfAdvancingClock.map(CallerPresence.init)
     startInstant = host.runtime.clock.now
     inheritedDeadline = origin.deadline
     state = Mutex(CallState(reportsConnections: host.reportsConnections))
@@ -218,6 +221,7 @@ final class Call: DeadlineTarget {
     host.registry.remove(self)
     reporter?.deliver(of: self)
     if options.reportsProgress { finishProgress(isComplete: kind == .succeeded && ended?.reason == nil) }
+    presence?.endAll()
     return ended?.reason
   }
 

@@ -157,9 +157,11 @@ extension Client {
     of call: Call, for caller: (any Actor)?, deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) -> Task<Output, any Error> {
     let task = host.spawner.spawn(for: caller) { [pipeline] in
-      try await call.run(through: pipeline, deliver: deliver)
+      defer { call.presence?.begin() }
+      return try await call.run(through: pipeline, deliver: deliver)
     }
     call.attach(task)
+    call.presence?.end()
     return task
   }
 }

@@ -32,6 +32,8 @@ extension Client {
       throw call.fail(error)
     }
     call.attach(message.content)
+    // The app reads at its own pace.
+    call.presence?.end()
     return message
   }
 
@@ -42,7 +44,12 @@ extension Client {
     try await withTaskCancellationHandler {
       // Captured, so that this closure and `body` run on the caller's actor rather than on the global pool.
       _ = isolation
-      return try await hand(message, of: call, to: body)
+      guard let clock = host.selfAdvancingClock else { return try await hand(message, of: call, to: body) }
+      return try await clock.standStill {
+        _ = isolation
+        defer { call.presence?.begin() }
+        return try await hand(message, of: call, to: body)
+      }
     } onCancel: {
       call.cancel(.caller)
     }

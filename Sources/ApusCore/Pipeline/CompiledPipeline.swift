@@ -76,7 +76,8 @@ final class CompiledPipeline: CallPipeline {
     guard exchange.collectsContent(of: response.head), try !tookBytes(of: response.content, context) else {
       return response
     }
-    return try await collected(response, exchange)
+    guard let clock = context.base.host.selfAdvancingClock else { return try await collected(response, exchange) }
+    return try await clock.standStill { try await collected(response, exchange) }
   }
 
   // MARK: Steps, not inlined because their temporaries would live as long as the exchange

@@ -128,8 +128,12 @@ extension Client {
     let clock = host.runtime.clock
     let end = wait.startInstant.advanced(by: delay)
     try await withTaskCancellationHandler {
-      let unit = host.spawner.spawn(for: isolation) { try await clock.sleep(until: end) }
+      let unit = host.spawner.spawn(for: isolation) {
+        defer { wait.presence?.begin() }
+        try await clock.sleep(until: end)
+      }
       wait.attach(unit)
+      wait.presence?.end()
       try await unit.value
     } onCancel: {
       wait.cancel(.caller)

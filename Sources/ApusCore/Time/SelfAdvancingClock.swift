@@ -7,9 +7,15 @@ package protocol SelfAdvancingClock: MonotonicClock {
   /// for this sleeper alone.
   func sleepForTimeout(until instant: MonotonicInstant) async throws
 
+  /// Stops the clock until ``release()`` is called as often.
+  func hold()
+
+  /// Ends a ``hold()``.
+  func release()
+
   /// Performs work that waits for the world outside the client. The clock stands still meanwhile, except while the work
   /// sleeps on the clock.
-  func standStill<Output: Sendable>(during work: () async throws -> Output) async throws -> Output
+  func standStill<Output>(during work: () async throws -> Output) async throws -> Output
 }
 
 extension MonotonicClock {

@@ -125,7 +125,15 @@ extension ManualClock: SelfAdvancingClock {
     try await sleep(until: instant, isTimeout: true)
   }
 
-  package func standStill<Output: Sendable>(during work: () async throws -> Output) async throws -> Output {
+  package func hold() {
+    timeline.update { $0.jobs += 1 }
+  }
+
+  package func release() {
+    timeline.jobEnded()
+  }
+
+  package func standStill<Output>(during work: () async throws -> Output) async throws -> Output {
     let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
     timeline.update { $0.begin(number) }
     defer {

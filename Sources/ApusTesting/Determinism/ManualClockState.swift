@@ -30,7 +30,7 @@ struct ManualClockState<Sleeper: Sendable>: Sendable {
 
   private(set) var now: MonotonicInstant
   private let isAutomatic: Bool
-  /// The number of jobs that wait for a thread or run.
+  /// The number of jobs that wait for a thread or run, and of steps of callers.
   var jobs = 0
   /// The work that waits for the world outside the clients.
   private var outsideWork: Set<UInt64> = []
