@@ -9,14 +9,14 @@ import Testing
     #expect(lines["ACCEPT"] == "a, b")
     #expect(lines.values(of: "accept") == ["a", "b"])
     #expect(lines["none"] == nil)
-    #expect(lines.map(\.name) == ["Accept", "X-One", "accept"])
+    #expect(lines.lines.map(\.name) == ["Accept", "X-One", "accept"])
   }
 
   @Test("Setting replaces all lines of a name at the position of the first")
   func replacing() {
     var lines = lines
     lines["accept"] = "c"
-    #expect(lines.map(\.description) == ["accept: c", "X-One: 1"])
+    #expect(lines.lines.map(\.description) == ["accept: c", "X-One: 1"])
     lines["Accept"] = nil
     lines["New"] = "n"
     lines.append(FieldLine(name: "X-One", value: "2"))

@@ -126,7 +126,7 @@ import Testing
   func dripping() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
-      .generated(5, of: ContentPattern(repeating: Array("abc".utf8))).paced(by: 2, through: gate)
+      .generated(0..<5, of: ContentPattern(repeating: Array("abc".utf8))).paced(by: 2, through: gate)
     } body: { server in
       try await RawClient.with(server.port) { client in
         try await client.request()

@@ -103,25 +103,6 @@ import Foundation
     #expect(exchange.status == 200)
   }
 
-  @Test("An echo describes the request")
-  func echo() async throws {
-    try await TestServer.with {
-      .echo($0, status: 201)
-    } body: { server in
-      try await RawClient.with(server.port) { client in
-        try await client.request("QUERY", "/a?b", "Content-Length: 3\r\n")
-        try await client.send([0, 1, 255])
-        let (head, content) = try await client.receiveAnswer()
-        #expect(head.hasPrefix("HTTP/1.1 201"))
-        let echoed = try JSONDecoder().decode(EchoedRequest.self, from: Data(content.utf8))
-        #expect(echoed.method == "QUERY")
-        #expect(echoed.target == "/a?b")
-        #expect(echoed.fields == [["Host", "localhost"], ["Content-Length", "3"]])
-        #expect(echoed.content == Data([0, 1, 255]))
-      }
-    }
-  }
-
   @Test("Generated content of any size is sent no faster than it is read")
   func generated() async throws {
     let length = 24_000_001

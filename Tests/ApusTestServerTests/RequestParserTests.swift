@@ -14,12 +14,12 @@ import Testing
       while let event = try parser.next() {
         switch event {
         case .head(let head):
-          let fields = head.fields.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+          let fields = head.fields.lines.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
           events.append("\(head.method) \(head.target) \(head.version) \(fields)")
         case .content(let piece):
           content += String(decoding: piece, as: UTF8.self)
         case .end(let trailers):
-          events.append(content + trailers.map { "|\($0)" }.joined())
+          events.append(content + trailers.lines.map { "|\($0)" }.joined())
           content = ""
         }
       }

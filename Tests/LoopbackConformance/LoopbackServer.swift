@@ -111,12 +111,8 @@ public final class LoopbackServer: ConformanceServer {
 
 extension ConformanceRequest {
   fileprivate init(_ request: RecordedRequest) {
-    var fields = HTTPFields()
-    for line in request.fields {
-      if let name = HTTPField.Name(line.name) { fields.append(HTTPField(name: name, value: line.value)) }
-    }
     self.init(
-      method: request.method, target: request.target, fields: fields, content: Data(request.content),
+      method: request.method, target: request.target, fields: request.fields.httpFields, content: Data(request.content),
       connection: request.connection)
   }
 }
@@ -158,11 +154,5 @@ extension Reply {
 
   private static func chunk(_ content: Step, of length: Int) -> [Step] {
     [.framing(Array("\(String(length, radix: 16))\r\n".utf8)), content, .framing(Array("\r\n".utf8))]
-  }
-}
-
-extension FieldLines {
-  fileprivate init(_ fields: HTTPFields) {
-    self.init(fields.map { FieldLine(name: $0.name.rawName, value: $0.value) })
   }
 }

@@ -22,16 +22,16 @@ struct FailingEndpoint: Scenario {
       outcome.add(report)
       let contender = fleet.rawValue
       let end = Double(Self.end)
-      let answers = report.usefulAnswers.padded(until: .seconds(Self.end))
+      let answers = report.goodput(within: Fleet.patience).padded(until: .seconds(Self.end))
       let attempts = report.perSecond(of: "failing request", until: end)
       outcome.draw("answers \(contender)", answers)
       outcome.draw("attempts \(contender)", attempts)
-      let answered = report.times(of: "answered").count
-      let refused = report.times(of: "refused").count
+      let answered = report.seconds(of: "answered").count
+      let refused = report.seconds(of: "refused").count
       outcome.note(contender, "calls to others", Double(answered + refused))
       outcome.note(contender, "refused", Double(refused))
       outcome.note(contender, "attempts", attempts.mean(in: Self.failure))
-      outcome.note(contender, "recovery", Self.recovery(report.times(of: "failing call succeeded")))
+      outcome.note(contender, "recovery", Self.recovery(report.seconds(of: "failing call succeeded")))
     }
     return outcome
   }
@@ -73,7 +73,7 @@ struct FailingEndpoint: Scenario {
 extension SimulationReport {
   /// Returns the number of notes in each second.
   fileprivate func perSecond(of note: String, until end: Double) -> [Double] {
-    let times = times(of: note)
+    let times = seconds(of: note)
     return (0..<Int(end)).map { second in
       Double(times.count { $0 >= Double(second) && $0 < Double(second + 1) })
     }

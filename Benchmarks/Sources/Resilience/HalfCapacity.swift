@@ -25,8 +25,8 @@ struct HalfCapacity: Scenario {
       let report = try await simulate(fleet, seed: seed)
       outcome.add(report)
       let end = Duration.seconds(Self.end)
-      let answers = report.usefulAnswers.padded(until: end)
-      let calls = report.calls.padded(until: end)
+      let answers = report.goodput(within: Fleet.patience).padded(until: end)
+      let calls = report.calls().padded(until: end)
       let load = report.load(on: Self.host).padded(until: end)
       let contender = fleet.rawValue
       outcome.draw("answers \(contender)", answers)

@@ -29,9 +29,9 @@ struct HeldImages: Scenario {
     for arrangement in Arrangement.allCases {
       let report = try await simulate(arrangement, seed: seed)
       outcome.add(report)
-      let images = report.times(of: "image")
+      let images = report.seconds(of: "image")
       outcome.draw("images \(arrangement.rawValue)", images.counted(every: Self.step, until: Self.end))
-      outcome.note(arrangement.rawValue, "list", report.times(of: "list").first.map { $0 - Self.listAsked })
+      outcome.note(arrangement.rawValue, "list", report.seconds(of: "list").first.map { $0 - Self.listAsked })
       outcome.note(arrangement.rawValue, "first image", images.first)
       outcome.note(arrangement.rawValue, "all images", images.count == Self.images ? images.last : nil)
     }

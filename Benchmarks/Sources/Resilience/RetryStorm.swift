@@ -26,8 +26,8 @@ struct RetryStorm: Scenario {
       let report = try await simulate(fleet, seed: seed)
       outcome.add(report)
       // Responses after the last caller gave up count as too late.
-      let times = report.times(of: "answer").filter { $0 <= Double(Self.end) }
-      let arrivals = report.arrivals(at: Self.host).padded(until: .seconds(Self.end))
+      let times = report.seconds(of: "answer").filter { $0 <= Double(Self.end) }
+      let arrivals = report.load(on: Self.host).padded(until: .seconds(Self.end))
       outcome.draw("arrivals \(fleet.rawValue)", arrivals)
       outcome.draw("answered \(fleet.rawValue)", times.counted(every: 1, until: Double(Self.end)))
       Self.note(fleet.rawValue, arrivals, times, in: &outcome)

@@ -1,39 +1,9 @@
 import ApusTesting
 
 extension SimulationReport {
-  /// Requests per second sent to a server, including requests while it was down.
-  func arrivals(at server: String) -> SimulationSeries {
-    rate { kind in
-      switch kind {
-      case .arrived(let host, _), .down(let host): host == server
-      default: false
-      }
-    }
-  }
-
-  /// Useful responses per second: calls that succeeded within ``Fleet/patience``.
-  var usefulAnswers: SimulationSeries {
-    let useful = events.filter { event in
-      guard case .callEnded(_, _, let began, .none) = event.kind else { return false }
-      return event.time - began <= Fleet.patience
-    }
-    return SimulationReport(seed: seed, duration: duration, events: useful).goodput()
-  }
-
-  /// Calls started per second.
-  var calls: SimulationSeries {
-    rate { kind in
-      if case .callStarted = kind { return true }
-      return false
-    }
-  }
-
   /// Returns the times of a note, in seconds.
-  func times(of note: String) -> [Double] {
-    events.compactMap { event -> Double? in
-      guard case .note(note) = event.kind else { return nil }
-      return event.time / Duration.seconds(1)
-    }
+  func seconds(of note: String) -> [Double] {
+    times(of: note).map { $0 / Duration.seconds(1) }
   }
 }
 

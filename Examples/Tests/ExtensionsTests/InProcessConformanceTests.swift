@@ -19,7 +19,7 @@ struct InProcessConformanceTests {
   @Test("Content is produced no faster than it is read")
   func backPressure() async throws {
     let name = "reads little more of a response than its reader consumes"
-    let check = try #require(TransportConformance.checks.first { $0.name == name })
+    let check = try #require(TransportConformance.checks().first { $0.name == name })
     let server = ScriptedServer()
     try await check.run(InProcessTransport { try await server.respond(to: $0) }, server)
   }

@@ -106,7 +106,7 @@ struct InProcessTransportTests {
       $0.customizePipeline = { $0.insertTraceContext() }
     }
     let received = try #require(TraceContext(try await outer.send(Request<String>.get("/outer"))))
-    let sent = HTTPField.Name("traceparent").flatMap { stub.exchanges.first?.fields[$0] }
+    let sent = stub.exchanges.first?.field("traceparent")
     #expect(try #require(TraceContext(sent ?? "")).traceID == received.traceID)
   }
 }

@@ -15,7 +15,7 @@ struct TraceContextTests {
   }
 
   private var values: [String?] {
-    stub.exchanges.map { exchange in HTTPField.Name("traceparent").flatMap { exchange.fields[$0] } }
+    stub.exchanges.map { $0.field("traceparent") }
   }
 
   private var traces: [TraceContext] { values.compactMap { $0 }.compactMap { TraceContext($0) } }
@@ -25,7 +25,7 @@ struct TraceContextTests {
     stub.on(
       .get, "/a",
       replies: [
-        .failure(TransportError(.connectionFailed, requestState: .notSent)), .status(307, fields: [.location: "/b"]),
+        .failure(TransportError(.connectionFailed, requestState: .notSent)), .status(307, fields: ["Location": "/b"]),
       ])
     stub.on(.get, "/b", reply: .status(204))
     try await client().send(Request<Void>.method(.get, "/a"))
@@ -54,7 +54,7 @@ struct TraceContextTests {
 
   @Test("Only allowed origins get the field")
   func origins() async throws {
-    stub.on(.get, "/a", reply: .status(307, fields: [.location: "https://other.test/b"]))
+    stub.on(.get, "/a", reply: .status(307, fields: ["Location": "https://other.test/b"]))
     stub.on(.get, "/b", reply: .status(204))
     try await client().send(Request<Void>.method(.get, "/a"))
     #expect(values.map { $0 != nil } == [true, false])

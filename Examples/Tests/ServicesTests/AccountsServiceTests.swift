@@ -23,7 +23,7 @@ import Testing
   }
 
   private func authorizations(_ target: String) -> [String?] {
-    stub.exchanges.filter { $0.target == target }.map { $0.fields[.authorization] }
+    stub.exchanges.filter { $0.target == target }.map { $0.field("Authorization") }
   }
 
   @Test("A sign-in sends no token, and the next call carries the new one")

@@ -118,7 +118,7 @@ extension Fault.Flood {
 extension Reply.Step {
   fileprivate func addingFields(_ lines: [FieldLine]) -> Self {
     guard case .head(let status, let fields) = self else { return self }
-    return .head(status, fields: FieldLines(fields + lines))
+    return .head(status, fields: FieldLines(fields.lines + lines))
   }
 
   /// Returns content as a chunk. Without a length, the caller has already sent the start of the size line.

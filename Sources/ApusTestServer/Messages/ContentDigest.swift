@@ -2,7 +2,7 @@
 ///
 /// FNV-1a over little-endian 64-bit words, the last one padded with zeros, followed by the length. The digest depends
 /// only on the bytes, not on how they were split. It finds differences; it is not cryptographically secure.
-public struct ContentDigest: Sendable, Hashable {
+package struct ContentDigest: Sendable, Hashable {
   private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
   private var word: UInt64 = 0
   private var length = 0
@@ -11,7 +11,7 @@ public struct ContentDigest: Sendable, Hashable {
   package init() {}
 
   /// Creates the digest of `bytes`.
-  public init(of bytes: some Sequence<UInt8>) {
+  package init(of bytes: some Sequence<UInt8>) {
     update(with: bytes)
   }
 
@@ -29,10 +29,10 @@ public struct ContentDigest: Sendable, Hashable {
   }
 
   /// Returns whether two digests have the same value.
-  public static func == (one: Self, other: Self) -> Bool { one.value == other.value }
+  package static func == (one: Self, other: Self) -> Bool { one.value == other.value }
 
   /// Hashes the value.
-  public func hash(into hasher: inout Hasher) { hasher.combine(value) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 
   // Whole words where possible: debug builds digest uploads of hundreds of megabytes.
   private mutating func update(with bytes: UnsafeRawBufferPointer) {
@@ -66,27 +66,27 @@ public struct ContentDigest: Sendable, Hashable {
 }
 
 /// Content of any size made by repeating a unit, so that it is known without being stored.
-public struct ContentPattern: Sendable, Hashable {
+package struct ContentPattern: Sendable, Hashable {
   /// The repeated bytes; never empty.
   let unit: [UInt8]
 
   /// Creates a pattern that repeats `unit`, or a zero byte if `unit` is empty.
-  public init(repeating unit: [UInt8]) {
+  package init(repeating unit: [UInt8]) {
     self.unit = unit.isEmpty ? [0] : unit
   }
 
   /// The bytes 0 to 250, repeated. Their count is prime, so lost or duplicated blocks of the usual sizes are
   /// detected.
-  public static let counting = ContentPattern(repeating: Array(0...250))
+  package static let counting = ContentPattern(repeating: Array(0...250))
 
   /// Returns the bytes at a range of offsets.
-  public func bytes(_ range: Range<Int>) -> [UInt8] {
+  package func bytes(_ range: Range<Int>) -> [UInt8] {
     let start = range.lowerBound % unit.count
     return Array(block(atLeast: start + range.count)[start..<start + range.count])
   }
 
   /// Returns the digest of the first `length` bytes, to compare with that of the received content.
-  public func digest(of length: Int) -> ContentDigest {
+  package func digest(of length: Int) -> ContentDigest {
     var digest = ContentDigest()
     var rest = length
     let block = block(atLeast: min(length, 1 << 16))

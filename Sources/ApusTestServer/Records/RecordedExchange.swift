@@ -31,7 +31,7 @@ public struct RecordedExchange: Sendable, Identifiable {
   /// the exchange recorded.
   public internal(set) var outcome = Outcome.inFlight
   /// The instant at which the request's head arrived.
-  public let arrival: ContinuousClock.Instant
+  package let arrival: ContinuousClock.Instant
   /// Whether the outcome can no longer change.
   var isSettled = false
 
@@ -42,6 +42,10 @@ public struct RecordedExchange: Sendable, Identifiable {
 
   /// The request's ``RecordedRequest/number``.
   public var id: Int { request.number }
+
+  /// Returns the value of a field (header) of the request, or `nil` if there is none; see
+  /// ``RecordedRequest/field(_:)``.
+  public func field(_ name: String) -> String? { request.field(name) }
 
   /// A property of the request.
   public subscript<Value>(dynamicMember property: KeyPath<RecordedRequest, Value>) -> Value {
@@ -60,19 +64,23 @@ public struct RecordedRequest: Sendable, Hashable {
   /// The request target (path and query) exactly as received, not decoded.
   public let target: String
   /// The protocol version as received: `HTTP/1.1` or `HTTP/1.0`.
-  public let version: String
+  package let version: String
   /// The field lines of the head (the headers), in order.
-  public let fields: FieldLines
+  package let fields: FieldLines
   /// The trailers of chunked content; empty until the content is complete.
-  public internal(set) var trailers: FieldLines = [:]
+  package internal(set) var trailers: FieldLines = [:]
   /// The first bytes of the content (the body) received so far, at most ``TestServer/Options/contentLimit`` of them.
   public internal(set) var content: [UInt8] = []
   /// The number of content bytes received so far, without chunk framing, whether kept or not.
   public internal(set) var contentLength = 0
   /// The digest of all content received so far, whether kept or not.
-  public internal(set) var digest = ContentDigest()
+  package internal(set) var digest = ContentDigest()
   /// Whether the whole request has been received.
-  public internal(set) var isComplete = false
+  package internal(set) var isComplete = false
+
+  /// Returns the value of a field (header), or `nil` if there is none. The case of the name does not matter; several
+  /// lines are joined by ", " (RFC 9110 section 5.3).
+  public func field(_ name: String) -> String? { fields[name] }
 
   /// The target up to its first question mark.
   public var path: String { String(target.prefix { $0 != "?" }) }
@@ -92,19 +100,11 @@ public struct RecordedRequest: Sendable, Hashable {
   }
 }
 
-/// Bytes from a client that were not a valid HTTP/1.1 request: the server responded with 400 and closed the
-/// connection.
-public struct MalformedRequest: Sendable, Hashable {
+/// An error on a connection: an unexpected one, or bytes that were not a valid HTTP/1.1 request, to which the server
+/// responded with 400 before it closed the connection.
+package struct ConnectionFailure: Sendable, Hashable {
   /// The number of the connection.
-  public let connection: Int
-  /// A description of the violation.
-  public let reason: String
-}
-
-/// An unexpected error on a connection: neither caused by a fault nor by the client closing the connection.
-public struct ConnectionFailure: Sendable, Hashable {
-  /// The number of the connection.
-  public let connection: Int
+  package let connection: Int
   /// A description of the error.
-  public let reason: String
+  package let reason: String
 }

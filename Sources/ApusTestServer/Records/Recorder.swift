@@ -7,7 +7,7 @@ final class Recorder: Sendable {
     /// The exchanges not forgotten, ordered by number; the first has ``firstNumber``.
     private(set) var exchanges: [RecordedExchange] = []
     private var firstNumber = 0
-    var rejections: [MalformedRequest] = []
+    var rejections: [ConnectionFailure] = []
     var failures: [ConnectionFailure] = []
     var accepted = 0
     var channels: [Int: any Channel] = [:]
@@ -193,6 +193,6 @@ final class Recorder: Sendable {
   }
 
   func rejected(_ reason: String, connection: Int) {
-    monitor.update { $0.rejections.append(MalformedRequest(connection: connection, reason: reason)) }
+    monitor.update { $0.rejections.append(ConnectionFailure(connection: connection, reason: reason)) }
   }
 }

@@ -65,13 +65,13 @@ extension Reply {
   }
 
   /// Inserts steps at a point.
-  public func inserting(_ more: [Step], at point: Point) -> Reply {
+  package func inserting(_ more: [Step], at point: Point) -> Reply {
     let (before, after) = split(at: point)
     return Reply(steps: before + more + after)
   }
 
   /// Replaces everything after a point with one step.
-  public func ending(with last: Step, at point: Point) -> Reply {
+  package func ending(with last: Step, at point: Point) -> Reply {
     Reply(steps: split(at: point).before + [last])
   }
 

@@ -1,13 +1,7 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
-
-/// A script for the server's reply to a request: a list of steps.
+/// The server's reply to a request.
 ///
-/// ``status(_:fields:content:)`` and similar functions create valid responses. Modifiers change the steps at a
-/// ``Point`` to make the server misbehave; they can be combined:
+/// ``status(_:fields:content:)`` and similar functions create valid responses. Modifiers make the server misbehave
+/// at a ``Point`` of the reply; they can be combined:
 ///
 /// <!-- sample: reply as Reply -->
 /// ```swift
@@ -17,14 +11,14 @@ public import Foundation
 ///   .resetting(at: .content(4))                                   // … and broken off after four bytes
 /// ```
 ///
-/// After the last step the connection serves the next request, unless either side asked to close it, the content is
+/// After the reply the connection serves the next request, unless either side asked to close it, the content is
 /// delimited by the connection's end, or less content was sent than announced.
 public struct Reply: Sendable {
   /// The steps, in order.
-  public var steps: [Step]
+  package var steps: [Step]
 
   /// Creates a reply. Without steps the connection is closed without a response.
-  public init(steps: [Step]) {
+  package init(steps: [Step]) {
     self.steps = steps
   }
 
@@ -64,14 +58,24 @@ public struct Reply: Sendable {
     return Reply(steps: [.head(status, fields: fields)] + chunks + [.lastChunk(trailers: trailers)])
   }
 
-  /// Creates a response with `length` bytes of a pattern, generated while they are sent, no faster than the client
-  /// reads.
-  public static func generated(
-    _ length: Int, of pattern: ContentPattern = .counting, status: Int = 200, fields: FieldLines = [:]
+  /// Creates a response with `length` bytes, generated while they are sent, no faster than the client reads: the bytes
+  /// 0 to 250, repeated.
+  public static func generated(_ length: Int, status: Int = 200, fields: FieldLines = [:]) -> Reply {
+    generated(0..<length, status: status, fields: fields)
+  }
+
+  /// Creates a response with a range of the bytes of ``generated(_:status:fields:)``, for requests that ask for a part
+  /// (206).
+  public static func generated(_ range: Range<Int>, status: Int = 200, fields: FieldLines = [:]) -> Reply {
+    generated(range, of: .counting, status: status, fields: fields)
+  }
+
+  package static func generated(
+    _ range: Range<Int>, of pattern: ContentPattern, status: Int = 200, fields: FieldLines = [:]
   ) -> Reply {
     var fields = typed("application/octet-stream", fields)
-    if fields["Content-Length"] == nil { fields["Content-Length"] = String(length) }
-    return Reply(steps: [.head(status, fields: fields), .generated(pattern, 0..<length)])
+    if fields["Content-Length"] == nil { fields["Content-Length"] = String(range.count) }
+    return Reply(steps: [.head(status, fields: fields), .generated(pattern, range)])
   }
 
   /// Creates a response whose content is delimited by the connection's end: without `Content-Length` and not chunked.
@@ -89,33 +93,5 @@ public struct Reply: Sendable {
     var fields = fields
     if fields["Content-Type"] == nil { fields["Content-Type"] = contentType }
     return fields
-  }
-}
-
-/// The content of a ``Reply/echo(_:status:fields:)`` response: the request as the server received it, for decoding
-/// the response's JSON.
-public struct EchoedRequest: Sendable, Hashable, Codable {
-  /// The method token as received.
-  public var method: String
-  /// The request target as received.
-  public var target: String
-  /// The field lines in order, each as a name and a value.
-  public var fields: [[String]]
-  /// The kept content; Base64 in JSON.
-  public var content: Data
-
-  init(_ request: RecordedRequest) {
-    method = request.method
-    target = request.target
-    fields = request.fields.map { [$0.name, $0.value] }
-    content = Data(request.content)
-  }
-}
-
-extension Reply {
-  /// Creates a response that describes the request: an ``EchoedRequest`` in JSON.
-  public static func echo(_ request: RecordedRequest, status: Int = 200, fields: FieldLines = [:]) -> Reply {
-    guard let json = try? JSONEncoder().encode(EchoedRequest(request)) else { return .status(500) }
-    return .json(String(decoding: json, as: UTF8.self), status: status, fields: fields)
   }
 }

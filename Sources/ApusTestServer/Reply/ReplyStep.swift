@@ -5,7 +5,7 @@ extension Reply {
   ///
   /// Bytes are buffered until a step waits or closes the connection, so the bytes of adjacent steps are sent
   /// together.
-  public enum Step: Sendable {
+  package enum Step: Sendable {
     /// Sends everything before it, then waits for a gate.
     case wait(Gate)
     /// Sends everything before it, then waits for a time. Prefer a gate where the test can open one.

@@ -5,7 +5,7 @@ extension TestServer {
   /// The options of a server: listening, TLS, replies and records.
   public struct Options: Sendable {
     /// The moment at which the handler is asked for a reply.
-    public enum ReplyMoment: Sendable, Hashable {
+    package enum ReplyMoment: Sendable, Hashable {
       /// As soon as the request's head has arrived. Its content is received meanwhile, and the reply decides about
       /// `Expect: 100-continue`.
       case head
@@ -14,13 +14,13 @@ extension TestServer {
     }
 
     /// The maximum number of content bytes kept of a request; the rest is only counted and digested. Default: 1 MiB.
-    public var contentLimit = 1 << 20
+    package var contentLimit = 1 << 20
     /// The moment at which the handler is asked for a reply. Default: when the request is complete.
-    public var repliesAt = ReplyMoment.end
+    package var repliesAt = ReplyMoment.end
     /// The port to listen on. Default: 0, which selects a free port; any other port may be taken.
-    public var port = 0
+    package var port = 0
     /// The TLS configuration. Default: `nil`, which disables TLS.
-    public var tls: TLS?
+    package var tls: TLS?
     /// The faults. At each trigger, the first fault that covers the connection or request takes effect. Default:
     /// none.
     package var faults: [Fault] = []
@@ -38,18 +38,25 @@ extension TestServer {
       }
     }
 
-    /// Creates options with the given values, and defaults for the rest.
-    public init(contentLimit: Int = 1 << 20, repliesAt: ReplyMoment = .end, port: Int = 0, tls: TLS? = nil) {
+    /// Creates options.
+    ///
+    /// - Parameters:
+    ///   - contentLimit: The maximum number of content (body) bytes kept of a request; the rest is only counted.
+    ///     Default: 1 MiB.
+    ///   - port: The port to listen on. Default: 0, which selects a free port; any other port may be taken.
+    ///   - tls: The TLS configuration. Default: `nil`, which disables TLS.
+    public init(contentLimit: Int = 1 << 20, port: Int = 0, tls: TLS? = nil) {
       self.contentLimit = contentLimit
-      self.repliesAt = repliesAt
       self.port = port
       self.tls = tls
     }
 
+    @_disfavoredOverload
     package init(
-      contentLimit: Int = 1 << 20, repliesAt: ReplyMoment = .end, port: Int = 0, tls: TLS? = nil, faults: [Fault]
+      contentLimit: Int = 1 << 20, repliesAt: ReplyMoment = .end, port: Int = 0, tls: TLS? = nil, faults: [Fault] = []
     ) {
-      self.init(contentLimit: contentLimit, repliesAt: repliesAt, port: port, tls: tls)
+      self.init(contentLimit: contentLimit, port: port, tls: tls)
+      self.repliesAt = repliesAt
       self.faults = faults
     }
   }
@@ -57,24 +64,28 @@ extension TestServer {
   /// The TLS configuration of a server.
   public struct TLS: Sendable {
     /// The server's certificate chain, in PEM.
-    public var certificates: String
+    package var certificates: String
     /// The server's unencrypted private key, in PEM.
-    public var key: String
+    package var key: String
     /// The certificates of authorities, in PEM; every client must present a certificate of one of them. Default:
     /// `nil`, which requests no client certificate.
     public var clientAuthorities: String?
     /// The newest TLS version offered. Default: `nil`, which offers all.
-    public var newestVersion: Version?
+    package var newestVersion: Version?
 
     /// A version of TLS.
-    public enum Version: Sendable, Hashable {
+    package enum Version: Sendable, Hashable {
       /// TLS 1.1, which no client should accept.
       case tls11
       /// TLS 1.2.
       case tls12
     }
 
-    /// Creates a configuration with a certificate and its key.
+    /// Creates a configuration.
+    ///
+    /// - Parameters:
+    ///   - certificates: The server's certificate chain, in PEM.
+    ///   - key: The server's unencrypted private key, in PEM.
     public init(certificates: String, key: String) {
       self.certificates = certificates
       self.key = key

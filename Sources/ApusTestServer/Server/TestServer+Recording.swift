@@ -11,10 +11,10 @@ extension TestServer {
   }
 
   /// Input that was not a valid request.
-  public var malformedRequests: [MalformedRequest] { recorder.record.rejections }
+  package var malformedRequests: [ConnectionFailure] { recorder.record.rejections }
 
   /// Unexpected errors on connections. Disconnects and failed TLS handshakes are not among them.
-  public var connectionFailures: [ConnectionFailure] { recorder.record.failures }
+  package var connectionFailures: [ConnectionFailure] { recorder.record.failures }
 
   /// The number of open connections.
   public var openConnections: Int { recorder.record.channels.count }
@@ -32,17 +32,15 @@ extension TestServer {
   ///
   /// The exchange may be in flight: check its outcome in `matches` if that matters.
   ///
-  /// - Throws: ``TestServerError/shutDown`` if the server is shut down first; `CancellationError` if the task is
-  ///   cancelled.
+  /// - Throws: an error if the server is shut down first; `CancellationError` if the task is cancelled.
   @discardableResult
-  public func exchange(where matches: (RecordedExchange) -> Bool = { _ in true }) async throws -> RecordedExchange {
+  package func exchange(where matches: (RecordedExchange) -> Bool = { _ in true }) async throws -> RecordedExchange {
     try await first { $0.exchanges.first(where: matches) }
   }
 
   /// Waits for at least `count` exchanges that `matches` and returns all of them.
   ///
-  /// - Throws: ``TestServerError/shutDown`` if the server is shut down first; `CancellationError` if the task is
-  ///   cancelled.
+  /// - Throws: an error if the server is shut down first; `CancellationError` if the task is cancelled.
   @discardableResult
   public func exchanges(
     atLeast count: Int, where matches: (RecordedExchange) -> Bool = { _ in true }
@@ -59,26 +57,23 @@ extension TestServer {
   /// try await server.wait { $0.openConnections == 0 }
   /// ```
   ///
-  /// - Throws: ``TestServerError/shutDown`` if the server is shut down first; `CancellationError` if the task is
-  ///   cancelled.
+  /// - Throws: an error if the server is shut down first; `CancellationError` if the task is cancelled.
   public func wait(until condition: (TestServer) -> Bool) async throws {
     try await first { _ in condition(self) ? () : nil }
   }
 
   /// Waits until no exchange is in flight.
   ///
-  /// - Throws: ``TestServerError/shutDown`` if the server is shut down first; `CancellationError` if the task is
-  ///   cancelled.
-  public func waitUntilIdle() async throws {
+  /// - Throws: an error if the server is shut down first; `CancellationError` if the task is cancelled.
+  package func waitUntilIdle() async throws {
     try await wait { $0.inFlight == 0 }
   }
 
   /// Waits until the client closes the connection of an exchange before the response is complete.
   ///
   /// - Returns: The exchange as it ended.
-  /// - Throws: ``TestServerError/unexpectedOutcome(_:)`` if the exchange ended in another way;
-  ///   ``TestServerError/unknownExchange(_:)`` if it was forgotten or belongs to another server;
-  ///   `CancellationError` if the task is cancelled.
+  /// - Throws: an error if the exchange ended in another way or belongs to another server; `CancellationError` if the
+  ///   task is cancelled.
   @discardableResult
   public func waitForClientClose(of exchange: RecordedExchange) async throws -> RecordedExchange {
     try await first { record in
@@ -101,7 +96,7 @@ extension TestServer {
 }
 
 /// An error of a wait on a ``TestServer``, or of a server that could not start.
-public enum TestServerError: Error, Sendable {
+package enum TestServerError: Error, Sendable {
   /// The server was shut down first.
   case shutDown
   /// The exchange ended otherwise than by the client closing the connection.

@@ -15,9 +15,8 @@ import NIOSSL
 /// }
 /// ```
 public final class TestServer: Sendable {
-  /// A closure that returns the reply to a request. Its task is cancelled when the client disconnects or the server
-  /// is shut down.
-  public typealias Handler = @Sendable (RecordedRequest) async -> Reply
+  /// A closure that returns the reply to a request.
+  package typealias Handler = @Sendable (RecordedRequest) async -> Reply
 
   /// The port the server listens on.
   public let port: Int
@@ -43,11 +42,12 @@ public final class TestServer: Sendable {
   ///
   /// - Parameters:
   ///   - options: The server's options.
-  ///   - handler: Returns the reply to each request; called at the moment that ``Options/repliesAt`` selects.
+  ///   - handler: Returns the reply to each request; called when the request is complete. Its task is cancelled when the
+  ///     client disconnects or the server is shut down.
   /// - Throws: An error of the operating system if the server cannot listen on the port; an error of NIOSSL for
   ///   invalid certificates or keys.
   public static func start(
-    options: Options = Options(), _ handler: @escaping Handler
+    options: Options = Options(), _ handler: @escaping @Sendable (RecordedRequest) async -> Reply
   ) async throws -> TestServer {
     let recorder = Recorder(contentLimit: options.contentLimit)
     let tls = try options.tls?.context()
@@ -77,7 +77,7 @@ public final class TestServer: Sendable {
   /// - Throws: Any error that ``start(options:_:)`` or `body` throws.
   @discardableResult
   public static func with<Result>(
-    options: Options = Options(), _ handler: @escaping Handler, body: (TestServer) async throws -> Result
+    options: Options = Options(), _ handler: @escaping @Sendable (RecordedRequest) async -> Reply, body: (TestServer) async throws -> Result
   ) async throws -> Result {
     let server = try await start(options: options, handler)
     do {

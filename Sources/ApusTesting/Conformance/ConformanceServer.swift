@@ -42,15 +42,15 @@ public protocol ConformanceServer: Sendable {
 /// A request as the server received it.
 public struct ConformanceRequest: Sendable {
   /// The method token, unchanged.
-  public var method: String
+  package var method: String
   /// The request target (path and query), unchanged.
-  public var target: String
+  package var target: String
   /// The field lines in order.
-  public var fields: HTTPFields
+  package var fields: HTTPFields
   /// The content without its framing.
-  public var content: Data
+  package var content: Data
   /// The number of the connection.
-  public var connection: Int
+  package var connection: Int
 
   /// Creates a request from its received parts.
   public init(method: String, target: String, fields: HTTPFields, content: Data, connection: Int) {
@@ -92,7 +92,7 @@ public struct ConformanceReply: Sendable {
   }
 
   /// Creates a reply of raw bytes in place of a response; then the connection is closed.
-  public static func raw(_ text: String) -> ConformanceReply {
+  package static func raw(_ text: String) -> ConformanceReply {
     ConformanceReply([.raw(Data(text.utf8)), .close])
   }
 
@@ -100,12 +100,12 @@ public struct ConformanceReply: Sendable {
   public var steps: [Step]
 
   /// Creates a reply.
-  public init(_ steps: [Step]) {
+  package init(_ steps: [Step]) {
     self.steps = steps
   }
 
   /// Creates a complete response with `Content-Length`.
-  public static func status(
+  package static func status(
     _ status: Int, fields: HTTPFields = [:], content: String = ""
   ) -> ConformanceReply {
     var fields = fields

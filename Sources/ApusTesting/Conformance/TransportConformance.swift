@@ -14,25 +14,25 @@ import ApusWaiting
 /// ```
 public enum TransportConformance {
   /// All checks.
-  public static let checks: [Check] =
+  package static let checks: [Check] =
     requestChecks + requestContentChecks + answerChecks + neutralityChecks + cancellationChecks + contentEndChecks
     + failureChecks + deadlineChecks + loadChecks + interimChecks + framingChecks + limitChecks + breakingOffChecks
     + codingChecks + connectionChecks + backPressureChecks + trailerChecks + earlyResponseChecks
 
   /// A capability that some transports cannot have.
-  public enum Capability: String, Sendable, Hashable, CaseIterable {
+  public enum Capability: Sendable, Hashable, CaseIterable {
     /// Reports interim responses.
-    case interimResponses = "interim responses"
+    case interimResponses
     /// Refuses responses that violate RFC 9112, and limits the size of heads.
-    case strictFraming = "strict framing"
+    case strictFraming
     /// Decodes gzip and deflate.
-    case contentCodings = "content codings"
+    case contentCodings
     /// Refuses encoded content that is malformed or truncated.
-    case strictCodings = "strict codings"
+    case strictCodings
     /// Delivers trailers (fields after the content).
     case trailers
     /// Applies back-pressure in both directions.
-    case backPressure = "back-pressure"
+    case backPressure
   }
 
   /// Returns the checks for a transport that lacks some capabilities. Default: none.
@@ -41,13 +41,13 @@ public enum TransportConformance {
   }
 
   /// A check of one requirement.
-  public struct Check: Sendable, Identifiable, CustomStringConvertible {
+  public struct Check: Sendable, CustomStringConvertible {
     typealias Body = @Sendable (ConformanceBench) async throws -> Void
 
     /// The requirement as a sentence about a transport. No two checks share a name.
     public let name: String
     /// The capabilities the check needs.
-    public let needs: Set<Capability>
+    package let needs: Set<Capability>
     private let body: Body
 
     init(_ name: String, needs: Set<Capability> = [], _ body: @escaping Body) {
@@ -56,8 +56,6 @@ public enum TransportConformance {
       self.body = body
     }
 
-    /// The name.
-    public var id: String { name }
     /// The name.
     public var description: String { name }
 

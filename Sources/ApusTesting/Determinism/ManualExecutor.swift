@@ -15,7 +15,7 @@ import ApusWaiting
 /// between any two jobs.
 public final class ManualExecutor: TaskExecutor {
   /// The handling of jobs.
-  public enum Mode: Sendable, Hashable {
+  package enum Mode: Sendable, Hashable {
     /// Holds the job until the test runs it.
     case hold
     /// Counts the job and runs it immediately on the global pool.
@@ -30,19 +30,24 @@ public final class ManualExecutor: TaskExecutor {
 
   private let monitor: Monitor<State>
 
-  /// Creates an executor. Default: it holds every job.
-  public init(_ mode: Mode = .hold) {
+  /// Creates an executor that holds every job.
+  public convenience init() {
+    self.init(.hold)
+  }
+
+  /// Creates an executor with a mode.
+  package init(_ mode: Mode) {
     monitor = Monitor(State(mode: mode))
   }
 
   /// The number of jobs enqueued so far.
-  public var jobCount: Int { monitor.state.jobCount }
+  package var jobCount: Int { monitor.state.jobCount }
 
   /// The number of held jobs.
-  public var pendingJobCount: Int { monitor.state.pending.count }
+  package var pendingJobCount: Int { monitor.state.pending.count }
 
   /// The handling of the next jobs. Changing the mode to ``Mode/forward`` runs all held jobs.
-  public var mode: Mode {
+  package var mode: Mode {
     get { monitor.state.mode }
     set {
       let released = monitor.update { state -> [UnownedJob] in
@@ -70,7 +75,7 @@ public final class ManualExecutor: TaskExecutor {
   ///
   /// The job runs on the calling thread until it ends or suspends.
   @discardableResult
-  public func runNext() -> Bool {
+  package func runNext() -> Bool {
     run(monitor.update { $0.pending.isEmpty ? nil : $0.pending.removeFirst() })
   }
 
@@ -103,7 +108,7 @@ public final class ManualExecutor: TaskExecutor {
   /// Waits until at least `count` jobs are held.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
-  public func waitForPendingJobs(_ count: Int) async throws {
+  package func waitForPendingJobs(_ count: Int) async throws {
     try await monitor.first { $0.pending.count >= count ? () : nil }
   }
 

@@ -55,16 +55,16 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 /// ```swift
 /// settings.runtime.nextSerial = SerialNumbers(from: 100).next
 /// ```
-public final class SerialNumbers: Sendable {
+package final class SerialNumbers: Sendable {
   private let following: Mutex<UInt64>
 
   /// Creates a source that counts up from `first`. Default: 1.
-  public init(from first: UInt64 = 1) {
+  package init(from first: UInt64 = 1) {
     following = Mutex(first)
   }
 
   /// Returns the next number. Thread-safe.
-  @Sendable public func next() -> UInt64 {
+  @Sendable package func next() -> UInt64 {
     following.withLock { number in
       defer { number += 1 }
       return number

@@ -1,8 +1,8 @@
-public import ApusCore
+package import ApusCore
 import Synchronization
 
 /// The clock of a simulation: it stands still while any job can run and then jumps to the next planned instant.
-public final class SimulatedClock: MonotonicClock {
+package final class SimulatedClock: MonotonicClock {
   private typealias Sleeper = CheckedContinuation<Void, any Error>
 
   private enum Item: Sendable {
@@ -26,12 +26,12 @@ public final class SimulatedClock: MonotonicClock {
   init() {}
 
   /// The current instant; a simulation starts at zero.
-  public var now: MonotonicInstant { state.withLock { $0.agenda.now } }
+  package var now: MonotonicInstant { state.withLock { $0.agenda.now } }
 
   /// Sleeps until the simulation reaches `instant`. Returns immediately if it already has.
   ///
   /// - Throws: `CancellationError` if the task is cancelled, and once the simulation is over.
-  public func sleep(until instant: MonotonicInstant) async throws {
+  package func sleep(until instant: MonotonicInstant) async throws {
     // Work that ignores the end of its simulation must at least let other tasks run.
     if state.withLock({ $0.isClosed }) { await Task.yield() }
     let number = state.withLock { $0.agenda.newNumber() }

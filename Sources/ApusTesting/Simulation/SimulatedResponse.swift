@@ -1,4 +1,5 @@
-public import HTTPTypes
+public import ApusWaiting
+import HTTPTypes
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -9,17 +10,23 @@ public import Foundation
 /// The response of a simulated server.
 public struct SimulatedResponse: Sendable {
   /// The status. Default: 200.
-  public var status: Int
+  package var status: Int
   /// The fields (headers); `Content-Length` is added. Default: none.
-  public var fields: HTTPFields
+  package var fields: FieldLines
   /// The content (body). Its size counts against the link's bandwidth. Default: none.
-  public var content: Data
+  package var content: Data
   /// The time the server works on the request. Default: `nil`, which uses the server's own.
-  public var serviceTime: DurationDistribution?
+  package var serviceTime: DurationDistribution?
 
   /// Creates a response.
+  ///
+  /// - Parameters:
+  ///   - status: the status.
+  ///   - fields: the fields (headers); `Content-Length` is added.
+  ///   - content: the content (body). Its size counts against the link's bandwidth.
+  ///   - serviceTime: the time the server works on the request. Default: `nil`, which uses the server's own.
   public init(
-    status: Int = 200, fields: HTTPFields = [:], content: Data = Data(), serviceTime: DurationDistribution? = nil
+    status: Int = 200, fields: FieldLines = [:], content: Data = Data(), serviceTime: DurationDistribution? = nil
   ) {
     self.status = status
     self.fields = fields
@@ -29,28 +36,28 @@ public struct SimulatedResponse: Sendable {
 
   /// Creates a response of JSON, sent as written.
   public static func json(_ json: String, status: Int = 200) -> SimulatedResponse {
-    SimulatedResponse(status: status, fields: [.contentType: "application/json"], content: Data(json.utf8))
+    SimulatedResponse(status: status, fields: ["Content-Type": "application/json"], content: Data(json.utf8))
   }
 
   /// Creates a response of `count` zero bytes.
   public static func bytes(_ count: Int) -> SimulatedResponse {
-    SimulatedResponse(fields: [.contentType: "application/octet-stream"], content: Data(count: count))
+    SimulatedResponse(fields: ["Content-Type": "application/octet-stream"], content: Data(count: count))
   }
 
   /// The response of a server whose queue is full: 503, with `Retry-After` if given (RFC 9110 §10.2.3).
   static func overloaded(retryAfter: Duration?) -> SimulatedResponse {
-    var fields = HTTPFields()
+    var fields = FieldLines()
     if let retryAfter {
       // Whole seconds, rounded up.
       let parts = retryAfter.components
-      fields[.retryAfter] = String(parts.seconds + (parts.attoseconds > 0 ? 1 : 0))
+      fields["Retry-After"] = String(parts.seconds + (parts.attoseconds > 0 ? 1 : 0))
     }
     return SimulatedResponse(status: 503, fields: fields)
   }
 
-  /// The head as sent. An invalid status becomes 500.
+  /// The head as sent. An invalid status becomes 500; invalid fields are left out.
   var head: HTTPResponse {
-    var fields = fields
+    var fields = fields.httpFields
     if fields[.contentLength] == nil { fields[.contentLength] = String(content.count) }
     let code = (200...599).contains(status) ? status : 500
     return HTTPResponse(status: HTTPResponse.Status(code: code), headerFields: fields)

@@ -47,7 +47,7 @@ public final class SimulatedServer: Sendable {
   package var behavior: Behavior { state.withLock { $0.behavior } }
 
   /// Changes the behavior from now on. Requests in progress are finished, and queued requests stay queued.
-  public func change(_ change: (inout Behavior) -> Void) {
+  package func change(_ change: (inout Behavior) -> Void) {
     var behavior = behavior
     change(&behavior)
     let changed = behavior
@@ -140,7 +140,7 @@ extension SimulatedServer {
     public var respond: @Sendable (RequestMessage) -> SimulatedResponse = { _ in .json("{}") }
 
     /// Creates the default behavior.
-    public init() {}
+    init() {}
 
     func isDown(at time: Duration) -> Bool {
       outages.contains { $0.contains(time) }

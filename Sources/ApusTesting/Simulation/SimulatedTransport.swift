@@ -1,4 +1,4 @@
-public import ApusCore
+package import ApusCore
 import Synchronization
 
 /// A transport that sends messages over a simulated link to the servers of a simulation.
@@ -6,7 +6,7 @@ import Synchronization
 /// Created by ``SimulatedWorld/transport(over:)``. It stands for one device, whose exchanges share the link's
 /// bandwidth. The attempt's deadline and `ExchangeTimeouts.firstByte` are respected, up to the head of the response;
 /// the other timeouts do not apply because connecting takes no time. A response is returned after its last byte.
-public final class SimulatedTransport: Transport {
+package final class SimulatedTransport: Transport {
   enum Fate: Sendable, Hashable {
     case arrives
     case requestLost
@@ -28,20 +28,14 @@ public final class SimulatedTransport: Transport {
   }
 
   /// `true`: the transport records when a request is sent.
-  public var reportsConnections: Bool { true }
-
-  /// The link. It can be changed at any time, for messages sent from then on.
-  public var link: SimulatedLink {
-    get { state.withLock { $0.link } }
-    set { state.withLock { $0.link = newValue } }
-  }
+  package var reportsConnections: Bool { true }
 
   /// Performs an exchange with the server of the request's host.
   ///
   /// - Throws: `TransportError`: `offline` during an outage of the link, `hostNotFound` if no server has the host,
   ///   `connectionFailed` if the server is down, `connectionLost` if the request or the response is lost, `timedOut`
   ///   if the head of the response is late; `CancellationError`.
-  public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+  package func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard !isDown else { throw TransportError(.offline, requestState: .notSent) }
     guard let host = request.origin?.host, let server = network.server(host) else {
@@ -93,20 +87,29 @@ public final class SimulatedTransport: Transport {
 /// The network between a client and the servers of a simulation.
 public struct SimulatedLink: Sendable, Hashable {
   /// The latency of a message, in each direction. Default: 20 milliseconds.
-  public var latency = DurationDistribution.constant(.milliseconds(20))
+  package var latency = DurationDistribution.constant(.milliseconds(20))
   /// The probability, 0 to 1, that an exchange is lost; its request and its response are equally likely. Default: 0.
-  public var loss = 0.0
+  package var loss = 0.0
   /// Whether a lost exchange stalls until its call times out. Default: `false`: the connection breaks, as it always
   /// does after the head of the response.
-  public var stallsOnLoss = false
+  package var stallsOnLoss = false
   /// The bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages are sent one
   /// after the other. Default: `nil`, unlimited.
-  public var bandwidth: Int?
+  package var bandwidth: Int?
   /// The periods in which the link is down, in time since the start of the simulation: calls that start then fail
   /// immediately with `offline`, messages that arrive then are lost. Default: never.
-  public var outages: [Range<Duration>] = []
+  package var outages: [Range<Duration>] = []
 
-  /// Creates a link, with defaults for omitted parameters.
+  /// Creates a link.
+  ///
+  /// - Parameters:
+  ///   - latency: the latency of a message, in each direction. Default: 20 milliseconds.
+  ///   - loss: the probability, 0 to 1, that an exchange is lost: the connection breaks. Its request and its response
+  ///     are equally likely. Default: 0.
+  ///   - bandwidth: the bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages
+  ///     are sent one after the other. Default: `nil`, unlimited.
+  ///   - outages: the periods in which the link is down, in time since the start of the simulation: calls that start
+  ///     then fail immediately with `offline`, messages that arrive then are lost. Default: never.
   public init(
     latency: DurationDistribution = .constant(.milliseconds(20)), loss: Double = 0, bandwidth: Int? = nil,
     outages: [Range<Duration>] = []
@@ -118,7 +121,7 @@ public struct SimulatedLink: Sendable, Hashable {
   }
 
   /// A link without latency, loss or limits.
-  public static let ideal = SimulatedLink(latency: .constant(.zero))
+  package static let ideal = SimulatedLink(latency: .constant(.zero))
 
   /// The size in bytes of every message in addition to its content, for ``bandwidth``.
   static let headSize = 400

@@ -11,9 +11,8 @@ import Synchronization
 /// `api.withDeadline(_:_:)`, or `withDeadline(_:on:_:)` with ``clock``.
 public final class SimulatedWorld: Sendable {
   /// The seed of the run.
-  public let seed: UInt64
-  /// The simulation's clock.
-  public let clock = SimulatedClock()
+  package let seed: UInt64
+  let simulatedClock = SimulatedClock()
   /// The executor that everything runs on.
   package let executor = ManualExecutor()
   let recorder: SimulationRecorder
@@ -23,10 +22,13 @@ public final class SimulatedWorld: Sendable {
 
   init(seed: UInt64) {
     self.seed = seed
-    recorder = SimulationRecorder(clock: clock)
+    recorder = SimulationRecorder(clock: simulatedClock)
     network = SimulatedNetwork(recorder: recorder)
     tasks = SimulationTasks(executor: executor)
   }
+
+  /// The simulation's clock.
+  public var clock: any MonotonicClock { simulatedClock }
 
   /// The time since the start of the simulation.
   public var now: Duration { clock.now.sinceStart }
@@ -48,7 +50,7 @@ public final class SimulatedWorld: Sendable {
   }
 
   /// Returns the transport of a new device, which reaches every server of this world.
-  public func transport(over link: SimulatedLink = SimulatedLink()) -> SimulatedTransport {
+  public func transport(over link: SimulatedLink = SimulatedLink()) -> any Transport {
     SimulatedTransport(network, link: link, generator: generator())
   }
 
@@ -78,7 +80,7 @@ public final class SimulatedWorld: Sendable {
   ///   - server: the server of the client's base URL.
   ///   - pipeline: the middlewares. Default: none.
   ///   - link: the link of the device. Default: see ``SimulatedLink``.
-  public func client(
+  package func client(
     of server: SimulatedServer, pipeline: Pipeline = Pipeline(), over link: SimulatedLink = SimulatedLink()
   ) -> Client {
     Client(
@@ -94,7 +96,7 @@ public final class SimulatedWorld: Sendable {
   /// Ends all remaining work once the run is over.
   func close() {
     tasks.cancelAll()
-    clock.close()
+    simulatedClock.close()
     network.close()
     // Bounded: work that ignores cancellation is abandoned.
     executor.run(jobs: 100_000)
@@ -143,8 +145,8 @@ extension SimulatedWorld {
   }
 
   /// Schedules an action for a time since the start. The simulation may end earlier.
-  public func at(_ time: Duration, _ action: @escaping @Sendable () -> Void) {
-    clock.plan(at: MonotonicInstant(sinceStart: time), action)
+  package func at(_ time: Duration, _ action: @escaping @Sendable () -> Void) {
+    simulatedClock.plan(at: MonotonicInstant(sinceStart: time), action)
   }
 
   /// Waits for a time.

@@ -12,21 +12,24 @@ import ApusCore
 ///     $0.serviceTime = .exponential(mean: .milliseconds(100))
 ///   }
 ///   server.change(at: .seconds(60)) { $0.capacity /= 2 }
-///   let api = world.client(of: server, over: SimulatedLink(loss: 0.01))
+///   let link = SimulatedLink(loss: 0.01)
+///   let api = Client(baseURL: server.baseURL, transport: world.transport(over: link)) {
+///     $0.settings = world.settings($0.settings)
+///   }
 ///   world.every(.exponential(mean: .milliseconds(10)), for: .seconds(120)) { number in
 ///     _ = try? await api.send(Request<String>.get("/items/\(number)"))
 ///   }
 /// }
-/// print(report.goodput().csv())
+/// print(report.goodput().values)
 /// ```
 public struct Simulation: Sendable {
   /// The seed that determines the run.
-  public var seed: UInt64
+  package var seed: UInt64
   /// Whether concurrent jobs run in a random order, so that each seed tries a different interleaving. Otherwise they
   /// run in the order they were enqueued.
-  public var shufflesJobs: Bool
+  package var shufflesJobs: Bool
   /// The maximum simulated time.
-  public var limit: Duration
+  package var limit: Duration
   /// The number of steps at one instant after which the work counts as an endless loop.
   var stepsAtOneInstant = 10_000_000
 
@@ -73,12 +76,12 @@ public struct Simulation: Sendable {
       if let error = world.tasks.failure { return .workFailed(error) }
       if world.tasks.isEmpty { return nil }
       if Task.isCancelled { return .cancelled }
-      guard let next = world.clock.nextInstant else { return .deadlock }
+      guard let next = world.simulatedClock.nextInstant else { return .deadlock }
       guard next.sinceStart <= limit else { return .limitExceeded }
       if next > instant { (instant, steps) = (next, 0) }
       steps += 1
       if steps > stepsAtOneInstant { return .livelock }
-      world.clock.runNext()
+      world.simulatedClock.runNext()
     }
   }
 
@@ -90,12 +93,12 @@ public struct Simulation: Sendable {
 /// A failure of a simulation, with the code that replays it.
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   /// The reason for a failure.
-  public enum Reason: Sendable {
+  package enum Reason: Sendable {
     /// The test's work threw an error.
     case workFailed(any Error)
     /// All tasks wait and nothing is planned: a deadlock, or work that waits for something outside the simulation.
     case deadlock
-    /// The run exceeded ``Simulation/limit``.
+    /// The run exceeded the limit.
     case limitExceeded
     /// The work loops without time passing.
     case livelock
@@ -104,7 +107,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   }
 
   /// The reason for the failure.
-  public let reason: Reason
+  package let reason: Reason
   /// The events before the failure.
   public let report: SimulationReport
   private let simulation: Simulation
@@ -116,7 +119,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   }
 
   /// The seed of the run.
-  public var seed: UInt64 { report.seed }
+  package var seed: UInt64 { report.seed }
 
   /// The reason, the simulated time, and how to replay the run.
   public var description: String {

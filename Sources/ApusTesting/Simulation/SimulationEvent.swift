@@ -1,10 +1,10 @@
-public import ApusCore
+package import ApusCore
 import Synchronization
 
 /// An event of a simulation.
-public struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
+package struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
   /// The kind of event.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// A client started a call. Clients are numbered from 1, in the order their settings were created.
     case callStarted(client: Int, call: UInt64)
     /// A call that started at `began` ended: with a value, or with an error of code `failure`.
@@ -24,9 +24,9 @@ public struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The time since the start of the simulation.
-  public let time: Duration
+  package let time: Duration
   /// The kind of event.
-  public let kind: Kind
+  package let kind: Kind
 
   package init(time: Duration, kind: Kind) {
     self.time = time
@@ -34,7 +34,7 @@ public struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The event as a line of text.
-  public var description: String {
+  package var description: String {
     let text =
       switch kind {
       case .callStarted(let client, let call): "client \(client): call \(call) starts"

@@ -3,14 +3,13 @@
 /// Two runs with the same seed have equal reports.
 public struct SimulationReport: Sendable, Hashable {
   /// The seed of the run.
-  public let seed: UInt64
+  package let seed: UInt64
   /// The simulated time.
   public let duration: Duration
   /// The events, in order.
-  public let events: [SimulationEvent]
+  package let events: [SimulationEvent]
 
-  /// Creates a report, for example with some of the events of another.
-  public init(seed: UInt64, duration: Duration, events: [SimulationEvent]) {
+  package init(seed: UInt64, duration: Duration, events: [SimulationEvent]) {
     self.seed = seed
     self.duration = duration
     self.events = events
@@ -22,7 +21,7 @@ public struct SimulationReport: Sendable, Hashable {
   }
 
   /// Returns the number of events that `matches`.
-  public func count(where matches: (SimulationEvent.Kind) -> Bool) -> Int {
+  package func count(where matches: (SimulationEvent.Kind) -> Bool) -> Int {
     events.reduce(0) { matches($1.kind) ? $0 + 1 : $0 }
   }
 
@@ -42,10 +41,15 @@ public struct SimulationReport: Sendable, Hashable {
     }
   }
 
+  /// Returns the times at which the test made a note, see ``SimulatedWorld/note(_:)``.
+  public func times(of note: String) -> [Duration] {
+    events.filter { $0.kind == .note(note) }.map(\.time)
+  }
+
   /// Returns the latencies of the successful calls, shortest first.
   ///
   /// - Parameter range: the time in which the calls ended, since the start of the simulation. Default: any time.
-  public func latencies(in range: Range<Duration>? = nil) -> [Duration] {
+  package func latencies(in range: Range<Duration>? = nil) -> [Duration] {
     events.compactMap { event -> Duration? in
       guard case .callEnded(_, _, let began, .none) = event.kind else { return nil }
       guard range?.contains(event.time) ?? true else { return nil }
@@ -63,39 +67,48 @@ public struct SimulationReport: Sendable, Hashable {
 
 // Time series. Rates are per second, whatever the step.
 extension SimulationReport {
-  /// Returns the goodput: successful calls per second.
-  public func goodput(every step: Duration = .seconds(1)) -> SimulationSeries {
+  /// Returns the calls that started per second.
+  public func calls(every step: Duration = .seconds(1)) -> SimulationSeries {
     rate(every: step) { event in
-      if case .callEnded(_, _, _, .none) = event { return true }
+      if case .callStarted = event.kind { return true }
       return false
+    }
+  }
+
+  /// Returns the goodput: successful calls per second.
+  ///
+  /// - Parameters:
+  ///   - limit: the maximum latency of a call that counts. Default: `nil`, any latency.
+  ///   - step: the length of a step. Default: a second.
+  public func goodput(within limit: Duration? = nil, every step: Duration = .seconds(1)) -> SimulationSeries {
+    rate(every: step) { event in
+      guard case .callEnded(_, _, let began, .none) = event.kind else { return false }
+      return limit.map { event.time - began <= $0 } ?? true
     }
   }
 
   /// Returns the failed calls per second.
-  public func failures(every step: Duration = .seconds(1)) -> SimulationSeries {
+  package func failures(every step: Duration = .seconds(1)) -> SimulationSeries {
     rate(every: step) { event in
-      if case .callEnded(_, _, _, .some) = event { return true }
+      if case .callEnded(_, _, _, .some) = event.kind { return true }
       return false
     }
   }
 
-  /// Returns the load on a server: arriving requests per second.
-  public func load(on server: SimulatedServer, every step: Duration = .seconds(1)) -> SimulationSeries {
-    load(on: server.host, every: step)
-  }
-
-  /// Returns the load on the server of a host: arriving requests per second.
+  /// Returns the load on the server of a host: requests per second, including requests while it is down.
   public func load(on host: String, every step: Duration = .seconds(1)) -> SimulationSeries {
     rate(every: step) { event in
-      if case .arrived(let other, _) = event { return other == host }
-      return false
+      switch event.kind {
+      case .arrived(let other, _), .down(let other): other == host
+      default: false
+      }
     }
   }
 
   /// Returns the maximum queue length at the server of a host, sampled at each arrival.
-  public func queueLength(on host: String, every step: Duration = .seconds(1)) -> SimulationSeries {
+  package func queueLength(on host: String, every step: Duration = .seconds(1)) -> SimulationSeries {
     series(every: step) { event in
-      if case .arrived(let other, let waiting) = event, other == host { return Double(waiting) }
+      if case .arrived(let other, let waiting) = event.kind, other == host { return Double(waiting) }
       return nil
     } combining: { values in
       values.max() ?? 0
@@ -103,8 +116,8 @@ extension SimulationReport {
   }
 
   /// Returns the number of events per second that `matches`.
-  public func rate(
-    every step: Duration = .seconds(1), where matches: (SimulationEvent.Kind) -> Bool
+  private func rate(
+    every step: Duration = .seconds(1), where matches: (SimulationEvent) -> Bool
   ) -> SimulationSeries {
     let step = step > .zero ? step : .seconds(1)
     let seconds = step / Duration.seconds(1)
@@ -121,14 +134,14 @@ extension SimulationReport {
   ///   - step: the length of a step; a second if not positive.
   ///   - value: returns the value of an event, or `nil` to skip it.
   ///   - combine: returns the value of a step from the values of its events, of which there may be none.
-  public func series(
-    every step: Duration, of value: (SimulationEvent.Kind) -> Double?, combining combine: ([Double]) -> Double
+  private func series(
+    every step: Duration, of value: (SimulationEvent) -> Double?, combining combine: ([Double]) -> Double
   ) -> SimulationSeries {
     let step = step > .zero ? step : .seconds(1)
     let count = max(1, Int((duration / step).rounded(.up)))
     var all = Array(repeating: [Double](), count: count)
     for event in events {
-      guard let value = value(event.kind) else { continue }
+      guard let value = value(event) else { continue }
       all[max(0, min(count - 1, Int(event.time / step)))].append(value)
     }
     return SimulationSeries(step: step, values: all.map(combine))
@@ -148,13 +161,13 @@ public struct SimulationSeries: Sendable, Hashable {
   }
 
   /// Returns the mean of the steps that start in a range, or zero if there are none.
-  public func mean(in range: Range<Duration>) -> Double {
+  package func mean(in range: Range<Duration>) -> Double {
     let chosen = values.enumerated().filter { range.contains(step * $0.offset) }.map { $0.element }
     return chosen.isEmpty ? 0 : chosen.reduce(0, +) / Double(chosen.count)
   }
 
   /// The largest value, or zero if the series is empty.
-  public var maximum: Double { values.max() ?? 0 }
+  package var maximum: Double { values.max() ?? 0 }
 
   /// Returns the time at which the series first reaches a value and keeps it for a number of steps, such as the time
   /// at which a system has recovered.
@@ -164,31 +177,12 @@ public struct SimulationSeries: Sendable, Hashable {
   ///   - start: steps that start earlier do not count.
   ///   - count: the number of consecutive steps. Default: 5.
   /// - Returns: The start of the first of these steps, or `nil` if there are none.
-  public func recoveryTime(to value: Double, from start: Duration, steps count: Int = 5) -> Duration? {
+  package func recoveryTime(to value: Double, from start: Duration, steps count: Int = 5) -> Duration? {
     var length = 0
     for (index, present) in values.enumerated() where step * index >= start {
       length = present >= value ? length + 1 : 0
       if length == count { return step * (index - count + 1) }
     }
     return nil
-  }
-
-  /// Returns the series as CSV: the time in seconds and the value.
-  public func csv(_ name: String = "value") -> String {
-    Self.csv([name: self])
-  }
-
-  /// Returns several series with the same step as CSV, one column each. Cells after the end of a series are empty.
-  public static func csv(_ columns: KeyValuePairs<String, SimulationSeries>) -> String {
-    var lines = [(["seconds"] + columns.map { $0.key }).joined(separator: ",")]
-    let step = columns.first?.value.step ?? .seconds(1)
-    for index in 0..<(columns.map { $0.value.values.count }.max() ?? 0) {
-      let time = (step * index) / Duration.seconds(1)
-      let cells = columns.map { column in
-        index < column.value.values.count ? "\(column.value.values[index])" : ""
-      }
-      lines.append((["\(time)"] + cells).joined(separator: ","))
-    }
-    return lines.joined(separator: "\n") + "\n"
   }
 }

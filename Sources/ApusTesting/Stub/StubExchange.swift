@@ -30,7 +30,7 @@ public struct StubExchange: Sendable, Identifiable {
   /// The content that was sent.
   public internal(set) var content = Data()
   /// Whether the complete content was sent.
-  public internal(set) var isRequestComplete = false
+  package internal(set) var isRequestComplete = false
   /// The announced length of the content in bytes; `nil` without content and for streams of unknown length.
   package let announcedLength: Int64?
   /// The status of the response; `nil` before its head.
@@ -38,15 +38,15 @@ public struct StubExchange: Sendable, Identifiable {
   /// The outcome of the exchange.
   public internal(set) var outcome = Outcome.inFlight
   /// The id of the call.
-  public let call: CallID
+  package let call: CallID
   /// The endpoint of the call.
-  public let endpoint: EndpointIdentity
+  package let endpoint: EndpointIdentity
   /// The tags of the call.
   public let tags: [Tag]
   /// The number of the call's attempt, from 1.
   public let attempt: Int
   /// The name of the call's environment.
-  public let environment: String
+  package let environment: String
 
   init(id: Int, request: RequestMessage, context: ExchangeContext) {
     self.id = id
@@ -64,7 +64,10 @@ public struct StubExchange: Sendable, Identifiable {
   /// The request target (path and query) as sent.
   public var target: String { request.target }
   /// The fields of the request.
-  public var fields: HTTPFields { request.head.headerFields }
+  package var fields: HTTPFields { request.head.headerFields }
+  /// Returns the value of a field (header), or `nil` if there is none. The case of the name does not matter; several
+  /// lines are joined by ", " (RFC 9110 section 5.3).
+  public func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
   /// The content decoded as UTF-8.
   public var text: String { String(decoding: content, as: UTF8.self) }
 }

@@ -1,6 +1,6 @@
 public import ApusCore
 public import ApusWaiting
-public import HTTPTypes
+package import HTTPTypes
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -78,7 +78,8 @@ extension StubReply.Step {
   }
 }
 
-// Each reply sets `Content-Length`, and `Content-Type` where it is known, unless `fields` has them.
+// Each reply sets `Content-Length`, and `Content-Type` where it is known, unless `fields` has them. Invalid fields make
+// the exchange fail.
 extension StubReply {
   /// Creates a response with a status and, optionally, text.
   ///
@@ -86,20 +87,20 @@ extension StubReply {
   ///
   /// - Parameters:
   ///   - status: 0 to 999.
-  ///   - fields: the fields (headers) of the head.
+  ///   - fields: the fields (headers) of the head, such as `["Retry-After": "1"]`.
   ///   - content: the content (body), sent as UTF-8.
-  public static func status(_ status: Int, fields: HTTPFields = [:], content: String = "") -> StubReply {
+  public static func status(_ status: Int, fields: FieldLines = [:], content: String = "") -> StubReply {
     complete(Data(content.utf8), nil, status, fields)
   }
 
   /// Creates a response of JSON, sent as written.
-  public static func json(_ json: String, status: Int = 200, fields: HTTPFields = [:]) -> StubReply {
+  public static func json(_ json: String, status: Int = 200, fields: FieldLines = [:]) -> StubReply {
     complete(Data(json.utf8), "application/json", status, fields)
   }
 
   /// Creates a response of a value encoded as JSON. If encoding fails, the exchange fails with the encoder's error.
   public static func encoded(
-    _ value: some Encodable, encoder: JSONEncoder = JSONEncoder(), status: Int = 200, fields: HTTPFields = [:]
+    _ value: some Encodable, encoder: JSONEncoder = JSONEncoder(), status: Int = 200, fields: FieldLines = [:]
   ) -> StubReply {
     do {
       return complete(try encoder.encode(value), "application/json", status, fields)
@@ -109,18 +110,18 @@ extension StubReply {
   }
 
   /// Creates a response of plain text.
-  public static func text(_ text: String, status: Int = 200, fields: HTTPFields = [:]) -> StubReply {
+  public static func text(_ text: String, status: Int = 200, fields: FieldLines = [:]) -> StubReply {
     complete(Data(text.utf8), "text/plain; charset=utf-8", status, fields)
   }
 
   /// Creates a response of bytes with a media type.
   public static func bytes(
-    _ bytes: Data, type: String = "application/octet-stream", status: Int = 200, fields: HTTPFields = [:]
+    _ bytes: Data, type: String = "application/octet-stream", status: Int = 200, fields: FieldLines = [:]
   ) -> StubReply {
     complete(bytes, type, status, fields)
   }
 
-  /// Creates a response whose content arrives in pieces, without announcing its length.
+  /// Creates a response whose text arrives in pieces, without announcing its length.
   ///
   /// - Parameters:
   ///   - pieces: the content; empty pieces are left out.
@@ -128,19 +129,19 @@ extension StubReply {
   ///   - status: the status.
   ///   - fields: the fields of the head; a `Content-Length` announces the length.
   public static func pieces(
-    _ pieces: [Data], gate: Gate? = nil, status: Int = 200, fields: HTTPFields = [:]
+    _ pieces: [String], gate: Gate? = nil, status: Int = 200, fields: FieldLines = [:]
+  ) -> StubReply {
+    self.pieces(pieces.map { Data($0.utf8) }, gate: gate, status: status, fields: fields)
+  }
+
+  /// Creates a response whose bytes arrive in pieces, like ``pieces(_:gate:status:fields:)`` with text.
+  package static func pieces(
+    _ pieces: [Data], gate: Gate? = nil, status: Int = 200, fields: FieldLines = [:]
   ) -> StubReply {
     let steps = pieces.filter { !$0.isEmpty }.flatMap { piece in
       (gate.map { [Step.wait($0)] } ?? []) + [Step.piece(piece)]
     }
-    return StubReply(status: status, fields: fields, content: steps)
-  }
-
-  /// Creates a response whose text arrives in pieces, without announcing its length.
-  public static func pieces(
-    _ pieces: [String], gate: Gate? = nil, status: Int = 200, fields: HTTPFields = [:]
-  ) -> StubReply {
-    self.pieces(pieces.map { Data($0.utf8) }, gate: gate, status: status, fields: fields)
+    return checked(fields, StubReply(status: status, fields: fields.httpFields, content: steps))
   }
 
   /// Creates a reply that makes the exchange throw an error. Use a `TransportError` to simulate a real transport.
@@ -153,11 +154,19 @@ extension StubReply {
   /// A reply that never arrives: the exchange waits until it is cancelled or times out.
   public static let stalled = StubReply.status(500).opening([.stall])
 
-  private static func complete(_ content: Data, _ type: String?, _ status: Int, _ fields: HTTPFields) -> StubReply {
-    var fields = fields
+  private static func complete(_ content: Data, _ type: String?, _ status: Int, _ lines: FieldLines) -> StubReply {
+    var fields = lines.httpFields
     if let type, fields[.contentType] == nil { fields[.contentType] = type }
     if fields[.contentLength] == nil, status != 204 { fields[.contentLength] = String(content.count) }
-    return StubReply(status: status, fields: fields, content: content.isEmpty ? [] : [.piece(content)])
+    let steps = content.isEmpty ? [] : [Step.piece(content)]
+    return checked(lines, StubReply(status: status, fields: fields, content: steps))
+  }
+
+  /// Returns the reply, or a failure if some fields are not valid.
+  private static func checked(_ fields: FieldLines, _ reply: StubReply) -> StubReply {
+    guard let line = fields.lines.first(where: { $0.httpField == nil }) else { return reply }
+    let detail = "the stubbed reply has a field that is not valid: \(line.name)"
+    return failure(TransportError(.invalidRequest, requestState: .notSent, detail: detail))
   }
 }
 
@@ -201,7 +210,7 @@ extension StubReply {
   }
 
   /// Adds trailers (fields after the content). Not sent in response to HEAD.
-  public func trailers(_ trailers: HTTPFields) -> StubReply {
+  package func trailers(_ trailers: HTTPFields) -> StubReply {
     var reply = self
     reply.trailers = trailers
     return reply

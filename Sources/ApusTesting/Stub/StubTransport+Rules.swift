@@ -3,7 +3,7 @@ public import HTTPTypes
 
 extension StubTransport {
   /// A closure that returns the reply to a request.
-  public typealias Handler = @Sendable (StubExchange) async throws -> StubReply
+  package typealias Handler = @Sendable (StubExchange) async throws -> StubReply
 
   /// Adds a rule for requests with a method and a target.
   ///
@@ -15,11 +15,9 @@ extension StubTransport {
     on(method, target, replies: [reply])
   }
 
-  /// Adds a rule for requests with a method and a target that gives one reply after the other.
-  public func on(
-    _ method: HTTPRequest.Method, _ target: String, replies: [StubReply], whenExhausted: Exhaustion = .repeatLast
-  ) {
-    add("\(method.rawValue) \(Redaction().target(target))", .listed(replies, whenExhausted)) { request, _ in
+  /// Adds a rule for requests with a method and a target that gives one reply after the other, and then repeats the last.
+  public func on(_ method: HTTPRequest.Method, _ target: String, replies: [StubReply]) {
+    add("\(method.rawValue) \(Redaction().target(target))", .listed(replies, .repeatLast)) { request, _ in
       guard request.head.method == method else { return false }
       if target.contains("?") { return request.target == target }
       return request.target.prefix { $0 != "?" } == target
@@ -31,10 +29,12 @@ extension StubTransport {
     on(endpoint, replies: [reply])
   }
 
-  /// Adds a rule for calls of an endpoint type that gives one reply after the other.
-  public func on<E: Endpoint>(
-    _ endpoint: E.Type, replies: [StubReply], whenExhausted: Exhaustion = .repeatLast
-  ) {
+  /// Adds a rule for calls of an endpoint type that gives one reply after the other, and then repeats the last.
+  public func on<E: Endpoint>(_ endpoint: E.Type, replies: [StubReply]) {
+    on(endpoint, replies: replies, whenExhausted: .repeatLast)
+  }
+
+  package func on<E: Endpoint>(_ endpoint: E.Type, replies: [StubReply], whenExhausted: Exhaustion) {
     add("calls of \(endpoint)", .listed(replies, whenExhausted)) { _, context in
       context.call.endpoint.type.map { ObjectIdentifier($0) } == ObjectIdentifier(endpoint)
     }
@@ -49,9 +49,9 @@ extension StubTransport {
     on(template: template, replies: [reply])
   }
 
-  /// Adds a rule for calls with a method and a path template that gives one reply after the other.
-  public func on(template: String, replies: [StubReply], whenExhausted: Exhaustion = .repeatLast) {
-    add("the template \(template)", .listed(replies, whenExhausted)) { _, context in
+  /// Adds a rule for calls with a method and a path template that gives one reply after the other, and then repeats the last.
+  public func on(template: String, replies: [StubReply]) {
+    add("the template \(template)", .listed(replies, .repeatLast)) { _, context in
       "\(context.call.endpoint.method.rawValue) \(context.call.endpoint.template)" == template
     }
   }
@@ -62,7 +62,7 @@ extension StubTransport {
   ///   - matches: returns whether the rule applies; the request's content is complete.
   ///   - reply: returns the reply; if the closure throws, the exchange throws the same error.
   public func on(
-    where matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool, reply: @escaping Handler
+    where matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool, reply: @escaping @Sendable (StubExchange) async throws -> StubReply
   ) {
     add("requests that a closure selects", .made(reply), matches)
   }

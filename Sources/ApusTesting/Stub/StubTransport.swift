@@ -19,7 +19,7 @@ import HTTPTypes
 /// returns a reply is not interrupted.
 public final class StubTransport: Transport {
   /// The behavior of a rule whose replies are all used up.
-  public enum Exhaustion: Sendable, Hashable {
+  package enum Exhaustion: Sendable, Hashable {
     /// Repeats the last reply.
     case repeatLast
     /// Fails with a `TransportError` of kind `invalidRequest`.
@@ -123,7 +123,7 @@ extension StubTransport {
   public var exchanges: [StubExchange] { monitor.read(\.exchanges) }
 
   /// The exchanges in flight.
-  public var openExchanges: [StubExchange] { exchanges.filter { $0.outcome == .inFlight } }
+  package var openExchanges: [StubExchange] { exchanges.filter { $0.outcome == .inFlight } }
 
   /// Waits until at least `count` requests were sent completely, and returns all exchanges.
   ///

@@ -46,7 +46,7 @@ extension TestServer {
 extension RecordedExchange {
   /// Everything that the server saw of the request.
   var seen: String {
-    let fields = request.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    let fields = request.fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     return "\(request.method) \(request.target)\n\(fields)\n\(request.text)"
   }
 

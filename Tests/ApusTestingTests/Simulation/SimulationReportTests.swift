@@ -59,16 +59,6 @@ struct SimulationReportTests {
     #expect(series.recoveryTime(to: 8, from: .seconds(4)) == nil)
   }
 
-  @Test("A series is exported as CSV")
-  func csv() {
-    let short = SimulationSeries(step: .milliseconds(500), values: [1, 2.5])
-    let long = SimulationSeries(step: .milliseconds(500), values: [3, 4, 5])
-    #expect(short.csv("ours") == "seconds,ours\n0.0,1.0\n0.5,2.5\n")
-    #expect(
-      SimulationSeries.csv(["none": short, "ours": long])
-        == "seconds,none,ours\n0.0,1.0,3.0\n0.5,2.5,4.0\n1.0,,5.0\n")
-  }
-
   @Test("Each event is a line of text")
   func lines() {
     let events = [

@@ -37,7 +37,7 @@ struct RedirectFaultsTests {
 
   /// Returns everything that a server received of a request.
   private func seen(_ exchange: RecordedExchange) -> String {
-    let fields = exchange.fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    let fields = exchange.fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     return "\(exchange.method) \(exchange.target)\n\(fields)\n\(exchange.text)"
   }
 

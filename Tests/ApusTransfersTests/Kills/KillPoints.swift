@@ -34,7 +34,10 @@ enum KillPoints {
       ]
       guard (try? process.run()) != nil else { continue }
       process.waitUntilExit()
-      if process.terminationStatus == 0 { return library }
+      guard process.terminationStatus == 0 else { continue }
+      // The tests use it to the end of this process.
+      atexit { if let library = KillPoints.library { unlink(library) } }
+      return library
     }
     return nil
   }

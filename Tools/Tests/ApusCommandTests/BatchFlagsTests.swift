@@ -21,7 +21,7 @@ struct BatchFlagsTests {
       let input = line(1, "\(server.origin)/") + line(2, "http://eve:other@127.0.0.1:\(server.port)/")
       let run = try await ToolRun.of(["batch"] + arguments, .init(input: Data(input.utf8)))
       #expect(run.status == 0)
-      #expect(server.exchanges.map { $0.fields["Authorization"] } == [field, field])
+      #expect(server.exchanges.map { $0.field("Authorization") } == [field, field])
     }
   }
 
@@ -49,7 +49,7 @@ struct BatchFlagsTests {
         #expect(other.exchanges.isEmpty)
         // Without credentials all lines are sent.
         let plain = try await ToolRun.of("batch", input: line(1, server.origin) + line(2, other.origin)).results()
-        #expect(plain[2]?.body == "other" && other.exchanges.first?.fields["Authorization"] == nil)
+        #expect(plain[2]?.body == "other" && other.exchanges.first?.field("Authorization") == nil)
       }
     }
   }
@@ -67,7 +67,7 @@ struct BatchFlagsTests {
           "batch", "--bearer", "t0ken", "--credentials-for", server.origin, input: input)
         let results = try run.results()
         #expect(results[1]?.code == "otherOrigin" && results[2]?.body == "hi")
-        #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t0ken"] && other.exchanges.isEmpty)
+        #expect(server.exchanges.map { $0.field("Authorization") } == ["Bearer t0ken"] && other.exchanges.isEmpty)
       }
     }
   }
@@ -151,7 +151,7 @@ struct BatchFlagsTests {
       #expect(direct[1]?.code == "connectionFailed")
       #expect(proxy.exchanges.map(\.target) == ["http://a.example/b", "http://a.example/c"])
       let password = "Basic dXNlcjpzZWNyZXQ="
-      #expect(proxy.exchanges.map { $0.fields["Proxy-Authorization"] } == [password, password])
+      #expect(proxy.exchanges.map { $0.field("Proxy-Authorization") } == [password, password])
     }
   }
 

@@ -30,14 +30,14 @@ struct DownloadFaultTests {
   func unusableRange() async throws {
     let file = FileOnServer()
     try await TestServer.with { request in
-      if request.fields["Range"] != nil { return Self.otherPart }
+      if request.field("Range") != nil { return Self.otherPart }
       return request.number == 0 ? file.reply(to: request).stalling(at: .content(600_000)) : file.reply(to: request)
     } body: { server in
       try await interrupt(server)
       let run = try await ToolRun.of(["download", server.origin, "--continue"] + arguments)
       #expect(run.status == 0 && run.error == "", "\(run.error)")
       #expect(try folder.bytes("out") == Data(file.bytes))
-      #expect(server.exchanges.map { $0.fields["Range"] != nil } == [false, true, false])
+      #expect(server.exchanges.map { $0.field("Range") != nil } == [false, true, false])
     }
   }
 
@@ -45,7 +45,7 @@ struct DownloadFaultTests {
   func rejected() async throws {
     let file = FileOnServer()
     try await TestServer.with { request in
-      request.fields["Range"] == nil
+      request.field("Range") == nil
         ? file.reply(to: request).stalling(at: .content(600_000)) : .text("no", status: 403)
     } body: { server in
       try await interrupt(server)
@@ -99,7 +99,7 @@ struct DownloadFaultTests {
       let accepted = try await ToolRun.of(
         ["download", server.origin, "--force", "-H", "Accept-Encoding: gzip"] + arguments)
       #expect(accepted.status == 0 && accepted.error == "")
-      #expect(server.exchanges.map { $0.fields["Accept-Encoding"] } == ["identity", "gzip"])
+      #expect(server.exchanges.map { $0.field("Accept-Encoding") } == ["identity", "gzip"])
     }
   }
 

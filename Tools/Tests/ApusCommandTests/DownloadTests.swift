@@ -24,8 +24,8 @@ struct DownloadTests {
       #expect(try folder.bytes("out") == Data(file.bytes))
       #expect(folder.names == ["out"])
       let exchange = try #require(server.exchanges.first)
-      #expect(exchange.target == "/a?b=1" && exchange.fields["X-A"] == "1")
-      #expect(exchange.fields["Authorization"] == "Bearer t")
+      #expect(exchange.target == "/a?b=1" && exchange.field("X-A") == "1")
+      #expect(exchange.field("Authorization") == "Bearer t")
     }
   }
 
@@ -105,7 +105,7 @@ struct DownloadTests {
       #expect(run.status == 0, "\(run.error)")
       #expect(try folder.bytes("out") == Data(file.bytes))
       #expect(folder.names == ["out"])
-      #expect(server.exchanges.map { $0.fields["Range"] } == [nil, "bytes=\(kept)-"])
+      #expect(server.exchanges.map { $0.field("Range") } == [nil, "bytes=\(kept)-"])
     }
   }
 
@@ -122,7 +122,7 @@ struct DownloadTests {
       }
       #expect(try await ToolRun.of(arguments).status == 0)
       #expect(try folder.bytes("out") == Data(file.bytes))
-      #expect(server.exchanges.allSatisfy { $0.fields["Range"] == nil })
+      #expect(server.exchanges.allSatisfy { $0.field("Range") == nil })
     }
   }
 
@@ -142,7 +142,7 @@ struct DownloadTests {
       let setting = ToolRun.Setting(environment: profiles.environment)
       let run = try await ToolRun.of(arguments + ["--profile", "work"], setting)
       #expect(run.status == 0, "\(run.error)")
-      #expect(server.exchanges.map { $0.fields["Range"] } == [nil, nil])
+      #expect(server.exchanges.map { $0.field("Range") } == [nil, nil])
       #expect(try folder.bytes("out") == Data(file.bytes))
     }
   }

@@ -26,9 +26,9 @@ struct EventsTests {
           """#)
       #expect(run.error == "")
       let exchange = try #require(server.exchanges.first)
-      #expect(exchange.target == "/e?x=1" && exchange.fields["X-A"] == "1")
-      #expect(exchange.fields["Accept"] == "text/event-stream")
-      #expect(exchange.fields["Last-Event-ID"] == nil)
+      #expect(exchange.target == "/e?x=1" && exchange.field("X-A") == "1")
+      #expect(exchange.field("Accept") == "text/event-stream")
+      #expect(exchange.field("Last-Event-ID") == nil)
     }
   }
 
@@ -46,7 +46,7 @@ struct EventsTests {
       #expect(run.status == 0, "\(run.error)")
       #expect(
         run.lines == [#"{"event":"message","id":"1","data":"a"}"#, #"{"event":"message","id":"2","data":"b"}"#])
-      #expect(server.exchanges.map { $0.fields["Last-Event-ID"] } == ["0", "1", "2"])
+      #expect(server.exchanges.map { $0.field("Last-Event-ID") } == ["0", "1", "2"])
     }
   }
 
@@ -57,7 +57,7 @@ struct EventsTests {
     } body: { server in
       let run = try await ToolRun.of("events", server.origin, "-H", "last-event-id: 0")
       #expect(run.status == 0, "\(run.error)")
-      #expect(server.exchanges.map { $0.fields["Last-Event-ID"] } == ["0", "1"])
+      #expect(server.exchanges.map { $0.field("Last-Event-ID") } == ["0", "1"])
     }
   }
 

@@ -22,7 +22,7 @@ struct LoginTests {
         #expect(run.error == "")
       }
       let basic = "Basic YWRhOnNlY3JldA=="
-      #expect(server.exchanges.map { $0.fields["Authorization"] } == [basic, basic])
+      #expect(server.exchanges.map { $0.field("Authorization") } == [basic, basic])
     }
   }
 
@@ -38,21 +38,21 @@ struct LoginTests {
       let login = try await profiles.run("login", "work", server.origin, "--bearer", "--from", file.path)
       #expect(login.text == "work: signed in to \(server.origin)\n")
       _ = try await profiles.run("send", "--profile", "work", server.origin)
-      #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t0ken"])
+      #expect(server.exchanges.map { $0.field("Authorization") } == ["Bearer t0ken"])
     }
   }
 
   @Test("Digest authentication does not send the password")
   func digest() async throws {
     try await TestServer.with { request in
-      let isProven = request.fields["Authorization"]?.hasPrefix("Digest ") == true
+      let isProven = request.field("Authorization")?.hasPrefix("Digest ") == true
       let challenge = #"Digest realm="r", nonce="abc", qop="auth", algorithm=SHA-256"#
       return isProven ? .text("hi") : .text("who?", status: 401, fields: ["WWW-Authenticate": challenge])
     } body: { server in
       _ = try await profiles.run("login", "work", server.origin, "--digest", "ada", input: "secret\n")
       let run = try await profiles.run("send", "--profile", "work", server.origin)
       #expect(run.text == "hi", "\(run.error)")
-      let shown = try #require(server.exchanges.last?.fields["Authorization"])
+      let shown = try #require(server.exchanges.last?.field("Authorization"))
       #expect(shown.contains(#"username="ada""#) && !shown.contains("secret"))
       let curl = try await profiles.run("send", "--curl", "--profile", "work", server.origin)
       #expect(curl.text.contains("--digest --user ") && !curl.text.contains("secret"))

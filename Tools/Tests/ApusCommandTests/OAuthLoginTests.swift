@@ -61,7 +61,7 @@ struct OAuthLoginTests {
       #expect(run.text == "hi", "\(run.error)")
       let page = try #require(server.exchanges.first { $0.target.hasPrefix("/authorize?") }?.target)
       #expect(page.contains("code_challenge_method=S256") && page.contains("scope=openid+films%3Aread"))
-      #expect(server.exchanges.last?.fields["Authorization"] == "Bearer access-1")
+      #expect(server.exchanges.last?.field("Authorization") == "Bearer access-1")
       let other = try await profiles.run("send", "--profile", "work", "https://other.example/")
       #expect(other.status == 3 && other.error.contains("Nothing was sent."), "\(other.error)")
     }
@@ -92,7 +92,7 @@ struct OAuthLoginTests {
       #expect(run.text == "hi", "\(run.error)")
       let again = try await profiles.run("send", "--profile", "work", "/b")
       #expect(again.text == "hi", "\(again.error)")
-      let sent = server.exchanges.filter { ["/a", "/b"].contains($0.target) }.map { $0.fields["Authorization"] }
+      let sent = server.exchanges.filter { ["/a", "/b"].contains($0.target) }.map { $0.field("Authorization") }
       #expect(sent == ["Bearer access-1", "Bearer access-2", "Bearer access-2"])
       #expect(server.exchanges.filter { $0.text.contains("grant_type=refresh_token") }.count == 1)
     }

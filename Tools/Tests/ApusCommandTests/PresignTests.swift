@@ -83,7 +83,7 @@ struct PresignTests {
       let url = "http://127.0.0.1:\(server.port)/films"
       let run = try await ToolRun.of(words + [url])
       #expect(run.text == "hi", "\(run.error)")
-      let authorization = try #require(server.exchanges.first?.fields["Authorization"])
+      let authorization = try #require(server.exchanges.first?.field("Authorization"))
       #expect(authorization.hasPrefix("AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/"))
       #expect(authorization.contains("/eu-central-1/execute-api/aws4_request, SignedHeaders="))
       let curl = try await ToolRun.of(words + ["--curl", url])

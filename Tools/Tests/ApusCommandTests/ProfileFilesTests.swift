@@ -81,7 +81,7 @@ struct ProfileFilesTests {
         #expect(run.status == 0, "\(run.error)")
         #expect(profiles.credentials.count == 1)
       }
-      let shown = Set(server.exchanges.map { $0.fields["Authorization"] })
+      let shown = Set(server.exchanges.map { $0.field("Authorization") })
       #expect(shown.isSubset(of: ["Bearer one", "Bearer two"]))
     }
   }
@@ -95,7 +95,7 @@ struct ProfileFilesTests {
       let run = try await profiles.logIn("work", server.origin, token: "t0ken")
       #expect(run.status == 0)
       _ = try await profiles.run("send", "--profile", "work", "/")
-      #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t0ken"])
+      #expect(server.exchanges.map { $0.field("Authorization") } == ["Bearer t0ken"])
       #expect(profiles.credentials.count == 1)
       #expect(profiles.files(with: "old.example") == [])
     }
@@ -116,7 +116,7 @@ struct ProfileFilesTests {
       let login = try await profiles.logIn("work", server.origin, token: "two")
       #expect(login.status == 0, "\(login.error)")
       _ = try await profiles.run("send", "--profile", "work", "/")
-      #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer one", "Bearer two"])
+      #expect(server.exchanges.map { $0.field("Authorization") } == ["Bearer one", "Bearer two"])
       #expect(profiles.credentials.count == 1)
       #expect(profiles.contents.allSatisfy { !$0.hasSuffix(".part") })
     }

@@ -16,7 +16,7 @@ struct ProfileTests {
       _ = try await profiles.run("send", "--profile", "work", "/users?a=b")
       _ = try await profiles.run("send", "--profile", "work", "put", "/users/7", "name=Ada")
       #expect(server.exchanges.map { "\($0.method) \($0.target)" } == ["GET /users?a=b", "PUT /users/7"])
-      #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t0ken", "Bearer t0ken"])
+      #expect(server.exchanges.map { $0.field("Authorization") } == ["Bearer t0ken", "Bearer t0ken"])
     }
   }
 
@@ -41,7 +41,7 @@ struct ProfileTests {
   @Test("A redirect to another server carries no credentials")
   func redirect() async throws {
     try await TestServer.with { request in
-      .text("there \(request.fields["Authorization"] ?? "without")")
+      .text("there \(request.field("Authorization") ?? "without")")
     } body: { other in
       try await TestServer.with { _ in
         .text("moved", status: 307, fields: ["Location": "\(other.origin)/new"])
@@ -50,7 +50,7 @@ struct ProfileTests {
         let run = try await profiles.run("send", "--profile", "work", "/old")
         #expect(run.text == "there without")
         #expect(run.status == 0)
-        #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Basic YWRhOnNlY3JldA=="])
+        #expect(server.exchanges.map { $0.field("Authorization") } == ["Basic YWRhOnNlY3JldA=="])
         #expect(other.exchanges.map(\.target) == ["/new"])
       }
     }
@@ -72,7 +72,7 @@ struct ProfileTests {
         #expect(answers[1]?.body == "hi")
         #expect(answers[2]?.code == "invalidRequest" && answers[2]?.requestState == "notSent")
         #expect(answers[2]?.error?.contains("The profile “work” is for \(server.origin)") == true)
-        #expect(server.exchanges.map { $0.fields["Authorization"] } == ["Bearer t0ken"])
+        #expect(server.exchanges.map { $0.field("Authorization") } == ["Bearer t0ken"])
         #expect(other.exchanges.isEmpty)
       }
     }

@@ -45,7 +45,7 @@ final class AuthorizationServer: Sendable {
   func allowDevice() { state.withLock { $0.isDeviceAllowed = true } }
 
   func reply(to request: RecordedRequest) -> Reply {
-    let issuer = "http://\(request.fields["Host"] ?? "")"
+    let issuer = "http://\(request.field("Host") ?? "")"
     let (path, query) = Self.parts(of: request.target)
     let form = Self.values(request.text)
     switch path {
@@ -57,7 +57,7 @@ final class AuthorizationServer: Sendable {
     case "/revoke":
       state.withLock { $0.revoked.append(form["token"] ?? "") }
       return .status(200)
-    default: return api(request.fields["Authorization"])
+    default: return api(request.field("Authorization"))
     }
   }
 
@@ -129,7 +129,7 @@ final class AuthorizationServer: Sendable {
 
   private func hasIdentity(_ request: RecordedRequest, _ form: [String: String]) -> Bool {
     guard let clientSecret else { return form["client_id"] == "tool" }
-    return request.fields["Authorization"] == "Basic \(Data("tool:\(clientSecret)".utf8).base64EncodedString())"
+    return request.field("Authorization") == "Basic \(Data("tool:\(clientSecret)".utf8).base64EncodedString())"
   }
 
   // MARK: Tokens

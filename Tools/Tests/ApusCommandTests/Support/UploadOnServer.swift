@@ -73,7 +73,7 @@ final class UploadOnServer: Sendable {
   /// Returns `false` if the content does not continue the upload.
   private func append(_ request: RecordedRequest, atMost part: Int) -> Bool {
     state.withLock { state in
-      guard request.fields["Upload-Offset"] == "\(state.content.count)" else { return false }
+      guard request.field("Upload-Offset") == "\(state.content.count)" else { return false }
       state.content += request.content.prefix(part)
       return true
     }

@@ -1,39 +1,33 @@
 /// One field line of a message (one line of its headers or trailers) as sent on the wire (RFC 9110 section 5).
-public struct FieldLine: Sendable, Hashable, CustomStringConvertible {
+package struct FieldLine: Sendable, Hashable, CustomStringConvertible {
   /// The name, in the case it was sent in.
-  public var name: String
+  package var name: String
   /// The value, without leading and trailing white space.
-  public var value: String
+  package var value: String
 
   /// Creates a line. Neither part is validated: a test may want to send an invalid one.
-  public init(name: String, value: String) {
+  package init(name: String, value: String) {
     self.name = name
     self.value = value
   }
 
   /// The line as sent on the wire, without CRLF.
-  public var description: String { "\(name): \(value)" }
+  package var description: String { "\(name): \(value)" }
 }
 
-/// The field lines of a head or of trailers, in order, neither merged nor normalized.
+/// The fields (headers) or trailers of a message in a test, in order: `["ETag": "\"v1\"", "Retry-After": "1"]`.
 ///
-/// HTTPTypes' `HTTPFields` cleans up invalid values. A test needs to see, and to send, exactly what is on the wire.
-public struct FieldLines: Sendable, Hashable, RandomAccessCollection {
-  private var lines: [FieldLine]
+/// A name may be repeated, for several lines of one field.
+public struct FieldLines: Sendable, Hashable {
+  /// The lines in order, neither merged nor normalized.
+  ///
+  /// HTTPTypes' `HTTPFields` cleans up invalid values. A test needs to see, and to send, exactly what is on the wire.
+  package private(set) var lines: [FieldLine]
 
   /// Creates a list of lines in the given order.
-  public init(_ lines: [FieldLine] = []) {
+  package init(_ lines: [FieldLine] = []) {
     self.lines = lines
   }
-
-  /// The position of the first line.
-  public var startIndex: Int { lines.startIndex }
-
-  /// The position after the last line.
-  public var endIndex: Int { lines.endIndex }
-
-  /// The line at a position.
-  public subscript(position: Int) -> FieldLine { lines[position] }
 
   /// The value of a field, or `nil` if there is none. Several lines are joined by ", " (RFC 9110 section 5.3).
   ///
@@ -52,24 +46,24 @@ public struct FieldLines: Sendable, Hashable, RandomAccessCollection {
   }
 
   /// Returns the values of all lines with a name (compared case-insensitively), in order.
-  public func values(of name: String) -> [String] {
+  package func values(of name: String) -> [String] {
     lines.filter { Self.isSame($0.name, name) }.map(\.value)
   }
 
   /// Appends a line, even if there already is one with its name.
-  public mutating func append(_ line: FieldLine) {
+  package mutating func append(_ line: FieldLine) {
     lines.append(line)
   }
 
   /// Whether a comma-separated field has `token` among its members, compared case-insensitively.
-  func contains(_ token: String, in name: String) -> Bool {
+  package func contains(_ token: String, in name: String) -> Bool {
     values(of: name).contains { value in
       value.split(separator: ",").contains { Self.isSame(String($0.trimmingPrefix(while: \.isWhitespace)), token) }
     }
   }
 
   /// The lines as sent on the wire, not validated.
-  var wireFormat: String { map { "\($0)\r\n" }.joined() }
+  package var wireFormat: String { lines.map { "\($0)\r\n" }.joined() }
 
   private static func isSame(_ one: String, _ other: String) -> Bool {
     one == other || one.lowercased() == other.lowercased()
