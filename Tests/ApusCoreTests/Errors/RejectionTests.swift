@@ -110,6 +110,19 @@ import Foundation
     #expect(error.content?.data.count == CallError.contentLimit)
   }
 
+  @Test(
+    "People see the server's sentence for statuses of 4xx, and a standard text for any other status",
+    arguments: [
+      (400, "Name is taken"), (422, "Name is taken"), (500, "The server has a problem. Try again later."),
+      (503, "The server has a problem. Try again later."), (399, "The server could not do this."),
+      (600, "The server could not do this."),
+    ])
+  func shownSentence(status: Int, message: String) async throws {
+    let error = try await refusal(.json(#"{"message":"Name is taken"}"#, status: status))
+    #expect(error.message == message && error.errorDescription == message)
+    #expect(error.rejection?.message == "Name is taken")
+  }
+
   @Test("A rejection can be decoded as the endpoint's own type")
   func ownType() async throws {
     struct Invalid: Decodable, Sendable, Equatable { var fields: [String] }

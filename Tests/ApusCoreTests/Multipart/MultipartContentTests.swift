@@ -101,6 +101,8 @@ import Foundation
     #expect(error?.detail.hasPrefix("part 2 of the multipart content: ") == true)
     let missing = await failure { try await message([.file("a", at: "/no/such/file")]) }
     #expect(missing?.code == .encoding)
+    let detail = "part 1 of the multipart content: the file /no/such/file cannot be sent: there is no such file"
+    #expect(missing?.detail == detail && missing?.message.contains("/no") == false)
     let none = await failure { try await message([]) }
     #expect(none?.code == .encoding)
   }

@@ -140,6 +140,23 @@ struct RetryMiddlewareTests {
     #expect(await bench.outcome(bench.client())?.requestState == .notSent)
   }
 
+  @Test("The description of an error counts attempts as the policy does, and names the immediate retry")
+  func countedAttempts() async throws {
+    bench.answer(.unreachable)
+    let unreachable = try #require(await bench.outcome(bench.client()))
+    #expect(unreachable.attempts == 4 && unreachable.failedAttempts.count == 4)
+    #expect(
+      unreachable.description.hasSuffix(
+        "[connectionFailed, notSent, 3 attempts and an immediate retry, "
+          + "not retried: the maximum number of attempts is reached]"), "\(unreachable)")
+    let single = try #require(await bench.outcome(bench.client(RetryPolicy(maximumAttempts: 1))))
+    #expect(single.description.hasSuffix("[connectionFailed, notSent]"), "\(single)")
+    bench.answer(.unreachable, .status(404))
+    let rejected = try #require(await bench.outcome(bench.client()))
+    #expect(
+      rejected.description.hasSuffix("[rejected, responded, 1 attempt and an immediate retry]"), "\(rejected)")
+  }
+
   // MARK: What the server says
 
   @Test("The server's delay is honored, plus a little jitter")

@@ -217,6 +217,7 @@ struct UploadFailuresTests {
       }
     } _: { result, _, _ in
       #expect(result.error?.code == .malformedResponse && result.error?.transfer?.problem == .unusableOffset)
+      #expect(result.error?.description.contains(" got a response that cannot be used: ") == true)
     }
   }
 
