@@ -57,7 +57,7 @@ final class LiveList: CallObserver {
       case .queued: state.move(key, endpoint, to: .queued)
       case .exchangeStarted: state.move(key, endpoint, to: .running)
       case .attemptFailed(let attempt):
-        if case .retry = attempt.decision { state.move(key, endpoint, to: .retrying) }
+        if attempt.retryDelay != nil { state.move(key, endpoint, to: .retrying) }
       case .succeeded: state.end(key, endpoint, "succeeded")
       case .failed(let code): state.end(key, endpoint, "failed: \(code)")
       default: break

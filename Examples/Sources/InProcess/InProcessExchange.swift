@@ -152,9 +152,10 @@ extension InProcessExchange {
       try await append(request.content, to: &bytes)
       return bytes
     } catch {
-      throw TransportError(
-        .invalidRequest, requestState: .notSent, detail: "the content could not be read", underlying: error
-      ).attributed(to: .content)
+      var failure = TransportError(
+        .invalidRequest, requestState: .notSent, detail: "the content could not be read", underlying: error)
+      failure.source = .content
+      throw failure
     }
   }
 

@@ -23,7 +23,7 @@ import Testing
       let friends = LiveFriendsService(client: client(of: site))
       let error = await #expect(throws: CallError.self) { try await friends.latestFriends(in: nil) }
       #expect(error?.code == .offline)
-      #expect(error?.category == .offline)
+      #expect(error?.isUnreachable == true)
       #expect(error?.requestState == .notSent)
       #expect(site.backend.log.rows { $0.path == "/friends" }.isEmpty)
       connectivity.report(.online)

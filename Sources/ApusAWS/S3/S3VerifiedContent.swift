@@ -13,7 +13,7 @@ extension ResponseMessage {
   /// states for it. The checksum of an object with a content coding does not cover content that a transport has
   /// decoded.
   ///
-  /// - Throws: ``ApusCore/TransportError`` with the kind `malformedResponse` if all content is in memory.
+  /// - Throws: ``ApusCore/TransportError`` with the code `malformedResponse` if all content is in memory.
   func verified() throws -> ResponseMessage {
     guard head.status == .ok, !content.isDecoded, let stated = ChecksumAlgorithm.stated(in: head.headerFields) else {
       return self

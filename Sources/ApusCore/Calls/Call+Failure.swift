@@ -20,7 +20,7 @@ extension CallFailure {
         content = Content(of: cause.response, coding: call.coding).bounded
       }
       // The call was or would be admitted too late. Only here the limit is known.
-      if error.kind == .timedOut(.waiting), error.source == .trafficControl, let limit = call.nearestLimit {
+      if error.code == .timeout, error.phase == .waiting, error.source == .trafficControl, let limit = call.nearestLimit {
         detail += " for \(limit)"
       }
     case let response as RejectedResponse:
@@ -89,7 +89,7 @@ extension CallFailure {
     retryAfter = error.retryAfter
     code = error.code
     subject = error.source
-    if case .timedOut(let phase) = error.kind { self.phase = phase }
+    if let phase = error.phase { self.phase = phase }
   }
 
   /// Copies the failure of another call that this call depended on, for example a token refresh. Phase, request

@@ -21,22 +21,24 @@ public struct Response<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - value: the value.
   ///   - status: the status, from 0 to 999. Default: 200.
-  ///   - fields: the fields (headers). Default: none.
-  ///   - trace: the trace. Default: `nil`, a trace without events.
-  public init(value: Value, status: Int = 200, fields: HTTPFields = [:], trace: Trace? = nil) {
-    var record = CallRecord(trace ?? Trace(id: .none, endpoint: .none))
+  ///   - fields: the names and values of the fields (headers); a name that is not a token is left out. Default: none.
+  public init(value: Value, status: Int = 200, fields: [String: String] = [:]) {
+    self.init(value: value, status: status, HTTPFields(fields))
+  }
+
+  init(value: Value, status: Int, _ fields: HTTPFields) {
+    var record = CallRecord(Trace(id: .none, endpoint: .none))
     record.head = HTTPResponse(status: .init(code: min(max(status, 0), 999)), headerFields: fields)
     self.init(value: value, CallRecord.Box(record))
   }
 
   /// The call's id.
   public var id: CallID { trace.id }
-  /// The status and the fields (headers) of the response.
+  /// The status and all fields (headers) of the response.
   public var head: HTTPResponse { box.record.head ?? HTTPResponse(status: .ok) }
   /// The status.
   public var status: Int { head.status.code }
-  /// The fields (headers).
-  public var fields: HTTPFields { head.headerFields }
+  package var fields: HTTPFields { head.headerFields }
   /// The URL that the response came from, after redirects, with its query; relative links in the response are relative
   /// to it. `nil` if an app created the response. Not for logs, because it may contain secrets.
   public var url: String? { box.record.url?.text }
@@ -45,13 +47,11 @@ public struct Response<Value: Sendable>: Sendable {
   /// The trace of the call.
   public var trace: Trace { box.record.trace }
 
-  /// Returns the value of a field by its case-insensitive name. The values of several fields with that name are
+  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name are
   /// joined by commas (RFC 9110 §5.3).
   ///
   /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
-  public func field(_ name: String) -> String? {
-    HTTPField.Name(name).flatMap { fields[$0] }
-  }
+  public func field(_ name: String) -> String? { fields.value(of: name) }
 
   /// Returns the response with its value transformed.
   ///
@@ -75,4 +75,14 @@ extension Response {
 
   /// The server's rate limit as reported by the response, or `nil`.
   public var rateLimit: ServerRateLimit? { ServerRateLimit(fields) }
+}
+
+extension HTTPFields {
+  /// Creates fields in the order of their names. Names that are not tokens are left out.
+  fileprivate init(_ fields: [String: String]) {
+    self.init()
+    for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+      if let name = HTTPField.Name(name) { self[name] = value }
+    }
+  }
 }

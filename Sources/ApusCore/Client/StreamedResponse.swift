@@ -8,7 +8,7 @@ public import Foundation
 
 /// A response whose content (body) is read while it arrives. It cannot escape the closure that receives it.
 public struct StreamedResponse: ~Copyable {
-  /// The status and the fields (headers).
+  /// The status and all fields (headers).
   public let head: HTTPResponse
   private let content: ResponseContent
   private let call: Call
@@ -19,6 +19,15 @@ public struct StreamedResponse: ~Copyable {
     self.content = content.arriving
     self.call = call
   }
+
+  /// The status.
+  public var status: Int { head.status.code }
+
+  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name are
+  /// joined by commas (RFC 9110 §5.3).
+  ///
+  /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
+  public func field(_ name: String) -> String? { head.headerFields.value(of: name) }
 
   /// The URL that the response came from, after redirects, with its query; relative links in the response are relative
   /// to it. Not for logs, because it may contain secrets.

@@ -32,7 +32,7 @@ struct DecodingFailure: CustomStringConvertible {
       detail = error.reason
       codingPath = error.name
     case let error as ContentFileError:
-      detail = "the file cannot be sent: \(error.reason)"
+      detail = error.description
       codingPath = nil
     case let fault as CallFault:
       detail = fault.detail

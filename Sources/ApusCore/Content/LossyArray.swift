@@ -2,20 +2,10 @@
 ///
 /// `Request<LossyArray<Movie>>` returns the valid movies in ``elements`` and the errors of the others in ``skipped``.
 public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
-  /// An item that could not be decoded.
-  public struct SkippedElement: Sendable, CustomStringConvertible {
-    /// The item's index in the array.
-    public let index: Int
-    /// The error of the decoder.
-    public let error: any Error
-    /// The index and the reason, without any value of the item.
-    public var description: String { "item \(index): \(DecodingFailure(error).description)" }
-  }
-
   /// The decoded items, in order.
   public let elements: [Element]
   /// The items that could not be decoded, in order.
-  public let skipped: [SkippedElement]
+  public let skipped: [UndecodableElement]
 
   /// Decodes an array.
   ///
@@ -23,12 +13,12 @@ public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
   public init(from decoder: any Decoder) throws {
     var container = try decoder.unkeyedContainer()
     var elements: [Element] = []
-    var drops: [SkippedElement] = []
+    var drops: [UndecodableElement] = []
     while !container.isAtEnd {
       let index = container.currentIndex
       switch try container.decode(Attempt.self).result {
       case .success(let element): elements.append(element)
-      case .failure(let error): drops.append(SkippedElement(index: index, error: error))
+      case .failure(let error): drops.append(UndecodableElement(index: index, error: error))
       }
     }
     self.elements = elements
@@ -44,4 +34,14 @@ public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
       result = Result { try decoder.singleValueContainer().decode(Element.self) }
     }
   }
+}
+
+/// An element of a ``LossyArray`` or of a stream that could not be decoded.
+public struct UndecodableElement: Sendable, CustomStringConvertible {
+  /// The element's index in its array or response, from 0.
+  public let index: Int
+  /// The error of the decoder. Do not log it: it may contain values of the element.
+  public let error: any Error
+  /// The index and the reason, without any value of the element.
+  public var description: String { "element \(index): \(DecodingFailure(error).description)" }
 }

@@ -71,8 +71,8 @@ public struct ContentFile: Sendable, Hashable {
   /// Checks the file and reads its size.
   ///
   /// - Parameter path: an absolute path, or a path relative to the working directory.
-  /// - Throws: ``ContentFileError`` if the file is missing, not a regular file or not readable.
-  public init(path: String) throws(ContentFileError) {
+  /// - Throws: an error with a description if the file is missing, not a regular file or not readable.
+  public init(path: String) throws {
     let manager = FileManager.default
     let target = URL(filePath: path).resolvingSymlinksInPath().path
     guard let attributes = try? manager.attributesOfItem(atPath: target) else {
@@ -94,13 +94,13 @@ public struct ContentFile: Sendable, Hashable {
 }
 
 /// A file that cannot be sent.
-public struct ContentFileError: Error, Sendable, Hashable, CustomStringConvertible {
+struct ContentFileError: Error, Hashable, CustomStringConvertible {
   /// The path as given.
-  public let path: String
+  let path: String
   /// The reason as a clause, for example `it is not readable`.
-  public let reason: String
-  /// The path and the reason.
-  public var description: String { "cannot send the file \(path): \(reason)" }
+  let reason: String
+
+  var description: String { "the file \(path) cannot be sent: \(reason)" }
 }
 
 /// Content that is produced while it is sent.

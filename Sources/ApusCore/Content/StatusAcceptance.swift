@@ -8,7 +8,7 @@ public struct StatusAcceptance: Sendable {
   }
 
   /// Whether a status is accepted.
-  public func contains(_ status: Int) -> Bool { accepts(status) }
+  package func contains(_ status: Int) -> Bool { accepts(status) }
 
   /// 200 to 299 (RFC 9110 §15.3).
   public static let successful = StatusAcceptance { (200...299).contains($0) }

@@ -48,7 +48,7 @@ public struct CallOptions: Sendable {
 public enum DuplicatePolicy: Sendable, Hashable {
   /// Both calls run, and the id refers to both.
   case allow
-  /// The new call fails immediately with the code ``ErrorCode/refused``. Nothing is sent.
+  /// The new call fails immediately with the code ``CallError/Code/refused``. Nothing is sent.
   case refuse
   /// The new call runs and the running calls fail as superseded: the latest call wins.
   case cancelPrevious

@@ -39,7 +39,7 @@ extension Endpoint {
   }
 
   /// Limits the content of the response. A call with larger content fails with the code
-  /// ``ErrorCode/contentTooLarge``.
+  /// ``CallError/Code/contentTooLarge``.
   ///
   /// - Parameter bytes: the maximum number of bytes.
   public func contentLimit(_ bytes: Int) -> Request<Value> {

@@ -20,7 +20,7 @@ public protocol Endpoint<Value>: Sendable {
   /// The client reads this property once for each call, in the caller's context, so it should be cheap. Content
   /// (body) is encoded later, off the caller's actor.
   ///
-  /// - Throws: any error. The call then fails with the code ``ErrorCode/invalidRequest``.
+  /// - Throws: any error. The call then fails with the code ``CallError/Code/invalidRequest``.
   var request: Request<Value> { get throws }
 }
 

@@ -15,7 +15,7 @@ extension CallError: LocalizedError {
   public var errorDescription: String? { message }
 }
 
-extension CallError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CallError: SelfRedacting {
   /// One line for logs: the endpoint, the failure, advice, and in brackets the code, the request state and the retry
   /// decision. It contains no values, fields (headers) or content (body).
   public var description: String {
@@ -25,12 +25,6 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     if let advice { text += " \(advice)" }
     return "\(text) [\(facts.joined(separator: ", "))]"
   }
-
-  /// The same as ``description``, so that debuggers show no secrets.
-  public var debugDescription: String { description }
-
-  /// Contains only ``description``, so that `dump` shows no secrets.
-  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
   /// The failure, as a predicate whose subject is the endpoint.
   private var happened: String {
@@ -47,8 +41,8 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     case .connectionLost where isIncompleteRequest: "was not sent completely"
     case .connectionLost: "lost its connection while \(phase.activity)"
     case .malformedResponse where isRedirect: "was redirected with \(StatusText.of(status)), which was not followed"
-    case .malformedResponse where attempts == 0: "could not follow a URL that the server named"
-    case .malformedResponse: "got a response that breaks the rules of HTTP"
+    case .malformedResponse:
+      (underlying as? any ResponseFault)?.predicate ?? "got a response that breaks the rules of HTTP"
     case .contentTooLarge: "got more content than allowed"
     case .rejected: "was rejected" + (status.map { " with \(StatusText.of($0))" } ?? "")
     case .decoding: "got \(StatusText.of(status)), but its content could not be decoded"
@@ -69,7 +63,7 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
     switch code {
     case .invalidRequest: return detail.isEmpty ? "Correct the request or the client's configuration." : nil
     case .encoding: return "Correct the value: it would fail again."
-    case .refused: return storage.failure.subject == .trafficControl ? "Retry later." : nil
+    case .refused: return isThrottled ? "Retry later." : nil
     case .offline: return "Retry when there is a network."
     case .hostNotFound: return "Check the host in the base URL, and the name server."
     case .connectionFailed: return "Check the server's address, and that the server runs."
@@ -85,13 +79,21 @@ extension CallError: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
   /// The code, the request state, the number of attempts and the reason for not retrying.
   private var facts: [String] {
-    var facts = [code.rawValue, requestState.rawValue]
-    if attempts > 1 { facts.append("\(attempts) attempts") }
+    var facts = [code.rawValue, "\(requestState)"]
+    if let attemptCount { facts.append(attemptCount) }
     // The code already implies that a failure is not temporary.
-    if case .giveUp(let reason)? = failedAttempts.last?.decision, reason != .notTemporary {
+    if let reason = failedAttempts.last?.giveUpReason, reason != .notTemporary {
       facts.append("not retried: \(reason)")
     }
     return facts
+  }
+
+  /// The number of attempts as the retry policy counts them, and the immediate retry, which it does not count.
+  private var attemptCount: String? {
+    guard attempts > 1 else { return nil }
+    let counted = attempts - failedAttempts.count { $0.isRetriedAtOnce }
+    if counted == attempts { return "\(attempts) attempts" }
+    return "\(counted) attempt\(counted == 1 ? "" : "s") and an immediate retry"
   }
 }
 

@@ -15,9 +15,6 @@ import HTTPTypes
 /// }
 /// ```
 public struct CallError: Error, Sendable {
-  /// The kind of failure: a stable label for code and metrics.
-  public typealias Code = ErrorCode
-
   /// A box, so that an error has the size of one reference.
   final class Storage: Sendable {
     let failure: CallFailure
@@ -44,17 +41,18 @@ public struct CallError: Error, Sendable {
   /// The kind of failure.
   public var code: Code { storage.failure.code }
   /// The phase of the call when it failed.
-  public var phase: CallPhase {
+  public package(set) var phase: CallPhase {
     get { storage.failure.phase }
     set { change { failure, _ in failure.phase = newValue } }
   }
   /// Whether the server may have seen the request.
-  public var requestState: RequestState {
+  public package(set) var requestState: RequestState {
     get { storage.failure.requestState }
     set { change { failure, _ in failure.requestState = newValue } }
   }
-  /// The number of attempts. 0 if there was none.
-  public var attempts: Int {
+  /// The number of attempts. 0 if there was none. An immediate retry of a request that was not sent counts here, but
+  /// not for the maximum of the retry policy.
+  public package(set) var attempts: Int {
     get { storage.record.attempts }
     set { change { _, record in record.attempts = newValue } }
   }
@@ -69,9 +67,9 @@ public struct CallError: Error, Sendable {
     get { storage.failure.rejection }
     set { change { failure, _ in failure.rejection = newValue } }
   }
-  /// The first ``contentLimit`` bytes of the content of a rejection, of a response that could not be decoded, or of a
-  /// success (2xx) after which the request was not sent completely.
-  public var content: Content? {
+  /// At most 64 KiB of the content of a rejection, of a response that could not be decoded, or of a success (2xx) after
+  /// which the request was not sent completely.
+  public package(set) var content: Content? {
     get { storage.failure.content }
     set { change { failure, _ in failure.content = newValue?.bounded } }
   }
@@ -82,24 +80,24 @@ public struct CallError: Error, Sendable {
     set { change { failure, _ in failure.retryAfter = newValue } }
   }
   /// The coding path of the value that failed, for example `items[3].title`, for `encoding` and `decoding`.
-  public var codingPath: String? {
+  public package(set) var codingPath: String? {
     get { storage.failure.codingPath }
     set { change { failure, _ in failure.codingPath = newValue } }
   }
   /// Details of the failure, as a clause without secrets. Empty if there are none.
-  public var detail: String {
+  public package(set) var detail: String {
     get { storage.failure.detail }
     set { change { failure, _ in failure.detail = newValue } }
   }
   /// The reason why the call was cancelled, or the deadline that passed.
-  public var cancellation: CancellationReason? {
+  public package(set) var cancellation: CancellationReason? {
     get { storage.failure.cancellation }
     set { change { failure, _ in failure.cancellation = newValue } }
   }
   /// The error of the platform, a coder or the app's closure. Do not log it: it may contain secrets.
   public var underlying: (any Error)? { storage.failure.underlying }
   /// The trace of the call.
-  public var trace: Trace {
+  public package(set) var trace: Trace {
     get { storage.record.trace }
     set { change { _, record in record.trace = newValue } }
   }
@@ -114,65 +112,23 @@ public struct CallError: Error, Sendable {
   }
 
   /// The maximum number of content bytes that an error keeps: 64 KiB.
-  public static let contentLimit = 64 << 10
+  package static let contentLimit = 64 << 10
 }
 
 extension CallError {
-  /// A coarse classification of errors, for apps that distinguish only a few kinds.
-  public enum Category: String, Sendable, Hashable, CaseIterable {
-    /// The device has no network.
-    case offline
-    /// The server cannot be found or reached: its name has no address, or the connection is refused.
-    case unreachable
-    /// Apus refused the call: a circuit is open, a rate limit is exhausted or a queue is full. Retry later, or after
-    /// ``CallError/retryAfter``.
-    case refused
-    /// The call was cancelled or superseded.
-    case cancelled
-    /// A deadline or timeout passed.
-    case timeout
-    /// The server rejected the call and gave a reason.
-    case rejected
-    /// The server rejected the call without a reason, the TLS connection could not be established, or the exchange
-    /// failed after it began.
-    case serverFailure
-    /// The values of the request cannot be encoded.
-    case encoding
-    /// The response does not match the type that the endpoint declares.
-    case decoding
-    /// The request is invalid, or was refused for a reason that is not temporary.
-    case invalidRequest
-    /// A closure of the app threw.
-    case handler
-  }
-
-  /// The category of this error.
-  public var category: Category {
+  /// Whether no connection to the server came about: there is no network, the host has no address, or the connection
+  /// failed. Apps usually ask the person to check the network.
+  public var isUnreachable: Bool {
     switch code {
-    case .offline: .offline
-    case .hostNotFound, .connectionFailed: .unreachable
-    case .cancelled: .cancelled
-    case .timeout: .timeout
-    case .rejected: rejection?.isExplained == true || storage.failure.message != nil ? .rejected : .serverFailure
-    case .connectionLost, .tls, .malformedResponse, .contentTooLarge: .serverFailure
-    case .encoding: .encoding
-    case .decoding: .decoding
-    case .invalidRequest: .invalidRequest
-    case .refused: storage.failure.subject == .trafficControl ? .refused : .invalidRequest
-    case .handler: .handler
+    case .offline, .hostNotFound, .connectionFailed: true
+    default: false
     }
   }
-}
 
-extension CallError {
-  /// The failed attempts in order, each with its time, its cause and the decision that followed: a retry after a
-  /// delay, or the reason for giving up.
-  ///
-  /// Empty if retries are turned off in the pipeline or for this call.
-  public var failedAttempts: [FailedAttempt] { trace.failedAttempts }
+  /// Whether Apus held the call back to protect the server or the app: a circuit is open, a rate limit is exhausted or a
+  /// queue is full. Retry later, or after ``retryAfter``. The code is then `refused`.
+  public var isThrottled: Bool { code == .refused && storage.failure.subject == .trafficControl }
 
-  /// Whether the call was not retried because the retry budget of its origin was exhausted.
-  public var isRetryBudgetExhausted: Bool {
-    failedAttempts.last?.decision == .giveUp(.budgetExhausted)
-  }
+  /// The failed attempts in order, see ``Trace/failedAttempts``.
+  package var failedAttempts: [FailedAttempt] { trace.failedAttempts }
 }

@@ -8,7 +8,8 @@ public struct ErrorTexts: Sendable {
     self.text = text
   }
 
-  /// English texts. For a rejection with a message from the server, the server's message.
+  /// English texts. For a rejection with a status of 4xx, or in an envelope, the server's message if there is one: other
+  /// statuses often come with the text of a proxy or of a crash.
   public static let english = ErrorTexts { error in
     switch error.code {
     case .invalidRequest: "This request could not be prepared."
@@ -28,7 +29,7 @@ public struct ErrorTexts: Sendable {
       "The server referred to another place that could not be used."
     case .malformedResponse, .decoding: "The server sent an answer that could not be understood."
     case .contentTooLarge: "The server sent more data than expected."
-    case .rejected: error.rejection?.message ?? refused(error)
+    case .rejected: error.rejection?.shownMessage ?? refused(error)
     case .handler: "The received data could not be processed."
     }
   }

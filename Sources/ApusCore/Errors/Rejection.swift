@@ -44,10 +44,13 @@ public struct Rejection: Sendable {
   /// The problem document, if the content is `application/problem+json` (RFC 9457).
   public let problem: Problem?
   /// The content as the type declared by the endpoint, see ``Endpoint/rejecting(as:)``.
-  public let value: (any Sendable)?
+  package let value: (any Sendable)?
 
-  /// Whether the response contains a reason that could be read.
-  public var isExplained: Bool { message != nil || code != nil || !fields.isEmpty || problem != nil || value != nil }
+  /// Whether it was read from an envelope, at the places that the endpoint declares.
+  var isEnveloped = false
+
+  /// The message, if it is meant for people.
+  var shownMessage: String? { isEnveloped || (400..<500).contains(status) ? message : nil }
 }
 
 extension Rejection {
@@ -81,6 +84,7 @@ extension Rejection {
     fields = []
     problem = nil
     value = decoder?(content)
+    isEnveloped = true
   }
 
   private static func mayBeJSON(_ content: Content) -> Bool {

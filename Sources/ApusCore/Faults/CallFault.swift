@@ -1,13 +1,13 @@
 /// An error that ApusCore itself throws. It becomes a ``CallError``.
 struct CallFault: Error {
-  let code: ErrorCode
+  let code: CallError.Code
   /// The reason as a clause without values.
   let detail: String
   /// The coding path of the value, for example `items[3].title`.
   let codingPath: String?
   let underlying: (any Error)?
 
-  init(_ code: ErrorCode, _ detail: String, codingPath: String? = nil, underlying: (any Error)? = nil) {
+  init(_ code: CallError.Code, _ detail: String, codingPath: String? = nil, underlying: (any Error)? = nil) {
     self.code = code
     self.detail = detail
     self.codingPath = codingPath

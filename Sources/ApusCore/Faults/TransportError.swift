@@ -1,38 +1,16 @@
 /// The failure of an exchange, thrown by transports and middlewares.
 ///
 /// The client converts it to a ``CallError``. Any other error that a transport throws is treated as
-/// ``Kind/connectionLost``.
+/// ``CallError/Code/connectionLost``.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
-  /// The kind of a failure.
-  #if hasAttribute(nonexhaustive)
-  @nonexhaustive
-  #endif
-  public enum Kind: Sendable, Hashable {
-    /// The device has no network.
-    case offline
-    /// The host name has no address.
-    case hostNotFound
-    /// The connection was refused or could not be established.
-    case connectionFailed
-    /// The TLS connection could not be established: certificate, pin or protocol.
-    case tls
-    /// The connection was lost during the exchange, or the content (body) was not sent completely although the server
-    /// responded with success.
-    case connectionLost
-    /// The response breaks the rules of HTTP, or is a redirect that is not followed.
-    case malformedResponse
-    /// The response is larger than allowed.
-    case contentTooLarge
-    /// A deadline or timeout passed in this phase.
-    case timedOut(CallPhase)
-    /// The transport accepts no request now: it is shut down, or its queue is full.
-    case refused
-    /// The transport cannot send the message, or a middleware could not complete it.
-    case invalidRequest
-  }
-
-  /// The kind of failure.
-  public var kind: Kind
+  /// The code of the ``CallError`` that this error becomes.
+  ///
+  /// Transports use `offline`, `hostNotFound`, `connectionFailed`, `tls`, `connectionLost`, `malformedResponse`,
+  /// `contentTooLarge` and `timeout`; `refused` if they accept no request now, because they are shut down or their queue
+  /// is full; and `invalidRequest` if they cannot send the message.
+  public var code: CallError.Code
+  /// The phase in which the time limit passed, for the code `timeout`. Default: `nil`, the phase of the call.
+  public var phase: CallPhase?
   /// Whether the request was sent.
   public var requestState: RequestState
   /// Details for logs. Must not contain secrets.
@@ -47,9 +25,19 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   /// Whether the limit of an attempt has passed, so that another attempt has time again.
   package private(set) var endsAttemptOnly = false
 
-  /// Creates an error with the source ``Source/server``. For another source use ``attributed(to:)``.
-  public init(_ kind: Kind, requestState: RequestState, detail: String = "", underlying: (any Error)? = nil) {
-    self.kind = kind
+  /// Creates an error with the source ``Source/server``.
+  ///
+  /// - Parameters:
+  ///   - code: the kind of failure, see ``code``.
+  ///   - phase: the phase in which the time limit passed, for the code `timeout`. Default: `nil`, the phase of the call.
+  ///   - requestState: whether the request was sent.
+  ///   - detail: details for logs, without secrets. Default: none.
+  ///   - underlying: the platform's own error. Default: `nil`.
+  public init(
+    _ code: CallError.Code, in phase: CallPhase? = nil, requestState: RequestState, detail: String = "",
+    underlying: (any Error)? = nil
+  ) {
+    (self.code, self.phase) = (code, phase)
     self.requestState = requestState
     self.detail = detail
     self.underlying = underlying
@@ -67,7 +55,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   ///   - phase: the phase in which the deadline passed.
   ///   - requestState: whether the request was sent.
   public static func attemptTimedOut(in phase: CallPhase, requestState: RequestState) -> TransportError {
-    var error = TransportError(.timedOut(phase), requestState: requestState, detail: "the attempt timed out")
+    var error = TransportError(.timeout, in: phase, requestState: requestState, detail: "the attempt timed out")
     error.endsAttemptOnly = true
     return error
   }
@@ -76,7 +64,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   ///
   /// - Parameter reason: a sentence's clauses without anything of the URL.
   package static func namedURL(_ reason: String) -> TransportError {
-    TransportError(.malformedResponse, requestState: .responded, detail: reason)
+    TransportError(.malformedResponse, requestState: .responded, detail: reason, underlying: UnusableURL())
   }
 
   /// The error for an http URL that a response over https named.
@@ -86,18 +74,31 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     underlying: DowngradeRefusal()
   ).attributed(to: .trafficControl)
 
-  /// The kind, the state of the request and the detail.
+  /// The code, the state of the request and the detail.
   public var description: String {
-    detail.isEmpty ? "\(kind) (\(requestState))" : "\(kind) (\(requestState)): \(detail)"
+    detail.isEmpty ? "\(code.rawValue) (\(requestState))" : "\(code.rawValue) (\(requestState)): \(detail)"
   }
 }
 
+/// The cause of a failure with the code `malformedResponse` that does not break the rules of HTTP.
+package protocol ResponseFault: Error {
+  /// The failure, as a predicate whose subject is the endpoint. `nil` if the response breaks the rules of HTTP.
+  var predicate: String? { get }
+}
+
+/// The cause of a failure whose URL was named by a response and cannot be requested.
+struct UnusableURL: ResponseFault {
+  let predicate: String? = "could not follow a URL that the server named"
+}
+
 /// The cause of a failure whose URL was named by a response over https, and is http.
-package struct DowngradeRefusal: Error, Hashable {}
+package struct DowngradeRefusal: ResponseFault, Hashable {
+  package var predicate: String? { UnusableURL().predicate }
+}
 
 extension TransportError {
   /// The part that failed. Decides whether a failure counts against the server and whether a retry can help.
-  public enum Source: String, Sendable, Hashable, CaseIterable {
+  public enum Source: Sendable, Hashable, CaseIterable {
     /// The server, or the network path to it.
     case server
     /// The content to send: its file cannot be read, its length differs from the announced length, or its producer
@@ -111,25 +112,9 @@ extension TransportError {
   }
 
   /// Returns the same error with another source.
-  public func attributed(to subject: Source) -> TransportError {
+  package func attributed(to subject: Source) -> TransportError {
     var error = self
     error.source = subject
     return error
-  }
-
-  /// The code of the ``CallError`` that this error becomes.
-  public var code: ErrorCode {
-    switch kind {
-    case .offline: .offline
-    case .hostNotFound: .hostNotFound
-    case .connectionFailed: .connectionFailed
-    case .tls: .tls
-    case .connectionLost: .connectionLost
-    case .malformedResponse: .malformedResponse
-    case .contentTooLarge: .contentTooLarge
-    case .refused: .refused
-    case .invalidRequest: .invalidRequest
-    case .timedOut: .timeout
-    }
   }
 }

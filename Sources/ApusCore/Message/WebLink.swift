@@ -13,21 +13,6 @@ public struct WebLink: Sendable, Hashable {
     parameters[name.lowercased()]
   }
 
-  /// Returns the decoded value of the first parameter with this name in the target's query, for example `page`.
-  ///
-  /// A request for the next page usually needs this value rather than the target, because an endpoint's path is
-  /// relative to the base URL.
-  public func queryValue(_ name: String) -> String? {
-    guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-    let query = target.utf8[target.utf8.index(after: mark)...].prefix { $0 != UInt8(ascii: "#") }
-    for item in query.split(separator: UInt8(ascii: "&")) {
-      let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      guard PercentEncoding.decode(Substring(parts[0])) == name else { continue }
-      return parts.count > 1 ? PercentEncoding.decode(Substring(parts[1])) : ""
-    }
-    return nil
-  }
-
   /// Returns the links of all `Link` fields, see ``WebLinks``.
   static func all(in fields: HTTPFields) -> [WebLink] { WebLinks(in: fields).links }
 

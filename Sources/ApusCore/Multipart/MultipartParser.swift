@@ -28,7 +28,6 @@ struct MultipartParser {
 
   private let delimiter: [UInt8]
   private let limit: Int
-  private let depth: Int
   private var phase = Phase.preamble
   // The line end before the first boundary may be missing.
   private var buffer = Array("\r\n".utf8)
@@ -41,14 +40,12 @@ struct MultipartParser {
   /// - Parameters:
   ///   - boundary: the boundary from `Content-Type`.
   ///   - limit: the maximum length of a part in bytes, without its fields.
-  ///   - depth: the number of multipart contents around this one.
-  /// - Throws: ``MultipartError`` for an invalid boundary (RFC 2046 §5.1.1) and for content nested too deeply.
-  init(boundary: String?, limit: Int, depth: Int = 0) throws(MultipartError) {
+  /// - Throws: ``MultipartError`` for an invalid boundary (RFC 2046 §5.1.1).
+  init(boundary: String?, limit: Int) throws(MultipartError) {
     guard let boundary, (1...70).contains(boundary.utf8.count), boundary.utf8.allSatisfy({ (0x20..<0x7F).contains($0) })
     else { throw MultipartError("the media type has no valid boundary") }
-    guard depth < ReceivedPart.maximumDepth else { throw MultipartError("parts are nested too deeply") }
     delimiter = Array("\r\n--\(boundary)".utf8)
-    (self.limit, self.depth) = (limit, depth)
+    self.limit = limit
   }
 
   /// Whether the last boundary has been read.
@@ -79,7 +76,7 @@ struct MultipartParser {
         guard try readHead() else { return try more() }
       case .content:
         guard let content = try readContent() else { return try more() }
-        return ReceivedPart(fields: fields, content: content, depth: depth + 1)
+        return ReceivedPart(fields: fields, content: content)
       case .epilogue: break
       }
     }
@@ -200,9 +197,9 @@ struct MultipartParser {
 }
 
 /// Multipart content that cannot be read.
-public struct MultipartError: LoggableError, Hashable {
+struct MultipartError: LoggableError, Hashable {
   /// The reason as a clause, without any value of the content.
-  public let description: String
+  let description: String
 
   init(_ description: String) {
     self.description = description

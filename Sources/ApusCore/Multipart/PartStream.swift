@@ -1,4 +1,4 @@
-public import HTTPTypes
+import HTTPTypes
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -14,7 +14,7 @@ public import Foundation
 /// let ranges = Request<PartStream>.get("/films/ran.mp4").field("Range", "bytes=0-99,1000-1099")
 ///   .accepting(.statuses(206))
 /// for try await part in api.stream(ranges) {
-///   print(part.fields[.contentRange] ?? "", part.content.count)
+///   print(part.field("Content-Range") ?? "", part.content.count)
 /// }
 /// ```
 ///
@@ -31,41 +31,31 @@ public struct PartStream: StreamedValue {
   }
 
   /// Multipart content with any subtype.
-  public static var format: StreamFormat<PartStream> {
-    StreamFormat(kind: .parts, accept: nil) { try PartElements($0) }
+  public static var _format: _StreamFormat<PartStream> {
+    _StreamFormat(kind: .parts, accept: nil) { try PartElements($0) }
   }
 }
 
 /// A part of multipart content in a response.
 public struct ReceivedPart: Sendable, Hashable {
-  /// The fields (headers) of the part.
-  public var fields: HTTPFields
+  let fields: HTTPFields
   /// The content (body) of the part, as it was sent: no transfer encoding of mail is decoded.
-  public var content: Data
-  private var depth: Int
+  public let content: Data
 
-  /// The maximum number of multipart contents within each other.
-  static let maximumDepth = 5
-
-  /// Creates a part, for tests and fakes.
-  public init(fields: HTTPFields = [:], content: Data) {
-    self.init(fields: fields, content: content, depth: 1)
+  init(fields: HTTPFields = [:], content: Data) {
+    (self.fields, self.content) = (fields, content)
   }
 
-  init(fields: HTTPFields, content: Data, depth: Int) {
-    (self.fields, self.content, self.depth) = (fields, content, depth)
-  }
+  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name are
+  /// joined by commas.
+  ///
+  /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
+  public func field(_ name: String) -> String? { fields.value(of: name) }
 
   /// The media type from `Content-Type`, or `nil` if the field is missing.
   public var mediaType: MediaType? { fields[.contentType].map { MediaType($0) } }
-  /// The name of a form's field, from `Content-Disposition` (RFC 7578 §4.2).
-  public var name: String? { disposition?.parameter("name") }
-  /// The file name from `Content-Disposition`, as the sender wrote it. It may be a path: do not write to it.
-  public var fileName: String? { disposition?.parameter("filename") }
   /// The content as text. Invalid UTF-8 becomes U+FFFD.
   public var text: String { String(decoding: content, as: UTF8.self) }
-
-  private var disposition: MediaType? { fields[.contentDisposition].map { MediaType($0) } }
 
   /// Decodes the content from JSON.
   ///
@@ -75,25 +65,6 @@ public struct ReceivedPart: Sendable, Hashable {
   /// - Throws: `DecodingError`; `JSONError`.
   public func decode<Value: Decodable>(_ type: Value.Type, using coding: JSONCoding = .default) throws -> Value {
     try coding.decode(type, from: content)
-  }
-
-  /// Parses the content as multipart content.
-  ///
-  /// - Throws: ``MultipartError`` if it is malformed, or is nested in four other multipart contents.
-  public func parts() throws(MultipartError) -> [ReceivedPart] {
-    guard let type = mediaType, type.essence.hasPrefix("multipart/") else {
-      throw MultipartError("the part is not multipart content")
-    }
-    var parser = try MultipartParser(boundary: type.parameter("boundary"), limit: content.count, depth: depth)
-    var parts: [ReceivedPart] = []
-    do {
-      parser.feed(content)
-      parser.finish()
-      while let part = try parser.next() { parts.append(part) }
-    } catch {
-      throw error as? MultipartError ?? MultipartError("a part is too long")
-    }
-    return parts
   }
 }
 

@@ -54,13 +54,7 @@ public struct EndpointIdentity: Sendable, Hashable, CustomStringConvertible {
   /// in place of its path. Safe for logs and metrics.
   public let template: String
 
-  /// Creates an identity for fakes and previews.
-  ///
-  /// - Parameters:
-  ///   - method: the method.
-  ///   - template: the path, with `{}` or `{name}` for each value.
-  ///   - type: the endpoint's type. Default: `nil`, a ``Request`` that is used directly.
-  public init(method: HTTPRequest.Method, template: String, type: (any Sendable.Type)? = nil) {
+  package init(method: HTTPRequest.Method, template: String, type: (any Sendable.Type)? = nil) {
     (self.type, self.method, self.template) = (type, method, template)
   }
 

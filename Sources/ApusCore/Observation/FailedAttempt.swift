@@ -3,24 +3,24 @@
 /// An attempt that ends because the call was cancelled or its deadline passed is not recorded: it did not fail.
 public struct FailedAttempt: Sendable, Hashable {
   /// The cause of an attempt's failure.
-  public enum Cause: Sendable, Hashable {
+  package enum Cause: Sendable, Hashable {
     /// The server responded with this status.
     case status(Int)
     /// No complete response arrived: the code that the call's error would have, and whether the request was sent.
-    case failed(ErrorCode, RequestState)
+    case failed(CallError.Code, RequestState)
   }
 
   /// The attempt's number, from 1.
   public let attempt: Int
   /// The instants at which the attempt began and failed, on the client's clock.
-  public let time: ClosedRange<MonotonicInstant>
+  package let time: ClosedRange<MonotonicInstant>
   /// The cause of the failure.
-  public let cause: Cause
+  package let cause: Cause
   /// The retry decision and its reason.
-  public let decision: Decision
+  package let decision: Decision
 
   /// Creates a record of a failed attempt.
-  public init(_ attempt: Int, in time: ClosedRange<MonotonicInstant>, _ cause: Cause, _ decision: Decision) {
+  package init(_ attempt: Int, in time: ClosedRange<MonotonicInstant>, _ cause: Cause, _ decision: Decision) {
     self.attempt = attempt
     self.time = time
     self.cause = cause
@@ -29,6 +29,33 @@ public struct FailedAttempt: Sendable, Hashable {
 
   /// The duration of the attempt.
   public var duration: Duration { time.lowerBound.duration(to: time.upperBound) }
+
+  /// The status of the response, or `nil` if no complete response arrived.
+  public var status: Int? {
+    guard case .status(let status) = cause else { return nil }
+    return status
+  }
+
+  /// The code of the error that a call with only this attempt would have thrown.
+  public var code: CallError.Code {
+    guard case .failed(let code, _) = cause else { return .rejected }
+    return code
+  }
+
+  /// The delay before the retry that followed, or `nil` if none followed.
+  public var retryDelay: Duration? {
+    guard case .retry(let delay, _) = decision else { return nil }
+    return delay
+  }
+
+  /// The reason why no retry followed, or `nil` if one followed.
+  public var giveUpReason: GiveUpReason? {
+    guard case .giveUp(let reason) = decision else { return nil }
+    return reason
+  }
+
+  /// Whether the retry that followed is the immediate one, which the policy does not count.
+  var isRetriedAtOnce: Bool { decision == .retry(after: .zero, .notSent) }
 
   /// Whether the server may have seen the request.
   var wasSent: Bool {
@@ -39,10 +66,10 @@ public struct FailedAttempt: Sendable, Hashable {
 
 extension FailedAttempt.Cause: CustomStringConvertible {
   /// The status, or the error code and the state of the request.
-  public var description: String {
+  package var description: String {
     switch self {
     case .status(let status): "status \(status)"
-    case .failed(let code, let state): "\(code.rawValue) (\(state.rawValue))"
+    case .failed(let code, let state): "\(code.rawValue) (\(state))"
     }
   }
 }
@@ -53,7 +80,8 @@ extension FailedAttempt: CustomStringConvertible {
 }
 
 extension Trace {
-  /// The failed attempts, in order. Empty if no middleware in the pipeline retries.
+  /// The failed attempts in order, each with its cause and the decision that followed: a retry after a delay, or the
+  /// reason for giving up. Empty if retries are turned off in the pipeline or for the call.
   public var failedAttempts: [FailedAttempt] {
     events.compactMap { event -> FailedAttempt? in
       guard case .attemptFailed(let attempt) = event.kind else { return nil }
@@ -64,7 +92,7 @@ extension Trace {
 
 extension FailedAttempt {
   /// The decision after a failed attempt.
-  public enum Decision: Sendable, Hashable {
+  package enum Decision: Sendable, Hashable {
     /// The call is retried after this delay.
     case retry(after: Duration, DelayReason)
     /// The call fails.
@@ -72,10 +100,7 @@ extension FailedAttempt {
   }
 
   /// The reason for the delay before a retry.
-  #if hasAttribute(nonexhaustive)
-  @nonexhaustive
-  #endif
-  public enum DelayReason: String, Sendable, Hashable, CaseIterable {
+  package enum DelayReason: Sendable, Hashable, CaseIterable {
     /// Nothing was sent, so the call is retried once without a delay.
     case notSent
     /// Exponential backoff with full jitter.
@@ -90,7 +115,7 @@ extension FailedAttempt {
   #if hasAttribute(nonexhaustive)
   @nonexhaustive
   #endif
-  public enum GiveUpReason: String, Sendable, Hashable, CaseIterable {
+  public enum GiveUpReason: Sendable, Hashable, CaseIterable {
     /// The failure is not temporary.
     case notTemporary
     /// The maximum number of attempts is reached.
@@ -112,7 +137,7 @@ extension FailedAttempt {
 
 extension FailedAttempt.Decision: CustomStringConvertible {
   /// The decision and its reason.
-  public var description: String {
+  package var description: String {
     switch self {
     case .retry(let delay, let reason): "retry in \(Trace.milliseconds(delay)) ms, \(reason)"
     case .giveUp(let reason): "no retry, \(reason)"
@@ -122,7 +147,7 @@ extension FailedAttempt.Decision: CustomStringConvertible {
 
 extension FailedAttempt.DelayReason: CustomStringConvertible {
   /// The reason as a phrase.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notSent: "nothing was sent"
     case .backoff: "backoff with jitter"

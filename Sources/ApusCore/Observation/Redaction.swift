@@ -1,10 +1,10 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The names of the fields and query parameters whose values logs and descriptions may show. All other values are
 /// masked.
 public struct Redaction: Sendable {
   /// The text that replaces a masked value.
-  public static let mask = "██"
+  package static let mask = "██"
 
   /// The names of fields (headers) whose values are shown, in lower case. All others are masked.
   public var shownFields: Set<String>
@@ -29,13 +29,13 @@ public struct Redaction: Sendable {
   ]
 
   /// Returns a field's value, or the mask.
-  public func value(of field: HTTPField) -> String {
+  package func value(of field: HTTPField) -> String {
     let isShown = field.indexingStrategy != .disallow && shownFields.contains(field.name.canonicalName)
     return isShown ? field.value : Self.mask
   }
 
   /// Returns a request target with the values of its query masked.
-  public func target(_ target: String) -> String {
+  package func target(_ target: String) -> String {
     let bytes = target.utf8
     guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return target }
     let items = bytes[bytes.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { item in

@@ -10,8 +10,8 @@ public struct Trace: Sendable, CustomStringConvertible {
   /// The events, in order.
   public let events: [TraceEvent]
 
-  /// Creates a trace for fakes and previews.
-  public init(id: CallID, endpoint: EndpointIdentity, events: [TraceEvent] = []) {
+  /// Creates a trace.
+  package init(id: CallID, endpoint: EndpointIdentity, events: [TraceEvent] = []) {
     (self.id, self.endpoint, self.events) = (id, endpoint, events)
   }
 
@@ -19,13 +19,6 @@ public struct Trace: Sendable, CustomStringConvertible {
   public var duration: Duration {
     guard let first = events.first, let last = events.last else { return .zero }
     return first.instant.duration(to: last.instant)
-  }
-
-  /// Returns the time from the first event to the first event for which `matches` returns `true`, or `nil` if there
-  /// is none.
-  public func time(to matches: (TraceEvent.Kind) -> Bool) -> Duration? {
-    guard let first = events.first, let event = events.first(where: { matches($0.kind) }) else { return nil }
-    return first.instant.duration(to: event.instant)
   }
 
   /// The timeline as text: one line for each event, with the milliseconds since the first event.

@@ -63,7 +63,7 @@ public struct TraceEvent: Sendable, Hashable {
     /// The call ended with a value.
     case succeeded
     /// The call ended with an error.
-    case failed(ErrorCode)
+    case failed(CallError.Code)
   }
 
   /// The kind of the event.
@@ -73,8 +73,8 @@ public struct TraceEvent: Sendable, Hashable {
   /// The number of the attempt, from 1.
   public let attempt: Int
 
-  /// Creates an event for fakes and previews. To add an event to a running call use ``CallContext/record(_:)``.
-  public init(kind: Kind, instant: MonotonicInstant, attempt: Int = 1) {
+  /// Creates an event. To add an event to a running call use ``CallContext/record(_:)``.
+  package init(kind: Kind, instant: MonotonicInstant, attempt: Int = 1) {
     (self.kind, self.instant, self.attempt) = (kind, instant, attempt)
   }
 }
@@ -179,7 +179,7 @@ public enum QueueReason: Sendable, Hashable, CustomStringConvertible {
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
-public enum ConnectionPhase: String, Sendable, Hashable, CaseIterable {
+public enum ConnectionPhase: Sendable, Hashable, CaseIterable {
   /// Waiting for a connection from the pool. Does not count the time to open one for this exchange.
   case queued
   /// Looking up the addresses of the host.

@@ -8,14 +8,13 @@ public struct TransferProgress: Sendable, Hashable {
   /// before. If the content has another length then, for example because the file has changed on the server, the count
   /// and the total stay until the fraction of the new length is as large. A count of a shorter file may then be
   /// smaller.
-  public var completed: Int64
+  public package(set) var completed: Int64
   /// The number of bytes of the whole transfer, or `nil` if it is unknown.
-  public var total: Int64?
+  public package(set) var total: Int64?
   /// The average rate of the last seconds, or `nil` at the start.
-  public var bytesPerSecond: Double?
+  public package(set) var bytesPerSecond: Double?
 
-  /// Creates a progress, for fakes and previews.
-  public init(completed: Int64, total: Int64? = nil, bytesPerSecond: Double? = nil) {
+  package init(completed: Int64, total: Int64? = nil, bytesPerSecond: Double? = nil) {
     (self.completed, self.total, self.bytesPerSecond) = (completed, total, bytesPerSecond)
   }
 
@@ -61,11 +60,6 @@ public struct TransferProgress: Sendable, Hashable {
 /// The sequence ends with the call. A loop that is slower than the transfer receives the latest progress only, so
 /// nothing is buffered. Several loops may read one reporter. Use one reporter for one direction of one call.
 public final class ProgressReporter: AsyncSequence, Sendable {
-  /// The progress of a transfer.
-  public typealias Element = TransferProgress
-  /// Nothing is thrown.
-  public typealias Failure = Never
-
   private let state = Mutex(ProgressState())
 
   /// Creates a reporter without progress.

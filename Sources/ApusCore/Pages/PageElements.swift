@@ -1,8 +1,5 @@
-/// The elements of all pages of a list, one by one. Made by ``PageSequence/elements(_:)``.
-public struct PageElements<Page: Sendable, Element>: AsyncSequence, Sendable {
-  /// The error that ends the loop early.
-  public typealias Failure = CallError
-
+/// The elements of all pages of a list, one by one.
+struct PageElements<Page: Sendable, Element>: AsyncSequence, Sendable {
   private let pages: PageSequence<Page>
   private let elements: @Sendable (Page) -> [Element]
 
@@ -11,12 +8,12 @@ public struct PageElements<Page: Sendable, Element>: AsyncSequence, Sendable {
   }
 
   /// Returns an iterator that begins where the sequence of pages begins.
-  public func makeAsyncIterator() -> Iterator {
+  func makeAsyncIterator() -> Iterator {
     Iterator(pages: pages.makeAsyncIterator(), elements: elements)
   }
 
   /// An iterator over the elements.
-  public struct Iterator: AsyncIteratorProtocol {
+  struct Iterator: AsyncIteratorProtocol {
     fileprivate var pages: PageSequence<Page>.Iterator
     fileprivate let elements: @Sendable (Page) -> [Element]
     private var rest = [Element]().makeIterator()
@@ -30,7 +27,7 @@ public struct PageElements<Page: Sendable, Element>: AsyncSequence, Sendable {
     ///
     /// - Returns: the element, or `nil` after the last page and after an error.
     /// - Throws: the ``CallError`` of a page.
-    public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Element? {
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Element? {
       while true {
         if let element = rest.next() { return element }
         guard let page = try await pages.next(isolation: actor) else { return nil }
@@ -54,7 +51,7 @@ extension PageSequence {
   /// - Parameter elements: returns the elements of a page.
   public func elements<Elements: Sequence & Sendable>(
     _ elements: @escaping @Sendable (_ page: Page) -> Elements
-  ) -> PageElements<Page, Elements.Element> {
+  ) -> some AsyncSequence<Elements.Element, CallError> & Sendable {
     PageElements(self) { Array(elements($0)) }
   }
 }

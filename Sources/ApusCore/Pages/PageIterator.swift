@@ -16,7 +16,6 @@ struct PageOptions: Sendable {
   var start: PagePosition?
   var limit = 1000
   var prefetches = false
-  var allowsEqualPages = false
 }
 
 /// Fetches the pages of one loop: performs the steps of a ``PageLoop``.
@@ -39,7 +38,7 @@ struct PageIterator<Page: Sendable> {
 
   init(_ source: PageSource<Page>, by client: Client, _ options: PageOptions) {
     (self.client, self.source, prefetches) = (client, source, options.prefetches)
-    comparesPages = source.comparesPages && !options.allowsEqualPages
+    comparesPages = source.comparesPages
     loop = PageLoop(from: options.start, limit: options.limit)
   }
 

@@ -13,15 +13,10 @@
 ///
 /// A server could let a loop run endlessly. Therefore a list with more than 1000 pages is an error (``pageLimit(_:)``),
 /// as is a URL or cursor that the list contained before, and, for numbers and offsets, a page with the same content
-/// (body) as the previous page (``allowingEqualPages()``), and the hundredth page in a row without elements, or the
+/// (body) as the previous page, and the hundredth page in a row without elements, or the
 /// 20,000th in all: a ``CallError`` with the code `decoding` and the trace of the last page that was fetched. The
 /// elements are those of ``elements(_:)``, or of the page itself if it is a collection.
 public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
-  /// A page.
-  public typealias Element = Page
-  /// The error that ends the loop early.
-  public typealias Failure = CallError
-
   private let client: Client
   private let source: PageSource<Page>
   private var options = PageOptions()
@@ -62,14 +57,8 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
     with { $0.limit = Swift.max(1, count) }
   }
 
-  /// Allows a page with the same content as the previous page, for servers whose pages can be empty although more pages
-  /// follow. Without it, such a page is an error for page numbers and offsets, because the server might ignore them.
-  public func allowingEqualPages() -> PageSequence {
-    with { $0.allowsEqualPages = true }
-  }
-
   /// The pages with the position after each page.
-  public var withPositions: PositionedPages<Page> {
+  public var withPositions: some AsyncSequence<PositionedPage<Page>, CallError> & Sendable {
     PositionedPages { PageIterator(source, by: client, options) }
   }
 
@@ -101,36 +90,23 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
   }
 }
 
-/// The pages of a list, each with the position of the next page. Made by ``PageSequence/withPositions``.
-public struct PositionedPages<Page: Sendable>: AsyncSequence, Sendable {
-  /// A page with the position of the next page.
-  public typealias Element = PositionedPage<Page>
-  /// The error that ends the loop early.
-  public typealias Failure = CallError
-
-  private let make: @Sendable () -> PageIterator<Page>
-
-  fileprivate init(_ make: @escaping @Sendable () -> PageIterator<Page>) {
-    self.make = make
-  }
+/// The pages of a list, each with the position of the next page.
+private struct PositionedPages<Page: Sendable>: AsyncSequence, Sendable {
+  let make: @Sendable () -> PageIterator<Page>
 
   /// Returns an iterator that begins where the sequence of pages begins.
-  public func makeAsyncIterator() -> Iterator {
-    Iterator(make())
+  func makeAsyncIterator() -> Iterator {
+    Iterator(pages: make())
   }
 
   /// An iterator over the pages and positions.
-  public struct Iterator: AsyncIteratorProtocol {
-    private var pages: PageIterator<Page>
-
-    fileprivate init(_ pages: PageIterator<Page>) {
-      self.pages = pages
-    }
+  struct Iterator: AsyncIteratorProtocol {
+    var pages: PageIterator<Page>
 
     /// Returns the next page, as the iterator of ``PageSequence`` does.
     ///
     /// - Throws: as the iterator of ``PageSequence``.
-    public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> PositionedPage<Page>? {
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> PositionedPage<Page>? {
       try await pages.next()
     }
   }

@@ -43,7 +43,7 @@ extension Request where Value: StreamedValue {
   fileprivate static func streamed(
     _ method: HTTPRequest.Method, _ path: RequestPath, _ query: Query, _ content: RequestContent = .empty
   ) -> Self {
-    let format = Value.format
+    let format = Value._format
     return Request(
       method: method, path: path, query: query, content: content,
       mapping: format.mapping(StreamOptions(for: format.kind)))

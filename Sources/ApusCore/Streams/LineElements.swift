@@ -49,22 +49,6 @@ struct LineElements: ElementParser {
   }
 }
 
-/// The elements of a ``ChunkStream``.
-struct ChunkElements: ElementParser {
-  private var piece: Data?
-
-  mutating func feed(_ piece: Data) {
-    self.piece = piece
-  }
-
-  mutating func finish() {}
-
-  mutating func next() -> Data? {
-    defer { piece = nil }
-    return piece
-  }
-}
-
 /// The elements of a ``JSONStream`` in lines: NDJSON, JSON Lines.
 struct JSONLineElements<Element: Decodable & Sendable>: ElementParser {
   private var lines: JSONLines
@@ -105,9 +89,7 @@ struct JSONLineElements<Element: Decodable & Sendable>: ElementParser {
   /// Returns the last element, from a line without a line feed.
   private mutating func last() throws -> Element? {
     guard let rest = lines.rest(), rest != endMarker else { return nil }
-    let fault =
-      context.options.acceptsUnterminatedLine ? nil : CallFault(.decoding, "the last line has no line feed")
-    return try decoder.decode(rest, fault: fault)
+    return try decoder.decode(rest)
   }
 }
 

@@ -13,9 +13,6 @@
 /// An event stream reconnects with the last event ID when its response ends or breaks off, with a new call each time;
 /// see ``StreamOptions`` and ``EventStream``. Other streams end with their response.
 public struct LiveStream<Element: Sendable>: AsyncSequence, Sendable {
-  /// The error that ends the loop early, with the trace of the call in whose response it happened.
-  public typealias Failure = CallError
-
   private enum Origin: Sendable {
     case calls(StreamSource<Element>)
     case elements([Element], CallError?)
@@ -54,11 +51,11 @@ public struct LiveStream<Element: Sendable>: AsyncSequence, Sendable {
 
     fileprivate var source: Source
 
-    /// Waits for the next element.
+    /// Waits for the next element. Runs on the caller's actor.
     ///
     /// - Returns: the element, or `nil` at the end of the stream and after an error.
-    /// - Throws: ``CallError``.
-    public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Element? {
+    /// - Throws: ``CallError``, with the trace of the call in whose response it happened.
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(CallError) -> Element? {
       switch source {
       case .reader(let reader): return try await reader.next()
       case .elements(var elements, let error):
@@ -71,25 +68,17 @@ public struct LiveStream<Element: Sendable>: AsyncSequence, Sendable {
         return nil
       }
     }
-
-    /// Waits for the next element, for code that uses the iterator without a loop. Runs on the caller's actor.
-    ///
-    /// - Returns: the element, or `nil` at the end of the stream and after an error.
-    /// - Throws: ``CallError``.
-    public mutating func next() async throws(CallError) -> Element? {
-      try await next(isolation: #isolation)
-    }
   }
 }
 
 extension Client {
   /// Returns the elements of an endpoint's response while they arrive.
   ///
-  /// - Parameter endpoint: an endpoint whose value is an ``EventStream``, ``JSONStream``, ``LineStream``,
-  ///   ``ChunkStream`` or ``PartStream``.
+  /// - Parameter endpoint: an endpoint whose value is an ``EventStream``, ``JSONStream``, ``LineStream`` or
+  ///   ``PartStream``.
   /// - Returns: a sequence. Nothing is sent before a loop asks for the first element.
   public func stream<E: Endpoint>(_ endpoint: E) -> LiveStream<E.Value.Element> where E.Value: StreamedValue {
-    let (request, format) = (endpoint.described, E.Value.format)
+    let (request, format) = (endpoint.described, E.Value._format)
     return LiveStream(
       StreamSource(
         client: self, request: request.box, kind: format.kind, options: request.streamOptions, parser: format.parser))

@@ -1,51 +1,22 @@
-/// The values of a long poll, whose server holds each request until there is something to report.
-///
-/// ```swift
-/// struct Changes: Decodable, Sendable { let movies: [Movie], cursor: String }
-///
-/// extension Endpoint where Self == Request<Changes> {
-///   static func changes(since cursor: String?) -> Self { .get("/changes", query: ["since": cursor]) }
-/// }
-/// for try await changes in api.poll(of: { .changes(since: $0) }, next: \.cursor) { print(changes.movies) }
-/// ```
-///
-/// Each call begins when the loop asks for the next value, and the sequence never ends by itself. The errors of the
-/// first call are thrown. After the first response, temporary errors (no network, a lost connection, a timeout, 429,
-/// 503 and the like) lead to another call with the same cursor: after a random delay whose bound starts at 3 seconds
-/// and doubles to 30, and not before the server's `Retry-After`. All other errors end the sequence, and so does a
-/// temporary error of a request that may have been sent, unless its method is safe or its endpoint is marked
-/// `.idempotent()`. Cancelling the task ends the sequence with the code `cancelled`.
-///
-/// A server may hold a request for up to 10 minutes: unless the endpoint sets a `timeout`, that is the limit of a call,
-/// and an attempt has no limit of its own.
-///
-/// With a scheduler a long poll holds a permit while it waits. Mark its endpoint with `.unscheduled()` if there are
-/// several.
-public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable {
-  /// The value of a response.
-  public typealias Element = Value
-  /// The error that ends the loop.
-  public typealias Failure = CallError
-
+/// The values of a long poll, see ``Client/poll(from:of:interval:next:)``.
+struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable {
   private let client: Client
   private let first: Cursor?
   private let request: @Sendable (Cursor?) -> Request<Value>
   private let cursor: @Sendable (Value) -> Cursor?
 
-  /// The minimum time between the starts of two calls if the response to the first has no cursor, or the same one again.
-  /// It bounds the load on a server that does not hold requests. With a new cursor the minimum is 100 milliseconds, or
-  /// this time if it is shorter. Default: 1 second.
-  public var interval = Duration.seconds(1)
+  private let interval: Duration
 
   init(
     client: Client, from first: Cursor?, of request: @escaping @Sendable (Cursor?) -> Request<Value>,
-    next cursor: @escaping @Sendable (Value) -> Cursor?
+    next cursor: @escaping @Sendable (Value) -> Cursor?, interval: Duration
   ) {
     (self.client, self.first, self.request, self.cursor) = (client, first, request, cursor)
+    self.interval = interval
   }
 
   /// Returns an iterator that begins at the first cursor.
-  public func makeAsyncIterator() -> Iterator {
+  func makeAsyncIterator() -> Iterator {
     Iterator(polls: self)
   }
 
@@ -56,7 +27,7 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
   private static var shortestInterval: Duration { .milliseconds(100) }
 
   /// An iterator over the values.
-  public struct Iterator: AsyncIteratorProtocol {
+  struct Iterator: AsyncIteratorProtocol {
     private let polls: PollSequence
     private let principal = CommonPrincipal()
     private var cursor: Cursor?
@@ -75,7 +46,7 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
     ///
     /// - Returns: the value of the response, or `nil` after an error.
     /// - Throws: ``CallError``.
-    public mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Value? {
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> Value? {
       guard !isFinished else { return nil }
       // Any error below ends the loop.
       isFinished = true
@@ -96,14 +67,6 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
           self.state = state
         }
       }
-    }
-
-    /// Makes the next call, for code that uses the iterator without a loop. Runs on the caller's actor.
-    ///
-    /// - Returns: the value of the response, or `nil` after an error.
-    /// - Throws: ``CallError``.
-    public mutating func next() async throws(CallError) -> Value? {
-      try await next(isolation: #isolation)
     }
 
     private func prepared(_ request: Request<Value>) -> Request<Value> {
@@ -143,17 +106,42 @@ public struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Se
 }
 
 extension Client {
-  /// Returns the values of a long poll.
+  /// Returns the values of a long poll, whose server holds each request until there is something to report.
+  ///
+  /// ```swift
+  /// struct Changes: Decodable, Sendable { let movies: [Movie], cursor: String }
+  ///
+  /// extension Endpoint where Self == Request<Changes> {
+  ///   static func changes(since cursor: String?) -> Self { .get("/changes", query: ["since": cursor]) }
+  /// }
+  /// for try await changes in api.poll(of: { .changes(since: $0) }, next: \.cursor) { print(changes.movies) }
+  /// ```
+  ///
+  /// Each call begins when the loop asks for the next value, and the sequence never ends by itself. The errors of the
+  /// first call are thrown. After the first response, temporary errors (no network, a lost connection, a timeout, 429,
+  /// 503 and the like) lead to another call with the same cursor: after a random delay whose bound starts at 3 seconds
+  /// and doubles to 30, and not before the server's `Retry-After`. All other errors end the sequence, and so does a
+  /// temporary error of a request that may have been sent, unless its method is safe or its endpoint is marked
+  /// `.idempotent()`. Cancelling the task ends the sequence with the code `cancelled`.
+  ///
+  /// A server may hold a request for up to 10 minutes: unless the endpoint sets a `timeout`, that is the limit of a call,
+  /// and an attempt has no limit of its own.
+  ///
+  /// With a scheduler a long poll holds a permit while it waits. Mark its endpoint with `.unscheduled()` if there are
+  /// several.
   ///
   /// - Parameters:
   ///   - cursor: the cursor of the first call. Default: `nil`, none.
   ///   - endpoint: returns the endpoint for a cursor.
+  ///   - interval: the minimum time between the starts of two calls if the response to the first has no cursor, or the
+  ///     same one again. It bounds the load on a server that does not hold requests. With a new cursor the minimum is
+  ///     100 milliseconds, or this time if it is shorter. Default: 1 second.
   ///   - next: returns the cursor for the next call; `nil`: the same cursor again.
   /// - Returns: a sequence. Nothing is sent before a loop asks for the first value.
   public func poll<E: Endpoint, Cursor: Sendable>(
-    from cursor: Cursor? = nil, of endpoint: @escaping @Sendable (Cursor?) -> E,
+    from cursor: Cursor? = nil, of endpoint: @escaping @Sendable (Cursor?) -> E, interval: Duration = .seconds(1),
     next: @escaping @Sendable (E.Value) -> Cursor?
-  ) -> PollSequence<E.Value, Cursor> {
-    PollSequence(client: self, from: cursor, of: { endpoint($0).described }, next: next)
+  ) -> some AsyncSequence<E.Value, CallError> & Sendable {
+    PollSequence(client: self, from: cursor, of: { endpoint($0).described }, next: next, interval: interval)
   }
 }

@@ -42,7 +42,7 @@ final class StreamConnection<Element: Sendable>: Sendable {
     return SilenceTimer(limit, call.host) {
       discard(
         TransportError(
-          .timedOut(.receiving), requestState: .responded,
+          .timeout, in: .receiving, requestState: .responded,
           detail: "no byte arrived within the silence limit of \(limit.plainText); change it with .streaming(_:)"))
     }
   }

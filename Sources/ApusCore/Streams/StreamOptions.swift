@@ -16,15 +16,12 @@ public struct StreamOptions: Sendable {
   public var silenceTimeout: Duration?
   /// The maximum number of bytes of an element. A stream with a larger element fails with the code `contentTooLarge`.
   ///
-  /// Default: `nil`, which means 1 MiB for a line and 8 MiB for an event, a JSON text or a part. Chunks have no limit.
+  /// Default: `nil`, which means 1 MiB for a line and 8 MiB for an event, a JSON text or a part.
   public var maximumElementSize: Int?
   /// A handler for elements that cannot be decoded, called in place of failing; the stream then continues with the next
   /// element. It is called on any thread, possibly before the loop has received the elements before it. Default: `nil`,
   /// the stream fails with the code `decoding`.
   public var onUndecodable: (@Sendable (UndecodableElement) -> Void)?
-  /// Whether the last line of a ``JSONStream`` may lack its line feed. If not, such a line cannot be decoded. Default:
-  /// `true`.
-  public var acceptsUnterminatedLine = true
 
   /// The default limit of a line of text, in bytes.
   static let lineLimit = 1 << 20
@@ -36,22 +33,11 @@ public struct StreamOptions: Sendable {
   }
 }
 
-/// An element of a stream that could not be decoded.
-public struct UndecodableElement: Sendable, CustomStringConvertible {
-  /// The element's index in its response, from 0.
-  public let index: Int
-  /// The error of the decoder. Do not log it: it may contain values of the element.
-  public let error: any Error
-  /// The index and the reason, without any value of the element.
-  public var description: String { "element \(index): \(DecodingFailure(error).description)" }
-}
-
 /// The kinds of streams.
 enum StreamKind: Sendable, Hashable {
   case events
   case json
   case lines
-  case chunks
   case parts
 }
 
@@ -79,7 +65,7 @@ extension Endpoint where Value: StreamedValue {
       var options = request.streamOptions
       change(&options)
       request.options.values[StreamOptionsKey.self] = options
-      request.mapping = Value.format.mapping(options)
+      request.mapping = Value._format.mapping(options)
     }
   }
 }
@@ -87,6 +73,6 @@ extension Endpoint where Value: StreamedValue {
 extension Request where Value: StreamedValue {
   /// The options in effect.
   var streamOptions: StreamOptions {
-    options.values[StreamOptionsKey.self] ?? StreamOptions(for: Value.format.kind)
+    options.values[StreamOptionsKey.self] ?? StreamOptions(for: Value._format.kind)
   }
 }

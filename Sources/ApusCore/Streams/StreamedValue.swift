@@ -7,7 +7,7 @@ public import Foundation
 /// The value of an endpoint whose response is a stream of elements.
 ///
 /// A client's `stream` returns the elements while they arrive; `send` collects the whole response. The conforming types
-/// are ``EventStream``, ``JSONStream``, ``LineStream``, ``ChunkStream`` and ``PartStream``.
+/// are ``EventStream``, ``JSONStream``, ``LineStream`` and ``PartStream``.
 public protocol StreamedValue<Element>: Sendable {
   /// The type of an element.
   associatedtype Element: Sendable
@@ -16,11 +16,11 @@ public protocol StreamedValue<Element>: Sendable {
   /// Creates a value from its elements, also for fakes.
   init(_ elements: [Element])
   /// The format of the content (body).
-  static var format: StreamFormat<Self> { get }
+  static var _format: _StreamFormat<Self> { get }
 }
 
 /// The format of a stream: the accepted media types and the parser.
-public struct StreamFormat<Value: StreamedValue>: Sendable {
+public struct _StreamFormat<Value: StreamedValue>: Sendable {
   typealias MakeParser = @Sendable (StreamContext) throws -> any ElementParser<Value.Element>
 
   let kind: StreamKind
@@ -29,11 +29,6 @@ public struct StreamFormat<Value: StreamedValue>: Sendable {
 
   init(kind: StreamKind, accept: MediaType?, parser: @escaping MakeParser) {
     (self.kind, self.accept) = (kind, accept)
-    // Chunks are the bytes as they are.
-    guard kind != .chunks else {
-      self.parser = parser
-      return
-    }
     self.parser = { context in
       try context.requireDecoded()
       return try parser(context)
@@ -89,8 +84,8 @@ public struct EventStream<Element: Decodable & Sendable>: StreamedValue {
   }
 
   /// Server-sent events.
-  public static var format: StreamFormat<EventStream> {
-    StreamFormat(kind: .events, accept: .eventStream) { try EventElements($0) }
+  public static var _format: _StreamFormat<EventStream> {
+    _StreamFormat(kind: .events, accept: .eventStream) { try EventElements($0) }
   }
 }
 
@@ -107,8 +102,8 @@ public struct JSONStream<Element: Decodable & Sendable>: StreamedValue {
   }
 
   /// JSON texts.
-  public static var format: StreamFormat<JSONStream> {
-    StreamFormat(kind: .json, accept: "application/x-ndjson, application/jsonl, application/json-seq") { context in
+  public static var _format: _StreamFormat<JSONStream> {
+    _StreamFormat(kind: .json, accept: "application/x-ndjson, application/jsonl, application/json-seq") { context in
       if context.isJSONSequence { return JSONSequenceElements<Element>(context) }
       return JSONLineElements<Element>(context)
     }
@@ -128,24 +123,8 @@ public struct LineStream: StreamedValue {
   }
 
   /// Lines.
-  public static var format: StreamFormat<LineStream> {
-    StreamFormat(kind: .lines, accept: nil) { LineElements($0) }
-  }
-}
-
-/// The pieces of content of any media type, as they arrive. A piece is never empty and can end anywhere.
-public struct ChunkStream: StreamedValue {
-  /// The content of a complete response, in one piece, or none if it is empty.
-  public let elements: [Data]
-
-  /// Creates a value from its pieces, for fakes.
-  public init(_ elements: [Data]) {
-    self.elements = elements
-  }
-
-  /// Pieces.
-  public static var format: StreamFormat<ChunkStream> {
-    StreamFormat(kind: .chunks, accept: nil) { _ in ChunkElements() }
+  public static var _format: _StreamFormat<LineStream> {
+    _StreamFormat(kind: .lines, accept: nil) { LineElements($0) }
   }
 }
 

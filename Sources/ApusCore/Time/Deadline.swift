@@ -6,7 +6,7 @@ import Synchronization
 /// of that call. Task groups, `async let` and `Task { }` propagate it. `Task.detached { }` does not, nor do a
 /// credentials refresh or a coalesced exchange, because they serve several calls. After the work has ended, calls that
 /// begin later do not inherit its deadline, even in tasks that the work left running.
-public struct Deadline: Sendable {
+package struct Deadline: Sendable {
   private let instant: MonotonicInstant
   private let clock: any MonotonicClock
 
@@ -15,10 +15,10 @@ public struct Deadline: Sendable {
   }
 
   /// The deadline of the surrounding work, or `nil` if calls made here inherit none.
-  public static var current: Deadline? { DeadlineScope.inherited() }
+  package static var current: Deadline? { DeadlineScope.inherited() }
 
   /// The remaining time. Zero or negative once the deadline has passed.
-  public var remaining: Duration { clock.now.duration(to: instant) }
+  package var remaining: Duration { clock.now.duration(to: instant) }
 
   /// Returns the deadline on another clock. Instants of different clocks are not comparable, so the remaining time is
   /// used.

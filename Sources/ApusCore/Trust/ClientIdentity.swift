@@ -7,7 +7,7 @@ public import Foundation
 /// A client certificate with its private key, for servers that require mutual TLS. Prints as `██`.
 public struct ClientIdentity: Sendable, SelfRedacting {
   /// The format of an identity.
-  public enum Format: Sendable {
+  package enum Format: Sendable {
     /// Certificates and key in one encrypted PKCS #12 file (RFC 7292).
     case pkcs12(Data, passphrase: String)
     /// Certificates, the client's own first, and its unencrypted key as PEM text (RFC 7468).
@@ -15,7 +15,7 @@ public struct ClientIdentity: Sendable, SelfRedacting {
   }
 
   /// The certificates and the key.
-  public let format: Format
+  package let format: Format
 
   /// Creates an identity from PKCS #12 data (RFC 7292), which is opened at its first use.
   ///

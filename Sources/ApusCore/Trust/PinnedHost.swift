@@ -28,9 +28,9 @@ public struct PinnedHost: Sendable, Hashable {
   ///     internationalized names are converted to ASCII.
   ///   - keys: the SHA-256 hashes of the keys in use, in Base64 as shown by `openssl` and browsers.
   ///   - backup: the hashes of backup keys. Without a backup, the loss of a key would lock out all clients.
-  /// - Throws: ``PinError`` if `host` is not a host, a hash is not 32 bytes of Base64, `keys` is empty, or `backup`
-  ///   contains only keys that are also in `keys`.
-  public init(_ host: String, keys: [String], backup: [String]) throws(PinError) {
+  /// - Throws: an error with a description if `host` is not a host, a hash is not 32 bytes of Base64, `keys` is empty, or
+  ///   `backup` contains only keys that are also in `keys`.
+  public init(_ host: String, keys: [String], backup: [String]) throws {
     self.host = try PinnedName.pinning(host)
     var inUse = Set<Data>()
     for key in keys { inUse.insert(try Self.hash(key)) }
@@ -56,31 +56,31 @@ public struct PinnedHost: Sendable, Hashable {
 }
 
 /// An error in the arguments of ``PinnedHost``.
-public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
+struct PinError: Error, Hashable, CustomStringConvertible {
   /// The reason as a clause.
-  public let reason: String
-  /// The reason in a sentence.
-  public var description: String { "cannot pin: \(reason)" }
+  let reason: String
+
+  var description: String { "cannot pin: \(reason)" }
 }
 
 extension Sequence<PinnedHost> {
-  /// Whether pins apply to a host. For transports.
+  /// Whether pins apply to a host.
   ///
   /// - Parameters:
   ///   - host: the host of the connection in any spelling, IPv6 with or without brackets.
   ///   - now: the current time. Expired pins do not apply.
-  public func covers(_ host: String, at now: Date) -> Bool {
+  package func covers(_ host: String, at now: Date) -> Bool {
     let name = PinnedName.dialing(host)
     return contains { $0.isInForce(for: name, at: now) }
   }
 
-  /// Whether the keys of a host match its pins. `true` if no pins apply. For transports.
+  /// Whether the keys of a host match its pins. `true` if no pins apply.
   ///
   /// - Parameters:
   ///   - keys: the SHA-256 hashes of the subject public key info of each certificate in the verified chain.
   ///   - host: the host of the connection in any spelling, IPv6 with or without brackets.
   ///   - now: the current time. Expired pins do not apply.
-  public func accepts(_ keys: [Data], from host: String, at now: Date) -> Bool {
+  package func accepts(_ keys: [Data], from host: String, at now: Date) -> Bool {
     let name = PinnedName.dialing(host)
     return lazy.filter { $0.isInForce(for: name, at: now) }.allSatisfy { pin in
       keys.contains { pin.keys.contains($0) }

@@ -59,11 +59,11 @@ extension Query.Part {
 }
 
 /// A query or form value that cannot be written.
-public struct QueryEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
+struct QueryEncodingError: Error, Hashable, CustomStringConvertible {
   /// The parameter's name with nested keys, for example `filter[year]`.
-  public let name: String
+  let name: String
   /// The reason as a predicate, for example `is not a finite number`.
-  public let reason: String
-  /// The name and the reason.
-  public var description: String { "\(name.isEmpty ? "the value" : name) \(reason)" }
+  let reason: String
+
+  var description: String { "\(name.isEmpty ? "the value" : name) \(reason)" }
 }

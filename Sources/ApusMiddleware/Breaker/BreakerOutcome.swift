@@ -63,23 +63,22 @@ extension BreakerOutcome {
     _ error: TransportError, since start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext
   ) {
     let cause = FailedAttempt.Cause.failed(error.code, error.requestState)
-    switch error.kind {
+    switch error.code {
     // Failures of the app's content or of another call that this call needed, and refusals by the client, are no
     // evidence.
     case _ where error.source != .server: self = .nothing
     case .hostNotFound, .connectionFailed, .tls: self = .unreachable(cause)
     case .connectionLost: self = .failed(.reset, cause)
-    case .timedOut(.connecting) where error.requestState == .notSent:
+    case .timeout where error.phase == .connecting && error.requestState == .notSent:
       // The transport's connect timeout always counts; an attempt's timeout may be shorter than any server needs.
       let now = context.now
       let isAttempts = context.attemptDeadline.map { $0 <= now } ?? false
       self = isAttempts && start.duration(to: now) < policy.minimumTimeout ? .nothing : .unreachable(cause)
-    case .timedOut(.connecting), .timedOut(.awaitingHead), .timedOut(.receiving):
+    case .timeout where error.phase.map { [.connecting, .awaitingHead, .receiving].contains($0) } ?? true:
       self = start.duration(to: context.now) < policy.minimumTimeout ? .nothing : .failed(.timeout, cause)
-    case .timedOut: self = .nothing
-    // Without a network no server can be judged; refused and invalid requests never reached a server.
-    case .offline, .refused, .invalidRequest: self = .nothing
     case .malformedResponse, .contentTooLarge: self = .responded
+    // Without a network no server can be judged; refused and invalid requests never reached a server.
+    default: self = .nothing
     }
   }
 

@@ -112,7 +112,7 @@ public struct BreakerRefusal: Error, Sendable, Hashable, CustomStringConvertible
   /// The time for which it stays open; `nil`: unknown, since the circuit is isolated or a trial request is under way.
   public let retryAfter: Duration?
   /// The failure that opened it; `nil`: it was isolated.
-  public let failure: FailedAttempt.Cause?
+  package let failure: FailedAttempt.Cause?
 
   init(_ scope: BreakerScope, retryAfter: Duration?, failure: FailedAttempt.Cause?) {
     self.scope = scope

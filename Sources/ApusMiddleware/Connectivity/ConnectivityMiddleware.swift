@@ -90,12 +90,12 @@ extension ConnectivityState.Finding {
       self = error is CancellationError ? .untried : .nothing
       return
     }
-    let isRefused = error.source == .trafficControl || error.source == .content || error.kind == .invalidRequest
-    switch error.kind {
+    let isRefused = error.source == .trafficControl || error.source == .content || error.code == .invalidRequest
+    switch error.code {
     case .offline: self = .unreachable
     case _ where isRefused && error.requestState == .notSent: self = .untried
     // The network may have been lost after the head, too.
-    case .connectionLost, .timedOut: self = .nothing
+    case .connectionLost, .timeout: self = .nothing
     default: self = error.requestState == .responded ? .reached : .nothing
     }
   }
@@ -141,7 +141,7 @@ struct OfflineRefusal: Error, CustomStringConvertible {
 
   /// The error, marked if it is of kind `offline`.
   static func lasting(_ error: any Error) -> any Error {
-    guard var error = error as? TransportError, error.kind == .offline else { return error }
+    guard var error = error as? TransportError, error.code == .offline else { return error }
     error.underlying = OfflineRefusal(underlying: error.underlying)
     return error
   }

@@ -45,7 +45,7 @@ public struct TimeoutMiddleware: Middleware {
   private static func noTime(_ limit: Duration) -> TransportError {
     let limit = Fact.time("a limit of", limit)
     return TransportError(
-      .timedOut(.waiting), requestState: .notSent, detail: "\(limit) leaves no time; change it with .timeout(_:)")
+      .timeout, in: .waiting, requestState: .notSent, detail: "\(limit) leaves no time; change it with .timeout(_:)")
   }
 }
 

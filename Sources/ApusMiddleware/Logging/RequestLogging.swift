@@ -50,7 +50,7 @@ public struct RequestLogging: CallObserver {
     }
     if case .failed(let code) = event.kind {
       metadata["error"] = "\(code.rawValue)"
-      if code == .timeout { metadata["phase"] = "\(call.phase.rawValue)" }
+      if code == .timeout { metadata["phase"] = "\(call.phase)" }
     }
     logger.log(level: level, message, metadata: metadata)
   }

@@ -85,7 +85,7 @@ extension RedirectRefusal: CustomStringConvertible {
 
   /// The error of the attempt.
   var error: TransportError {
-    let kind: TransportError.Kind = self == .contentNotReplayable ? .invalidRequest : .malformedResponse
-    return TransportError(kind, requestState: .responded, detail: description, underlying: self)
+    let code: CallError.Code = self == .contentNotReplayable ? .invalidRequest : .malformedResponse
+    return TransportError(code, requestState: .responded, detail: description, underlying: self)
   }
 }

@@ -5,7 +5,7 @@ import ApusCore
 enum RefreshFailure {
   /// The refresh took longer than its limit.
   static var overdue: any Error {
-    TransportError(.timedOut(.waiting), requestState: .notSent, detail: "the refresh took too long").attributed(
+    TransportError(.timeout, in: .waiting, requestState: .notSent, detail: "the refresh took too long").attributed(
       to: .credentials)
   }
 

@@ -87,14 +87,14 @@ extension AttemptFailure {
   }
 
   private static func isTemporary(_ error: TransportError) -> Bool {
-    switch error.kind {
+    switch error.code {
     case .offline, .hostNotFound, .connectionFailed, .connectionLost: true
     // Another wait in the client would take as long again, unless only the attempt has waited too long: for a refresh
     // that may have succeeded meanwhile, or for the calls that a refresh has let pass.
-    case .timedOut(.waiting): error.endsAttemptOnly
-    case .timedOut(let phase): phase != .preparing
+    case .timeout where error.phase == .waiting: error.endsAttemptOnly
+    case .timeout: error.phase != .preparing
     // A certificate stays invalid; a breaker, a full queue or an unsupported request is refused for a reason.
-    case .tls, .malformedResponse, .contentTooLarge, .refused, .invalidRequest: false
+    default: false
     }
   }
 }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A retry spends a part of the origin's budget. The success of a retryable call refunds the cost of its last retry, or
 /// ``refund`` if its first attempt succeeded. When the budget is exhausted, calls fail with their first error
-/// (`isRetryBudgetExhausted`).
+/// (`.budgetExhausted`).
 public struct RetryBudget: Sendable, Hashable {
   /// The budget of an origin. Default: 500.
   public var capacity = 500

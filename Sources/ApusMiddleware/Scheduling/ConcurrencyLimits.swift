@@ -71,8 +71,8 @@ public enum SchedulingRefusal: Error, Sendable, Hashable, CustomStringConvertibl
 
   /// The error of the attempt, which was not sent.
   var error: TransportError {
-    let kind: TransportError.Kind = self == .deadlineTooNear ? .timedOut(.waiting) : .refused
-    return TransportError(kind, requestState: .notSent, detail: description, underlying: self).attributed(
+    let code: CallError.Code = self == .deadlineTooNear ? .timeout : .refused
+    return TransportError(code, in: .waiting, requestState: .notSent, detail: description, underlying: self).attributed(
       to: .trafficControl)
   }
 }

@@ -46,7 +46,7 @@ enum AddressLookup {
 
   /// Returns the addresses of a name in the order in which the system would try them (RFC 6724). Blocks.
   ///
-  /// - Throws: `TransportError` of the kind `hostNotFound`.
+  /// - Throws: `TransportError` with the code `hostNotFound`.
   static func search(for host: String) throws -> [SocketAddress] {
     // getaddrinfo stops at a zero byte.
     guard !host.utf8.contains(0) else { throw notFound(host, "the name contains a zero byte") }

@@ -121,7 +121,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     guard !state.hasHead else { return }
     let phase: CallPhase = state.request == .complete ? .awaitingHead : .connecting
     let error = TransportError.attemptTimedOut(in: phase, requestState: state.requestState)
-    fail(error.kind, error.detail)
+    fail(error.code, in: error.phase, error.detail)
   }
 
   // MARK: Ending
@@ -148,8 +148,10 @@ final class ConnectionHandler: ChannelInboundHandler {
   // MARK: Failing
 
   /// Fails the exchange and closes the connection.
-  func fail(_ kind: TransportError.Kind, _ detail: String, _ underlying: (any Error)? = nil) {
-    fail(TransportError(kind, requestState: state.requestState, detail: detail, underlying: underlying))
+  func fail(
+    _ code: CallError.Code, in phase: CallPhase? = nil, _ detail: String, _ underlying: (any Error)? = nil
+  ) {
+    fail(TransportError(code, in: phase, requestState: state.requestState, detail: detail, underlying: underlying))
   }
 
   func fail(_ error: TransportError) {
@@ -186,7 +188,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       return failIncomplete("no byte left for \(limit), the limit of stall", source)
     }
     fail(
-      .timedOut(phase),
+      .timeout, in: phase,
       isHead
         ? "no response head arrived within \(limit), the limit of firstByte"
         : "no byte moved in either direction for \(limit), the limit of stall")

@@ -34,7 +34,7 @@ struct PreparedRequest: Sendable {
   /// Whether the server is asked whether it wants the content (RFC 9110 §10.1.1).
   var expectsContinue: Bool { head.headerFields[.expect]?.lowercased() == "100-continue" }
 
-  /// - Throws: `TransportError` of the kind `invalidRequest` if the message cannot be sent.
+  /// - Throws: `TransportError` with the code `invalidRequest` if the message cannot be sent.
   init(
     _ message: RequestMessage, to origin: Origin?, settings: RequestSettings
   ) throws(TransportError) {

@@ -205,7 +205,7 @@ final class Dial {
     let limit = settings.timeout.map { " longer than \($0), the connectTimeout" } ?? " too long"
     fail(
       TransportError(
-        .timedOut(.connecting), requestState: .notSent, detail: "\(stage.rawValue) \(peer) took\(limit)"))
+        .timeout, in: .connecting, requestState: .notSent, detail: "\(stage.rawValue) \(peer) took\(limit)"))
   }
 
   private func fail(_ error: any Error) {

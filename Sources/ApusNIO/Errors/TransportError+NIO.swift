@@ -27,10 +27,11 @@ extension TransportError {
       self.init(connecting: error.underlying, to: peer.at(error.address))
     case let error as IOError:
       self.init(
-        Self.kind(of: error), requestState: .notSent, detail: Self.text(of: error, peer: peer), underlying: error)
+        Self.code(of: error), in: error.errnoCode == ETIMEDOUT ? .connecting : nil, requestState: .notSent,
+        detail: Self.text(of: error, peer: peer), underlying: error)
     case ChannelError.connectTimeout:
       self.init(
-        .timedOut(.connecting), requestState: .notSent, detail: "\(peer) did not accept the connection in time",
+        .timeout, in: .connecting, requestState: .notSent, detail: "\(peer) did not accept the connection in time",
         underlying: error)
     case ChannelError.eof:
       self.init(
@@ -49,10 +50,10 @@ extension TransportError {
     }
   }
 
-  private static func kind(of error: IOError) -> Kind {
+  private static func code(of error: IOError) -> CallError.Code {
     switch error.errnoCode {
     case ENETUNREACH, ENETDOWN: .offline
-    case ETIMEDOUT: .timedOut(.connecting)
+    case ETIMEDOUT: .timeout
     default: .connectionFailed
     }
   }

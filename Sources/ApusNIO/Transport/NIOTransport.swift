@@ -55,7 +55,7 @@ public final class NIOTransport: Transport {
   /// task the shutdown completes as well, without the grace period.
   ///
   /// - Parameter grace: the time in which current exchanges may finish; after it they fail with a
-  ///   `TransportError` of the kind `connectionLost`. Default: zero.
+  ///   `TransportError` with the code `connectionLost`. Default: zero.
   public func shutDown(within grace: Duration = .zero) async {
     await core.shutDown(within: grace)
   }

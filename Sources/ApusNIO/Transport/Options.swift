@@ -105,7 +105,7 @@ extension NIOTransport.Options {
   /// A transport with such options does not trap: each of its calls throws this error, which becomes
   /// `invalidRequest`.
   ///
-  /// - Throws: `TransportError` of the kind `invalidRequest`, which names the option.
+  /// - Throws: `TransportError` with the code `invalidRequest`, which names the option.
   public func validate() throws(TransportError) {
     for (isSensible, rule) in rules where !isSensible {
       throw TransportError(.invalidRequest, requestState: .notSent, detail: "the transport's option \(rule)")

@@ -45,7 +45,7 @@ extension TransportCore: ConnectionOwner {
   private func waitedTooLong(_ exchange: Exchange) {
     let limit = exchange.timeouts.connection.map { "\(Duration($0))" } ?? ""
     let error = TransportError(
-      .timedOut(.connecting), requestState: .notSent,
+      .timeout, in: .connecting, requestState: .notSent,
       detail: "no connection to \(exchange.request.origin.authority) within \(limit), the limit of connection")
     fail(exchange, error, onlyWhileWaiting: true)
   }
@@ -73,7 +73,7 @@ extension TransportCore: ConnectionOwner {
     end(exchange, onlyWhileWaiting: onlyWhileWaiting) { ending in
       var error = error
       error.requestState = ending.requestState(error.requestState)
-      guard case .timedOut = error.kind, ending.place == .queued, exchange.isHeldUp else { return error }
+      guard error.code == .timeout, ending.place == .queued, exchange.isHeldUp else { return error }
       error.detail += ": all connections that the limits permit are in use"
       return error.attributed(to: .trafficControl)
     }

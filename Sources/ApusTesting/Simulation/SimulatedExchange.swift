@@ -79,7 +79,7 @@ final class SimulatedExchange: Sendable {
   /// Schedules the timeouts of the call for the head of the response. The request is sent at `left`.
   private func limit(from left: MonotonicInstant) {
     if let firstByte = context.values[ExchangeTimeouts.self].firstByte {
-      end(at: left.advanced(by: firstByte), TransportError(.timedOut(.awaitingHead), requestState: .maybeSent))
+      end(at: left.advanced(by: firstByte), TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent))
     }
     if let instant = context.attemptDeadline {
       end(at: instant, .attemptTimedOut(in: left <= instant ? .awaitingHead : .connecting, requestState: .maybeSent))

@@ -33,7 +33,7 @@ package final class SimulatedTransport: Transport {
   /// Performs an exchange with the server of the request's host.
   ///
   /// - Throws: `TransportError`: `offline` during an outage of the link, `hostNotFound` if no server has the host,
-  ///   `connectionFailed` if the server is down, `connectionLost` if the request or the response is lost, `timedOut`
+  ///   `connectionFailed` if the server is down, `connectionLost` if the request or the response is lost, `timeout`
   ///   if the head of the response is late; `CancellationError`.
   package func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()

@@ -196,7 +196,7 @@ extension StubReply {
   ///
   /// - Parameters:
   ///   - count: the number of pieces that arrive before the error.
-  ///   - error: the error the reader gets. Default: a `TransportError` of kind `connectionLost` with state
+  ///   - error: the error the reader gets. Default: a `TransportError` with the code `connectionLost` with state
   ///     `responded`.
   public func failing(
     after count: Int, error: any Error = TransportError(.connectionLost, requestState: .responded, detail: "stubbed")

@@ -22,7 +22,7 @@ public final class StubTransport: Transport {
   package enum Exhaustion: Sendable, Hashable {
     /// Repeats the last reply.
     case repeatLast
-    /// Fails with a `TransportError` of kind `invalidRequest`.
+    /// Fails with a `TransportError` with the code `invalidRequest`.
     case fail
   }
 

@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-extension TransferError {
+extension TransferError: ResponseFault {
   /// The reason, what was kept and how to continue, without names. For logs and the description of a call's error.
   public var description: String {
     let clauses = [cause, progress, advice].compactMap(\.self)
@@ -91,6 +91,11 @@ extension TransferError {
       .unusableOffset, .responseLost, .unknownTransfer, .closed:
       nil
     }
+  }
+
+  /// The failure of a call whose response cannot be used, as a predicate.
+  package var predicate: String? {
+    reason == .interrupted ? (underlying as? any ResponseFault)?.predicate : "got a response that cannot be used"
   }
 
   /// The code of the call's error.

@@ -14,29 +14,30 @@ extension TransportError {
       return
     }
     let meaning = URLErrorMeaning(code: error.code.rawValue, text: error.localizedDescription)
+    let code = hasHead ? meaning.codeAfterHead : meaning.code
     self.init(
-      hasHead ? meaning.kindAfterHead : meaning.kind, requestState: hasHead ? .responded : meaning.requestState,
+      code, in: code == .timeout ? .awaitingHead : nil, requestState: hasHead ? .responded : meaning.requestState,
       detail: meaning.detail, underlying: error)
   }
 }
 
 /// The meaning of a code of `NSURLErrorDomain` and its text.
 struct URLErrorMeaning {
-  let kind: TransportError.Kind
+  let code: CallError.Code
   let requestState: RequestState
   let detail: String
 
-  /// The kind of error after the head: the connection worked until then, so any failure except malformed or too much
+  /// The code after the head: the connection worked until then, so any failure except malformed or too much
   /// content means that it was lost.
-  var kindAfterHead: TransportError.Kind {
-    switch kind {
-    case .malformedResponse, .contentTooLarge: kind
+  var codeAfterHead: CallError.Code {
+    switch code {
+    case .malformedResponse, .contentTooLarge: code
     default: .connectionLost
     }
   }
 
-  private init(_ kind: TransportError.Kind, _ requestState: RequestState, _ detail: String) {
-    self.kind = kind
+  private init(_ failure: CallError.Code, _ requestState: RequestState, _ detail: String) {
+    self.code = failure
     self.requestState = requestState
     self.detail = detail
   }
@@ -59,7 +60,7 @@ struct URLErrorMeaning {
     case -1004: URLErrorMeaning(.connectionFailed, .notSent, detail)
     case -1206 ... -1200, -2000, -1022: URLErrorMeaning(.tls, .notSent, detail)
     case -1000, -1002: URLErrorMeaning(.invalidRequest, .notSent, detail)
-    case -1001: URLErrorMeaning(.timedOut(.awaitingHead), .maybeSent, detail)
+    case -1001: URLErrorMeaning(.timeout, .maybeSent, detail)
     case -1017, -1015, -1016: URLErrorMeaning(.malformedResponse, .responded, detail)
     case -1100, -1101, -1102: URLErrorMeaning(.invalidRequest, .notSent, detail)
     default: URLErrorMeaning(.connectionLost, .maybeSent, detail)

@@ -33,7 +33,7 @@ struct PlatformRequest: Sendable {
 
   /// Translates a message without changing anything that is sent.
   ///
-  /// - Throws: `TransportError` of the kind `invalidRequest` if the platform would change the message, and if its
+  /// - Throws: `TransportError` with the code `invalidRequest` if the platform would change the message, and if its
   ///   content cannot be produced; `CancellationError`.
   init(_ message: RequestMessage, userAgent: String, in context: ExchangeContext) async throws {
     guard let origin = message.origin else { throw Self.unsupported("the message has no http or https origin") }

@@ -44,7 +44,7 @@ public final class URLSessionTransport: Transport {
     }
   }
 
-  /// Shuts the transport down: current exchanges fail with a `TransportError` of the kind `connectionLost`, later
+  /// Shuts the transport down: current exchanges fail with a `TransportError` with the code `connectionLost`, later
   /// messages are refused. A second call does nothing.
   public func shutDown() {
     sessions.shutDown()

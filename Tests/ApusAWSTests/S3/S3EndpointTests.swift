@@ -125,7 +125,7 @@ struct S3EndpointTests {
     ])
   func unusableBucket(name: String) {
     let error = failure("s3.example.com", .virtualHost, name, "r")
-    #expect(error?.kind == .invalidRequest && error?.requestState == .notSent)
+    #expect(error?.code == .invalidRequest && error?.requestState == .notSent)
   }
 
   @Test(
@@ -134,7 +134,7 @@ struct S3EndpointTests {
   func unusableRegion(name: String, host: String) {
     for addressing in [S3Addressing.automatic, .path, .virtualHost] {
       let error = failure("\(host).amazonaws.com", addressing, "films", name)
-      #expect(error?.kind == .invalidRequest && error?.requestState == .notSent)
+      #expect(error?.code == .invalidRequest && error?.requestState == .notSent)
     }
   }
 

@@ -22,7 +22,7 @@ struct ResponseFieldsTests {
   }
 
   private func response(_ lines: (String, String)...) -> Response<Int> {
-    Response(value: 1, fields: fields(lines))
+    Response(value: 1, status: 200, fields(lines))
   }
 
   @Test("A field is found by its name in any case; fields of the same name are joined to a list")
@@ -62,9 +62,9 @@ struct ResponseFieldsTests {
           + #"<https://api.github.com/repositories/1/issues?per_page=30&page=14>; rel="last""#
       ))
     #expect(response.links.count == 2)
-    #expect(response.link("next")?.queryValue("page") == "2" && response.link("Last")?.queryValue("page") == "14")
-    #expect(response.link("next")?.queryValue("per_page") == "30" && response.link("prev") == nil)
-    #expect(response.link("next")?.queryValue("none") == nil)
+    let issues = "https://api.github.com/repositories/1/issues?per_page=30&page="
+    #expect(response.link("next")?.target == issues + "2" && response.link("Last")?.target == issues + "14")
+    #expect(response.link("prev") == nil)
   }
 
   @Test(
@@ -91,8 +91,6 @@ struct ResponseFieldsTests {
     #expect(response.links.map(\.target) == ["/other", "/a%20b?q=%C3%A9&r", "/c"])
     let next = response.link("next")
     #expect(next?.target == "/a%20b?q=%C3%A9&r" && next?.parameter("title") == "The next")
-    #expect(next?.queryValue("q") == "é" && next?.queryValue("r") == "")
-    #expect(response.link("last")?.queryValue("q") == nil)
   }
 
   @Test(
@@ -135,7 +133,7 @@ struct ResponseFieldsTests {
       ([("RateLimit-Remaining", "many")], nil, nil, nil), ([("Content-Type", "text/plain")], nil, nil, nil),
     ] as [([(String, String)], Int?, Int?, Int?)])
   func rateLimits(lines: [(String, String)], limit: Int?, remaining: Int?, reset: Int?) {
-    let found = Response(value: 1, fields: fields(lines)).rateLimit
+    let found = Response(value: 1, status: 200, fields(lines)).rateLimit
     #expect(found?.limit == limit && found?.remaining == remaining)
     #expect(found?.reset == reset.map { Duration.seconds($0) })
     #expect((found == nil) == (limit == nil && remaining == nil && reset == nil))

@@ -61,7 +61,7 @@ import Foundation
         #expect(error?.message == "The data you entered could not be sent.")
         let fault = try #require(error?.underlying as? ContentFileError)
         #expect(fault == ContentFileError(path: path, reason: reason))
-        #expect(fault.description == "cannot send the file \(path): \(reason)")
+        #expect(fault.description == "the file \(path) cannot be sent: \(reason)")
       }
     }
   }

@@ -33,7 +33,6 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     let api = client(answering: .json(#"{"code":1042,"message":"Name is taken","data":{"id":7}}"#))
     let error = await failure { try await api.send(ask) }
     #expect(error?.code == .rejected)
-    #expect(error?.category == .rejected)
     #expect(error?.status == 200)
     #expect(error?.rejection?.code == "1042")
     #expect(error?.rejection?.message == "Name is taken")

@@ -132,7 +132,7 @@ private struct MemoryOnly: ContentSource {
   func limit(length: Int64?) async throws {
     let (content, ends) = arriving(["abc", "def"], length: length)
     let error = await #expect(throws: TransportError.self) { try await content.collect(upTo: 5) }
-    #expect(error?.kind == .contentTooLarge)
+    #expect(error?.code == .contentTooLarge)
     #expect(ends.all == ["discarded"])
     let (exact, _) = arriving(["abc", "def"], length: length)
     #expect(try await exact.collect(upTo: 6).count == 6)

@@ -27,7 +27,6 @@ import Testing
       } else {
         #expect(error?.code == .rejected)
         #expect(error?.status == status)
-        #expect(error?.category == .serverFailure)
         #expect(error?.errorDescription?.isEmpty == false)
       }
     }

@@ -16,8 +16,8 @@ private struct Row: Sendable, CustomTestStringConvertible {
     (self.code, self.answer, self.text) = (code, answer, text)
   }
 
-  init(_ code: CallError.Code, _ kind: TransportError.Kind, _ state: RequestState, _ text: String) {
-    self.init(code, .failure(TransportError(kind, requestState: state, detail: "why")), text)
+  init(_ code: CallError.Code, in phase: CallPhase? = nil, _ state: RequestState, _ text: String) {
+    self.init(code, .failure(TransportError(code, in: phase, requestState: state, detail: "why")), text)
   }
 
   var testDescription: String { "\(code.rawValue): \(text)" }
@@ -51,42 +51,42 @@ struct ErrorTextTests {
 
   private static let failed: [Row] = [
     Row(
-      .offline, .offline, .notSent,
+      .offline, .notSent,
       "GET /users/{} found no network: why. Retry when there is a network. [offline, notSent]"),
     Row(
-      .hostNotFound, .hostNotFound, .notSent,
+      .hostNotFound, .notSent,
       "GET /users/{} found no address for the server's name: why. Check the host in the base URL, and the name server. "
         + "[hostNotFound, notSent]"),
     Row(
-      .connectionFailed, .connectionFailed, .notSent,
+      .connectionFailed, .notSent,
       "GET /users/{} could not connect to the server: why. Check the server's address, and that the server runs. "
         + "[connectionFailed, notSent]"),
     Row(
-      .tls, .tls, .notSent,
+      .tls, .notSent,
       "GET /users/{} could not make a secure connection to the server: why. Check the server's certificate, the pins "
         + "and the clock. [tls, notSent]"),
     Row(
-      .timeout, .timedOut(.awaitingHead), .maybeSent,
+      .timeout, in: .awaitingHead, .maybeSent,
       "GET /users/{} timed out while it waited for the response: why. Retry if the request is idempotent. "
         + "[timeout, maybeSent]"),
     Row(
-      .timeout, .timedOut(.waiting), .notSent,
+      .timeout, in: .waiting, .notSent,
       "GET /users/{} timed out while it waited to be sent: why. Retry. [timeout, notSent]"),
     Row(
-      .connectionLost, .connectionLost, .maybeSent,
+      .connectionLost, .maybeSent,
       "GET /users/{} lost its connection while it waited for the response: why. Retry if the request is idempotent. "
         + "[connectionLost, maybeSent]"),
     Row(
-      .malformedResponse, .malformedResponse, .responded,
+      .malformedResponse, .responded,
       "GET /users/{} got a response that breaks the rules of HTTP: why. [malformedResponse, responded]"),
     Row(
-      .contentTooLarge, .contentTooLarge, .responded,
+      .contentTooLarge, .responded,
       "GET /users/{} got more content than allowed: why. Raise the content limit, or read the content as a stream. "
         + "[contentTooLarge, responded]"),
     Row(
-      .refused, .refused, .notSent, "GET /users/{} was refused before it was sent: why. [refused, notSent]"),
+      .refused, .notSent, "GET /users/{} was refused before it was sent: why. [refused, notSent]"),
     Row(
-      .invalidRequest, .invalidRequest, .notSent,
+      .invalidRequest, .notSent,
       "GET /users/{} could not be sent: why. [invalidRequest, notSent]"),
     Row(
       .cancelled, .failure(CancellationError()),

@@ -40,7 +40,6 @@ struct IncompleteRequestTests {
     #expect(error.code == .connectionLost && error.requestState == .responded && error.isIncompleteRequest)
     #expect(error.content?.status == 201 && error.content?.data.count == CallError.contentLimit)
     #expect(error.content?.mediaType?.essence == "text/plain")
-    #expect(error.category == .serverFailure)
     #expect(
       error.description.contains(
         "was not sent completely: the server responded 201 after 9.9 of 30 MB, then the connection closed. "))

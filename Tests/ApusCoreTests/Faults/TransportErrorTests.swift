@@ -5,25 +5,21 @@ import Testing
 
 @Suite("From transport errors to call errors") struct TransportErrorTests {
   @Test(
-    "Each kind has its code, category and request state",
+    "An error keeps the code and the request state that the transport states",
     arguments: [
-      (.offline, .offline, .offline), (.hostNotFound, .hostNotFound, .unreachable),
-      (.connectionFailed, .connectionFailed, .unreachable), (.tls, .tls, .serverFailure),
-      (.connectionLost, .connectionLost, .serverFailure),
-      (.malformedResponse, .malformedResponse, .serverFailure), (.contentTooLarge, .contentTooLarge, .serverFailure),
-      (.timedOut(.connecting), .timeout, .timeout), (.invalidRequest, .invalidRequest, .invalidRequest),
-      (.refused, .refused, .invalidRequest),
-    ] as [(TransportError.Kind, CallError.Code, CallError.Category)])
-  func table(kind: TransportError.Kind, code: CallError.Code, category: CallError.Category) async throws {
+      .offline, .hostNotFound, .connectionFailed, .tls, .connectionLost, .malformedResponse, .contentTooLarge, .timeout,
+      .invalidRequest, .refused,
+    ] as [CallError.Code])
+  func table(code: CallError.Code) async throws {
     struct Cause: Error {}
     for state in [RequestState.notSent, .maybeSent, .responded] {
-      let thrown = TransportError(kind, requestState: state, detail: "why", underlying: Cause())
+      let thrown = TransportError(code, requestState: state, detail: "why", underlying: Cause())
       let error = try #require(
         await failure {
           try await client(answering: .failure(thrown)).send(Request<Void>.get("/x"))
         })
       #expect(error.code == code)
-      #expect(error.category == category)
+      #expect(error.isUnreachable == [.offline, .hostNotFound, .connectionFailed].contains(code))
       #expect(error.requestState == state)
       #expect(error.detail == "why")
       #expect(error.underlying is Cause)
@@ -32,21 +28,21 @@ import Testing
     }
   }
 
-  @Test("A call that Apus itself holds back has a category of its own", arguments: [true, false])
+  @Test("A call that Apus itself holds back is throttled", arguments: [true, false])
   func heldBack(isControl: Bool) async {
     let thrown = TransportError(.refused, requestState: .notSent)
     let error = await failure {
       try await client(answering: .failure(isControl ? thrown.attributed(to: .trafficControl) : thrown)).send(
         Request<Void>.get("/x"))
     }
-    #expect(error?.code == .refused && error?.category == (isControl ? .refused : .invalidRequest))
+    #expect(error?.code == .refused && error?.isThrottled == isControl)
   }
 
   @Test(
     "A timeout has the phase in which it occurred",
     arguments: [CallPhase.connecting, .awaitingHead, .receiving, .waiting])
   func phases(phase: CallPhase) async {
-    let thrown = TransportError(.timedOut(phase), requestState: .maybeSent)
+    let thrown = TransportError(.timeout, in: phase, requestState: .maybeSent)
     let error = await failure {
       try await client(answering: .failure(thrown)).send(Request<Void>.get("/x"))
     }
@@ -69,10 +65,10 @@ import Testing
     let error = await failure {
       try await client(answering: .failure(CancellationError())).send(Request<Void>.get("/x"))
     }
-    #expect(error?.code == .cancelled && error?.isCancellation == true && error?.category == .cancelled)
+    #expect(error?.code == .cancelled && error?.isCancellation == true)
   }
 
-  @Test("A description has kind, request state and detail")
+  @Test("A description has code, request state and detail")
   func descriptions() {
     #expect(TransportError(.tls, requestState: .notSent).description == "tls (notSent)")
     #expect(

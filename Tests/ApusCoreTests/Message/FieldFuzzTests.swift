@@ -65,7 +65,6 @@ struct FieldFuzzTests {
       for link in WebLink.all(in: fields) {
         #expect(!link.target.utf8.contains(UInt8(ascii: ">")), "\(text)")
         #expect(link.relations.allSatisfy { !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: " ")) }, "\(text)")
-        _ = link.queryValue("page")
       }
     }
   }

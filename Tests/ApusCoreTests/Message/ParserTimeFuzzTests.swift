@@ -45,7 +45,7 @@ struct ParserTimeFuzzTests {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece, after: start)) { text in
         let fields: HTTPFields = [names[0]: text, names[1]: text]
-        for link in WebLink.all(in: fields) { _ = link.queryValue("page") }
+        _ = WebLink.all(in: fields)
         _ = ServerRateLimit(fields)
       })
   }

@@ -139,10 +139,18 @@ struct NextPageParameterTests {
     #expect(try await all(pages).count == 3)
   }
 
-  @Test("Equal pages are allowed on request")
-  func allowedEqualPages() async throws {
-    bench.stub.on(.get, "/items", replies: [.json("[]"), .json("[]"), .json("[1]")])
-    let pages = api.pages(of: { Request<[Int]>.get("/items", query: ["page": $0]) }, next: .number { $0.isEmpty })
-    #expect(try await all(pages.allowingEqualPages()).count == 3)
+  @Test("Equal pages are allowed if the page number is the cursor")
+  func equalPagesOfACursor() async throws {
+    struct Page: Codable, Sendable {
+      let number: Int
+      let items: [Int]
+    }
+    bench.stub.on(
+      .get, "/items",
+      replies: [1, 2, 3].map { .encoded(Page(number: $0, items: $0 == 3 ? [1] : [])) })
+    let pages = api.pages(
+      of: { (number: Int?) in Request<Page>.get("/items", query: ["page": number ?? 1]) },
+      next: .cursor { $0.items.isEmpty ? $0.number + 1 : nil })
+    #expect(try await all(pages).map(\.number) == [1, 2, 3])
   }
 }

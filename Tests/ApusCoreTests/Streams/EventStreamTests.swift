@@ -81,11 +81,11 @@ struct EventStreamTests {
   @Test(
     "A response to the first request that is no event stream is an error",
     arguments: [
-      (StubReply.json("{}"), ErrorCode.decoding, 200), (.pieces(["data: a\n\n"]), .decoding, 200),
+      (StubReply.json("{}"), CallError.Code.decoding, 200), (.pieces(["data: a\n\n"]), .decoding, 200),
       (.bytes(Data(), type: "text/event-stream", status: 202), .decoding, 202), (.status(404), .rejected, 404),
       (.status(503), .rejected, 503), (.status(401), .rejected, 401),
     ])
-  func firstResponse(reply: StubReply, code: ErrorCode, status: Int) async {
+  func firstResponse(reply: StubReply, code: CallError.Code, status: Int) async {
     bench.reply(reply)
     let (elements, error) = await bench.api.stream(.events).all()
     #expect(elements.isEmpty)
@@ -98,15 +98,15 @@ struct EventStreamTests {
   @Test(
     "A later response that is permanent ends the stream; a temporary one does not",
     arguments: [
-      (StubReply.json("{}"), ErrorCode.decoding), (.status(401), .rejected), (.status(403), .rejected),
+      (StubReply.json("{}"), CallError.Code.decoding), (.status(401), .rejected), (.status(403), .rejected),
       (.status(404), .rejected), (.status(410), .rejected), (.status(501), .rejected),
       (.failure(TransportError(.tls, requestState: .notSent)), .tls),
       (.status(429), nil), (.status(500), nil), (.status(502), nil), (.status(503), nil), (.status(504), nil),
       (.failure(TransportError(.connectionLost, requestState: .maybeSent)), nil),
       (.failure(TransportError(.offline, requestState: .notSent)), nil),
-      (.failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)), nil),
-    ] as [(StubReply, ErrorCode?)])
-  func laterResponse(reply: StubReply, code: ErrorCode?) async {
+      (.failure(TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent)), nil),
+    ] as [(StubReply, CallError.Code?)])
+  func laterResponse(reply: StubReply, code: CallError.Code?) async {
     bench.reply(.events("data: a\n\n"), reply, .events("data: b\n\n"))
     let (elements, error) = await bench.api.stream(.events).all()
     #expect(error?.code == code)
@@ -230,10 +230,10 @@ struct EventStreamTests {
   }
 }
 
-private func == (lhs: (elements: [String], error: CallError?), rhs: ([String], ErrorCode?)) -> Bool {
+private func == (lhs: (elements: [String], error: CallError?), rhs: ([String], CallError.Code?)) -> Bool {
   lhs.elements == rhs.0 && lhs.error?.code == rhs.1
 }
 
-private func == (lhs: (elements: [Int], error: CallError?), rhs: ([Int], ErrorCode?)) -> Bool {
+private func == (lhs: (elements: [Int], error: CallError?), rhs: ([Int], CallError.Code?)) -> Bool {
   lhs.elements == rhs.0 && lhs.error?.code == rhs.1
 }

@@ -21,10 +21,9 @@ struct PollSequenceTests {
 
   private func polls(
     of bench: StreamBench, from cursor: String? = nil, interval: Duration = .zero
-  ) -> PollSequence<Changes, String> {
-    var polls = bench.api.poll(from: cursor, of: { Request<Changes>.changes(since: $0) }, next: \.cursor)
-    polls.interval = interval
-    return polls
+  ) -> some AsyncSequence<Changes, CallError> {
+    bench.api.poll(
+      from: cursor, of: { Request<Changes>.changes(since: $0) }, interval: interval, next: \.cursor)
   }
 
   private func reply(_ number: Int, cursor: String?) -> StubReply {
@@ -145,8 +144,8 @@ struct PollSequenceTests {
     #expect(await values.failure()?.status == 404)
     #expect(try await values.next() == nil)
     bench.stub.on(.post, "/changes", replies: [reply(1, cursor: "a"), .status(503)])
-    var posting = bench.api.poll(of: { (_: String?) in Request<Changes>.post("/changes") }, next: \.cursor)
-    posting.interval = .zero
+    let posting = bench.api.poll(
+      of: { (_: String?) in Request<Changes>.post("/changes") }, interval: .zero, next: \.cursor)
     var posts = posting.makeAsyncIterator()
     _ = try await posts.next()
     #expect(await posts.failure()?.status == 503)

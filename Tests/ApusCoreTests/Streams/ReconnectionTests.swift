@@ -226,6 +226,5 @@ struct ReconnectionTests {
     let (elements, error) = await reading.value
     #expect(elements == ["a", "b"])
     #expect(error?.code == .refused)
-    #expect(error?.category == .invalidRequest)
   }
 }

@@ -30,7 +30,7 @@ struct StreamElementTests {
     options.onUndecodable = { outcomes.add(.broken($0.index)) }
     change(&options)
     let content = Content(data: Data(), mediaType: type)
-    var parser = try JSONStream<Int>.format.parser(StreamContext(content, options))
+    var parser = try JSONStream<Int>._format.parser(StreamContext(content, options))
     for piece in pieces where !piece.isEmpty {
       parser.feed(piece)
       while let element = try parser.next() { outcomes.add(.number(element)) }
@@ -109,7 +109,7 @@ struct StreamElementTests {
 
   @Test("Without a handler the first element that cannot be decoded fails, with its index and coding path")
   func failing() throws {
-    var parser = try JSONStream<Item>.format.parser(
+    var parser = try JSONStream<Item>._format.parser(
       StreamContext(Content(data: Data(), mediaType: nil), StreamOptions(for: .json)))
     parser.feed(Data("{\"id\":1}\n{\"id\":\"x\"}\n".utf8))
     #expect(try parser.next() == Item(id: 1))
@@ -118,12 +118,6 @@ struct StreamElementTests {
     #expect(error?.detail == "element 1: expected Int, found a string (line 1, column 7, byte 6)")
     #expect(error?.codingPath == "id")
     #expect(error?.content.data == Data("{\"id\":\"x\"}".utf8))
-  }
-
-  @Test("An unterminated last line cannot be decoded if the options say so")
-  func unterminated() throws {
-    let outcomes = try elements([Data("1\n2".utf8)], "application/x-ndjson") { $0.acceptsUnterminatedLine = false }
-    #expect(outcomes == [.number(1), .broken(1)])
   }
 
   @Test("The end marker ends a stream", arguments: ["1\n[DONE]\n2\n", "1\r\n[DONE]\r\n2\n", "1\n[DONE]"])
@@ -139,7 +133,7 @@ struct StreamElementTests {
       var coding = CodingOptions()
       coding.json = .snakeCase
       let content = Content(data: Data(text.utf8), mediaType: .eventStream, coding: coding)
-      return try type.format.mapping(StreamOptions(for: .events)).read(content).elements
+      return try type._format.mapping(StreamOptions(for: .events)).read(content).elements
     }
     #expect(try all(EventStream<Data>.self, "data: 1\n\ndata: a\n\n") == [Data("1".utf8), Data("a".utf8)])
     #expect(try all(EventStream<String>.self, "data: 1\n\ndata: \"a\"\n\n") == ["1", "\"a\""])
@@ -177,15 +171,8 @@ struct StreamElementTests {
   @Test("Lines of text lose their ends and a byte order mark; invalid UTF-8 is repaired")
   func textLines() throws {
     let content = Data("\u{FEFF}a\r\n\nb\u{FEFF}\rc".utf8) + Data([0xFF])
-    let mapping = LineStream.format.mapping(StreamOptions(for: .lines))
+    let mapping = LineStream._format.mapping(StreamOptions(for: .lines))
     #expect(try mapping.read(Content(data: content)).elements == ["a", "", "b\u{FEFF}", "c\u{FFFD}"])
-    #expect(try mapping.read(Content(data: Data())).elements == [])
-  }
-
-  @Test("Chunks are the pieces of content")
-  func chunks() throws {
-    let mapping = ChunkStream.format.mapping(StreamOptions(for: .chunks))
-    #expect(try mapping.read(Content(data: Data("abc".utf8))).elements == [Data("abc".utf8)])
     #expect(try mapping.read(Content(data: Data())).elements == [])
   }
 
@@ -204,7 +191,7 @@ struct StreamElementTests {
     let options = StreamOptions(for: .events)
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { text in
-        _ = try? EventStream<String>.format.mapping(options).read(
+        _ = try? EventStream<String>._format.mapping(options).read(
           Content(data: Data(text.utf8), mediaType: .eventStream))
       })
   }

@@ -91,7 +91,7 @@ struct StreamFuzzTests {
     for type in ["application/json-seq", "application/x-ndjson"] as [MediaType] {
       var options = StreamOptions(for: .json)
       options.onUndecodable = { _ in }
-      let mapping = JSONStream<JSONValue>.format.mapping(options)
+      let mapping = JSONStream<JSONValue>._format.mapping(options)
       #expect(
         LinearTime.holds(for: LinearTime.repeating(piece)) { text in
           _ = try? mapping.read(Content(data: Data(text.utf8), mediaType: type))

@@ -22,7 +22,7 @@ struct DigestDowngradeTests {
 
   private func refusal(_ scheme: DigestScheme, at origin: String, of rest: String) async -> DigestRefusal? {
     let error = await exchange(scheme, at: origin).refusal(of: DigestBench.challenge(rest))
-    #expect(error == nil || error?.kind == .refused)
+    #expect(error == nil || error?.code == .refused)
     return error?.underlying as? DigestRefusal
   }
 

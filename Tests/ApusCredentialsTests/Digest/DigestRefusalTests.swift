@@ -22,7 +22,7 @@ struct DigestRefusalTests {
   @Test("A control character is refused, with an error that contains neither name nor password", arguments: controls)
   func control(user: String, password: String) async throws {
     let error = try #require(await refusal(user, password))
-    #expect(error.kind == .invalidRequest && error.requestState == .notSent)
+    #expect(error.code == .invalidRequest && error.requestState == .notSent)
     #expect(error.detail == "the user name or the password holds a control character")
     #expect(!texts(of: error).contains(DigestBench.sentinel))
   }
@@ -63,7 +63,7 @@ struct DigestRefusalTests {
   func wrongKind() async throws {
     let exchange = DigestExchange(credential: .token(Secret(Self.secret)))
     let error = try #require(await exchange.refusal(of: challenge))
-    #expect(error.kind == .invalidRequest && error.requestState == .notSent)
+    #expect(error.code == .invalidRequest && error.requestState == .notSent)
     #expect(error.detail == "digest authentication needs a name and a password")
     #expect(!texts(of: error).contains(Self.secret))
   }

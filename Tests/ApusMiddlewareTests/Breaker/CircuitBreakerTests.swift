@@ -75,29 +75,29 @@ struct CircuitBreakerTests {
   static let bad = [500, 502, 503, 504].map { Row(name: "\($0)", answer: .status($0), opens: .endpoint) }
   static let errors = [
     error(.offline, .notSent, nil), error(.refused, .notSent, nil), error(.invalidRequest, .notSent, nil),
-    error(.contentTooLarge, .responded, nil), error(.timedOut(.waiting), .notSent, nil),
+    error(.contentTooLarge, .responded, nil), error(.timeout, in: .waiting, .notSent, nil),
     error(.malformedResponse, .responded, nil),
     error(.hostNotFound, .notSent, .origin), error(.connectionFailed, .notSent, .origin),
-    error(.tls, .notSent, .origin), error(.timedOut(.connecting), .notSent, .origin),
+    error(.tls, .notSent, .origin), error(.timeout, in: .connecting, .notSent, .origin),
     error(.connectionLost, .maybeSent, .endpoint),
     // No time has passed for the server.
-    error(.timedOut(.connecting), .maybeSent, nil), error(.timedOut(.awaitingHead), .maybeSent, nil),
-    error(.timedOut(.receiving), .responded, nil),
+    error(.timeout, in: .connecting, .maybeSent, nil), error(.timeout, in: .awaitingHead, .maybeSent, nil),
+    error(.timeout, in: .receiving, .responded, nil),
     Row(name: "another error", answer: .failure(CancellationError()), opens: nil),
   ]
   static let others = [TransportError.Source.content, .credentials, .trafficControl].flatMap { subject in
     [
       error(.connectionLost, .maybeSent, nil, of: subject), error(.malformedResponse, .responded, nil, of: subject),
-      error(.connectionFailed, .notSent, nil, of: subject), error(.timedOut(.connecting), .notSent, nil, of: subject),
+      error(.connectionFailed, .notSent, nil, of: subject), error(.timeout, in: .connecting, .notSent, nil, of: subject),
     ]
   }
 
   private static func error(
-    _ kind: TransportError.Kind, _ state: RequestState, _ opens: BreakerGrouping?,
+    _ code: CallError.Code, in phase: CallPhase? = nil, _ state: RequestState, _ opens: BreakerGrouping?,
     of subject: TransportError.Source = .server
   ) -> Row {
-    let error = TransportError(kind, requestState: state).attributed(to: subject)
-    return Row(name: "\(kind) (\(state)) of \(subject.rawValue)", answer: .failure(error), opens: opens)
+    let error = TransportError(code, in: phase, requestState: state).attributed(to: subject)
+    return Row(name: "\(code) \(phase, default: "") (\(state)) of \(subject)", answer: .failure(error), opens: opens)
   }
 
   @Test(
@@ -257,7 +257,7 @@ struct CircuitBreakerTests {
     arguments: [0, 900, 1000])
   func patience(milliseconds: Int) async throws {
     let gate = Gate()
-    stub.onAny(reply: .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)).waiting(for: gate))
+    stub.onAny(reply: .failure(TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent)).waiting(for: gate))
     let api = api
     let calls = (0..<10).map { _ in Task { await failure { try await api.send(.ping) } } }
     try await gate.waitForArrivals(10)

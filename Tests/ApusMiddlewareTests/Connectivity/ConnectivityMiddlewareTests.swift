@@ -234,7 +234,7 @@ struct ConnectivityMiddlewareTests {
   @Test("Other failures are no evidence, a response of any status is")
   func findings() async throws {
     let api = api(.wait)
-    for kind in [TransportError.Kind.connectionFailed, .hostNotFound, .tls, .connectionLost, .timedOut(.awaitingHead)] {
+    for kind in [CallError.Code.connectionFailed, .hostNotFound, .tls, .connectionLost, .timeout] {
       stub.onAny(reply: .failure(TransportError(kind, requestState: .notSent)))
       _ = await failure { try await api.send(.ping) }
       #expect(connectivity.status == .unknown)

@@ -116,8 +116,8 @@ struct ConnectivityStateTests {
 
   @Test("A connection that breaks off after the head is no evidence, a complete response is")
   func errors() {
-    let table: [(TransportError.Kind, State.Finding)] = [
-      (.offline, .unreachable), (.connectionLost, .nothing), (.timedOut(.receiving), .nothing),
+    let table: [(CallError.Code, State.Finding)] = [
+      (.offline, .unreachable), (.connectionLost, .nothing), (.timeout, .nothing),
       (.malformedResponse, .reached), (.contentTooLarge, .reached),
     ]
     for (kind, finding) in table {

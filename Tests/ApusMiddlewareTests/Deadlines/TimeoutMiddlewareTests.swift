@@ -38,7 +38,6 @@ struct TimeoutMiddlewareTests {
     #expect(error.phase == .awaitingHead)
     #expect(error.cancellation == .deadline(.awaitingHead))
     #expect(error.requestState == .maybeSent)
-    #expect(error.category == .timeout)
     #expect(error.errorDescription == "The server took too long to answer. Try again.")
     #expect("\(error)".contains("timed out while it waited for the response: exceeded the default limit of 30 s"))
     try await stub.waitUntilIdle()

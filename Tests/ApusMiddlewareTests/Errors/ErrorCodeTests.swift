@@ -5,11 +5,10 @@ import Testing
 
 @Suite("Errors, code by code")
 struct ErrorCodeTests {
-  @Test("Category, phase and request state match the failure", arguments: FailingCall.all)
+  @Test("Code, phase and request state match the failure", arguments: FailingCall.all)
   private func facts(call: FailingCall) async throws {
     let (error, bench) = try await call.run()
     #expect(error.code == call.code)
-    #expect(error.category == call.category)
     #expect(error.phase == call.phase)
     #expect(error.requestState == call.state)
     #expect(error.trace.events.last?.kind == .failed(call.code))
@@ -40,7 +39,7 @@ struct ErrorCodeTests {
     var sentences: [String: Set<CallError.Code>] = [:]
     for code in CallError.Code.allCases {
       // A server's own sentence would take the place of the English one.
-      let sentence = try await sentence(of: code, .serverFailure) { _ in }
+      let sentence = try await sentence(of: code, named: "a challenge") { _ in }
       #expect(sentence.first?.isUppercase == true && sentence.hasSuffix(".") && sentence.contains(" "), "\(sentence)")
       #expect(!sentence.contains(code.rawValue) || code == .offline || code == .cancelled)
       sentences[sentence, default: []].insert(code)
@@ -52,7 +51,7 @@ struct ErrorCodeTests {
   func replaced(code: CallError.Code) async throws {
     let german = ErrorTexts { error in
       switch error.code {
-      case .timeout: "Der Server antwortet nicht (\(error.phase.rawValue))."
+      case .timeout: "Der Server antwortet nicht (\(error.phase))."
       case .rejected: "Abgelehnt: \(error.status ?? 0), \(error.rejection?.message ?? "ohne Grund")."
       default: "Fehler \(error.code.rawValue)."
       }
@@ -76,10 +75,10 @@ struct ErrorCodeTests {
 
   /// The sentence of the first way to a code, the same wherever it is asked for.
   private func sentence(
-    of code: CallError.Code, _ category: CallError.Category? = nil, _ adjust: (inout TestClient) -> Void
+    of code: CallError.Code, named name: String? = nil, _ adjust: (inout TestClient) -> Void
   ) async throws -> String {
     let ways = FailingCall.ways(to: code)
-    let call = try #require(ways.first { $0.category == category } ?? ways.first)
+    let call = try #require(ways.first { $0.name == name } ?? ways.first)
     let (error, _) = try await call.run(.bearer, adjust)
     #expect(error.errorDescription == error.message)
     return error.message

@@ -10,17 +10,17 @@ extension FailingCall {
   static var refusals: [FailingCall] {
     [
       refusal(
-        "a problem", .rejected,
+        "a problem",
         .accepted(
           #"{"title":"No.","account":"\#(said)"}"#, status: 422, type: "application/problem+json")),
-      refusal("a code", .rejected, .accepted(#"{"code":7,"token":"\#(said)"}"#, status: 400)),
-      refusal("a challenge", .serverFailure, .accepted("", status: 401)),
-      refusal("a page", .serverFailure, .accepted("<html>\(said)</html>", status: 500, type: "text/html")),
-      FailingCall("an envelope", (.rejected, .rejected, .decoding, .responded)) {
+      refusal("a code", .accepted(#"{"code":7,"token":"\#(said)"}"#, status: 400)),
+      refusal("a challenge", .accepted("", status: 401)),
+      refusal("a page", .accepted("<html>\(said)</html>", status: 500, type: "text/html")),
+      FailingCall("an envelope", (.rejected, .decoding, .responded)) {
         $0.answer = .accepted(#"{"code":9,"message":"No.","data":{"token":"\#(said)"}}"#)
         $0.change = { $0.enveloped(EnvelopeFormat()) }
       },
-      FailingCall("a stream that is refused", (.rejected, .rejected, .receiving, .responded)) {
+      FailingCall("a stream that is refused", (.rejected, .receiving, .responded)) {
         $0.answer = .accepted(said, status: 403, type: "text/plain")
         $0.handler = { _ in }
       },
@@ -28,7 +28,7 @@ extension FailingCall {
   }
 
   static var needing: FailingCall {
-    FailingCall("another call that was needed", (.refused, .invalidRequest, .waiting, .notSent)) {
+    FailingCall("another call that was needed", (.refused, .waiting, .notSent)) {
       $0.setUp = { $0.environment.authentication = .bearer(Needing()) }
     }
   }
@@ -39,7 +39,7 @@ extension FailingCall {
       decoding("a missing key", #"{"token":"\#(said)"}"#),
       decoding("no JSON", "\(said)"),
       decoding("JSON that ends early", #"{"title":"\#(said)"#),
-      FailingCall("another kind of content", (.decoding, .decoding, .decoding, .responded)) {
+      FailingCall("another kind of content", (.decoding, .decoding, .responded)) {
         $0.answer = .accepted("<html>\(said)</html>", type: "text/html")
       },
       decoding("nothing", ""),
@@ -55,15 +55,15 @@ extension FailingCall {
     ]
   }
 
-  private static func refusal(_ name: String, _ category: CallError.Category, _ answer: StubReply) -> FailingCall {
-    FailingCall(name, (.rejected, category, .decoding, .responded)) { $0.answer = answer }
+  private static func refusal(_ name: String, _ answer: StubReply) -> FailingCall {
+    FailingCall(name, (.rejected, .decoding, .responded)) { $0.answer = answer }
   }
 
   private static func decoding(
     _ name: String, _ content: String, json: JSONCoding = .default,
     _ read: (@Sendable (Content) throws -> Void)? = nil
   ) -> FailingCall {
-    FailingCall(name, (.decoding, .decoding, .decoding, .responded)) {
+    FailingCall(name, (.decoding, .decoding, .responded)) {
       $0.answer = .accepted(content)
       guard let read else { return }
       $0.change = { request in

@@ -9,14 +9,14 @@ extension FailingCall {
     case .invalidRequest: invalid + unusableCredentials
     case .encoding: unencodable
     case .refused: [declined, needing]
-    case .offline: [refusing("no network", .offline, (code, .offline, .notSent))]
-    case .hostNotFound: [refusing("no address", .hostNotFound, (code, .unreachable, .notSent))]
-    case .connectionFailed: [refusing("no connection", .connectionFailed, (code, .unreachable, .notSent))]
-    case .tls: [refusing("no secure connection", .tls, (code, .serverFailure, .notSent))]
+    case .offline: [refusing("no network", code, .notSent)]
+    case .hostNotFound: [refusing("no address", code, .notSent)]
+    case .connectionFailed: [refusing("no connection", code, .notSent)]
+    case .tls: [refusing("no secure connection", code, .notSent)]
     case .timeout: timeouts
     case .cancelled: cancellations
     case .connectionLost: broken
-    case .malformedResponse: [refusing("no HTTP", .malformedResponse, (code, .serverFailure, .responded))]
+    case .malformedResponse: [refusing("no HTTP", code, .responded)]
     case .contentTooLarge: [tooLarge]
     case .rejected: refusals
     case .decoding: undecodable
@@ -27,18 +27,15 @@ extension FailingCall {
   static var all: [FailingCall] { CallError.Code.allCases.flatMap(ways) }
 
   /// A transport that fails, with a secret in the cause's texts.
-  private static func refusing(
-    _ name: String, _ kind: TransportError.Kind,
-    _ told: (code: CallError.Code, category: CallError.Category, state: RequestState)
-  ) -> FailingCall {
-    FailingCall(name, (told.code, told.category, .awaitingHead, told.state)) {
+  private static func refusing(_ name: String, _ code: CallError.Code, _ state: RequestState) -> FailingCall {
+    FailingCall(name, (code, .awaitingHead, state)) {
       $0.answer = .failure(
-        TransportError(kind, requestState: told.state, detail: "said the transport", underlying: TellingError()))
+        TransportError(code, requestState: state, detail: "said the transport", underlying: TellingError()))
     }
   }
 
   private static var declined: FailingCall {
-    FailingCall("an id in use", (.refused, .invalidRequest, .preparing, .notSent)) {
+    FailingCall("an id in use", (.refused, .preparing, .notSent)) {
       $0.gated = { .accepted().waiting(for: $0) }
       $0.change = { $0.id("one", onDuplicate: .refuse) }
       $0.before = { bench in
@@ -50,38 +47,38 @@ extension FailingCall {
 
   private static var timeouts: [FailingCall] {
     [
-      FailingCall("no answer", (.timeout, .timeout, .awaitingHead, .maybeSent)) {
+      FailingCall("no answer", (.timeout, .awaitingHead, .maybeSent)) {
         $0.gated = { .accepted().waiting(for: $0) }
         $0.change = { $0.timeout(.seconds(1)) }
         $0.meanwhile = { bench, _ in try await expire(bench, afterArrivals: 1) }
       },
-      FailingCall("no time at all", (.timeout, .timeout, .waiting, .notSent)) { $0.change = { $0.timeout(.zero) } },
-      FailingCall("content that stops", (.timeout, .timeout, .receiving, .responded)) {
+      FailingCall("no time at all", (.timeout, .waiting, .notSent)) { $0.change = { $0.timeout(.zero) } },
+      FailingCall("content that stops", (.timeout, .receiving, .responded)) {
         $0.gated = stopping
         $0.change = { $0.timeout(.seconds(1)) }
         $0.meanwhile = { bench, _ in try await expire(bench, afterArrivals: 2) }
       },
-      refusing("a transport's own limit", .timedOut(.awaitingHead), (.timeout, .timeout, .maybeSent)),
+      refusing("a transport's own limit", .timeout, .maybeSent),
     ]
   }
 
   private static var cancellations: [FailingCall] {
     [
-      FailingCall("on request", (.cancelled, .cancelled, .awaitingHead, .maybeSent)) {
+      FailingCall("on request", (.cancelled, .awaitingHead, .maybeSent)) {
         $0.gated = { .accepted().waiting(for: $0) }
         $0.meanwhile = { bench, _ in
           try await bench.gate.waitForArrivals(1)
           bench.api.calls.cancel(tag: "t")
         }
       },
-      FailingCall("the caller's task", (.cancelled, .cancelled, .receiving, .responded)) {
+      FailingCall("the caller's task", (.cancelled, .receiving, .responded)) {
         $0.gated = stopping
         $0.meanwhile = { bench, call in
           try await bench.gate.waitForArrivals(2)
           call.cancel()
         }
       },
-      FailingCall("superseded", (.cancelled, .cancelled, .awaitingHead, .maybeSent)) {
+      FailingCall("superseded", (.cancelled, .awaitingHead, .maybeSent)) {
         $0.gated = { .accepted().waiting(for: $0) }
         $0.change = { $0.latestWins("one") }
         $0.meanwhile = { bench, _ in
@@ -106,24 +103,24 @@ extension FailingCall {
 
   private static var broken: [FailingCall] {
     [
-      refusing("the connection breaks", .connectionLost, (.connectionLost, .serverFailure, .maybeSent)),
-      FailingCall("an error of the platform", (.connectionLost, .serverFailure, .awaitingHead, .maybeSent)) {
+      refusing("the connection breaks", .connectionLost, .maybeSent),
+      FailingCall("an error of the platform", (.connectionLost, .awaitingHead, .maybeSent)) {
         $0.answer = .failure(TellingError())
       },
-      FailingCall("content that breaks off", (.connectionLost, .serverFailure, .receiving, .responded)) {
+      FailingCall("content that breaks off", (.connectionLost, .receiving, .responded)) {
         $0.answer = .pieces([SecretPlace.responseContent.secret, "more"]).failing(after: 1)
       },
     ]
   }
 
   private static var tooLarge: FailingCall {
-    FailingCall("content above the limit", (.contentTooLarge, .serverFailure, .receiving, .responded)) {
+    FailingCall("content above the limit", (.contentTooLarge, .receiving, .responded)) {
       $0.change = { $0.contentLimit(10) }
     }
   }
 
   private static var handler: FailingCall {
-    FailingCall("the app's closure throws", (.handler, .handler, .handling, .responded)) {
+    FailingCall("the app's closure throws", (.handler, .handling, .responded)) {
       $0.handler = { response in
         _ = try await response.collect()
         throw TellingError()

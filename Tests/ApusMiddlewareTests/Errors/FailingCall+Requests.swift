@@ -28,7 +28,7 @@ extension FailingCall {
         $0.setUp = { $0.environment.setField("X-Tenant-Key", SecretPlace.commonField.secret + "\n") }
       },
       waiting("a middleware that throws") { $0.setUp = { $0.customize = { $0.insert(Throwing(), .before(.retry)) } } },
-      FailingCall("what a transport cannot do", (.invalidRequest, .invalidRequest, .awaitingHead, .notSent)) {
+      FailingCall("what a transport cannot do", (.invalidRequest, .awaitingHead, .notSent)) {
         $0.answer = .failure(TransportError(.invalidRequest, requestState: .notSent, underlying: TellingError()))
       },
     ]
@@ -73,22 +73,22 @@ extension FailingCall {
       encoding("a value that throws") {
         $0.change = { $0.content(RequestContent(.json) { _ in throw TellingError() }) }
       },
-      FailingCall("a common parameter", (.encoding, .encoding, .waiting, .notSent)) {
+      FailingCall("a common parameter", (.encoding, .waiting, .notSent)) {
         $0.setUp = { $0.environment.query = ["tenant": SecretPlace.commonParameter.secret, "rate": Double.nan] }
       },
     ]
   }
 
   private static func preparing(_ name: String, _ change: (inout FailingCall) -> Void) -> FailingCall {
-    FailingCall(name, (.invalidRequest, .invalidRequest, .preparing, .notSent), change)
+    FailingCall(name, (.invalidRequest, .preparing, .notSent), change)
   }
 
   private static func waiting(_ name: String, _ change: (inout FailingCall) -> Void) -> FailingCall {
-    FailingCall(name, (.invalidRequest, .invalidRequest, .waiting, .notSent), change)
+    FailingCall(name, (.invalidRequest, .waiting, .notSent), change)
   }
 
   private static func encoding(_ name: String, _ change: (inout FailingCall) -> Void) -> FailingCall {
-    FailingCall(name, (.encoding, .encoding, .preparing, .notSent), change)
+    FailingCall(name, (.encoding, .preparing, .notSent), change)
   }
 }
 

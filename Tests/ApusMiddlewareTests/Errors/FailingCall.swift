@@ -33,7 +33,6 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
 
   let name: String
   let code: CallError.Code
-  let category: CallError.Category
   let phase: CallPhase
   let state: RequestState
   var answer = StubReply.accepted()
@@ -54,11 +53,11 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
 
   init(
     _ name: String,
-    _ told: (code: CallError.Code, category: CallError.Category, phase: CallPhase, state: RequestState),
+    _ told: (code: CallError.Code, phase: CallPhase, state: RequestState),
     _ change: (inout FailingCall) -> Void
   ) {
     self.name = name
-    (code, category, phase, state) = told
+    (code, phase, state) = told
     change(&self)
   }
 

@@ -20,7 +20,7 @@ struct RetryHopsTests {
   private let order = Request<Void>.post("/orders", content: .json(["item": 1]))
   private static let failures: [StubReply] = [
     .busy(), .busy(500), .busy(503, fields: [.retryAfter: "1"]), .lost,
-    .failure(TransportError(.timedOut(.awaitingHead), requestState: .maybeSent)),
+    .failure(TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent)),
   ]
 
   @Test("A keyed POST whose key was not sent to another origin runs there once", arguments: failures)

@@ -100,10 +100,10 @@ struct RetryMiddlewareTests {
   @Test(
     "A failure that would happen again is not retried",
     arguments: [
-      TransportError.Kind.tls, .refused, .invalidRequest, .malformedResponse, .contentTooLarge, .timedOut(.waiting),
+      CallError.Code.tls, .refused, .invalidRequest, .malformedResponse, .contentTooLarge, .timeout,
     ])
-  func lasting(kind: TransportError.Kind) async {
-    bench.answer(.failure(TransportError(kind, requestState: .notSent)))
+  func lasting(code: CallError.Code) async {
+    bench.answer(.failure(TransportError(code, in: .waiting, requestState: .notSent)))
     let error = await bench.outcome(bench.client())
     #expect(decisions(error) == [.giveUp(.notTemporary)] && stub.exchanges.count == 1)
     #expect(error.map { "\($0)".contains("not retried") } == false)

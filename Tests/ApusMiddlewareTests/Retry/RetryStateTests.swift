@@ -155,9 +155,9 @@ struct RetryStateTests {
       (TransportError(.connectionLost, requestState: .notSent), .notSent(.connectionLost)),
       (TransportError(.connectionLost, requestState: .maybeSent), .unknown(.connectionLost, .maybeSent)),
       (TransportError(.connectionLost, requestState: .responded), .unknown(.connectionLost, .responded)),
-      (TransportError(.timedOut(.connecting), requestState: .notSent), .notSent(.timeout)),
-      (TransportError(.timedOut(.awaitingHead), requestState: .maybeSent), .unknown(.timeout, .maybeSent)),
-      (TransportError(.timedOut(.waiting), requestState: .notSent), .lasting(.timeout, .notSent)),
+      (TransportError(.timeout, in: .connecting, requestState: .notSent), .notSent(.timeout)),
+      (TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent), .unknown(.timeout, .maybeSent)),
+      (TransportError(.timeout, in: .waiting, requestState: .notSent), .lasting(.timeout, .notSent)),
       (TransportError.attemptTimedOut(in: .waiting, requestState: .notSent), .notSent(.timeout)),
       (
         TransportError(.connectionLost, requestState: .notSent).attributed(to: .content),

@@ -116,7 +116,7 @@ struct SchedulingRefusalTests {
   @Test("A call that became too late in the queue times out in the phase waiting")
   func late() {
     let error = SchedulingRefusal.deadlineTooNear.error
-    #expect(error.kind == .timedOut(.waiting))
+    #expect(error.code == .timeout && error.phase == .waiting)
     #expect(error.requestState == .notSent)
     #expect(error.underlying as? SchedulingRefusal == .deadlineTooNear)
     #expect(error.detail == "the deadline is too near to start the call")

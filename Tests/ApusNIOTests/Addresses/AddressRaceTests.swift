@@ -72,7 +72,7 @@ struct AddressRaceTests {
     let cause = try #require(AddressRace.cause(of: made) as? AddressFailure)
     #expect((cause.underlying as? IOError)?.errnoCode == code)
     let error = TransportError(connecting: cause, to: DialPeer(host: "a", port: 80, isProxy: false))
-    #expect((error.kind == .offline) == (code == ENETUNREACH))
+    #expect((error.code == .offline) == (code == ENETUNREACH))
   }
 
   @Test("When every address fails, the error is that of the first")
@@ -97,7 +97,7 @@ struct AddressRaceTests {
       let error = await #expect(throws: TransportError.self) {
         try await NameResolver.system.lookUp(name, on: loop).addresses.get()
       }
-      #expect(error?.kind == .hostNotFound && error?.requestState == .notSent)
+      #expect(error?.code == .hostNotFound && error?.requestState == .notSent)
       #expect(error?.detail.hasPrefix("no address found for \(name): ") == true)
     }
   }

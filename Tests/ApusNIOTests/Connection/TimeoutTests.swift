@@ -197,8 +197,8 @@ struct TimeoutTests {
   func heldUpByThePool() async throws {
     let told = Mutex<[String]>([])
     try await whileBusy { error, phase in
-      let subject = (error as? TransportError)?.source.rawValue ?? "\(type(of: error))"
-      told.withLock { $0.append("\(subject) \(phase.rawValue)") }
+      let subject = (error as? TransportError).map { "\($0.source)" } ?? "\(type(of: error))"
+      told.withLock { $0.append("\(subject) \(phase)") }
     } _: { _, client in
       let own = ExchangeTimeouts(connection: .seconds(1))
       _ = await failure { try await client.send(message().setting(ExchangeTimeouts.self, own)) }

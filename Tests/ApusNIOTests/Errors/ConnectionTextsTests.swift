@@ -28,16 +28,16 @@ struct ConnectionTextsTests {
       (EHOSTUNREACH, "no route to 127.0.0.1:8080", .connectionFailed),
       (ENETUNREACH, "the network of 127.0.0.1:8080 is unreachable", .offline),
       (ENETDOWN, "the network is down: 127.0.0.1:8080 cannot be reached", .offline),
-      (ETIMEDOUT, "127.0.0.1:8080 did not accept the connection in time", .timedOut(.connecting)),
+      (ETIMEDOUT, "127.0.0.1:8080 did not accept the connection in time", .timeout),
       (EMFILE, "too many files are open for a connection to 127.0.0.1:8080", .connectionFailed),
       (EADDRNOTAVAIL, "no local port is free for a connection to 127.0.0.1:8080", .connectionFailed),
       (EACCES, "the system does not permit a connection to 127.0.0.1:8080", .connectionFailed),
       (EPROTO, "no connection to 127.0.0.1:8080: Protocol error", .connectionFailed),
-    ] as [(CInt, String, TransportError.Kind)])
-  func system(code: CInt, text: String, kind: TransportError.Kind) {
+    ] as [(CInt, String, CallError.Code)])
+  func system(code: CInt, text: String, errorCode: CallError.Code) {
     let error = TransportError(
       connecting: IOError(errnoCode: code, reason: "connection reset (error set)"), to: server)
-    #expect(error.detail == text && error.kind == kind && error.requestState == .notSent)
+    #expect(error.detail == text && error.code == errorCode && error.requestState == .notSent)
   }
 
   @Test("A proxy is named as such, and a host name with the address that was tried")
@@ -85,7 +85,7 @@ struct ConnectionTextsTests {
     ]
     for error in errors {
       let told = TransportError(connecting: error, to: server)
-      #expect(told.kind == .tls)
+      #expect(told.code == .tls)
       #expect(told.detail.hasPrefix("no secure connection to 127.0.0.1:8080: "))
       #expect(!told.detail.contains("/") && !told.detail.contains("Error"), "\(told.detail)")
     }

@@ -38,7 +38,7 @@ struct ProxyRulesTests {
   func unusable(url: String) throws {
     let error = try #require(
       #expect(throws: TransportError.self) { try proxy(["all_proxy": url, "no_proxy": "free"], "http://a") })
-    #expect(error.kind == .invalidRequest)
+    #expect(error.code == .invalidRequest)
     #expect(error.requestState == .notSent)
     #expect(!"\(error)".contains(url))
     #expect(try proxy(["all_proxy": url, "no_proxy": "free"], "http://free") == nil)
@@ -79,7 +79,7 @@ struct ProxyRulesTests {
     var options = NIOTransport.Options()
     options.proxy = .proxy(proxy)
     let error = try #require(#expect(throws: TransportError.self) { try options.validate() })
-    #expect(error.kind == .invalidRequest && error.detail.contains("option proxy"))
+    #expect(error.code == .invalidRequest && error.detail.contains("option proxy"))
   }
 
   @Test("Credentials are read from the URL, and no description shows them")

@@ -215,7 +215,7 @@ private struct NamingSubject: Middleware {
     do {
       return try await next(request, context: context)
     } catch var error as TransportError {
-      error.detail = error.source.rawValue
+      error.detail = "\(error.source)"
       throw error
     }
   }

@@ -20,7 +20,6 @@ struct Capability16ServerErrorsTests {
     #expect(problem.title == "No credit")
     #expect(problem.member("balance", as: Int.self) == 30)
     #expect(error.errorDescription == "Balance 30, cost 50.")
-    #expect(error.category == .rejected)
   }
 
   @Test(

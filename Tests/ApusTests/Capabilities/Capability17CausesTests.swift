@@ -7,21 +7,20 @@ enum FailingWay: String, CaseIterable, Sendable {
   case refusedWithReason, refusedWithout, unavailable, throttled, silentHead, silentContent, brokenOff, wrongShape,
     unencodable, badPath, cancelled, noTurn, queueFull, circuitOpen, tooFast, offline
 
-  /// The error's code and category.
-  var expected: (code: CallError.Code, category: CallError.Category, state: RequestState) {
+  /// The error's code and request state.
+  var expected: (code: CallError.Code, state: RequestState) {
     switch self {
-    case .refusedWithReason: (.rejected, .rejected, .responded)
-    case .refusedWithout, .unavailable, .throttled: (.rejected, .serverFailure, .responded)
-    case .silentHead: (.timeout, .timeout, .maybeSent)
-    case .silentContent: (.timeout, .timeout, .responded)
-    case .brokenOff: (.connectionLost, .serverFailure, .maybeSent)
-    case .wrongShape: (.decoding, .decoding, .responded)
-    case .unencodable: (.encoding, .encoding, .notSent)
-    case .badPath: (.invalidRequest, .invalidRequest, .notSent)
-    case .cancelled: (.cancelled, .cancelled, .maybeSent)
-    case .noTurn: (.timeout, .timeout, .notSent)
-    case .queueFull, .circuitOpen, .tooFast: (.refused, .refused, .notSent)
-    case .offline: (.offline, .offline, .notSent)
+    case .refusedWithReason, .refusedWithout, .unavailable, .throttled: (.rejected, .responded)
+    case .silentHead: (.timeout, .maybeSent)
+    case .silentContent: (.timeout, .responded)
+    case .brokenOff: (.connectionLost, .maybeSent)
+    case .wrongShape: (.decoding, .responded)
+    case .unencodable: (.encoding, .notSent)
+    case .badPath: (.invalidRequest, .notSent)
+    case .cancelled: (.cancelled, .maybeSent)
+    case .noTurn: (.timeout, .notSent)
+    case .queueFull, .circuitOpen, .tooFast: (.refused, .notSent)
+    case .offline: (.offline, .notSent)
     }
   }
 
@@ -64,7 +63,7 @@ enum FailingWay: String, CaseIterable, Sendable {
   }
 }
 
-@Suite("17: each failure is one code, one category and a sentence, with the stub and with sockets")
+@Suite("17: each failure is one code and a sentence, with the stub and with sockets")
 struct Capability17CausesTests {
   private let clock = StoppedClock()
 
@@ -138,7 +137,7 @@ struct Capability17CausesTests {
     } body: { server in
       let error = try #require(try await error(way, server))
       #expect(error.code == way.expected.code)
-      #expect(error.category == way.expected.category)
+      #expect(error.isThrottled == [.queueFull, .circuitOpen, .tooFast].contains(way))
       #expect(error.requestState == way.expected.state)
       if let phase = way.phase { #expect(error.phase == phase) }
       #expect(error.errorDescription?.hasSuffix(".") == true)

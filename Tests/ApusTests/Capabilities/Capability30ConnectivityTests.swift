@@ -18,7 +18,7 @@ struct Capability30ConnectivityTests {
     let api = Client(baseURL: baseURL) { $0.retry = .none }
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == .connectionFailed)
-    #expect(error.category == .unreachable)
+    #expect(error.isUnreachable)
     #expect(error.requestState == .notSent)
     #expect(error.errorDescription == "The server cannot be reached right now. Try again later.")
   }
@@ -29,7 +29,7 @@ struct Capability30ConnectivityTests {
     let api = Client(baseURL: "http://apus.invalid") { $0.retry = .none }
     let error = try #require(await failure { try await api.send(.ping) })
     #expect([.hostNotFound, .offline].contains(error.code))
-    #expect(error.category == (error.code == .offline ? .offline : .unreachable))
+    #expect(error.isUnreachable)
     #expect(error.requestState == .notSent)
   }
 
@@ -39,7 +39,7 @@ struct Capability30ConnectivityTests {
   func offline() async throws {
     let api = Client(baseURL: "http://255.255.255.255") { $0.retry = .none }
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.category == .offline)
+    #expect(error.isUnreachable)
     #expect(error.requestState == .notSent)
     #expect(error.code == .offline)
     #expect(error.errorDescription == "You appear to be offline. Check your connection and try again.")
@@ -53,7 +53,7 @@ struct Capability30ConnectivityTests {
     try await withServer(answering: reply) { api, _ in
       let error = try #require(await failure { try await api.send(Request<String>.post("/a")) })
       #expect([.connectionLost, .malformedResponse].contains(error.code))
-      #expect(error.category == .serverFailure)
+      #expect(!error.isUnreachable)
       #expect(error.requestState != .notSent)
     }
   }

@@ -62,7 +62,7 @@ struct Capability30WaitingForNetworkTests {
       let api = client(server, .failFast)
       connectivity.report(.offline)
       let error = try #require(await failure { try await api.send(Request<String>.get("/a")) })
-      #expect(error.code == .offline && error.category == .offline && error.requestState == .notSent)
+      #expect(error.code == .offline && error.requestState == .notSent)
       #expect(error.message == "You appear to be offline. Check your connection and try again.")
       #expect(server.requests.isEmpty)
     }

@@ -46,8 +46,8 @@ struct SecretsInTextsTests {
 
   /// Returns an error with a code, from a call whose request, response and causes all contain the secret.
   private func error(_ code: CallError.Code) async throws -> CallError? {
-    func transport(_ kind: TransportError.Kind) async -> CallError? {
-      await error(answering: .failure(TransportError(kind, requestState: .maybeSent, underlying: Talkative())))
+    func transport(_ code: CallError.Code) async -> CallError? {
+      await error(answering: .failure(TransportError(code, requestState: .maybeSent, underlying: Talkative())))
     }
     let fields: HTTPFields = [.setCookie: Self.secret, .location: "/\(Self.secret)"]
     switch code {
@@ -58,7 +58,7 @@ struct SecretsInTextsTests {
     case .hostNotFound: return await transport(.hostNotFound)
     case .connectionFailed: return await transport(.connectionFailed)
     case .tls: return await transport(.tls)
-    case .timeout: return await transport(.timedOut(.receiving))
+    case .timeout: return await transport(.timeout)
     case .cancelled: return await error(answering: .failure(CancellationError()))
     case .connectionLost: return await error(answering: .failure(Talkative()))
     case .malformedResponse: return await transport(.malformedResponse)

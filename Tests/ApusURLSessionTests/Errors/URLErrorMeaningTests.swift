@@ -17,14 +17,14 @@ struct URLErrorMeaningTests {
       (-1006, .hostNotFound, .notSent), (-1004, .connectionFailed, .notSent), (-1200, .tls, .notSent),
       (-1202, .tls, .notSent), (-1206, .tls, .notSent), (-2000, .tls, .notSent), (-1022, .tls, .notSent),
       (-1000, .invalidRequest, .notSent), (-1002, .invalidRequest, .notSent), (-1100, .invalidRequest, .notSent),
-      (-1001, .timedOut(.awaitingHead), .maybeSent), (-1005, .connectionLost, .maybeSent),
+      (-1001, .timeout, .maybeSent), (-1005, .connectionLost, .maybeSent),
       (-1017, .malformedResponse, .responded), (-1015, .malformedResponse, .responded),
       (-1, .connectionLost, .maybeSent),
       (-9999, .connectionLost, .maybeSent),
-    ] as [(Int, TransportError.Kind, RequestState)])
-  func codes(code: Int, kind: TransportError.Kind, state: RequestState) {
+    ] as [(Int, CallError.Code, RequestState)])
+  func codes(code: Int, expected: CallError.Code, state: RequestState) {
     let meaning = URLErrorMeaning.apple(code, "detail")
-    #expect(meaning.kind == kind)
+    #expect(meaning.code == expected)
     #expect(meaning.requestState == state)
   }
 
@@ -45,17 +45,17 @@ struct URLErrorMeaningTests {
       (-1, "OpenSSL SSL_read: error:0A000126, unexpected eof while reading", .connectionLost, .maybeSent),
       (-1, "Empty reply from server", .connectionLost, .maybeSent),
       (-1005, "Empty reply from server", .connectionLost, .maybeSent),
-    ] as [(Int, String, TransportError.Kind, RequestState)])
-  func texts(code: Int, text: String, kind: TransportError.Kind, state: RequestState) {
+    ] as [(Int, String, CallError.Code, RequestState)])
+  func texts(code: Int, text: String, expected: CallError.Code, state: RequestState) {
     let meaning = URLErrorMeaning.curl(code, text, text)
-    #expect(meaning.kind == kind)
+    #expect(meaning.code == expected)
     #expect(meaning.requestState == state)
   }
 
   @Test("After the head every error means that an answered exchange broke")
   func afterHead() {
     let error = TransportError(URLError(.cannotConnectToHost), hasHead: true)
-    #expect(error.kind == .connectionLost)
+    #expect(error.code == .connectionLost)
     #expect(error.requestState == .responded)
   }
 
@@ -63,7 +63,7 @@ struct URLErrorMeaningTests {
   func foreign() {
     struct Foreign: Error {}
     let early = TransportError(Foreign(), hasHead: false)
-    #expect(early.kind == .connectionLost)
+    #expect(early.code == .connectionLost)
     #expect(early.requestState == .maybeSent)
     #expect(early.underlying is Foreign)
     #expect(TransportError(Foreign(), hasHead: true).requestState == .responded)
@@ -76,12 +76,12 @@ struct URLErrorMeaningTests {
       (.malformed, true, .malformedResponse, .responded), (.headless, false, .malformedResponse, .maybeSent),
       (.contentTooLarge, true, .contentTooLarge, .responded), (.truncatedContent, false, .connectionLost, .maybeSent),
       (.untrusted("no key"), false, .tls, .notSent), (.platform, false, .connectionLost, .maybeSent),
-      (.attemptOver(.connecting, .notSent), false, .timedOut(.connecting), .notSent),
-    ] as [(SessionExchangeState.Failure, Bool, TransportError.Kind, RequestState)])
-  func own(failure: SessionExchangeState.Failure, hasHead: Bool, kind: TransportError.Kind, state: RequestState) throws
+      (.attemptOver(.connecting, .notSent), false, .timeout, .notSent),
+    ] as [(SessionExchangeState.Failure, Bool, CallError.Code, RequestState)])
+  func own(failure: SessionExchangeState.Failure, hasHead: Bool, expected: CallError.Code, state: RequestState) throws
   {
     let error = try #require(failure.error(nil, hasHead: hasHead, contentLimit: 10) as? TransportError)
-    #expect(error.kind == kind)
+    #expect(error.code == expected)
     #expect(error.requestState == state)
   }
 

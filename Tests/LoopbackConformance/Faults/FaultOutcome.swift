@@ -33,7 +33,7 @@ public enum FaultOutcome: Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .answered: "answered"
     case .otherContent: "other content"
-    case .failed(let code, let state): "\(code.rawValue), \(state.rawValue)"
+    case .failed(let code, let state): "\(code.rawValue), \(state)"
     case .unknown: "unknown"
     }
   }

@@ -51,7 +51,7 @@ struct DeadlineScene: Scene {
     let busyServer = try await showFailure(.rejected, on: stage) {
       try await client.send(.busy(retryAfter: 5).timeout(.seconds(1)))
     }
-    let isNotRetried = busyServer.failedAttempts.last?.decision == .giveUp(.deadlineTooNear)
+    let isNotRetried = busyServer.trace.failedAttempts.last?.giveUpReason == .deadlineTooNear
     stage.note("the server asks for a retry in 5 s, but the call has only 1 s left: it fails immediately")
     return [
       Claim(name: "stalled-calls", server: world.staging, subject: Self.stall, expected: "left ×3"),
@@ -83,7 +83,7 @@ struct RetryScene: Scene {
     let response = try await world.app.response(to: .flaky(key, failures: 2, retryAfter: 400))
     for line in "\(response.trace)".split(separator: "\n") { world.stage.note(String(line)) }
     let delays = response.trace.failedAttempts.map { attempt in
-      if case .retry(_, .serverDelay) = attempt.decision { "the server's" } else { "another" }
+      attempt.retryDelay.map { $0 >= .milliseconds(400) } == true ? "the server's" : "another"
     }
     return [
       Claim(name: "retried", server: world.staging, subject: "GET /faults/flaky", expected: "503 ×2, 200"),

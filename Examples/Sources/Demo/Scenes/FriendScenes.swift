@@ -133,7 +133,7 @@ struct NoInternetScene: Scene {
       Claim(name: "no-internet", server: server, subject: "GET /friends", expected: "200"),
       .app(
         "offline-error", "the call that failed immediately", expected: "offline, not sent",
-        shown: "\(error.category), \(error.requestState == .notSent ? "not sent" : "sent")"),
+        shown: "\(error.code), \(error.requestState == .notSent ? "not sent" : "sent")"),
       .app("back-online", "connectivity at the end", expected: "online", shown: "\(connectivity.status)"),
     ]
   }

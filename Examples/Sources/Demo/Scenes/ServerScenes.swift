@@ -147,7 +147,7 @@ struct NewsScene: Scene {
       Claim(name: "articles", server: server, subject: "GET /news/*", expected: "200 ×2"),
       .app(
         "duplicate-id", "the second call with the same id", expected: "notSent",
-        shown: "\(refused.requestState.rawValue)"),
+        shown: "\(refused.requestState)"),
       .app(
         "envelope", "code and message of the rejection", expected: "1404 There is no such article.",
         shown: "\(error.rejection?.code ?? "") \(error.rejection?.message ?? "")"),

@@ -43,13 +43,13 @@ extension TransportConformance {
   static let failureChecks: [Check] = [
     Check("reports notSent when the connection is refused") { bench in
       let error = try await bench.failure(of: ConformanceMessage("POST", "/"), at: bench.server.refusingURL)
-      try require(error.kind, is: .connectionFailed, "the kind")
+      try require(error.code, is: .connectionFailed, "the code")
       try require(error.requestState, is: .notSent, "the request's state")
     },
     Check("reports maybeSent when the connection closes before the head") { bench in
       await bench.server.reply(to: "/", with: ConformanceReply([.close]))
       let error = try await bench.failure(of: ConformanceMessage("POST", "/", content: .bytes(sample(10))))
-      try require(error.kind, is: .connectionLost, "the kind")
+      try require(error.code, is: .connectionLost, "the code")
       try require(error.requestState, is: .maybeSent, "the request's state")
       try require(await bench.server.requests.count, is: 1, "the number of requests")
     },
@@ -59,7 +59,7 @@ extension TransportConformance {
           to:
             "/", with: ConformanceReply([.head(status: 200, fields: fields), .content(sample(50)), .close]))
         let error = try await bench.failure(of: ConformanceMessage("GET", "/"))
-        try require(error.kind, is: .connectionLost, "the kind")
+        try require(error.code, is: .connectionLost, "the code")
         try require(error.requestState, is: .responded, "the request's state")
       }
     },
@@ -67,7 +67,7 @@ extension TransportConformance {
       for garbage in ["SSH-2.0-OpenSSH_9.9\r\n\r\n", "HTTP/1.1 banana split\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n"] {
         await bench.server.reply(to: "/", with: .raw(garbage))
         let error = try await bench.failure(of: ConformanceMessage("POST", "/"))
-        try require([.malformedResponse, .connectionLost].contains(error.kind), "the kind is \(error.kind)")
+        try require([.malformedResponse, .connectionLost].contains(error.code), "the code is \(error.code)")
         try require(error.requestState != .notSent, "the request's state is notSent")
       }
     },

@@ -114,7 +114,7 @@ private final class Ends: Sendable {
       switch end {
       case .finished(let length): "finished \(length)"
       case .discarded: "discarded"
-      case .failed(let error as TransportError): "failed \(error.kind) \(error.requestState)"
+      case .failed(let error as TransportError): "failed \(error.code) \(error.requestState)"
       case .failed(let error): "failed \(type(of: error))"
       }
     recorded.withLock { $0.append(text) }

@@ -99,8 +99,8 @@ extension TransportConformance {
       _ = try result.get()
       throw ConformanceFailure("the exchange succeeded after the attempt's deadline")
     } catch let error as TransportError {
-      let isNamed = error.kind == .timedOut(.awaitingHead) || error.kind == .timedOut(.connecting)
-      try require(isNamed, "the error's kind is \(error.kind)")
+      let isNamed = error.code == .timeout && (error.phase == .awaitingHead || error.phase == .connecting)
+      try require(isNamed, "the error's code is \(error.code)")
       try require(error.requestState, is: .maybeSent, "the request's state")
     }
   }

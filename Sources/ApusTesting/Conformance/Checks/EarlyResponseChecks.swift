@@ -84,7 +84,7 @@ extension TransportConformance {
         switch await exchange.result {
         case .success: throw ConformanceFailure("the exchange succeeded although its content was not sent")
         case .failure(let error as TransportError):
-          try require(error.kind, is: .connectionLost, "the kind")
+          try require(error.code, is: .connectionLost, "the code")
           try require(error.requestState, is: .responded, "the request's state")
         case .failure(let error): throw error
         }

@@ -49,7 +49,7 @@ extension TransportConformance {
         await bench.server.reply(to: path, with: .raw(response))
         do {
           let error = try await bench.failure(of: ConformanceMessage("POST", path))
-          try require([.malformedResponse, .connectionLost].contains(error.kind), "the kind is \(error.kind)")
+          try require([.malformedResponse, .connectionLost].contains(error.code), "the code is \(error.code)")
           let states: [RequestState] = isAnswered ? [.responded] : [.maybeSent, .responded]
           try require(states.contains(error.requestState), "the request's state is \(error.requestState)")
           try require(try await bench.send(ConformanceMessage("POST", "/next")).text, is: "next", "the next response")
@@ -135,7 +135,7 @@ extension TransportConformance {
           to: path, with: .raw(state == .responded ? "HTTP/1.1 200 OK\r\n\(response)" : response))
         do {
           let error = try await bench.failure(of: ConformanceMessage("POST", path))
-          try require(error.kind, is: .connectionLost, "the kind")
+          try require(error.code, is: .connectionLost, "the code")
           try require(error.requestState, is: state, "the request's state")
         } catch let failure as ConformanceFailure {
           throw ConformanceFailure("\(failure.text), after \(response.debugDescription)")

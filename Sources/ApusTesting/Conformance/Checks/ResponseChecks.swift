@@ -124,7 +124,7 @@ extension TransportConformance {
       let flood = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 10_000)
       await bench.server.reply(to: "/", with: ConformanceReply([.raw(Data(flood.utf8)), .hold]))
       let error = try await bench.failure(of: ConformanceMessage("POST", "/"))
-      try require(error.kind, is: .malformedResponse, "the kind")
+      try require(error.code, is: .malformedResponse, "the code")
       try require(error.requestState, is: .maybeSent, "the request's state")
       try await bench.server.waitForClientClose("/")
     },
@@ -133,7 +133,7 @@ extension TransportConformance {
         to:
           "/", with: .raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"))
       let error = try await bench.failure(of: ConformanceMessage("POST", "/"))
-      try require(error.kind, is: .malformedResponse, "the kind")
+      try require(error.code, is: .malformedResponse, "the code")
     },
   ]
 }
@@ -188,7 +188,7 @@ extension TransportConformance {
         await bench.server.reply(to: "/\(number)", with: try coded(bytes, "gzip"))
         do {
           let error = try await bench.failure(of: ConformanceMessage("GET", "/\(number)"))
-          try require([.malformedResponse, .connectionLost].contains(error.kind), "the kind is \(error.kind)")
+          try require([.malformedResponse, .connectionLost].contains(error.code), "the code is \(error.code)")
           try require(error.requestState, is: .responded, "the request's state")
         } catch let failure as ConformanceFailure {
           throw ConformanceFailure("\(failure.text), after \(bytes.count) bytes of gzip")

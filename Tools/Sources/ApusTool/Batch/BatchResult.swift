@@ -55,7 +55,7 @@ struct BatchResult: Sendable {
       Self.appendJoined(interim, to: &bytes) { Self.append(interim: $0, to: &$1) }
       bytes.append(UInt8(ascii: "]"))
     case .failed(let error, let code, let state):
-      for (name, value) in [("error", error), ("code", code), ("requestState", state.rawValue)] {
+      for (name, value) in [("error", error), ("code", code), ("requestState", "\(state)")] {
         bytes += ",\"\(name)\":".utf8
         JSONText.appendQuoted(value.utf8, to: &bytes)
       }

@@ -68,7 +68,7 @@ struct Complaint: Sendable, Hashable {
       return
     }
     sentence = error.message
-    let facts = "\(error.code.rawValue), \(error.requestState.rawValue) while \(error.phase.rawValue)"
+    let facts = "\(error.code.rawValue), \(error.requestState) while \(error.phase)"
     detail = error.detail.isEmpty ? facts : "\(facts): \(error.detail)"
   }
 

@@ -102,11 +102,16 @@ struct ConnectionPlan: Sendable {
   }
 
   private func clientIdentity() throws -> ClientIdentity? {
+    try identityFiles().map { ClientIdentity(certificates: $0.certificates, key: $0.key) }
+  }
+
+  /// Returns the content of the files of the client's identity.
+  func identityFiles() throws -> (certificates: Data, key: Data)? {
     guard let identity else { return nil }
     let certificates = try InputFile.contents(identity.certificate)
     // A pipe can be read only once.
     let key = identity.key == identity.certificate ? certificates : try InputFile.contents(identity.key)
-    return ClientIdentity(certificates: certificates, key: key)
+    return (certificates, key)
   }
 }
 

@@ -32,9 +32,9 @@ struct ExitStatusTests {
     arguments: [
       (.offline, .connectionFailed), (.hostNotFound, .hostNotFound), (.connectionFailed, .connectionFailed),
       (.tls, .tls), (.connectionLost, .broken), (.malformedResponse, .malformedResponse),
-      (.contentTooLarge, .contentTooLarge), (.timedOut(.connecting), .timeout), (.invalidRequest, .invalidRequest),
-    ] as [(TransportError.Kind, ApusTool.ExitStatus)])
-  func kinds(kind: TransportError.Kind, status: ApusTool.ExitStatus) async throws {
+      (.contentTooLarge, .contentTooLarge), (.timeout, .timeout), (.invalidRequest, .invalidRequest),
+    ] as [(CallError.Code, ApusTool.ExitStatus)])
+  func kinds(kind: CallError.Code, status: ApusTool.ExitStatus) async throws {
     let error = try #require(await callError(TransportError(kind, requestState: .maybeSent, detail: "why")))
     #expect(ApusTool.ExitStatus(error) == status)
     let ending = Ending(error)

@@ -56,12 +56,8 @@ final class InputFileTests {
     close(ends[1])
     var plan = ConnectionPlan()
     plan.identity = ("/dev/fd/\(ends[0])", "/dev/fd/\(ends[0])")
-    let identity = try plan.nioOptions(host: nil, limitsEachWait: true).trust.clientIdentity
-    guard case .pem(let certificates, let key) = identity?.format else {
-      Issue.record("it is no text")
-      return
-    }
-    #expect(certificates == Data("both".utf8))
-    #expect(key == Data("both".utf8))
+    let files = try #require(try plan.identityFiles())
+    #expect(files.certificates == Data("both".utf8))
+    #expect(files.key == Data("both".utf8))
   }
 }

@@ -3,55 +3,41 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("17: categories of errors")
-struct Capability17CategoriesTests {
+@Suite("17: codes of errors")
+struct Capability17CodesTests {
   private struct Cause: Error {}
 
-  /// A failure, and what the app gets for it.
-  struct Row: Sendable, CustomTestStringConvertible {
-    let kind: TransportError.Kind
-    let code: CallError.Code
-    let category: CallError.Category
-
-    var testDescription: String { "\(kind)" }
-  }
-
   @Test(
-    "Each transport failure has one code, one category, its cause and a sentence",
+    "Each transport failure keeps its code and its cause, and has a sentence",
     arguments: [
-      Row(kind: .offline, code: .offline, category: .offline),
-      Row(kind: .hostNotFound, code: .hostNotFound, category: .unreachable),
-      Row(kind: .connectionFailed, code: .connectionFailed, category: .unreachable),
-      Row(kind: .tls, code: .tls, category: .serverFailure),
-      Row(kind: .connectionLost, code: .connectionLost, category: .serverFailure),
-      Row(kind: .malformedResponse, code: .malformedResponse, category: .serverFailure),
-      Row(kind: .contentTooLarge, code: .contentTooLarge, category: .serverFailure),
-      Row(kind: .timedOut(.connecting), code: .timeout, category: .timeout),
-      Row(kind: .timedOut(.receiving), code: .timeout, category: .timeout),
-      Row(kind: .refused, code: .refused, category: .invalidRequest),
-      Row(kind: .invalidRequest, code: .invalidRequest, category: .invalidRequest),
-    ])
-  func transportErrors(row: Row) async throws {
+      .offline, .hostNotFound, .connectionFailed, .tls, .connectionLost, .malformedResponse, .contentTooLarge, .timeout,
+      .refused, .invalidRequest,
+    ] as [CallError.Code], [CallPhase.connecting, .receiving])
+  func transportErrors(code: CallError.Code, phase: CallPhase) async throws {
     let stub = StubTransport()
-    stub.onAny(reply: .failure(TransportError(row.kind, requestState: .maybeSent, underlying: Cause())))
+    let thrown = TransportError(
+      code, in: code == .timeout ? phase : nil, requestState: .maybeSent, underlying: Cause())
+    stub.onAny(reply: .failure(thrown))
     let api = Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none }
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.code == row.code)
-    #expect(error.category == row.category)
+    #expect(error.code == code)
+    #expect(error.isUnreachable == [.offline, .hostNotFound, .connectionFailed].contains(code))
+    #expect(error.isCancellation == false && error.isThrottled == false)
     #expect(error.underlying is Cause)
     #expect(error.requestState == .maybeSent)
     #expect(error.errorDescription?.hasSuffix(".") == true)
     #expect(error.errorDescription?.contains("Error") == false)
-    if case .timedOut(let phase) = row.kind { #expect(error.phase == phase) }
+    if code == .timeout { #expect(error.phase == phase) }
   }
 
-  @Test("A rejection with a reason is reported, one without is notReported")
+  @Test("A rejection with a reason has the server's message, and one without has none")
   func refusals() async throws {
     let stub = StubTransport()
     stub.on(.get, "/ping", replies: [.json(#"{"message":"No."}"#, status: 400), .status(400)])
     let api = Client(baseURL: "https://example.test", transport: stub)
-    #expect(await failure { try await api.send(.ping) }?.category == .rejected)
-    #expect(await failure { try await api.send(.ping) }?.category == .serverFailure)
+    #expect(await failure { try await api.send(.ping) }?.rejection?.message == "No.")
+    let silent = await failure { try await api.send(.ping) }
+    #expect(silent?.code == .rejected && silent?.rejection?.message == nil)
   }
 
   @Test("Local failures are encoding, decoding, invalid request or the app's own closure")
@@ -63,10 +49,10 @@ struct Capability17CategoriesTests {
     let decoding = await failure { try await api.send(Request<User>.get("/a")) }
     let invalid = await failure { try await api.send(.get("/\("..")")) }
     let handler = await failure { try await api.withResponse(to: .ping) { _ in throw Cause() } }
-    #expect(encoding?.category == .encoding)
-    #expect(decoding?.category == .decoding)
-    #expect(invalid?.category == .invalidRequest)
-    #expect(handler?.category == .handler)
+    #expect(encoding?.code == .encoding)
+    #expect(decoding?.code == .decoding)
+    #expect(invalid?.code == .invalidRequest)
+    #expect(handler?.code == .handler)
     #expect(handler?.underlying is Cause)
   }
 

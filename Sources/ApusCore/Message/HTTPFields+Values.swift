@@ -13,4 +13,8 @@ extension HTTPFields {
     }
     return found
   }
+
+  /// Returns the values of the fields with a case-insensitive name, joined by commas (RFC 9110 §5.3), or `nil` if there is
+  /// none or the name is not a token.
+  package func value(of name: String) -> String? { HTTPField.Name(name).flatMap { self[$0] } }
 }
