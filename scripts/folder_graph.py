@@ -1,7 +1,8 @@
 """The folders of a target and the arrows between them, read from its Swift sources.
 
 An arrow A → B means that a file of folder A mentions a top-level type that is declared in folder B. Files beside the
-folders belong to the folder `.`. Names in comments and in the text of strings do not count; names in the code of
+folders belong to the folder `.`. An extension that only declares nested types uses the extended type as a name, no more:
+it is no mention of that type, and `Outer.Nested` is a mention of the folder of the extension. Names in comments and in the text of strings do not count; names in the code of
 interpolations do. The script reads names, not scopes: a nested type or a generic parameter with the name of a top-level
 type counts as a mention of that type, so such names should differ. Names in conditions (`#if`) do not count.
 """
@@ -17,6 +18,8 @@ _TYPE = re.compile(
     r"(?<![\w.`])(?P<before>(?:(?:@\w+(?:\([^()\n]*\))?|public|package|internal|private|fileprivate|open|final|indirect"
     r"|distributed|nonisolated(?:\(unsafe\))?)\s+)*)(?:struct|class|enum|protocol|actor|typealias)\s+`?(?P<name>\w+)")
 _MENTION = re.compile(r"(?<![\w.])[A-Z]\w*")
+_EXTENSION = re.compile(r"(?<![\w.])extension\s+(?P<name>[A-Z]\w*)\s*\{")
+_MEMBER = re.compile(r"(?<![\w.`])(?:func|var|let|init|subscript|deinit|typealias)\b")
 # Traits have names like types.
 _CONDITION = re.compile(r"^[ \t]*#(?:if|elseif)\b.*$", re.MULTILINE)
 
@@ -110,23 +113,62 @@ def declared(code):
     return found
 
 
+def _end(code, start):
+    """The index behind the brace that closes the one at `start`."""
+    depth = 0
+    for index in range(start, len(code)):
+        depth += {"{": 1, "}": -1}.get(code[index], 0)
+        if depth == 0:
+            return index + 1
+    return len(code)
+
+
+def namespaces(code):
+    """({names such as `Outer.Nested` of nested types in extensions that declare nothing else}, the code without the
+    headers of these extensions)."""
+    found, kept, last = set(), [], 0
+    for match in _EXTENSION.finditer(code):
+        body = code[match.end():_end(code, match.end() - 1) - 1]
+        names = [name for name, _ in declared(body)]
+        outside, index = [], 0
+        for opening in re.finditer(r"\{", body):
+            if opening.start() >= index:
+                outside.append(body[index:opening.start()])
+                index = _end(body, opening.start())
+        if names and not _MEMBER.search("".join(outside) + body[index:]):
+            found |= {f"{match.group('name')}.{name}" for name in names}
+            kept.append(code[last:match.start()])
+            last = match.end()
+    return found, "".join(kept) + code[last:]
+
+
 def read(root, files=None):
     """The graph of a target's folder; `files` is {path: text}, read from disk when left out."""
     if files is None:
         files = {path: swift_source.read(path) for path in swift_source.swift_files(root)}
     codes = {path: _CONDITION.sub("", swift_source.code(text)) for path, text in files.items()}
     visible, yielding = collections.defaultdict(set), collections.defaultdict(set)
+    nested = collections.defaultdict(set)
     for path, code in codes.items():
         for name, yields in declared(code):
             (yielding if yields else visible)[name].add(folder_of(path, root))
+        names, codes[path] = namespaces(code)
+        for name in names:
+            nested[name].add(folder_of(path, root))
     # A name that several folders declare, for several platforms, belongs to each of them. The name of a private type
     # counts only if no other type has that name.
     homes = {name: folders for name, folders in yielding.items() if len(folders) == 1} | dict(visible)
 
     arrows = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(list)))
     for path in sorted(codes):
-        here = folder_of(path, root)
-        for name in sorted(set(_MENTION.findall(codes[path]))):
+        here, code = folder_of(path, root), codes[path]
+        for name in sorted(nested):
+            start = r"(?<![\w.])" + re.escape(name) + r"\b"
+            if re.search(start, code):
+                code = re.sub(start, "", code)
+                for there in nested[name] - {here}:
+                    arrows[here][there][path].append(name)
+        for name in sorted(set(_MENTION.findall(code))):
             if here in homes.get(name, {here}):
                 continue
             for there in homes[name]:

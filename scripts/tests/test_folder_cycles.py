@@ -55,6 +55,17 @@ class Reading(unittest.TestCase):
     def test_nested_types_belong_to_nobody_else(self):
         self.assertEqual(arrows(graph(A_Use="struct Own { struct Inner {} }", B_B="struct B { enum Inner {} }")), [])
 
+    def test_an_extension_with_nested_types_only_is_a_namespace(self):
+        nested = "extension Outer {\n  public enum Code: String {\n    case a, b\n    var c: Int { 1 }\n  }\n}"
+        files = {"A_Code": nested, "B_Use": "let a: Outer.Code", "C_Outer": "struct Outer { let b: Use }\nlet c: Code",
+                 "B_Both": "struct Use { let a: Outer.Code }"}
+        self.assertEqual(arrows(graph(**files)), [("B", "A"), ("C", "B")])
+
+    def test_an_extension_with_other_members_is_a_mention(self):
+        for member in ("func f() {}", "var a: Int { 1 }", "init() {}", "static let a = 1"):
+            files = {"A_Code": "extension Outer {\n  enum Code { case a }\n  %s\n}" % member, "C_Outer": "struct Outer {}"}
+            self.assertEqual(arrows(graph(**files)), [("A", "C")], member)
+
     def test_a_type_of_the_own_folder_comes_first(self):
         files = {"A_Use": "let a: Thing?", "A_Thing": "struct Thing {}", "B_Thing": "struct Thing {}"}
         self.assertEqual(arrows(graph(**files)), [])

@@ -124,7 +124,7 @@ extension CallError {
     switch code {
     case .connectionLost: !isIncompleteRequest
     case .offline, .hostNotFound, .connectionFailed, .timeout: true
-    case .refused: category == .refused
+    case .refused: isThrottled
     case .rejected: status.map { Self.temporaryStatuses.contains($0) } ?? false
     case .invalidRequest, .encoding, .tls, .cancelled, .malformedResponse, .contentTooLarge, .decoding, .handler: false
     }

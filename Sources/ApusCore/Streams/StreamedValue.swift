@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
-
 /// The value of an endpoint whose response is a stream of elements.
 ///
 /// A client's `stream` returns the elements while they arrive; `send` collects the whole response. The conforming types

@@ -1,4 +1,4 @@
-import ApusCore
+public import ApusCore
 
 #if canImport(Darwin)
 import Darwin

@@ -107,22 +107,11 @@ struct TraceTextTests {
     #expect(trace.duration == .seconds(12_345_678))
   }
 
-  @Test("Times are measured from the start to the first matching event")
-  func times() {
-    let trace = trace([
-      (.started, .zero, 1), (.exchangeStarted, .milliseconds(2), 1), (.exchangeStarted, .milliseconds(9), 2),
-    ])
-    #expect(trace.time { $0 == .exchangeStarted } == .milliseconds(2))
-    #expect(trace.time { $0 == .decoded } == nil)
-    #expect(trace.duration == .milliseconds(9))
-  }
-
   @Test("A trace without events has only its title")
   func empty() {
     let trace = trace([])
     #expect("\(trace)" == "call load GET /users/{}")
     #expect(trace.duration == .zero)
-    #expect(trace.time { _ in true } == nil)
   }
 
   @Test("Notes with equal text are equal")
