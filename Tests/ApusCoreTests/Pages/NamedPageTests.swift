@@ -126,9 +126,9 @@ struct NamedPageTests {
   func poll() async throws {
     bench.stubPage("/items", [1], cursor: Self.http)
     bench.stubPage("/2", [2])
-    var polls = bench.api.poll(
-      of: { (cursor: String?) in Request<ItemPage>.get(cursor.map { .url($0) } ?? "/items") }, next: \.cursor)
-    polls.interval = .zero
+    let polls = bench.api.poll(
+      of: { (cursor: String?) in Request<ItemPage>.get(cursor.map { .url($0) } ?? "/items") }, interval: .zero,
+      next: \.cursor)
     var values = polls.makeAsyncIterator()
     #expect(try await values.next()?.items == [1])
     expectRefusal(await nextError(&values))
@@ -167,9 +167,9 @@ struct NamedPageTests {
     let first = Request<ItemPage>.get(.url("http://intranet.test/items"))
     #expect(await collect(bench.api.pages(of: first, next: .link)).items == [1, 2, 3])
     #expect(urls == ["http://intranet.test/items", "http://intranet.test/2", "https://example.test/3"])
-    var polls = bench.api.poll(
-      from: "http://intranet.test/2", of: { (url: String?) in Request<ItemPage>.get(.url(url ?? "")) }, next: \.cursor)
-    polls.interval = .zero
+    let polls = bench.api.poll(
+      from: "http://intranet.test/2", of: { (url: String?) in Request<ItemPage>.get(.url(url ?? "")) },
+      interval: .zero, next: \.cursor)
     var values = polls.makeAsyncIterator()
     #expect(try await values.next()?.items == [2])
   }

@@ -38,12 +38,12 @@ struct StreamFuzzTests {
   private func outcome<Value: StreamedValue>(
     of pieces: [Data], as type: Value.Type, _ mediaType: MediaType
   ) -> [String] {
-    var options = StreamOptions(for: Value.format.kind)
+    var options = StreamOptions(for: Value._format.kind)
     (options.maximumElementSize, options.endMarker) = (60, "[DONE]")
     let context = StreamContext(Content(data: Data(), mediaType: mediaType), options)
     var outcome: [String] = []
     do {
-      var elements = StreamElements(try Value.format.parser(context))
+      var elements = StreamElements(try Value._format.parser(context))
       func takeAll() throws {
         while elements.parse() == .elements {
           while let element = try elements.next() { outcome.append("\(element)") }
