@@ -19,6 +19,9 @@ public struct TraceContextMiddleware: Middleware {
   /// The origins that get the field, besides that of the environment's base URL.
   private let origins: Set<Origin>
 
+  /// The number of origins.
+  public var summary: String { "origins besides the base URL's: \(origins.count)" }
+
   /// Creates the middleware. ``Pipeline/insertTraceContext(isSampled:origins:)`` inserts it.
   init(origins: Set<Origin>) {
     self.origins = origins
@@ -33,11 +36,6 @@ public struct TraceContextMiddleware: Middleware {
     try request.addField(RawField("traceparent", trace.child(context.random).value))
     return try await next(request, context: context)
   }
-}
-
-extension TraceContextMiddleware: SelfDescribing {
-  /// The number of origins.
-  public var facts: [Fact] { [.setting("origins besides the base URL's", "\(origins.count)")] }
 }
 
 /// A middleware that starts a trace for each call that does not continue one.

@@ -72,7 +72,7 @@ struct TraceContextTests {
 
   @Test("describe() shows the middleware")
   func describing() {
-    #expect("\(client(origins: []).describe())".contains("TraceContextMiddleware"))
+    #expect("\(client(origins: []).describe())".contains("TraceContextMiddleware (origins besides the base URL's: 0)"))
   }
 
   @Test("A value is read and written", arguments: [incoming, incoming.dropLast() + "1"])

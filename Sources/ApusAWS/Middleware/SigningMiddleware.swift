@@ -189,7 +189,7 @@ public final class SigningMiddleware: Middleware {
 
 extension SigningMiddleware: SelfDescribing {
   /// The region and the service.
-  public var facts: [Fact] { [.setting("signs for", "\(signer.service) in \(signer.region)")] }
+  package var facts: [Fact] { [.setting("signs for", "\(signer.service) in \(signer.region)")] }
 }
 
 extension SignatureV4 {

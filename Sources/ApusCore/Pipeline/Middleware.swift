@@ -13,6 +13,15 @@ public protocol Middleware: Sendable {
   ///   - next: the rest of the pipeline.
   /// - Throws: the error of `next`, or another error. It reaches the app as a ``CallError``.
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage
+
+  /// One line with the settings of the middleware, which `Client.describe()` shows after the name of its type. Never
+  /// include a credential, a query value or a field (header) value. Default: empty.
+  var summary: String { get }
+}
+
+extension Middleware {
+  /// An empty text.
+  public var summary: String { "" }
 }
 
 /// A middleware that some calls skip, at the cost of one check.

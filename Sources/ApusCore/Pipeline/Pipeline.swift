@@ -63,39 +63,37 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
-public enum Slot: Int, Sendable, CaseIterable, Comparable {
+public enum Slot: Sendable, CaseIterable, Comparable {
   /// Tracing and logging: outermost, to see everything.
   case trace
-  /// Completing and checking requests, such as common fields and parameters: outside all middlewares that compare,
-  /// store or repeat messages.
+  /// Completing and checking requests, such as common fields and parameters: a message is complete before any middleware
+  /// compares, stores or repeats it.
   case validation
-  /// The deadline of the whole call: outside all middlewares that wait.
+  /// The deadline of the whole call: outside all middlewares that wait, so that waiting counts.
   case timeout
   /// The account of the call: determined before any middleware stores, shares, repeats or queues the call.
   case principal
-  /// Stored responses: a hit skips all middlewares further in.
+  /// Stored responses: outside retry, so that a hit skips all middlewares further in.
   case cache
-  /// Coalescing: inside the deadline, so that each call keeps its own deadline.
+  /// Coalescing: inside the deadline, so that each call keeps its own; outside retry, so that shared calls retry once.
   case coalescing
-  /// Retries.
+  /// Retries: outside everything that an attempt holds, so that no permit is held during a delay.
   case retry
-  /// Concurrency limits: inside retry, so that no permit is held during a delay.
+  /// Concurrency limits, and waiting for a network: inside retry, a permit for each attempt.
   case scheduling
-  /// The deadline of one attempt.
+  /// The deadline of one attempt: inside scheduling, so that its time begins with the permit.
   case attemptTimeout
-  /// Rate limits.
+  /// Rate limits: inside scheduling, so that calls take tokens in the order in which they are admitted; each attempt
+  /// costs tokens.
   case rateLimit
-  /// Circuit breakers: every attempt counts.
+  /// Circuit breakers: inside everything that waits, so that only servers are judged; every attempt counts.
   case breaker
-  /// Redirects: all middlewares further in run for each hop.
+  /// Redirects: inside retry, since hops are part of an attempt; outside of what belongs to one origin.
   case redirects
   /// Cookies, for each hop.
   case cookies
-  /// Credentials and signatures: innermost, so that they are fresh for each hop.
+  /// Credentials and signatures: read just before a message is sent, for each attempt and hop.
   case authentication
   /// Middlewares that must see the message exactly as the transport sends it.
   case transport
-
-  /// Whether `lhs` is further out.
-  public static func < (lhs: Slot, rhs: Slot) -> Bool { lhs.rawValue < rhs.rawValue }
 }

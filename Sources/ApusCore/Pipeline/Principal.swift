@@ -39,16 +39,16 @@ private enum BoundPrincipalKey: ContextKey {
 /// middlewares queue, share or repeat the call.
 ///
 /// Insert it in the slot ``Slot/principal``. Calls in environments without credentials skip it.
-public struct PrincipalBinding: ConditionalMiddleware {
+package struct PrincipalBinding: ConditionalMiddleware {
   /// Creates the middleware.
-  public init() {}
+  package init() {}
 
   package var audience: MiddlewareAudience { .callsWithPrincipal }
 
   /// Binds the call to its principal and passes it on.
   ///
   /// - Throws: the error of the binding or of `next`.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(request, context: bound(request, context))
   }
 

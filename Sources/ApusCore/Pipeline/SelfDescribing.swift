@@ -1,19 +1,7 @@
-/// A middleware, transport or observer that describes its settings, for `Client.describe()`.
+/// A middleware, transport or observer of this package that describes its settings as facts, for `Client.describe()`.
 ///
-/// Conform your own middleware to this protocol, so that its settings are shown and checked for conflicts. The check
-/// reads only the facts and does not depend on types.
-///
-/// ```swift
-/// struct Patience: Middleware, SelfDescribing {
-///   let limit: Duration
-///   var facts: [Fact] { [.attemptLimit(limit)] }
-///
-///   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-///     try await next(request, context: context)
-///   }
-/// }
-/// ```
-public protocol SelfDescribing {
+/// The check for conflicts reads only the facts and does not depend on types.
+package protocol SelfDescribing {
   /// The default settings of calls, in the order in which they are shown.
   ///
   /// Facts are shown unmasked. Never include a credential, a query value or a field (header) value.
@@ -23,10 +11,7 @@ public protocol SelfDescribing {
 /// One setting of a middleware, a transport or an observer, see ``SelfDescribing``.
 ///
 /// The check for conflicts reads all facts except ``setting(_:_:)`` and ``time(_:_:)``, which are only shown.
-#if hasAttribute(nonexhaustive)
-@nonexhaustive
-#endif
-public enum Fact: Sendable, Hashable {
+package enum Fact: Sendable, Hashable {
   /// The time limit of a whole call, waiting included; `nil`: none.
   case totalLimit(Duration?)
   /// The time limit of one attempt; `nil`: none.
@@ -62,7 +47,7 @@ public enum Fact: Sendable, Hashable {
 
 extension Fact: CustomStringConvertible {
   /// The fact in a few words, for example `3 attempts`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .totalLimit(let limit?): "\(limit.plainText) in total"
     case .totalLimit(nil): "no total limit"

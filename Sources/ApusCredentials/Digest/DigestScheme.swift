@@ -137,14 +137,14 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
   /// - Throws: `TransportError` with a ``DigestRefusal`` as its cause if the proof is wrong, or missing and required.
   func receive(
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
-  ) throws -> ResponseReview {
+  ) throws -> Bool {
     guard let challenge = challenge.flatMap({ DigestChallenge($0, allowsMD5: allowsMD5 ?? true) }),
       case .password(let user, let password) = credential
-    else { return .proceed }
+    else { return false }
     let key = DigestSessions.Key(origin: request.origin, nonce: challenge.nonce)
     guard response.head.status != .unauthorized else {
       sessions.withLock { $0.succeed(key, with: nil) }
-      return .proceed
+      return false
     }
     let info = DigestInfo(response.head.headerFields)
     let sent = info?.proof == nil ? nil : SentDigest(request, for: challenge)
@@ -152,7 +152,7 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     if isProven == false { throw DigestRefusal.wrongProof.error }
     if requiresProof, isProven == nil, response.head.status.code < 500 { throw DigestRefusal.missingProof.error }
     if let next = info?.nextNonce { sessions.withLock { $0.succeed(key, with: next) } }
-    return .proceed
+    return false
   }
 
   private func admit(_ challenge: DigestChallenge, at origin: Origin?) throws {

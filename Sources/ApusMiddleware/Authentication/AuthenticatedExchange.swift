@@ -107,9 +107,8 @@ struct AuthenticatedExchange {
     for (index, candidate) in candidates.enumerated() where candidate.isShown {
       guard let credential = candidate.stored?.credential else { continue }
       do {
-        let review = try candidate.authentication.parts.scheme.receive(
+        candidates[index].wantsResend = try candidate.authentication.parts.scheme.receive(
           response, to: message, with: credential, for: candidate.challenge)
-        candidates[index].wantsResend = review == .resend
       } catch {
         response.discard()
         throw RefreshFailure.afterResponse(RefusedResponse.shown(error))

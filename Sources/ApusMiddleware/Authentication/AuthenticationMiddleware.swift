@@ -1,4 +1,4 @@
-public import ApusCore
+package import ApusCore
 import HTTPTypes
 import Synchronization
 
@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The store is read just before a message is sent, so a new token is used immediately and a removed token is never
 /// sent again. Any number of calls that are rejected with the same credentials report one ``SessionEnd``.
-public final class AuthenticationMiddleware: Middleware {
+package final class AuthenticationMiddleware: Middleware {
   private struct Report {
     /// Keeps the store alive, so that its identity is not reused while this entry exists.
     let authentication: Authentication
@@ -25,7 +25,7 @@ public final class AuthenticationMiddleware: Middleware {
   ///
   /// - Parameter onSessionEnd: called once for each session that ends, see the table of ``SessionEnd``, before the
   ///   calls throw their errors. It must be quick. Default: `nil`.
-  public init(onSessionEnd: (@Sendable (SessionEnd) -> Void)? = nil) {
+  package init(onSessionEnd: (@Sendable (SessionEnd) -> Void)? = nil) {
     self.onSessionEnd = onSessionEnd
   }
 
@@ -39,7 +39,7 @@ public final class AuthenticationMiddleware: Middleware {
   /// - Throws: ``TransportError``, with the code `invalidRequest` if the credentials cannot be read or sent, or if the
   ///   message must be resent and its content can be sent only once; with `refused` if the call requires credentials
   ///   and there are none. The error of a refresh. The error of a scheme that rejects the response.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard concerns(context) else { return try await next(request, context: context) }
     return try await first(request, context, next)
   }
@@ -189,5 +189,5 @@ struct AuthenticatedAccount: RefreshAccount {
 
 extension AuthenticationMiddleware: SelfDescribing {
   /// Whether session ends are reported. The authentications are part of the environment.
-  public var facts: [Fact] { tellsOfEnds ? [.setting("reports session ends", "")] : [] }
+  package var facts: [Fact] { tellsOfEnds ? [.setting("reports session ends", "")] : [] }
 }

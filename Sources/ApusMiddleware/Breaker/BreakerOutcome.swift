@@ -35,14 +35,13 @@ enum BreakerOutcome: Hashable {
 
 extension BreakerOutcome {
   /// The outcome of a response, by its status (RFC 9110 §15.6). A server that rejects a request works.
-  init(_ response: ResponseMessage, _ policy: BreakerPolicy) {
+  init(_ response: ResponseMessage) {
     let status = response.statusCode
     let cause = FailedAttempt.Cause.status(status)
     switch status {
     case 503: self = .failed(.gateway, cause, retryAfter: response.retryAfter)
     case 502, 504: self = .failed(.gateway, cause)
     case 500: self = .failed(.status, cause)
-    case 429 where policy.countsTooManyRequests: self = .failed(.status, cause)
     default: self = .responded
     }
   }

@@ -26,9 +26,6 @@ public struct BreakerPolicy: Sendable, Hashable {
   ///
   /// The transport's own connect timeout always counts.
   public var minimumTimeout = Duration.seconds(1)
-  /// Whether status 429 counts as a failure of the endpoint. Default: `false`, since a server that enforces a limit
-  /// works.
-  public var countsTooManyRequests = false
 
   /// Creates a policy. The defaults are those of ``app``.
   public init(

@@ -1,5 +1,5 @@
 public import ApusCore
-public import HTTPTypes
+package import HTTPTypes
 
 /// The subject of a circuit of a ``CircuitBreaker``: an origin, an endpoint there, or a group of endpoints there.
 public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
@@ -18,14 +18,8 @@ public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Creates the scope of an endpoint.
-  ///
-  /// - Parameters:
-  ///   - origin: the origin of the server.
-  ///   - method: the endpoint's method.
-  ///   - template: the path template, with a placeholder for each value, for example `/users/{}`.
-  public init(_ origin: Origin, _ method: HTTPRequest.Method, _ template: String) {
-    self.origin = origin
-    part = .endpoint(method: method.rawValue, template: template)
+  package init(_ origin: Origin, _ method: HTTPRequest.Method, _ template: String) {
+    self.init(origin, .endpoint(method: method.rawValue, template: template))
   }
 
   init(_ origin: Origin, _ part: BreakerPart?) {
@@ -85,8 +79,6 @@ public enum BreakerStatus: Sendable, Hashable {
   case open(until: MonotonicInstant)
   /// One trial request is under way or comes next; other calls are refused until its outcome is known.
   case halfOpen
-  /// Calls are refused until ``CircuitBreaker/reset(_:at:)``, see ``CircuitBreaker/isolate(_:)``.
-  case isolated
 }
 
 /// A change of a circuit's status.
@@ -109,9 +101,9 @@ public struct BreakerChange: Sendable, Hashable {
 public struct BreakerRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// The circuit that is open: the endpoint's, its group's or the origin's.
   public let scope: BreakerScope
-  /// The time for which it stays open; `nil`: unknown, since the circuit is isolated or a trial request is under way.
-  public let retryAfter: Duration?
-  /// The failure that opened it; `nil`: it was isolated.
+  /// The time for which it stays open; `nil`: unknown, since a trial request is under way.
+  let retryAfter: Duration?
+  /// The failure that opened it; `nil`: unknown.
   package let failure: FailedAttempt.Cause?
 
   init(_ scope: BreakerScope, retryAfter: Duration?, failure: FailedAttempt.Cause?) {
@@ -122,8 +114,7 @@ public struct BreakerRefusal: Error, Sendable, Hashable, CustomStringConvertible
 
   /// The reason as a clause, without a full stop.
   public var description: String {
-    let cause = failure.map { "after \($0)" } ?? "since it was isolated"
-    return "the circuit of \(scope) is open \(cause)"
+    "the circuit of \(scope) is open" + (failure.map { " after \($0)" } ?? "")
   }
 
   /// The error of the attempt, which was not sent.

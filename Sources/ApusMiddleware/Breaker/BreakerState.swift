@@ -38,7 +38,7 @@ struct BreakerState {
     let part: BreakerPart?
     /// The time for which the circuit stays open; `nil`: unknown.
     let delay: Duration?
-    /// The failure that opened it; `nil`: it was isolated.
+    /// The failure that opened it.
     let cause: FailedAttempt.Cause?
   }
 
@@ -175,19 +175,10 @@ struct BreakerState {
 
   // MARK: Manual control
 
-  /// Refuses all exchanges of a part until ``reset(_:at:)``. `nil`: of the whole origin.
-  mutating func isolate(_ part: BreakerPart?, at now: MonotonicInstant) {
-    let epoch = nextEpoch()
-    guard let part else { return origin.isolate(epoch) }
-    // May exceed the limit: apps do this seldom.
-    let slot = index[part] ?? keep(part, at: now)
-    slots[slot].circuit.isolate(epoch)
-  }
-
-  /// Closes a circuit and discards its counts. `nil`: the origin's circuit and all of its parts that are not isolated.
+  /// Closes a circuit and discards its counts. `nil`: the origin's circuit and those of all its parts.
   mutating func reset(_ part: BreakerPart?, at now: MonotonicInstant) {
     guard let part else {
-      for slot in slots.indices where slots[slot].circuit.status != .isolated { drop(slot) }
+      for slot in slots.indices { drop(slot) }
       let epoch = nextEpoch()
       origin = BreakerCircuit(since: now, epoch: epoch)
       (unreachable, failures, lastTrial) = (Run(), Run(), nil)
@@ -242,7 +233,7 @@ struct BreakerState {
       open(&own, cause, moment)
     case (.halfOpen, .responded): own.circuit.close(moment.now, nextEpoch())
     case (.halfOpen, _): return own.circuit.abandonTrial()
-    case (.closed, _), (.open, _), (.isolated, _): return
+    case (.closed, _), (.open, _): return
     }
     changes.append(Change(part: own.part, status: own.circuit.status))
   }
@@ -258,7 +249,7 @@ struct BreakerState {
       lastTrial = nil
       openOrigin(cause, moment, isReached: isReached, &changes)
     case .halfOpen: endTrial(permit, outcome, moment, &changes)
-    case .open, .isolated: return
+    case .open: return
     }
   }
 
@@ -424,7 +415,6 @@ private struct BreakerCircuit {
     case open(until: MonotonicInstant)
     /// The start of the latest trial, and whether it is still under way.
     case halfOpen(MonotonicInstant, isUnderWay: Bool)
-    case isolated
   }
 
   /// An instant, and a random number from 0 to 1.
@@ -458,7 +448,6 @@ private struct BreakerCircuit {
     case .closed: .closed
     case .open(let until): .open(until: until)
     case .halfOpen: .halfOpen
-    case .isolated: .isolated
     }
   }
 
@@ -481,7 +470,6 @@ private struct BreakerCircuit {
     case .halfOpen(let since, let isUnderWay):
       // A trial that never ends must not keep the circuit open forever.
       return isUnderWay && now < since.advanced(by: Self.longest(policy)) ? .refuse(nil) : .trial
-    case .isolated: return .refuse(nil)
     }
   }
 
@@ -492,15 +480,10 @@ private struct BreakerCircuit {
     // A trial would have been due long ago.
     case .open(let until): until.advanced(by: Self.longest(policy)) <= now
     case .halfOpen(let since, _): since.advanced(by: Self.longest(policy) * 2) <= now
-    case .isolated: false
     }
   }
 
   // MARK: Changes
-
-  mutating func isolate(_ epoch: UInt64) {
-    (phase, self.epoch, cause) = (.isolated, epoch, nil)
-  }
 
   /// Makes the circuit half-open: a trial begins now, or with the next exchange.
   mutating func halfOpen(_ now: MonotonicInstant, isUnderWay: Bool, _ epoch: UInt64) {

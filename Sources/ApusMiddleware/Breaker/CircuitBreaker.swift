@@ -50,8 +50,8 @@ public final class CircuitBreaker: Middleware {
   }
 
   /// The status of every circuit in use: of origins, endpoints and groups. Beyond a few hundred, idle circuits are left
-  /// out unless they are isolated.
-  public var statuses: [BreakerScope: BreakerStatus] {
+  /// out.
+  package var statuses: [BreakerScope: BreakerStatus] {
     var statuses: [BreakerScope: BreakerStatus] = [:]
     for circuits in circuits.withLock({ $0.all }) {
       for circuit in circuits.state.withLock({ $0.statuses }) {
@@ -62,18 +62,13 @@ public final class CircuitBreaker: Middleware {
   }
 
   /// Returns the status of a circuit; `closed` if it has never been used.
-  public func status(of scope: BreakerScope) -> BreakerStatus {
+  package func status(of scope: BreakerScope) -> BreakerStatus {
     let circuits = circuits.withLock { $0.circuits(OriginKey(scope.origin)) }
     return circuits?.state.withLock { $0.status(of: scope.part) } ?? .closed
   }
 
-  /// Refuses all calls of a circuit until ``reset(_:at:)``, for example while a server is replaced.
-  public func isolate(_ scope: BreakerScope) {
-    change(scope) { $0.isolate(scope.part, at: SystemClock().now) }
-  }
-
   /// Closes a circuit and discards its counts. If it is the circuit of an origin, the circuits of its endpoints and
-  /// groups close too, except isolated ones.
+  /// groups close too.
   ///
   /// - Parameters:
   ///   - scope: the subject of the circuit.
@@ -136,7 +131,7 @@ public final class CircuitBreaker: Middleware {
 
   @inline(never)
   private func observe(_ response: ResponseMessage, _ pass: Pass, _ context: CallContext) {
-    let outcome = BreakerOutcome(response, policy)
+    let outcome = BreakerOutcome(response)
     // Content in memory has ended: no closure need be allocated.
     guard outcome == .responded, !pass.permit.isTrial, response.content.bytes == nil else {
       return end(pass, outcome, context)
@@ -167,7 +162,7 @@ public final class CircuitBreaker: Middleware {
       switch change.status {
       case .open(let until): context.record(.note("circuit opened, for ms", now.duration(to: until).milliseconds))
       case .closed: context.record(.note("circuit closed, attempt", Int64(context.attempt)))
-      case .halfOpen, .isolated: break
+      case .halfOpen: break
       }
     }
     notify(changes, of: pass.circuits.origin)
@@ -233,15 +228,13 @@ extension BreakerPart {
 
 extension CircuitBreaker: SelfDescribing {
   /// The policy, as `describe()` shows it.
-  public var facts: [Fact] {
-    var facts: [Fact] = [
+  package var facts: [Fact] {
+    [
       .failureRatio(policy.failureRatio, minimum: max(1, policy.minimumExchanges), window: policy.window),
       .consecutiveFailures(max(1, policy.consecutiveFailures)),
       .setting("a circuit per endpoint and per origin", ""),
       .time("open for", policy.openDuration), .time("up to", policy.maximumOpenDuration),
     ]
-    if policy.countsTooManyRequests { facts.append(.setting("counts 429", "")) }
-    return facts
   }
 }
 

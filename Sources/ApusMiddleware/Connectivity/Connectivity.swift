@@ -3,11 +3,11 @@ import Synchronization
 
 /// The connectivity of the device: whether it has a network. Share one instance among all clients of an app.
 ///
-/// The status follows the latest evidence, from a ``ConnectivitySource`` or from a call: a response shows that there is
-/// a network, an error of kind `offline` that there is none. Without a source, calls are the only evidence. On Linux
+/// The status follows the latest evidence, from the platform, from the app or from a call: a response shows that there
+/// is a network, an error of kind `offline` that there is none. Without a report, calls are the only evidence. On Linux
 /// connecting then reports that the network is unreachable; a failed name lookup, the more common sign there, does not
 /// count, nor does an unreachable IPv6 address, since many networks have no IPv6. An app with better evidence calls
-/// ``report(_:)`` or supplies a source.
+/// ``report(_:)``.
 public final class Connectivity: Sendable {
   typealias Waiter = ConnectivityState.Waiter
   typealias Permit = ConnectivityState.Permit
@@ -26,11 +26,15 @@ public final class Connectivity: Sendable {
   private let shared = Mutex(Shared())
   private let source: (any ConnectivitySource)?
 
+  /// Creates an instance without a source: calls, and the app's reports, are the only evidence. See ``system()``.
+  public convenience init() {
+    self.init(nil)
+  }
+
   /// Starts to observe.
   ///
-  /// - Parameter source: reports the status, such as a platform's network monitor. Default: `nil`, calls are the only
-  ///   evidence; see ``system()``.
-  public init(_ source: (any ConnectivitySource)? = nil) {
+  /// - Parameter source: reports the status, such as a platform's network monitor; `nil`: none.
+  package init(_ source: (any ConnectivitySource)?) {
     self.source = source
     source?.start { [weak self] status in self?.report(status) }
   }
@@ -67,9 +71,9 @@ public final class Connectivity: Sendable {
   /// The number of calls that wait for a network.
   public var waitingCount: Int { shared.withLock { $0.state.waitingCount } }
 
-  /// Reports a status that the source does not know, for example from another library.
+  /// Reports a status that the app knows, for example from another library.
   ///
-  /// The status is valid until there is other evidence from the source or from a call. After `.offline`, calls wait or
+  /// The status is valid until there is other evidence from the platform or from a call. After `.offline`, calls wait or
   /// are refused, depending on their ``ConnectivityPolicy``, for about 30 seconds from the first such call; then one
   /// call is sent as a probe.
   public func report(_ status: ConnectivityStatus) {

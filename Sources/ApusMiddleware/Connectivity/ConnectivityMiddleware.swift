@@ -6,9 +6,9 @@ import HTTPTypes
 /// It is inside retry, so that attempts can wait, and outside scheduling, so that a waiting attempt holds no permit. It
 /// reports the outcome of each attempt to its ``Connectivity``; an unreachable IPv6 address in a URL is no evidence
 /// that the device is offline. Work that other calls depend on, such as fetching a token (``SharedWorkKey``), never
-/// waits. A custom pipeline needs ``RetryMiddleware`` further out, which removes an internal mark from the errors of
+/// waits. ``RetryMiddleware``, further out, removes an internal mark from the errors of
 /// calls that fail fast.
-public struct ConnectivityMiddleware: Middleware {
+package struct ConnectivityMiddleware: Middleware {
   private let connectivity: Connectivity
   let standard: ConnectivityPolicy
 
@@ -18,7 +18,7 @@ public struct ConnectivityMiddleware: Middleware {
   ///   - connectivity: the connectivity; share one among all clients of an app.
   ///   - standard: the policy of calls that set none (`.connectivity(…)`). Default:
   ///     ``ConnectivityPolicy/pauseRetries``, which never refuses a call on outdated evidence.
-  public init(_ connectivity: Connectivity, _ standard: ConnectivityPolicy = .pauseRetries) {
+  package init(_ connectivity: Connectivity, _ standard: ConnectivityPolicy = .pauseRetries) {
     self.connectivity = connectivity
     self.standard = standard
   }
@@ -27,7 +27,7 @@ public struct ConnectivityMiddleware: Middleware {
   ///
   /// - Throws: ``TransportError`` of kind `offline` if the call does not wait; nothing is sent in that case.
   ///   `CancellationError` when the task is cancelled while it waits, for example at the call's deadline.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard context.delivery != .described else { return try await next(request, context: context) }
     let isShared = context.values[SharedWorkKey.self]
     let policy = isShared ? .pauseRetries : context.values[ConnectivityPolicyKey.self] ?? standard
@@ -103,11 +103,11 @@ extension ConnectivityState.Finding {
 
 extension ConnectivityMiddleware: SelfDescribing {
   /// The standard policy, as `describe()` shows it.
-  public var facts: [Fact] { [.setting("offline", standard.rawValue)] }
+  package var facts: [Fact] { [.setting("offline", "\(standard)")] }
 }
 
 /// A policy for calls that are made while the device is offline.
-public enum ConnectivityPolicy: String, Sendable, Hashable, CaseIterable {
+public enum ConnectivityPolicy: Sendable, Hashable, CaseIterable {
   /// The call fails immediately with the code `offline`.
   ///
   /// From time to time a call is sent as a probe, so that outdated evidence does not last.

@@ -1,7 +1,7 @@
 /// A source of the connectivity status, such as a platform's network monitor.
 ///
 /// Calls are evidence as well, so a source may be coarse, late or missing.
-public protocol ConnectivitySource: Sendable {
+package protocol ConnectivitySource: Sendable {
   /// Starts to report the current status and each change, in order, on any thread.
   ///
   /// Called once. `report` keeps nothing alive.
@@ -12,7 +12,7 @@ public protocol ConnectivitySource: Sendable {
 }
 
 /// The connectivity status of the device.
-public enum ConnectivityStatus: String, Sendable, Hashable {
+public enum ConnectivityStatus: Sendable, Hashable {
   /// The device has a network.
   case online
   /// The device has no network.

@@ -35,7 +35,7 @@ extension Credential {
   }
 }
 
-extension Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Credential: CustomStringConvertible, CustomReflectable {
   /// The kind only; a user name is private, too.
   public var description: String {
     switch self {
@@ -44,8 +44,6 @@ extension Credential: CustomStringConvertible, CustomDebugStringConvertible, Cus
     case .password: "password ██"
     }
   }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
   /// Shows nothing.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
@@ -60,9 +58,7 @@ extension TransportError {
 /// A secret string. It prints as `██` everywhere.
 ///
 /// It is not `Encodable`, so that no model or log stores it by accident. Use ``value`` to store it.
-public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible,
-  CustomDebugStringConvertible, CustomReflectable
-{
+public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible, CustomReflectable {
   /// The secret itself.
   public let value: String
 
@@ -78,8 +74,6 @@ public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
 
   /// `██`
   public var description: String { "██" }
-  /// `██`
-  public var debugDescription: String { description }
   /// Shows nothing.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

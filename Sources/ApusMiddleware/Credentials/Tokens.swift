@@ -100,11 +100,9 @@ extension Tokens {
   }
 }
 
-extension Tokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Tokens: CustomStringConvertible, CustomReflectable {
   /// `tokens ██`
   public var description: String { "tokens ██" }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
   /// Shows nothing.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

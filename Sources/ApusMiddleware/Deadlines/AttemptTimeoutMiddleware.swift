@@ -21,7 +21,7 @@ public import ApusCore
 /// | the call sets a `timeout` of more than 30 seconds, or `nil` | none |
 /// | the call sets ``ExchangeTimeouts/firstByte`` | none |
 /// | more than 1 MiB of content is sent, or an unknown length | none |
-public struct AttemptTimeoutMiddleware: Middleware {
+package struct AttemptTimeoutMiddleware: Middleware {
   /// The maximum number of bytes of content for which the default limit applies: 1 MiB.
   static let longContent: Int64 = 1 << 20
 
@@ -34,14 +34,14 @@ public struct AttemptTimeoutMiddleware: Middleware {
   ///
   /// - Parameter standard: the limit of attempts of calls that set none (`.attemptTimeout(…)`); `nil`: no limit.
   ///   Default: 10 seconds.
-  public init(standard: Duration? = .seconds(10)) {
+  package init(standard: Duration? = .seconds(10)) {
     self.standard = standard
   }
 
   /// Sets the deadline and passes the request on.
   ///
   /// - Throws: ``TransportError`` with the code `timeout` if no time is left; nothing is sent.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let limit = limit(for: request, context) else { return try await next(request, context: context) }
     do {
       return try await next(request, context: limited(context, to: limit))
@@ -90,7 +90,7 @@ public struct AttemptTimeoutMiddleware: Middleware {
 
 extension AttemptTimeoutMiddleware: SelfDescribing {
   /// The default limit, as `describe()` shows it.
-  public var facts: [Fact] { [.attemptLimit(standard)] }
+  package var facts: [Fact] { [.attemptLimit(standard)] }
 }
 
 enum AttemptTimeoutKey: ContextKey {
@@ -108,7 +108,7 @@ extension Endpoint {
   /// Limits the time of each attempt of calls of this endpoint, up to the response head. The limit of the whole call is
   /// `timeout`.
   ///
-  /// It applies to every attempt, the last one included, unlike the client's default (``AttemptTimeoutMiddleware``).
+  /// It applies to every attempt, the last one included, unlike the client's default.
   ///
   /// - Parameter limit: the maximum time from when the attempt is admitted; not positive: nothing is sent. `nil`: no
   ///   limit.

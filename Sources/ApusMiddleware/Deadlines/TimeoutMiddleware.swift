@@ -1,4 +1,4 @@
-public import ApusCore
+package import ApusCore
 
 /// A middleware that sets the deadline of a whole call.
 ///
@@ -12,20 +12,20 @@ public import ApusCore
 /// While content is transferred under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over
 /// 60 seconds (``ExchangeTimeouts/stall``). An inherited deadline (``withDeadline(_:on:_:)``) covers everything and
 /// applies where it is earlier. Neither costs a task.
-public struct TimeoutMiddleware: Middleware {
+package struct TimeoutMiddleware: Middleware {
   let standard: Duration?
 
   /// Creates the middleware.
   ///
   /// - Parameter standard: the limit of calls that set none; `nil`: no limit. Default: 30 seconds.
-  public init(standard: Duration? = .seconds(30)) {
+  package init(standard: Duration? = .seconds(30)) {
     self.standard = standard
   }
 
   /// Sets the deadline and passes the request on.
   ///
   /// - Throws: ``TransportError`` with the code `timeout` if no time is left; nothing is sent.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(request, context: limited(context))
   }
 
@@ -51,7 +51,7 @@ public struct TimeoutMiddleware: Middleware {
 
 extension TimeoutMiddleware: SelfDescribing {
   /// The default limit, as `describe()` shows it.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     guard standard != nil else { return [.totalLimit(nil)] }
     return [.totalLimit(standard), .setting("paused while content is transferred", "")]
   }

@@ -5,34 +5,37 @@ public import ApusCore
 ///
 /// ```swift
 /// let description = api.describe()
-/// print(description)                  // a line for each layer, then the warnings
+/// print(description)                  // a line for each middleware, then the warnings
 /// #expect(description.warnings.isEmpty)
-/// #expect(description.layers.contains { $0.facts.contains(.attempts(3)) })
 /// ```
 ///
 /// It shows the client's defaults; settings of an endpoint (`.retry(…)`, `.timeout(…)`) are not included. Credentials
 /// and the values of fields and queries are never included.
 public struct ClientDescription: Sendable, Hashable, CustomStringConvertible {
   /// The middlewares, outermost first, and then the transport.
-  public let layers: [Layer]
+  package let layers: [Layer]
   /// The environment of calls that begin now: its name, and its base URL without the query.
-  public let environment: String
+  package let environment: String
   /// The observers, in the order in which they are notified of each event.
-  public let observers: [Layer]
-  /// The settings that contradict each other, as far as the layers describe themselves (``SelfDescribing``). Empty for
-  /// the defaults over the platform's own transport.
+  package let observers: [Layer]
+  /// The settings that contradict each other.
+  package let contradictions: [Warning]
+
+  /// A sentence for each group of settings that contradict each other, with a code that stays the same from version to
+  /// version, for example `[attemptLimitBeyondTotal]`. Empty for the defaults over the platform's own transport.
   ///
-  /// Warnings change nothing: calls are made with the settings as they are.
-  public let warnings: [Warning]
+  /// The middlewares and transports of this package are checked. Warnings change nothing: calls are made with the
+  /// settings as they are.
+  public var warnings: [String] { contradictions.map(\.description) }
 
   init(layers: [Layer], environment: String, observers: [Layer] = []) {
     self.layers = layers
     self.environment = environment
     self.observers = observers
-    warnings = Contradictions.warnings(of: layers)
+    contradictions = Contradictions.warnings(of: layers)
   }
 
-  /// A line for each layer, for the environment, for each observer and for each warning.
+  /// A line for each middleware and the transport, for the environment, for each observer and for each warning.
   public var description: String {
     var lines = layers.map(\.description)
     lines.append("environment: \(environment)")
@@ -44,9 +47,9 @@ public struct ClientDescription: Sendable, Hashable, CustomStringConvertible {
 
 extension ClientDescription {
   /// One middleware, the transport or one observer of a client.
-  public struct Layer: Sendable, Hashable, CustomStringConvertible {
+  package struct Layer: Sendable, Hashable, CustomStringConvertible {
     /// The position of a layer.
-    public enum Position: Sendable, Hashable, CustomStringConvertible {
+    package enum Position: Sendable, Hashable, CustomStringConvertible {
       /// In a slot of the pipeline.
       case slot(Slot)
       /// The transport, below the pipeline.
@@ -55,7 +58,7 @@ extension ClientDescription {
       case observer
 
       /// The name of the slot, `transport` or `observer`.
-      public var description: String {
+      package var description: String {
         switch self {
         case .slot(let slot): "\(slot)"
         case .transport: "transport"
@@ -65,11 +68,11 @@ extension ClientDescription {
     }
 
     /// The position of the layer.
-    public let position: Position
+    package let position: Position
     /// The name of its type.
-    public let name: String
-    /// Its settings; empty if its type is not ``SelfDescribing``.
-    public let facts: [Fact]
+    package let name: String
+    /// Its settings: its facts if it is ``SelfDescribing``, otherwise its ``Middleware/summary``.
+    package let facts: [Fact]
 
     init(_ place: Position, _ name: String, _ facts: [Fact]) {
       self.position = place
@@ -79,11 +82,17 @@ extension ClientDescription {
 
     /// Describes a middleware, a transport or an observer.
     init(_ place: Position, _ layer: Any) {
-      self.init(place, String(describing: type(of: layer)), (layer as? any SelfDescribing)?.facts ?? [])
+      self.init(place, String(describing: type(of: layer)), Self.facts(of: layer))
+    }
+
+    private static func facts(of layer: Any) -> [Fact] {
+      if let layer = layer as? any SelfDescribing { return layer.facts }
+      guard let summary = (layer as? any Middleware)?.summary, !summary.isEmpty else { return [] }
+      return [.setting(summary, "")]
     }
 
     /// One line, for example `retry: RetryMiddleware (3 attempts, …)`.
-    public var description: String {
+    package var description: String {
       let settings = facts.map(\.description).joined(separator: ", ")
       return settings.isEmpty ? "\(position): \(name)" : "\(position): \(name) (\(settings))"
     }
@@ -92,9 +101,9 @@ extension ClientDescription {
 
 extension ClientDescription {
   /// A warning about settings that contradict each other.
-  public struct Warning: Sendable, Hashable, CustomStringConvertible {
+  package struct Warning: Sendable, Hashable, CustomStringConvertible {
     /// The kind of contradiction. Codes stay the same from version to version.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
       /// The attempt timeout is longer than the total timeout.
       case attemptLimitBeyondTotal
       /// Some attempts do not fit within the total timeout: the attempt timeout or the delays leave no time for them.
@@ -128,9 +137,9 @@ extension ClientDescription {
     }
 
     /// The kind of contradiction.
-    public let code: Code
+    package let code: Code
     /// A sentence with the settings and the consequence.
-    public let message: String
+    package let message: String
 
     init(_ code: Code, _ sentence: String) {
       self.code = code
@@ -138,7 +147,7 @@ extension ClientDescription {
     }
 
     /// The message and the code.
-    public var description: String { "\(message) [\(code.rawValue)]" }
+    package var description: String { "\(message) [\(code.rawValue)]" }
   }
 }
 

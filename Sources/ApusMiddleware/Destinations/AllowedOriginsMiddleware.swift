@@ -1,4 +1,4 @@
-public import ApusCore
+package import ApusCore
 
 /// A middleware that refuses messages to origins that are not allowed, for clients that send requests to URLs given by
 /// others (``RequestPath/url(_:relativeTo:)-(String,_)``).
@@ -6,20 +6,20 @@ public import ApusCore
 /// It is innermost, so that it sees the origin of every hop of a redirect. The call fails with the code `refused`, and
 /// its cause is ``DestinationRefusal/origin``. An address behind an allowed name is checked by the transport
 /// (``AddressPolicy``).
-public struct AllowedOriginsMiddleware: Middleware {
+package struct AllowedOriginsMiddleware: Middleware {
   private let origins: Set<Origin>
 
   /// Creates the middleware.
   ///
   /// - Parameter origins: the origins to which messages may be sent, besides that of the environment's base URL.
-  public init(_ origins: Set<Origin>) {
+  package init(_ origins: Set<Origin>) {
     self.origins = origins
   }
 
   /// Passes a message to an allowed origin on.
   ///
   /// - Throws: ``TransportError`` with ``DestinationRefusal/origin`` for any other origin; nothing is sent.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let origin = request.origin, origins.contains(origin) || origin == context.environment.baseURL.origin else {
       throw DestinationRefusal.origin.error
     }
@@ -29,5 +29,5 @@ public struct AllowedOriginsMiddleware: Middleware {
 
 extension AllowedOriginsMiddleware: SelfDescribing {
   /// The number of origins.
-  public var facts: [Fact] { [.setting("allowed origins besides the base URL's", "\(origins.count)")] }
+  package var facts: [Fact] { [.setting("allowed origins besides the base URL's", "\(origins.count)")] }
 }

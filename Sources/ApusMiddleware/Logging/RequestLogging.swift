@@ -64,7 +64,7 @@ public struct RequestLogging: CallObserver {
 
 extension RequestLogging: SelfDescribing {
   /// The settings, as `describe()` shows them.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     [.setting("level", level.rawValue), .setting("paths", showsPaths ? "as sent" : "as templates")]
   }
 }

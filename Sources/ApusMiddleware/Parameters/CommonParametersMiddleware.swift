@@ -1,4 +1,4 @@
-public import ApusCore
+package import ApusCore
 import HTTPTypes
 
 /// A middleware that adds the environment's common fields and query parameters to messages that lack them.
@@ -11,9 +11,9 @@ import HTTPTypes
 /// A call of a complete URL (``RequestPath/url(_:relativeTo:)-(String,_)``) gets no common parameters, because they
 /// could invalidate a signed URL. If its origin is not the environment's own, it gets no common field that is a secret
 /// (``Endpoint/trusting(_:)``).
-public struct CommonParametersMiddleware: ConditionalMiddleware {
+package struct CommonParametersMiddleware: ConditionalMiddleware {
   /// Creates the middleware. The fields and parameters are part of the environment.
-  public init() {}
+  package init() {}
 
   /// Other calls have nothing to add.
   package var audience: MiddlewareAudience { .callsWithCommonParameters }
@@ -22,7 +22,7 @@ public struct CommonParametersMiddleware: ConditionalMiddleware {
   ///
   /// - Throws: an error that fails the call with `invalidRequest` or `encoding` if a common field or parameter cannot
   ///   be sent.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(completed(request, context), context: context)
   }
 

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A ``RefreshableCredentialsStore`` uses a mutex to refresh exclusively. It is not reentrant: a task that locks it
 /// twice deadlocks.
-public final class AsyncMutex: Sendable {
+package final class AsyncMutex: Sendable {
   private struct Shared {
     var state = AsyncMutexState()
     var waiters = WaiterTable<AsyncMutexState.Ticket, Void>()
@@ -13,14 +13,14 @@ public final class AsyncMutex: Sendable {
   private let shared = Mutex(Shared())
 
   /// Creates an unlocked mutex.
-  public init() {}
+  package init() {}
 
   /// Does work while no other task holds the mutex. The mutex is unlocked however the work ends.
   ///
   /// - Returns: the result of `work`.
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits. A cancelled task can
   ///   still acquire an unlocked mutex: `work` decides how to handle the cancellation.
-  public func withLock<Value>(_ work: () async throws -> Value) async throws -> Value {
+  package func withLock<Value>(_ work: () async throws -> Value) async throws -> Value {
     let ticket = try await lock()
     defer { unlock(ticket) }
     return try await work()

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// - A call that would have to wait beyond its deadline, or beyond the deadline of its attempt (10 seconds by default),
 ///   is refused immediately; a queued call is refused as soon as a delay makes it too late. Use `attemptTimeout(_:)` of
-///   an endpoint, or another ``AttemptTimeoutMiddleware``, for calls that may wait for longer.
+///   an endpoint, or the client's `attemptTimeout`, for calls that may wait for longer.
 /// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), takes its tokens and never waits.
 /// - The limiter starts no tasks: the first call in the queue watches the clock.
 ///
@@ -109,7 +109,7 @@ public final class RateLimiter: Middleware {
 
 extension RateLimiter: SelfDescribing {
   /// The limits, as `describe()` shows them.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     let pace =
       limit.map { Fact.rate(interval: $0.interval, burst: $0.burst) } ?? .setting("limits that servers ask for", "")
     return [pace, .setting("queue", "\(queueCapacity)"), .time("Retry-After up to", maximumServerDelay)]

@@ -1,4 +1,4 @@
-public import ApusCore
+package import ApusCore
 import HTTPTypes
 
 /// A middleware that follows redirects (RFC 9110 §15.4), within the limits of a ``RedirectPolicy``.
@@ -11,13 +11,13 @@ import HTTPTypes
 ///   307 and 308 change nothing. 300, 304, 305 and 306 are final responses, and so is a redirect without a `Location`.
 /// - The content of a redirect is read only if it has at most 4 KiB, so that its connection can be reused.
 /// - Traces and errors show the origin of a redirect's target, not its path.
-public struct RedirectMiddleware: Middleware {
+package struct RedirectMiddleware: Middleware {
   let standard: RedirectPolicy
 
   /// Creates the middleware.
   ///
   /// - Parameter standard: the policy of calls that set none (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
-  public init(_ standard: RedirectPolicy = .follow) {
+  package init(_ standard: RedirectPolicy = .follow) {
     self.standard = standard
   }
 
@@ -25,7 +25,7 @@ public struct RedirectMiddleware: Middleware {
   ///
   /// - Throws: ``TransportError`` with a ``RedirectRefusal`` as its cause; its code is `malformedResponse`, or
   ///   `invalidRequest` if content must be resent that can be sent only once.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     let context = prepared(context)
     let response = try await next(request, context: context)
     guard context.follows(response.head) else { return response }
@@ -128,7 +128,7 @@ private struct RedirectedAttempt {
 
 extension RedirectMiddleware: SelfDescribing {
   /// The standard policy, as `describe()` shows it.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     guard let limits = standard.limits else { return [.setting("none", "")] }
     let descent = limits.allowsInsecure ? "also" : "never"
     var facts: [Fact] = [.setting("up to", "\(limits.hops)"), .setting(descent, "from https to http")]

@@ -6,17 +6,9 @@ public import ApusCore
 /// a call after a restart. It is a secret like a credential: it is not sent to another origin on a redirect, and is
 /// masked in every text.
 public struct IdempotencyKey: Sendable, Hashable {
-  /// The form in which the key is written into its field.
-  public enum Format: Sendable, Hashable {
-    /// Without quotation marks.
-    case bare
-    /// In quotation marks, as a string of a structured field (RFC 9651 §3.3.3).
-    case quoted
-  }
-
   /// The app's own key; `nil`: a new key for each call.
   let value: String?
-  let form: Format
+  let isQuoted: Bool
   let field: String
 
   /// A new key for each call: 122 random bits, written as a UUID (RFC 9562 §5.4) without quotation marks.
@@ -27,11 +19,12 @@ public struct IdempotencyKey: Sendable, Hashable {
   /// - Parameters:
   ///   - value: the key; a value that is invalid in a field makes calls fail with `invalidRequest`. Default: `nil`, a
   ///     new key for each call.
-  ///   - format: the form in which the key is written. Default: `bare`.
+  ///   - isQuoted: whether the key is written in quotation marks, as a string of a structured field (RFC 9651 §3.3.3).
+  ///     Default: `false`.
   ///   - field: the name of the field. Default: `Idempotency-Key`.
-  public init(_ value: String? = nil, format: Format = .bare, field: String = "Idempotency-Key") {
+  public init(_ value: String? = nil, isQuoted: Bool = false, field: String = "Idempotency-Key") {
     self.value = value
-    self.form = format
+    self.isQuoted = isQuoted
     self.field = field
   }
 
@@ -41,7 +34,7 @@ public struct IdempotencyKey: Sendable, Hashable {
   /// The field of a call.
   func rawField(_ random: () -> UInt64) -> RawField {
     let text = value ?? Self.uuid(random)
-    return RawField(field, form == .bare ? text : Self.quoted(text), isSensitive: true)
+    return RawField(field, isQuoted ? Self.quoted(text) : text, isSensitive: true)
   }
 
   private static func quoted(_ text: String) -> String {
@@ -69,11 +62,9 @@ public struct IdempotencyKey: Sendable, Hashable {
   }
 }
 
-extension IdempotencyKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension IdempotencyKey: CustomStringConvertible, CustomReflectable {
   /// The name of the field.
   public var description: String { field }
-  /// The same as ``description``.
-  public var debugDescription: String { description }
   /// Shows ``description`` alone.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
@@ -85,9 +76,7 @@ enum IdempotencyKeyKey: ContextKey {
 
 extension Endpoint {
   /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. If the
-  /// request already has the field, its value is kept.
-  ///
-  /// ``RetryMiddleware`` adds the field, even if its policy retries nothing.
+  /// request already has the field, its value is kept. The field is added even if the retry policy retries nothing.
   public func idempotencyKey(_ key: IdempotencyKey = .generated) -> Request<Value> {
     let keyed = setting(IdempotencyKeyKey.self, key)
     return key.field == IdempotencyKey.standardField ? keyed : keyed.setting(IdempotencyFieldKey.self, key.field)

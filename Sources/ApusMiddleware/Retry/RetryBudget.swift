@@ -5,17 +5,17 @@ import Synchronization
 /// load of an overloaded server.
 ///
 /// A retry spends a part of the origin's budget. The success of a retryable call refunds the cost of its last retry, or
-/// ``refund`` if its first attempt succeeded. When the budget is exhausted, calls fail with their first error
-/// (`.budgetExhausted`).
+/// 1 if its first attempt succeeded. A retry after status 429 costs 5, since the server is alive. When the budget is
+/// exhausted, calls fail with their first error (`.budgetExhausted`).
 public struct RetryBudget: Sendable, Hashable {
   /// The budget of an origin. Default: 500.
   public var capacity = 500
   /// The cost of a retry. A retry after an attempt without a network is free. Default: 14.
   public var cost = 14
   /// The cost of a retry after status 429, which shows that the server is alive. Default: 5.
-  public var throttledCost = 5
+  package var throttledCost = 5
   /// The refund for a retryable call whose first attempt succeeds. Default: 1.
-  public var refund = 1
+  package var refund = 1
 
   /// Creates a budget with the defaults.
   public init() {}

@@ -16,7 +16,7 @@ import HTTPTypes
 ///   (``RetryPolicy/rule``).
 /// - A retry repeats every hop of a redirected call. If the server may have acted, each message that was sent must be
 ///   idempotent or carry an idempotency key; a key that was not sent along to another origin does not count there.
-public struct RetryMiddleware: Middleware {
+package struct RetryMiddleware: Middleware {
   let standard: RetryPolicy
   let budgets: RetryBudgets
 
@@ -25,7 +25,7 @@ public struct RetryMiddleware: Middleware {
   /// - Parameters:
   ///   - standard: the policy of calls that set none (`.retry(…)`). Default: ``RetryPolicy/app``.
   ///   - budget: the retry budget of each origin. Default: ``RetryBudget/default``.
-  public init(_ standard: RetryPolicy = .app, budget: RetryBudget = .default) {
+  package init(_ standard: RetryPolicy = .app, budget: RetryBudget = .default) {
     self.standard = standard
     budgets = RetryBudgets(budget)
   }
@@ -33,7 +33,7 @@ public struct RetryMiddleware: Middleware {
   /// Passes the request on, and passes it on again after each failure that is retried.
   ///
   /// - Throws: the error of the last attempt; `CancellationError` when the call is cancelled between two attempts.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     let first = try first(request, context)
     let outcome: RetriedCall.Outcome
     do {
@@ -123,7 +123,7 @@ extension RetryState.Subject {
 
 extension RetryMiddleware: SelfDescribing {
   /// The standard policy and the budget, as `describe()` shows them.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     guard standard.maximumAttempts > 1 else { return [.attempts(1)] }
     let budget = budgets.budget
     var facts: [Fact] = [

@@ -34,14 +34,14 @@ public struct RetryPolicy: Sendable, Hashable {
   /// bound (full jitter). Default: 200 ms.
   public var baseDelay: Duration
   /// The upper bound of the first delay after status 429. Default: 1 s.
-  public var throttledBaseDelay: Duration = .seconds(1)
+  package var throttledBaseDelay: Duration = .seconds(1)
   /// The maximum to which the upper bound grows. Default: 20 s.
   public var maximumDelay: Duration = .seconds(20)
   /// The treatment of the delay that a server asks for. Up to a tenth is added as jitter. Default: `.honored` up to
   /// 60 s.
   public var serverDelay = ServerDelay.honored(upTo: .seconds(60))
   /// The statuses that are retried. In addition, 413 is retried with `Retry-After`, 409 with an idempotency key (the
-  /// first attempt is still in progress), and 421 once immediately. Default: ``defaultStatuses``.
+  /// first attempt is still in progress), and 421 once immediately. Default: 408, 425, 429, 500, 502, 503 and 504.
   public var statuses: Set<Int> = RetryPolicy.defaultStatuses
   /// A rule for responses whose status does not tell whether a retry helps, for example a 403 that enforces a rate
   /// limit (``RetryRule/rateLimitedForbidden``). Default: `nil`.
@@ -50,7 +50,7 @@ public struct RetryPolicy: Sendable, Hashable {
   /// did not process the request. Default: `false`.
   public var retriesNonIdempotent = false
   /// The fields in which a server indicates with `true` or `false` whether a rejected call should be retried. They take
-  /// precedence over the status and the method. Default: ``defaultRetryHintFields``.
+  /// precedence over the status and the method. Default: `x-should-retry` and `stripe-should-retry`.
   public var retryHintFields: [HTTPField.Name] = RetryPolicy.defaultRetryHintFields
 
   /// Creates a policy; the other properties have their defaults.
@@ -67,9 +67,9 @@ public struct RetryPolicy: Sendable, Hashable {
   public static let none = RetryPolicy(maximumAttempts: 1)
 
   /// 408, 425, 429, 500, 502, 503 and 504.
-  public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+  static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
   /// `x-should-retry` and `stripe-should-retry`.
-  public static let defaultRetryHintFields = ["x-should-retry", "stripe-should-retry"].compactMap {
+  static let defaultRetryHintFields = ["x-should-retry", "stripe-should-retry"].compactMap {
     HTTPField.Name($0)
   }
 }
@@ -100,15 +100,14 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
     case permanent
   }
 
-  /// The name, for `describe()`. Rules with the same name are equal: calls whose policies differ only in such rules may
-  /// be coalesced.
-  public let name: String
+  let name: String
   let decide: @Sendable (ResponseMessage) -> Decision
 
   /// Creates a rule.
   ///
   /// - Parameters:
-  ///   - name: the name. Give different rules different names.
+  ///   - name: the name, for `describe()`. Rules with the same name are equal: calls whose policies differ only in such
+  ///     rules may be coalesced. Give different rules different names.
   ///   - decide: decides about a response with a status of 400 or more, by its head, and by its content if that is in
   ///     memory (`response.content.bytes`; `nil` for a streamed call). Called for each such response of an attempt, on
   ///     any thread; it must not block.

@@ -2,8 +2,9 @@ public import ApusCore
 
 /// The priority of a call. It decides which queued call is admitted first, see ``ConcurrencyLimits/ageing``.
 ///
-/// A call without an explicit priority has that of the task that makes it (``init(_:)``).
-public enum CallPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
+/// A call without an explicit priority has that of the task that makes it: `background`, `low` for utility tasks,
+/// `normal` for medium ones and `high` for tasks that the user initiated.
+public enum CallPriority: Sendable, Hashable, CaseIterable, Comparable {
   /// Nothing waits for the result: a prefetch, statistics.
   case background
   /// The result may come later: an image below the fold.
@@ -15,9 +16,8 @@ public enum CallPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
   /// The user can do nothing else before the result arrives. No task priority maps to it.
   case immediate
 
-  /// Maps the priority of the task that makes a call: `background`, `low` for utility tasks, `normal` for medium ones
-  /// and `high` for tasks that the user initiated.
-  public init(_ priority: TaskPriority) {
+  /// Maps the priority of the task that makes a call.
+  package init(_ priority: TaskPriority) {
     switch priority.rawValue {
     case ...TaskPriority.background.rawValue: self = .background
     case ...TaskPriority.utility.rawValue: self = .low
@@ -26,11 +26,25 @@ public enum CallPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
     }
   }
 
-  /// Whether `lhs` is less urgent than `rhs`.
-  public static func < (lhs: CallPriority, rhs: CallPriority) -> Bool { lhs.rawValue < rhs.rawValue }
+  /// Reads a ``level``; `nil` if no priority has it.
+  package init?(level: Int) {
+    guard let priority = Self.allCases.first(where: { $0.level == level }) else { return nil }
+    self = priority
+  }
+
+  /// The number of the priority, 0 for `background`. Stored transfers have it.
+  package var level: Int {
+    switch self {
+    case .background: 0
+    case .low: 1
+    case .normal: 2
+    case .high: 3
+    case .immediate: 4
+    }
+  }
 
   /// The number of steps below `immediate`.
-  var steps: Int { CallPriority.immediate.rawValue - rawValue }
+  var steps: Int { CallPriority.immediate.level - level }
 }
 
 enum CallPriorityKey: ContextKey {

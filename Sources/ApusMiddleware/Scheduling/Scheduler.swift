@@ -37,7 +37,7 @@ public final class Scheduler: Sendable {
   }
 
   /// The concurrency limits.
-  public var limits: ConcurrencyLimits { shared.withLock { $0.state.limits } }
+  package var limits: ConcurrencyLimits { shared.withLock { $0.state.limits } }
 
   /// The number of calls that have a permit.
   public var runningCount: Int { shared.withLock { $0.state.running } }
@@ -51,7 +51,7 @@ public final class Scheduler: Sendable {
   public func isPaused(_ tag: Tag) -> Bool { shared.withLock { $0.state.isPaused(tag) } }
 
   /// Whether all calls are held.
-  public var isAllPaused: Bool { shared.withLock { $0.state.isAllPaused } }
+  package var isAllPaused: Bool { shared.withLock { $0.state.isAllPaused } }
 
   /// Holds calls with a tag until ``resume(_:)``: running calls go on, queued and new calls wait. Pausing does not
   /// nest: one `resume(_:)` undoes any number of `pause(_:)`.

@@ -18,13 +18,13 @@ import HTTPTypes
 /// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), needs no permit: calls with a
 ///   permit may wait for it.
 /// - The trace records why a call waits and for how long. While it waits, its phase is `waiting`.
-public struct SchedulingMiddleware: Middleware {
+package struct SchedulingMiddleware: Middleware {
   let scheduler: Scheduler
 
   /// Creates the middleware.
   ///
   /// - Parameter scheduler: the scheduler. Default: a new one with the limits ``ConcurrencyLimits/app``.
-  public init(_ scheduler: Scheduler = Scheduler()) {
+  package init(_ scheduler: Scheduler = Scheduler()) {
     self.scheduler = scheduler
   }
 
@@ -32,7 +32,7 @@ public struct SchedulingMiddleware: Middleware {
   ///
   /// - Throws: ``TransportError`` with a ``SchedulingRefusal`` as its cause: its code is `refused` when the queue is
   ///   full, and `timeout` when the deadline is too near. `CancellationError` when the call is cancelled in the queue.
-  public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let (permit, cause) = try permit(request, context) else { return try await next(request, context: context) }
     do {
       if let cause { try await scheduler.wait(permit.ticket, cause, context) }
@@ -76,7 +76,7 @@ public struct SchedulingMiddleware: Middleware {
 
 extension SchedulingMiddleware: SelfDescribing {
   /// The limits, as `describe()` shows them.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     let limits = scheduler.limits
     var facts: [Fact] = [.permits(perOrigin: max(1, limits.perOrigin), total: max(1, limits.global))]
     for (origin, limit) in limits.origins.sorted(by: { $0.key.description < $1.key.description }) {

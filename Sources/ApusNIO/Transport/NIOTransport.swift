@@ -94,7 +94,7 @@ extension NIOTransport {
 
 extension NIOTransport: SelfDescribing {
   /// The transport's limits and its proxy, without the proxy's credentials and the trusted authorities.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     let options = core.options
     var facts: [Fact] = [
       .connections(perOrigin: options.maximumConnectionsPerOrigin, total: options.maximumConnections),

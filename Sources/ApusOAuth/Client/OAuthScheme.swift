@@ -38,14 +38,13 @@ struct OAuthScheme: AuthenticationScheme {
 
   func receive(
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
-  ) throws -> ResponseReview {
+  ) throws -> Bool {
     guard case .tokens(let tokens) = credential, let stored = tokens.proofKey, ProofKey.bindsAccess(stored),
       let origin = request.origin, client.shared.nonces.note(response.head.headerFields, from: origin),
       response.statusCode == 401
-    else { return .proceed }
-    let isAsked = Challenge.all(in: response.head.headerFields).contains {
+    else { return false }
+    return Challenge.all(in: response.head.headerFields).contains {
       $0.matches(scheme: "DPoP") && $0["error"] == "use_dpop_nonce"
     }
-    return isAsked ? .resend : .proceed
   }
 }

@@ -27,7 +27,7 @@ final class QueuedTransfer: Sendable {
       var record = record
       (record.isPaused, record.isCancelled) = (!hasEnded && state.goal == .pause, !hasEnded && state.goal == .cancel)
       record.failure = state.failure.map { TransferRecord.Failure($0) }
-      record.priority = state.priority.rawValue
+      record.priority = state.priority.level
       (record.completed, record.total) = (progress.completed, progress.total)
       return record
     }
@@ -48,7 +48,7 @@ final class QueuedTransfer: Sendable {
   /// - Parameter isNew: whether the record has to be written first.
   init(_ record: TransferRecord, in stored: LockedTransferRecord, isNew: Bool) {
     (description, added, self.stored) = (record.description, record.added, stored)
-    let priority = CallPriority(rawValue: record.priority) ?? .low
+    let priority = CallPriority(level: record.priority) ?? .low
     let state =
       isNew
       ? TransferState(priority: priority)

@@ -86,6 +86,6 @@ struct TransferRecord: StoredRecord, Hashable, Sendable {
   static let currentVersion = 1
 
   init(_ description: TransferDescription, added: Int64, priority: CallPriority) {
-    (self.description, self.added, self.priority) = (description, added, priority.rawValue)
+    (self.description, self.added, self.priority) = (description, added, priority.level)
   }
 }

@@ -58,7 +58,7 @@ public final class URLSessionTransport: Transport {
 extension URLSessionTransport: SelfDescribing {
   /// The transport's limit on connections. With HTTP/2, which the platform uses if the server does, several exchanges
   /// share a connection, so exchanges are not limited.
-  public var facts: [Fact] {
+  package var facts: [Fact] {
     let limit = Fact.setting("HTTP/1.1 connections per host", "\(options.maximumConnectionsPerHost)")
     return options.reusesConnections ? [limit] : [limit, .setting("no reuse of connections", "")]
   }

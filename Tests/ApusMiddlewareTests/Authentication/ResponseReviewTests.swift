@@ -151,11 +151,11 @@ private final class ProofScheme: AuthenticationScheme {
 
   func receive(
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
-  ) -> ResponseReview {
-    guard let next = response.head.headerFields[.nonce] else { return .proceed }
+  ) -> Bool {
+    guard let next = response.head.headerFields[.nonce] else { return false }
     nonce.withLock { $0 = next }
     let challenges = Challenge.all(in: response.head.headerFields)
-    return challenges.contains { $0["error"] == "use_nonce" } ? .resend : .proceed
+    return challenges.contains { $0["error"] == "use_nonce" }
   }
 }
 
@@ -174,7 +174,7 @@ private struct RejectingScheme: AuthenticationScheme {
 
   func receive(
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
-  ) throws -> ResponseReview {
+  ) throws -> Bool {
     throw error
   }
 }

@@ -228,30 +228,12 @@ struct BreakerStateTests {
     #expect(bench.status("a") == .halfOpen)
   }
 
-  @Test(
-    "An isolated circuit refuses until it is reset, whatever outcomes arrive", arguments: [nil, BreakerBench.part("a")])
-  func isolated(part: BreakerPart?) throws {
-    var bench = Bench()
-    let early = try bench.pass(at: 0)
-    bench.state.isolate(part, at: Bench.instant(0))
-    #expect(bench.state.status(of: part) == .isolated)
-    let refusal = bench.refusal(at: 1_000_000)
-    #expect(refusal == .init(part: part, delay: nil, cause: nil))
-    #expect(bench.end(early, .responded, at: 1) == [])
-    #expect(!bench.state.isIdle(at: Bench.instant(1_000_000)))
-    bench.state.reset(part, at: Bench.instant(2))
-    #expect(bench.state.status(of: part) == .closed)
-    #expect(bench.permit(at: 2) != nil)
-  }
-
-  @Test("Resetting an origin closes its circuits, except isolated ones")
+  @Test("Resetting an origin closes all its circuits")
   func resetOrigin() {
     var bench = opened()
-    bench.state.isolate(Bench.part("b"), at: Bench.instant(0))
     bench.state.reset(nil, at: Bench.instant(1))
-    #expect(bench.status("a") == .closed && bench.status("b") == .isolated)
+    #expect(bench.status("a") == .closed)
     #expect(bench.permit(Bench.part("a"), at: 1) != nil)
-    #expect(bench.permit(Bench.part("b"), at: 1) == nil)
   }
 
   @Test("A circuit that was not used for long is idle in any status")

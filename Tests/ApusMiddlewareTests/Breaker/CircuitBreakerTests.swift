@@ -293,27 +293,23 @@ struct CircuitBreakerTests {
     #expect(await failure { try await api.send(.ping.setting(SharedWorkKey.self, true)) }?.code == .rejected)
   }
 
-  @Test("Circuits of endpoints and origins can be isolated and reset manually", arguments: [false, true])
+  @Test("Resetting the circuit of an endpoint or its origin closes it", arguments: [false, true])
   func byHand(isOrigin: Bool) async throws {
-    stub.onAny(reply: .status(204))
     let api = api
-    let isolated = isOrigin ? origin : scope
-    breaker.isolate(isolated)
-    #expect(breaker.status(of: isolated) == .isolated)
-    let error = try #require(await failure { try await api.send(.ping) })
-    #expect(error.code == .refused && error.retryAfter == nil)
-    let rejection = try #require(error.underlying as? BreakerRefusal)
-    #expect(rejection.scope == isolated && rejection.failure == nil)
-    let other = await failure { try await api.send(Request<Void>.get("/other")) }
-    #expect(other?.code == (isOrigin ? .refused : nil))
-    breaker.reset(isolated, at: clock.now)
+    await open(api)
+    #expect(await failure { try await api.send(.ping) }?.code == .refused)
+    let subject = isOrigin ? origin : scope
+    breaker.reset(subject, at: clock.now)
+    #expect(breaker.status(of: scope) == .closed)
+    stub.onAny(reply: .status(204))
     try await api.send(.ping)
-    #expect(changes.all.map(\.status) == [.isolated, .closed])
+    #expect(changes.all.last.map { $0.scope == subject && $0.status == .closed } == true)
   }
 
   @Test("A described message does not touch the circuits")
   func described() async throws {
-    breaker.isolate(scope)
+    let api = api
+    await open(api)
     #expect(try await api.message(for: .ping).target == "/v1/ping")
   }
 }

@@ -14,6 +14,15 @@ private struct Saying: Middleware, SelfDescribing {
   }
 }
 
+/// A middleware of an app, which describes itself with a text.
+private struct Summed: Middleware {
+  let summary: String
+
+  func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    try await next(request, context: context)
+  }
+}
+
 private struct Silent: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     try await next(request, context: context)
@@ -67,6 +76,13 @@ struct ClientDescriptionTests {
         """)
   }
 
+  @Test("The summary of an app's middleware is shown after its name, on one line")
+  func summary() {
+    let api = client([(Summed(summary: "tenant\nacme"), .after(.retry)), (Summed(summary: ""), .after(.retry))])
+    #expect("\(api.describe())".hasPrefix("retry: Summed (tenant acme)\nretry: Summed\ntransport: "))
+    #expect(api.describe().warnings.isEmpty)
+  }
+
   @Test("The description is a value with layers, their facts, and warnings")
   func value() {
     let api = client([(Saying(facts: [.attempts(3)]), .after(.retry)), (Silent(), .after(.cookies))])
@@ -79,7 +95,7 @@ struct ClientDescriptionTests {
     #expect(description == api.describe() && description != client([]).describe())
   }
 
-  @Test("An app's own middlewares are checked for contradictions too, and warnings come last")
+  @Test("Contradictions of layers are warnings with their codes, and come last")
   func warnings() {
     let api = client(
       [
@@ -87,7 +103,8 @@ struct ClientDescriptionTests {
         (Saying(facts: [.attempts(2)]), .after(.retry)),
       ], over: Wire(facts: [.connections(perOrigin: 4, total: 4)]))
     let description = api.describe()
-    #expect(description.warnings.map(\.code) == [.permitsHeldDuringBackoff, .permitsBeyondConnections])
+    #expect(description.contradictions.map(\.code) == [.permitsHeldDuringBackoff, .permitsBeyondConnections])
+    #expect(description.warnings == description.contradictions.map(\.description))
     let lines = "\(description)".split(separator: "\n")
     let first = "warning: Saying is outside Saying: permits are held during the delays between attempts."
     #expect(lines.suffix(2).first.map(String.init) == first + " [permitsHeldDuringBackoff]")

@@ -16,7 +16,7 @@ struct MisplacedLayersTests {
     client.customize = { pipeline in
       for (middleware, position) in middlewares { pipeline.insert(middleware, position) }
     }
-    return client.over(StubTransport()).describe().warnings.map(\.code)
+    return client.over(StubTransport()).describe().contradictions.map(\.code)
   }
 
   @Test("The default order has no contradictions")

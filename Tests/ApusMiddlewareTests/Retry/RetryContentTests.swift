@@ -101,12 +101,12 @@ struct RetryContentTests {
     let api = bench.client(.none)
     let post = Request<Void>.post("/ping")
     try await api.send(post.idempotencyKey(IdempotencyKey("k-1")))
-    try await api.send(post.idempotencyKey(IdempotencyKey(#"a"b\c"#, format: .quoted)))
+    try await api.send(post.idempotencyKey(IdempotencyKey(#"a"b\c"#, isQuoted: true)))
     try await api.send(post.field(field, "mine").idempotencyKey())
     try await api.send(post)
     #expect(keys == ["k-1", #""a\"b\\c""#, "mine", nil])
     // A quotation mark with a combining mark behind it ends the string all the same.
-    let marked = IdempotencyKey("a\"\u{301}b\\\u{301}", format: .quoted).rawField { 0 }.value
+    let marked = IdempotencyKey("a\"\u{301}b\\\u{301}", isQuoted: true).rawField { 0 }.value
     #expect(Array(marked.utf8) == Array("\"a\\\"\u{301}b\\\\\u{301}\"".utf8))
     try await api.send(post.idempotencyKey(IdempotencyKey("k-2", field: "X-Request-Key")))
     let last = try #require(stub.exchanges.last)

@@ -62,7 +62,7 @@ struct SchedulerStateTests {
     "An attempt is overtaken only by more urgent ones that arrive within the ageing time of each step",
     arguments: CallPriority.allCases, CallPriority.allCases)
   func ageing(older: CallPriority, newer: CallPriority) {
-    let bound = 10 * max(0, newer.rawValue - older.rawValue)
+    let bound = 10 * max(0, newer.level - older.level)
     for seconds in [0, 1, 5, 9, 10, 11, 19, 20, 21, 30, 39, 40, 41] {
       var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1))
       bench.enter("first")

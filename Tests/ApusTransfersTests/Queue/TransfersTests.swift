@@ -282,7 +282,7 @@ struct TransfersTests {
       #expect(transfers.all.map(\.id) == ids)
       #expect(transfers.all.map(\.state.isRunning) == [true, true, false, false, false])
       transfers.setPriority(.immediate, of: ids[4])
-      try await waitWhile(bench.priority(of: ids[4]) != CallPriority.immediate.rawValue || scheduler.queuedCount != 3)
+      try await waitWhile(bench.priority(of: ids[4]) != CallPriority.immediate.level || scheduler.queuedCount != 3)
       gate.release()
       try await bench.stub.waitForExchanges(3)
       #expect(bench.stub.exchanges.last?.target == "/films/5")

@@ -131,7 +131,6 @@ struct CircuitBreakerScene: Scene {
     case .closed: "closed"
     case .open: "open"
     case .halfOpen: "half-open"
-    case .isolated: "isolated"
     }
   }
 }

@@ -3,14 +3,14 @@ public import HTTPTypes
 /// A challenge of a server in `WWW-Authenticate` (RFC 9110 §11.3): a scheme and its parameters.
 public struct Challenge: Sendable, Hashable {
   /// A parameter of a challenge, its value without quotes and escapes.
-  public struct Parameter: Sendable, Hashable {
+  package struct Parameter: Sendable, Hashable {
     /// The name as the server wrote it, compared case-insensitively.
-    public let name: String
+    package let name: String
     /// The value.
-    public let value: String
+    package let value: String
 
     /// Creates a parameter.
-    public init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
@@ -21,10 +21,10 @@ public struct Challenge: Sendable, Hashable {
   /// The `token68` that some schemes have in place of parameters.
   public let token: String?
   /// The parameters, in order.
-  public let parameters: [Parameter]
+  package let parameters: [Parameter]
 
-  /// Creates a challenge, for tests and schemes of your own.
-  public init(_ scheme: String, token: String? = nil, parameters: [Parameter] = []) {
+  /// Creates a challenge.
+  package init(_ scheme: String, token: String? = nil, parameters: [Parameter] = []) {
     self.scheme = scheme
     self.token = token
     self.parameters = parameters

@@ -33,7 +33,7 @@ public protocol AuthenticationScheme: Sendable {
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) async throws -> Bool
   /// Examines the response to a message that carries the scheme's credentials, whatever its status and before a
-  /// challenge in it is answered. Default: returns ``ResponseReview/proceed``.
+  /// challenge in it is answered. Default: returns `false`.
   ///
   /// For what servers send back: a nonce for the next message, or a proof that they know the credentials too. The call
   /// gets the response only when this returns, so it must be quick.
@@ -44,31 +44,22 @@ public protocol AuthenticationScheme: Sendable {
   ///   - request: the message that was sent, with the credentials.
   ///   - credential: the credential that was passed to ``authorize(_:with:for:)``.
   ///   - challenge: the challenge that was passed to ``authorize(_:with:for:)``.
+  /// - Returns: whether a response with status 401 asks for the same credentials in another form, for example a proof
+  ///   with a new nonce (RFC 9449 §9). The message is then authorized again and resent, without a refresh, once; a
+  ///   second such response is the call's response. With any other status the result has no effect.
   /// - Throws: a ``TransportError`` that says why the response is rejected and does not contain the credentials. The
   ///   call does not get the response. Any other error is the `underlying` error of the call's error, whose code is
   ///   `refused`.
   func receive(
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
-  ) throws -> ResponseReview
-}
-
-/// The result of ``AuthenticationScheme/receive(_:to:with:for:)``.
-public enum ResponseReview: Sendable, Hashable {
-  /// The response is the call's response, or its challenges are answered.
-  case proceed
-  /// A response with status 401 asks for the same credentials in another form, for example a proof with a new nonce
-  /// (RFC 9449 §9). The message is authorized again and resent, without a refresh.
-  ///
-  /// This happens once for each message; a second such response is the call's response. With any other status it has
-  /// the same meaning as ``proceed``.
-  case resend
+  ) throws -> Bool
 }
 
 extension AuthenticationScheme {
-  /// Returns ``ResponseReview/proceed``.
+  /// Returns `false`.
   public func receive(
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
-  ) -> ResponseReview { .proceed }
+  ) -> Bool { false }
 
   /// The first challenge for the scheme's ``name``; `nil`: there is none.
   public func choose(among challenges: [Challenge]) -> Challenge? {

@@ -7,14 +7,14 @@ import Synchronization
 ///
 /// A path that requires a connection, such as that of an on-demand VPN, counts as unknown: calls are sent then. This
 /// code is type-checked on Linux against stubs; the tests that run there do not run it.
-public final class PathMonitorSource: ConnectivitySource {
+package final class PathMonitorSource: ConnectivitySource {
   private let monitor = Mutex<NWPathMonitor?>(nil)
 
   /// Creates a source that reports nothing before it is started.
-  public init() {}
+  package init() {}
 
   /// Starts to report. A second start replaces the receiver.
-  public func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void) {
+  package func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void) {
     let started = NWPathMonitor()
     started.pathUpdateHandler = { path in report(Self.status(of: path)) }
     replace(with: started)
@@ -22,7 +22,7 @@ public final class PathMonitorSource: ConnectivitySource {
   }
 
   /// Stops reporting.
-  public func stop() {
+  package func stop() {
     replace(with: nil)
   }
 
