@@ -9,7 +9,7 @@ final class RateLimitLane: Sendable {
   private enum Outcome: Sendable {
     /// The call is first in the queue, and now watches the clock.
     case first
-    case refused(RateLimitRefusal)
+    case refused(DelayedCall)
   }
 
   private typealias Resumption = WaiterTable<Waiter, Outcome>.Resumption
@@ -61,7 +61,7 @@ final class RateLimitLane: Sendable {
     let resumptions = shared.withLock { shared -> [Resumption] in
       let delay = change(&shared.state)
       var resumptions = delay.late.sorted { $0.key < $1.key }.compactMap { waiter, turn in
-        let rejection = RateLimitRefusal(.deadlineTooNear, retryAfter: now.duration(to: turn))
+        let rejection = DelayedCall(reason: .deadlineTooNear, delay: now.duration(to: turn))
         return shared.resolve(waiter, with: .refused(rejection))
       }
       if let next = delay.next, let resumption = shared.resolve(next, with: .first) { resumptions.append(resumption) }
@@ -76,7 +76,7 @@ final class RateLimitLane: Sendable {
   ///   - deadline: the latest instant at which sending makes sense.
   ///   - onWait: called once if the call must wait.
   /// - Returns: whether the call had to wait.
-  /// - Throws: ``RateLimitRefusal``; `CancellationError`.
+  /// - Throws: ``DelayedCall``; `CancellationError`.
   func pass(
     cost: Int, deadline: MonotonicInstant?, clock: any MonotonicClock, onWait: () -> Void
   ) async throws -> Bool {
@@ -91,8 +91,8 @@ final class RateLimitLane: Sendable {
     }
     switch decision {
     case .pass: return false
-    case .late(let turn): throw RateLimitRefusal(.deadlineTooNear, retryAfter: now.duration(to: turn))
-    case .full(let turn): throw RateLimitRefusal(.queueFull, retryAfter: now.duration(to: turn))
+    case .late(let turn): throw DelayedCall(reason: .deadlineTooNear, delay: now.duration(to: turn))
+    case .full(let turn): throw DelayedCall(reason: .queueFull, delay: now.duration(to: turn))
     case .first: onWait()
     case .queue:
       onWait()

@@ -15,9 +15,6 @@ import Synchronization
 ///
 /// Several clients may use one limiter and then share its limits.
 public final class RateLimiter: Middleware {
-  /// Returns the cost of a request in tokens.
-  public typealias Cost = @Sendable (RequestMessage, CallContext) -> Int
-
   private struct Lanes {
     /// The number of lanes that are kept without looking for idle ones.
     static let fewest = 256
@@ -30,7 +27,7 @@ public final class RateLimiter: Middleware {
   let limit: RateLimit?
   let queueCapacity: Int
   let maximumServerDelay: Duration
-  private let cost: Cost
+  private let cost: @Sendable (RequestMessage, CallContext) -> Int
   private let lanes = Mutex(Lanes())
 
   /// Creates a limiter.
@@ -43,7 +40,7 @@ public final class RateLimiter: Middleware {
   ///     waits. Default: 1.
   public init(
     _ limit: RateLimit? = nil, queueCapacity: Int = 1000, maximumServerDelay: Duration = .seconds(60),
-    cost: @escaping Cost = { _, _ in 1 }
+    cost: @escaping @Sendable (RequestMessage, CallContext) -> Int = { _, _ in 1 }
   ) {
     self.limit = limit
     self.queueCapacity = max(0, queueCapacity)
@@ -76,9 +73,9 @@ public final class RateLimiter: Middleware {
       }
       guard hasWaited else { return }
       context.record(.note("waited for the rate limit, ms", begin.duration(to: context.now).milliseconds))
-    } catch let rejection as RateLimitRefusal {
-      context.record(.note("refused by the rate limit, tokens available in ms", rejection.retryAfter.milliseconds))
-      throw rejection.error
+    } catch let call as DelayedCall {
+      context.record(.note("refused by the rate limit, tokens available in ms", call.delay.milliseconds))
+      throw call.reason.error(retryAfter: call.delay)
     }
   }
 

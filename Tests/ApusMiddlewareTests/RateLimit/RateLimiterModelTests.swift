@@ -145,7 +145,7 @@ struct RateLimiterModelTests {
     var random = SeededGenerator(seed: seed)
     // In every other world there is hardly room to wait.
     let capacity = seed % 2 == 0 ? 1000 : 3
-    var state = RateLimiterState(RateLimit(3, per: .seconds(3)), capacity: capacity)
+    var state = RateLimiterState(RateLimit(3, per: .seconds(3), burst: 3), capacity: capacity)
     var oracle = Oracle(capacity: capacity)
     var rare = Rare()
     for waiter in 0..<300 as Range<UInt64> {

@@ -11,12 +11,12 @@ struct RateLimiterStateTests {
 
   /// One token a second, three at once.
   private func state(capacity: Int = 100) -> State {
-    State(RateLimit(3, per: .seconds(3)), capacity: capacity)
+    State(RateLimit(3, per: .seconds(3), burst: 3), capacity: capacity)
   }
 
   @Test("After a quiet time a burst passes at once, then one call for each refilled token")
   func bucket() {
-    var bucket = TokenBucket(RateLimit(3, per: .seconds(3)))
+    var bucket = TokenBucket(RateLimit(3, per: .seconds(3), burst: 3))
     for _ in 0..<3 {
       #expect(bucket.availability(of: 1, at: at(10)) == at(10))
       bucket.take(1, at: at(10))
@@ -32,6 +32,35 @@ struct RateLimiterStateTests {
     #expect(bucket.availability(of: 3, at: at(1000)) == at(1000))
     bucket.take(3, at: at(1000))
     #expect(bucket.availability(of: 1, at: at(1000)) == at(1001))
+  }
+
+  /// The largest number of calls within a period, wherever it begins, if calls always wait, also after idle times.
+  private func most(_ limit: RateLimit, within period: Duration) -> Int {
+    var bucket = TokenBucket(limit)
+    var (now, sent) = (MonotonicInstant(sinceStart: .zero), [MonotonicInstant]())
+    for call in 0..<400 {
+      // After an idle time the bucket is full again.
+      if call.isMultiple(of: 150) { now = now.advanced(by: period * 3) }
+      now = bucket.availability(of: 1, at: now)
+      bucket.take(1, at: now)
+      sent.append(now)
+    }
+    return sent.map { start in sent.count { $0 >= start && start.duration(to: $0) < period } }.max() ?? 0
+  }
+
+  @Test(
+    "By default no period exceeds the rate by more than a tenth, wherever it begins",
+    arguments: [(100, 109), (99, 108), (20, 21), (10, 10), (5, 5), (1, 1)])
+  func defaultBurst(rate: Int, most: Int) {
+    #expect(self.most(.perSecond(rate), within: .seconds(1)) == most)
+    #expect(self.most(.perMinute(rate), within: .seconds(60)) == most)
+    #expect(Double(most) <= Double(rate) * 1.1)
+  }
+
+  @Test("A larger burst is an option")
+  func ownBurst() {
+    #expect(most(.perSecond(100, burst: 100), within: .seconds(1)) == 199)
+    #expect(most(.perMinute(60, burst: 1), within: .seconds(60)) == 60)
   }
 
   @Test("Absurd limits and costs do no harm")

@@ -9,7 +9,7 @@ struct RateLimiterTests {
   private let clock = ManualClock(.manual)
   private let stub = StubTransport.answering()
 
-  private func api(_ limiter: RateLimiter = RateLimiter(.perSecond(2)), timeout: Duration? = nil) -> Client {
+  private func api(_ limiter: RateLimiter = RateLimiter(.perSecond(2, burst: 2)), timeout: Duration? = nil) -> Client {
     var client = TestClient()
     client.timeout = timeout
     client.settings.runtime.clock = clock
@@ -40,7 +40,7 @@ struct RateLimiterTests {
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == .refused && error.requestState == .notSent)
     #expect(error.retryAfter == .milliseconds(500))
-    #expect((error.underlying as? RateLimitRefusal)?.reason == .deadlineTooNear)
+    #expect(error.underlying as? RateLimitRefusal == .deadlineTooNear)
     #expect(error.trace.description.contains("refused by the rate limit, tokens available in ms: 500"))
     #expect(stub.exchanges.count == 2)
   }
@@ -52,7 +52,7 @@ struct RateLimiterTests {
     let waiting = Task { try await api.send(.ping) }
     try await clock.waitForSleepers(1)
     let error = try #require(await failure { try await api.send(.ping) })
-    #expect((error.underlying as? RateLimitRefusal)?.reason == .queueFull)
+    #expect(error.underlying as? RateLimitRefusal == .queueFull)
     clock.advance(by: .seconds(1))
     try await waiting.value
   }
@@ -104,7 +104,7 @@ struct RateLimiterTests {
 
   @Test("An endpoint or a function sets the cost of a call, and each origin has its own bucket")
   func costs() async throws {
-    let limiter = RateLimiter(.perSecond(10)) { request, _ in request.target.hasSuffix("/ping") ? 5 : 1 }
+    let limiter = RateLimiter(.perSecond(10, burst: 10)) { request, _ in request.target.hasSuffix("/ping") ? 5 : 1 }
     let api = api(limiter, timeout: .milliseconds(1))
     try await api.send(.ping)
     try await api.send(.ping.rateLimit(cost: 4))
