@@ -10,10 +10,9 @@ public struct LiveAnalyticsService: AnalyticsService {
   ///   - baseURL: the address of the analytics server.
   ///   - key: the app's API key, sent in the field (header) `X-Api-Key` to that server only.
   public init(baseURL: BaseURL, key: Secret) {
-    let key = MemoryCredentialsStore(.token(key))
     client = Client(baseURL: baseURL) {
       $0.apply(.app)
-      $0.authentication = .apiKey(key, field: "X-Api-Key")
+      $0.authentication = .apiKey(key.value, field: "X-Api-Key")
     }
   }
 

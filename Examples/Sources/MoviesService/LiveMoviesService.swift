@@ -53,9 +53,8 @@ extension LiveMoviesService {
   ///
   /// - Parameter key: the API key of a TheMovieDB account.
   public static func theMovieDB(key: Secret) -> LiveMoviesService {
-    let key = MemoryCredentialsStore(.token(key))
     let client = Client(baseURL: "https://api.themoviedb.org/3") {
-      $0.authentication = .apiKey(key, queryParameter: "api_key")
+      $0.authentication = .apiKey(key.value, queryParameter: "api_key")
     }
     return LiveMoviesService(client: client, images: Client(baseURL: "https://image.tmdb.org/t/p"))
   }

@@ -47,11 +47,10 @@ extension LiveMoviesService {
   public init(_ configuration: MoviesConfiguration) throws {
     let name = configuration.environment
     guard let site = configuration.environments[name] else { throw MoviesConfiguration.UnknownEnvironment(name: name) }
-    let key = MemoryCredentialsStore(token: site.key)
     let client = Client(baseURL: try BaseURL(site.api)) {
       $0.apply(.app)
       $0.environment.name = name
-      $0.authentication = .apiKey(key, queryParameter: "api_key")
+      $0.authentication = .apiKey(site.key, queryParameter: "api_key")
     }
     self.init(client: client, images: try site.images.map { Client(baseURL: try BaseURL($0)) })
   }

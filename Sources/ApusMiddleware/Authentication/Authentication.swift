@@ -96,7 +96,19 @@ public struct Authentication: Sendable {
     return Authentication(parts: Parts(scheme, source, Scope(origins: origins, realm: nil), refresher))
   }
 
-  /// Authenticates with a token in `Authorization: Bearer` (RFC 6750 §2.1).
+  /// Authenticates with a token that does not change, in `Authorization: Bearer` (RFC 6750 §2.1).
+  ///
+  /// The token is masked in all output. ``Client/signOut()`` does not remove it: a token of a user who signs in and out
+  /// belongs in a store, see ``bearer(_:origins:realm:limit:refresh:)``.
+  ///
+  /// - Parameters:
+  ///   - token: the token.
+  ///   - origins: the origins to which the token may be sent. Default: the origin of the environment's base URL.
+  public static func bearer(_ token: String, origins: Set<Origin>? = nil) -> Authentication {
+    bearer(FixedCredential(.token(Secret(token))), origins: origins)
+  }
+
+  /// Authenticates with a token in `Authorization: Bearer` (RFC 6750 §2.1) from a store.
   ///
   /// - Parameters:
   ///   - source: the credentials store.
@@ -141,7 +153,19 @@ public struct Authentication: Sendable {
     return Authentication(parts: Parts(BearerScheme(), source, Scope(origins: origins, realm: realm), refresher))
   }
 
-  /// Authenticates with a user name and a password in `Authorization: Basic` (RFC 7617), in UTF-8.
+  /// Authenticates with a user name and a password that do not change, in `Authorization: Basic` (RFC 7617), in UTF-8.
+  ///
+  /// The password is masked in all output. ``Client/signOut()`` removes neither.
+  ///
+  /// - Parameters:
+  ///   - user: the user name, which must not contain a colon.
+  ///   - password: the password.
+  ///   - origins: the origins to which both may be sent. Default: the origin of the environment's base URL.
+  public static func basic(user: String, password: String, origins: Set<Origin>? = nil) -> Authentication {
+    basic(FixedCredential(.password(user: user, Secret(password))), origins: origins)
+  }
+
+  /// Authenticates with a user name and a password in `Authorization: Basic` (RFC 7617), in UTF-8, from a store.
   ///
   /// - Parameters:
   ///   - source: the store of the user name, which must not contain a colon, and the password.
@@ -153,7 +177,19 @@ public struct Authentication: Sendable {
     scheme(BasicScheme(), source, origins: origins, realm: realm)
   }
 
-  /// Authenticates with an API key in a field.
+  /// Authenticates with an API key that does not change, in a field.
+  ///
+  /// The key is masked in all output. ``Client/signOut()`` does not remove it.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - field: the field's name, for example `X-Api-Key`.
+  ///   - origins: the origins to which the key may be sent. Default: the origin of the environment's base URL.
+  public static func apiKey(_ key: String, field: String, origins: Set<Origin>? = nil) -> Authentication {
+    apiKey(FixedCredential(.token(Secret(key))), field: field, origins: origins)
+  }
+
+  /// Authenticates with an API key in a field, from a store.
   ///
   /// - Parameters:
   ///   - source: the store of the key, as a token.
@@ -165,7 +201,21 @@ public struct Authentication: Sendable {
     scheme(APIKeyScheme(field: field), source, origins: origins)
   }
 
-  /// Authenticates with an API key in the query. URLs end up in logs: use it only if the server accepts nothing else.
+  /// Authenticates with an API key that does not change, in the query. URLs end up in logs: use it only if the server
+  /// accepts nothing else.
+  ///
+  /// The key is masked in all output. ``Client/signOut()`` does not remove it.
+  ///
+  /// - Parameters:
+  ///   - key: the key.
+  ///   - queryParameter: the parameter's name.
+  ///   - origins: the origins to which the key may be sent. Default: the origin of the environment's base URL.
+  public static func apiKey(_ key: String, queryParameter: String, origins: Set<Origin>? = nil) -> Authentication {
+    apiKey(FixedCredential(.token(Secret(key))), queryParameter: queryParameter, origins: origins)
+  }
+
+  /// Authenticates with an API key in the query, from a store. URLs end up in logs: use it only if the server accepts
+  /// nothing else.
   ///
   /// - Parameters:
   ///   - source: the store of the key, as a token.

@@ -16,7 +16,7 @@ public import ApusCore
 /// it again.
 public struct SessionEnd: Sendable, Hashable {
   /// The reason for the end of a session.
-  public enum Reason: String, Sendable, Hashable, CaseIterable {
+  public enum Reason: Sendable, Hashable, CaseIterable {
     /// A refresh was rejected for good.
     case expired
     /// A server rejected the credentials, and they could not be refreshed or had just been.
@@ -34,11 +34,11 @@ public struct SessionEnd: Sendable, Hashable {
   /// The name of the environment.
   public let environment: String
   /// The scheme of the authentication, for example `Bearer`; `nil` for a scheme without a name.
-  public let scheme: String?
+  package let scheme: String?
   /// The first call that found the end; `nil` for a sign-out.
-  public let call: CallID?
+  package let call: CallID?
   /// The generation of the session's last credentials, see ``StoredCredential/generation``.
-  public let generation: UInt64
+  package let generation: UInt64
 }
 
 extension SessionEnd.Reason {
@@ -66,7 +66,7 @@ extension SessionEnd.Reason {
 }
 
 extension Client {
-  /// Signs out of the environment: removes all its credentials.
+  /// Signs out of the environment: clears the stores of all its credentials. A token or key without a store stays.
   ///
   /// Waiting calls are no longer sent and end with ``PrincipalChangedError``: calls that wait for a refresh end
   /// immediately, others when they would be sent. Open streams end with the same error. The result of a refresh under
@@ -85,7 +85,8 @@ extension Client {
         await authentication.parts.streams.check()
         let next = try await authentication.parts.source.current().generation
         authentication.parts.refresher?.replaced(by: next)
-        guard let before, before.credential != nil else { continue }
+        // A credential that does not change stays.
+        guard let before, before.credential != nil, before.generation != next else { continue }
         for case let middleware as AuthenticationMiddleware in parts.pipeline.middlewares {
           middleware.signedOut(authentication, environment, before.generation, next: next)
         }

@@ -43,9 +43,8 @@ struct Site: Sendable {
   ///
   /// - Parameter scheduler: shared by both clients. Default: `nil`, one for each client.
   static func movies(of backend: Backend, _ scheduler: Scheduler? = nil) throws -> LiveMoviesService {
-    let key = MemoryCredentialsStore(token: "demo-key")
     let films = try Client(baseURL: BaseURL(backend.baseURL + "/3")) {
-      $0.authentication = .apiKey(key, queryParameter: "api_key")
+      $0.authentication = .apiKey("demo-key", queryParameter: "api_key")
       if let scheduler { $0.scheduler = scheduler }
     }
     let images = try Client(baseURL: BaseURL(backend.baseURL + "/t/p")) {

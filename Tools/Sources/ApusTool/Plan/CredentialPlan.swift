@@ -47,8 +47,8 @@ enum CredentialPlan: Sendable, Hashable {
   /// - Throws: `BaseURL.ParseError`
   func authentication(over transport: any Transport) throws -> Authentication {
     switch self {
-    case .bearer(let token): .bearer(MemoryCredentialsStore(.token(token)))
-    case .basic(let user, let password): .basic(MemoryCredentialsStore(.password(user: user, password)))
+    case .bearer(let token): .bearer(token.value)
+    case .basic(let user, let password): .basic(user: user, password: password.value)
     case .profile(let signedIn): try signedIn.authentication(over: transport)
     }
   }
