@@ -9,20 +9,20 @@
 public struct Configuration: Sendable {
   /// The server: base URL, common fields (headers) and query parameters, authentication.
   public var environment: Environment
-  /// Coders, the content limit, error texts, observers and the runtime.
+  /// All settings that apps seldom change, such as the executor. ``json``, ``envelope``, ``contentLimit``,
+  /// ``errorTexts``, ``observers``, ``clock`` and ``coalesces`` are parts of it.
   public var settings = ClientSettings()
   /// The limit of a whole call that sets none (`.timeout(_:)`); `nil`: no limit. Default: 30 seconds.
   ///
   /// Waiting, all attempts and redirects count. Time during which content (the body) is transferred does not count; the
   /// call then ends after 20 seconds without a byte, or below 1 KiB/s over 60 seconds. For a streamed call the limit
-  /// applies up to the response head. See ``TimeoutMiddleware``.
+  /// applies up to the response head.
   public var timeout: Duration? = .seconds(30)
   /// The limit of each attempt of calls that set none (`.attemptTimeout(_:)`), from its permit to the response head;
   /// `nil`: no limit. Default: 10 seconds.
   ///
   /// It applies only if another attempt may follow, and not to calls with a timeout of more than 30 seconds. After an
-  /// attempt that timed out waiting for the response head, the next one gets all the remaining time. See
-  /// ``AttemptTimeoutMiddleware``.
+  /// attempt that timed out waiting for the response head, the next one gets all the remaining time.
   public var attemptTimeout: Duration? = .seconds(10)
   /// The retry policy of calls that set none (`.retry(_:)`). Default: that of the platform's ``Preset``.
   public var retry = RetryPolicy.app
@@ -77,6 +77,36 @@ public struct Configuration: Sendable {
   public var json: JSONCoding {
     get { settings.coding.effectiveJSON }
     set { settings.coding.json = newValue }
+  }
+
+  /// The envelope around the responses of all calls; `nil`: none. Default: `nil`.
+  public var envelope: EnvelopeFormat? {
+    get { settings.coding.envelope }
+    set { settings.coding.envelope = newValue }
+  }
+
+  /// The maximum number of content (body) bytes that a call reads into memory. Default: 64 MiB.
+  public var contentLimit: Int {
+    get { settings.contentLimit }
+    set { settings.contentLimit = newValue }
+  }
+
+  /// The sentences of errors. Default: English.
+  public var errorTexts: ErrorTexts {
+    get { settings.errorTexts }
+    set { settings.errorTexts = newValue }
+  }
+
+  /// The observers of all events of all calls, for example for metrics, called in this order. Default: none.
+  public var observers: [any CallObserver] {
+    get { settings.observers }
+    set { settings.observers = newValue }
+  }
+
+  /// The clock that measures events and limits calls. Default: ``SystemClock``.
+  public var clock: any MonotonicClock {
+    get { settings.runtime.clock }
+    set { settings.runtime.clock = newValue }
   }
 
   /// The query parameters of every request that has none of the same name, a part of ``environment``.

@@ -83,7 +83,7 @@ struct CallOverhead {
       }
       try await row("call, default pipeline and \(count) more") { try await more.send(request) }
     }
-    let observed = client(none) { $0.settings.observers = [Ignoring()] }
+    let observed = client(none) { $0.observers = [Ignoring()] }
     try await row("call, trace observed") { try await observed.send(request) }
     let tokens = MemoryCredentialsStore(token: "abcdefghijklmnopqrstuvwxyz")
     let signed = client(none) { $0.authentication = .bearer(tokens) }

@@ -9,7 +9,7 @@ public struct LiveNewsService: NewsService {
 
   /// Creates the service with a client whose responses come in envelopes.
   ///
-  /// - Parameter client: calls the server; `settings.coding.envelope` is set.
+  /// - Parameter client: calls the server; `envelope` is set.
   public init(client: Client) {
     self.client = client
   }
@@ -21,7 +21,7 @@ public struct LiveNewsService: NewsService {
   ///   - configure: changes the client's configuration. Default: no changes.
   public init(baseURL: BaseURL, configure: (inout Configuration) -> Void = { _ in }) {
     client = Client(baseURL: baseURL) {
-      $0.settings.coding.envelope = EnvelopeFormat()
+      $0.envelope = EnvelopeFormat()
       configure(&$0)
     }
   }

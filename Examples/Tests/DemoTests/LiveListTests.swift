@@ -22,7 +22,7 @@ import Testing
   private func client(_ url: BaseURL, _ scheduler: Scheduler) -> Client {
     Client(baseURL: url, transport: stub) {
       $0.scheduler = scheduler
-      $0.settings.observers.append(list)
+      $0.observers.append(list)
     }
   }
 

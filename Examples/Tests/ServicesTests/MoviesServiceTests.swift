@@ -8,10 +8,9 @@ import Testing
 
   /// A service with TheMovieDB's own address and stubbed responses.
   private var movies: LiveMoviesService {
-    let key = MemoryCredentialsStore(token: "k3y")
-    return LiveMoviesService(
+    LiveMoviesService(
       client: Client(baseURL: "https://api.themoviedb.org/3", transport: stub) {
-        $0.authentication = .apiKey(key, queryParameter: "api_key")
+        $0.authentication = .apiKey("k3y", queryParameter: "api_key")
       })
   }
 
@@ -87,7 +86,7 @@ import Testing
   func poster() async throws {
     let clock = ManualClock()
     let images = Client(baseURL: "https://image.tmdb.org/t/p", transport: stub) {
-      $0.settings.runtime.clock = clock
+      $0.clock = clock
       ($0.timeout, $0.attemptTimeout) = (nil, nil)
     }
     let movies = LiveMoviesService(client: images, images: images)

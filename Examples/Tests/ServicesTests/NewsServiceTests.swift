@@ -10,7 +10,7 @@ import Testing
   private var news: LiveNewsService {
     LiveNewsService(
       client: Client(baseURL: "https://news.test", transport: stub) {
-        $0.settings.coding.envelope = EnvelopeFormat()
+        $0.envelope = EnvelopeFormat()
       })
   }
 

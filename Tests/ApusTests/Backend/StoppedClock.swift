@@ -7,7 +7,7 @@ struct StoppedClock: Sendable {
 
   /// Gives a client this clock and no default timeouts, so that only the test's own timeouts sleep.
   func stop(_ configuration: inout Configuration) {
-    configuration.settings.runtime.clock = manual
+    configuration.clock = manual
     configuration.settings.runtime.random = { 0x8000_0000_0000_0000 }
     configuration.timeout = nil
     configuration.attemptTimeout = nil

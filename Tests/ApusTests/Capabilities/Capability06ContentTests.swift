@@ -105,7 +105,7 @@ struct Capability06ContentTests {
   func pieces(length: Int64?) async throws {
     let (stub, progress) = (StubTransport(), Progress())
     stub.onAny(reply: .status(204))
-    let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.observers = [progress] }
+    let api = Client(baseURL: "https://example.test", transport: stub) { $0.observers = [progress] }
     try await api.send(.post("/a", content: Self.stream(length)))
     #expect(progress.sent.all == [2, 5, 10])
     #expect(stub.exchanges.first?.announcedLength == length)

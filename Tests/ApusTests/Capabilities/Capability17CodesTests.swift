@@ -74,7 +74,7 @@ struct Capability17CodesTests {
     let stub = StubTransport()
     stub.onAny(reply: .status(404))
     let api = Client(baseURL: "https://example.test", transport: stub) {
-      $0.settings.errorTexts = ErrorTexts { "Fehler \($0.code.rawValue) \($0.status ?? 0)" }
+      $0.errorTexts = ErrorTexts { "Fehler \($0.code.rawValue) \($0.status ?? 0)" }
     }
     #expect(await failure { try await api.send(.ping) }?.errorDescription == "Fehler rejected 404")
   }

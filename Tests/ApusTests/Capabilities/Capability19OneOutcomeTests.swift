@@ -46,7 +46,7 @@ struct Capability19OneOutcomeTests {
       $0.retry.baseDelay = .milliseconds(1)
       // An open breaker would refuse most calls.
       $0.breaker = nil
-      $0.settings.observers = [counter]
+      $0.observers = [counter]
     }
     let paths: [RequestPath] = ["/good", "/bad", "/refused", "/pieces", "/broken", "/stalled", "/\("..")"]
     let policies: [DuplicatePolicy] = [.allow, .refuse, .cancelPrevious, .coalesce]

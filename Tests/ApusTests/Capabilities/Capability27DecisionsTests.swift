@@ -58,7 +58,7 @@ struct Capability27DecisionsTests {
       let api = server.client {
         $0.scheduler = scheduler
         clock.stop(&$0)
-        $0.settings.observers = [first, second]
+        $0.observers = [first, second]
       }
       let other = Task { try await api.send(Request<String>.get("/other")) }
       try await server.waitForRequests(1)
@@ -93,7 +93,7 @@ struct Capability27DecisionsTests {
       let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "old", refresh: "once")))
       let api = server.client {
         $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
-        $0.settings.observers = [watcher]
+        $0.observers = [watcher]
       }
       _ = try await api.send(Request<String>.get("/a").id("watched", onDuplicate: .allow))
     }
@@ -115,7 +115,7 @@ struct Capability27DecisionsTests {
     } body: { server in
       let api = server.client {
         $0.scheduler = scheduler
-        $0.settings.observers = [watcher]
+        $0.observers = [watcher]
       }
       scheduler.pause("images")
       let request = Request<String>.get("/a").id("watched", onDuplicate: .allow).tag("images")
@@ -139,7 +139,7 @@ struct Capability27DecisionsTests {
     } body: { server in
       let api = server.client {
         $0.retry = RetryPolicy(baseDelay: .zero)
-        $0.settings.observers = [Everything(told: told)]
+        $0.observers = [Everything(told: told)]
       }
       let response = try await api.response(to: Request<String>.get("/a"))
       // The last event may be reported on another thread.

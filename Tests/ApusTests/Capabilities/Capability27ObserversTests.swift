@@ -37,7 +37,7 @@ struct Capability27ObserversTests {
     try await TestServer.with { _ in
       .text("hello")
     } body: { server in
-      let api = server.client { $0.settings.observers = [first, second] }
+      let api = server.client { $0.observers = [first, second] }
       _ = try await api.send(Request<String>.get("/a"))
     }
     let steps = ["started", "prepared", "exchange", "head 200", "content 5", "decoded", "succeeded"]
@@ -51,7 +51,7 @@ struct Capability27ObserversTests {
     try await TestServer.with {
       $0.number == 0 ? .status(404) : .stalled
     } body: { server in
-      let api = server.client { $0.settings.observers = [observer] }
+      let api = server.client { $0.observers = [observer] }
       _ = await failure { try await api.send(.ping) }
       #expect(observer.steps.suffix(2) == ["content 0", "failed rejected"])
       async let cancelled = failure { try await api.send(.ping) }
@@ -81,7 +81,7 @@ struct Capability27ObserversTests {
       $0.number == 0 ? .status(503) : .status(204)
     } body: { server in
       let api = server.client {
-        $0.settings.observers = [observer]
+        $0.observers = [observer]
         $0.customizePipeline = { $0.insert(RetryOnce(), .before(.retry)) }
       }
       try await api.send(.ping)
@@ -103,7 +103,7 @@ struct Capability27ObserversTests {
     try await TestServer.with { _ in
       .text("hello")
     } body: { server in
-      let api = server.client { $0.settings.observers = [Canceller()] }
+      let api = server.client { $0.observers = [Canceller()] }
       let error = await failure { try await api.send(Request<String>.get("/a")) }
       #expect(error?.cancellation == .requested)
     }
@@ -115,7 +115,7 @@ struct Capability27ObserversTests {
     try await TestServer.with { _ in
       .generated(500_000)
     } body: { server in
-      let api = server.client { $0.settings.observers = [observer] }
+      let api = server.client { $0.observers = [observer] }
       _ = try await api.response(to: Request<Content>(method: .get, path: "/a", mapping: .content))
     }
     let received = observer.events.all.compactMap { event -> Int64? in
@@ -132,7 +132,7 @@ struct Capability27ObserversTests {
   @Test("A message that is only described is not reported")
   func described() async throws {
     let observer = Observer()
-    let api = Client(baseURL: "https://example.test") { $0.settings.observers = [observer] }
+    let api = Client(baseURL: "https://example.test") { $0.observers = [observer] }
     _ = try await api.message(for: .ping)
     #expect(observer.events.all.isEmpty)
   }

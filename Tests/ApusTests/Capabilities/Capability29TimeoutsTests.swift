@@ -10,7 +10,7 @@ struct Capability29TimeoutsTests {
 
   private func client(of server: TestServer, limit: Duration? = .seconds(30)) -> Client {
     server.client {
-      $0.settings.runtime.clock = clock
+      $0.clock = clock
       $0.timeout = limit
     }
   }
@@ -68,7 +68,7 @@ struct Capability29TimeoutsTests {
     } body: { server in
       let wait = Wait()
       let api = server.client {
-        $0.settings.runtime.clock = clock
+        $0.clock = clock
         $0.timeout = .seconds(30)
         $0.customizePipeline = { $0.insert(wait, .after(.scheduling)) }
       }

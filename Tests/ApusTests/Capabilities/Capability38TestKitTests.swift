@@ -104,7 +104,7 @@ struct Capability38TestKitTests {
     let (stub, clock) = (StubTransport(), ManualClock(.manual))
     stub.onAny(reply: .text("late").after(.seconds(59)))
     let api = Client(baseURL: "https://example.test", transport: stub) {
-      $0.settings.runtime.clock = clock
+      $0.clock = clock
       $0.timeout = .seconds(60)
       $0.attemptTimeout = nil
     }

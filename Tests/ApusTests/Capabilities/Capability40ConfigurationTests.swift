@@ -50,7 +50,7 @@ struct Capability40ConfigurationTests {
         api: server.client(path: "/api/films/v3?lang=de") {
           $0.authentication = .apiKey(MemoryCredentialsStore(token: "k"), queryParameter: "api_key")
           $0.json = JSONCoding(keys: .snakeCase, dates: .secondsSince1970)
-          $0.settings.coding.envelope = EnvelopeFormat(
+          $0.envelope = EnvelopeFormat(
             code: "status", message: "text", data: "result", successCodes: ["ok"])
           $0.setField("X-App", "films")
         })

@@ -53,7 +53,7 @@ struct CallFaultsTests {
     let ends = Log<TraceEvent.Kind>()
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.retry = .none
-      $0.settings.observers = [Ends(ends: ends)]
+      $0.observers = [Ends(ends: ends)]
     }
     let call = Task { await failure { try await api.send(Request<String>.get(RequestPath(stringLiteral: path))) } }
     if path == "/stalled" {

@@ -266,7 +266,7 @@ struct RedirectFaultsTests {
     try await TestServer.with {
       Self.unwanted($0)
     } body: { server in
-      let api = kind.client(of: server) { $0.settings.contentLimit = 1000 }
+      let api = kind.client(of: server) { $0.contentLimit = 1000 }
       let request = Request<String>.get(RequestPath(stringLiteral: path))
       let text = try await api.send(request)
       let count = try await api.withResponse(to: request) { try await $0.collect().count }

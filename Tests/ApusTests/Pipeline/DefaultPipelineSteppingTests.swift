@@ -71,7 +71,7 @@ struct DefaultPipelineSteppingTests {
       $0.setField("X-App", "a")
       $0.query = ["lang": "en"]
       $0.settings.runtime = Runtime(clock: clock, executor: executor)
-      $0.settings.observers = [ends]
+      $0.observers = [ends]
     }
     let calls = way.start(api, executor)
     var run = Run()

@@ -42,7 +42,7 @@ struct PipelineParts: Sendable {
     configuration.settings.runtime = Runtime(
       clock: clock, executor: executor, random: SeededGenerator.source(seed: seed),
       nextSerial: { [serials] in serials.next() })
-    configuration.settings.observers = [endings]
+    configuration.observers = [endings]
     return configuration
   }
 

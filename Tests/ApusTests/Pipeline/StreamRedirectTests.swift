@@ -10,7 +10,7 @@ struct StreamRedirectTests {
   private let stub = StubTransport()
   private var api: Client {
     Client(baseURL: "https://x.test", transport: stub) {
-      $0.settings.runtime.clock = ManualClock(.manual)
+      $0.clock = ManualClock(.manual)
       $0.retry = .none
     }
   }

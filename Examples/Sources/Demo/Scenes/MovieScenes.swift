@@ -141,17 +141,16 @@ struct PostersScene: Scene {
 
   /// The movies and posters of two clients that share a scheduler.
   private func service(on world: World, _ scheduler: Scheduler, _ list: LiveList) throws -> LiveMoviesService {
-    let key = MemoryCredentialsStore(token: world.staging.apiKey)
     let films = try Client(baseURL: world.staging.url("/3")) {
       $0.apply(.app)
       $0.scheduler = scheduler
-      $0.settings.observers.append(list)
-      $0.authentication = .apiKey(key, queryParameter: "api_key")
+      $0.observers.append(list)
+      $0.authentication = .apiKey(world.staging.apiKey, queryParameter: "api_key")
     }
     let images = try Client(baseURL: world.staging.url("/t/p")) {
       $0.apply(.app)
       $0.scheduler = scheduler
-      $0.settings.observers.append(list)
+      $0.observers.append(list)
     }
     return LiveMoviesService(client: films, images: images)
   }
@@ -180,10 +179,9 @@ struct LoaderScene: Scene {
 
   func play(in world: World) async throws -> [Claim] {
     let (stage, log) = (world.stage, world.staging.log)
-    let key = MemoryCredentialsStore(token: world.staging.apiKey)
     let client = try Client(baseURL: world.staging.url("/3")) {
       $0.apply(.app)
-      $0.authentication = .apiKey(key, queryParameter: "api_key")
+      $0.authentication = .apiKey(world.staging.apiKey, queryParameter: "api_key")
     }
     let model = await MoviesModel(service: LiveMoviesService(client: client))
     let films = await loader(of: model)

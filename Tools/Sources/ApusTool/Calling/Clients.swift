@@ -51,7 +51,7 @@ final class Clients: Sendable {
         DescriptorWriter.standardError().say("apus: \(error)\n")
       }
     }
-    configuration.settings.observers = observers
+    configuration.observers = observers
     configuration.timeout = plan.timeout ?? configuration.timeout
     // The user decides the requests, their retries and their concurrency.
     configuration.retry = plan.furtherAttempts > 0 ? RetryPolicy(maximumAttempts: plan.furtherAttempts + 1) : .none
