@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The steps of a call outside the client's tasks: before its task starts, and after its task has ended. Meanwhile a clock
-/// that advances by itself stands still, because it knows only the tasks.
+/// The steps of a call outside the client's tasks: before its task starts, and after its task has ended. Meanwhile a
+/// clock that advances by itself stands still, because it knows only the tasks.
 final class CallerPresence: Sendable {
   private let clock: any SelfAdvancingClock
   private let count = Mutex(0)

@@ -32,8 +32,6 @@ extension Client {
       throw call.fail(error)
     }
     call.attach(message.content)
-    // The app reads at its own pace.
-    call.presence?.end()
     return message
   }
 
@@ -47,6 +45,8 @@ extension Client {
       guard let clock = host.selfAdvancingClock else { return try await hand(message, of: call, to: body) }
       return try await clock.standStill {
         _ = isolation
+        // From here on the work of `standStill` holds the clock, unless the app waits for content that takes time.
+        call.presence?.end()
         defer { call.presence?.begin() }
         return try await hand(message, of: call, to: body)
       }

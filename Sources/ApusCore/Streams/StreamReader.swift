@@ -47,6 +47,8 @@ final class StreamReader<Element: Sendable> {
     let call = Call(source.request(lastEventID: state.lastEventID, of: principal), delivery: .streamed, from: origin)
     self.call = call
     let message = try await source.client.open(call)
+    // The app reads at its own pace.
+    call.presence?.end()
     count += 1
     if count > 1 { call.record(.note("reconnected stream, number of its connection", count)) }
     let connection = try StreamConnection(call, message, source, lastEventID: state.lastEventID)

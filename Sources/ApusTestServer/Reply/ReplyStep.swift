@@ -1,4 +1,4 @@
-public import ApusWaiting
+package import ApusWaiting
 
 extension Reply {
   /// A step of a reply.

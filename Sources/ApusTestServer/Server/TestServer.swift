@@ -42,8 +42,8 @@ public final class TestServer: Sendable {
   ///
   /// - Parameters:
   ///   - options: The server's options.
-  ///   - handler: Returns the reply to each request; called when the request is complete. Its task is cancelled when the
-  ///     client disconnects or the server is shut down.
+  ///   - handler: Returns the reply to each request; called when the request is complete. Its task is cancelled when
+  ///     the client disconnects or the server is shut down.
   /// - Throws: An error of the operating system if the server cannot listen on the port; an error of NIOSSL for
   ///   invalid certificates or keys.
   public static func start(
@@ -77,7 +77,8 @@ public final class TestServer: Sendable {
   /// - Throws: Any error that ``start(options:_:)`` or `body` throws.
   @discardableResult
   public static func with<Result>(
-    options: Options = Options(), _ handler: @escaping @Sendable (RecordedRequest) async -> Reply, body: (TestServer) async throws -> Result
+    options: Options = Options(), _ handler: @escaping @Sendable (RecordedRequest) async -> Reply,
+    body: (TestServer) async throws -> Result
   ) async throws -> Result {
     let server = try await start(options: options, handler)
     do {

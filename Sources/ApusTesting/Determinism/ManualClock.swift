@@ -4,8 +4,8 @@ import Synchronization
 
 /// A clock for virtual time, in which a minute passes immediately.
 ///
-/// By default the clock advances by itself: as soon as all work of its clients waits, it jumps to the next wake-up time.
-/// A test of retries simply awaits the call:
+/// By default the clock advances by itself: as soon as all work of its clients waits, it jumps to the next wake-up
+/// time. A test of retries simply awaits the call:
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -15,8 +15,8 @@ import Synchronization
 ///
 /// The clock advances only if a call or a task sleeps on it: for a retry, a rate limit, a reply delayed by
 /// ``StubReply/after(_:)`` or held by ``StubReply/stalled``. A timeout alone does not advance it. It stands still
-/// while a client runs, and while any exchange is in flight that waits for something else, such as a `Gate`. It does not
-/// notice work of a client elsewhere, such as `Task.sleep`, `Task.detached` or the main actor.
+/// while a client runs, and while any exchange is in flight that waits for something else, such as a `Gate`. It does
+/// not notice work of a client elsewhere, such as `Task.sleep`, `Task.detached` or the main actor.
 ///
 /// A clock in ``Mode/manual`` stands still until the test advances it:
 ///

@@ -1,7 +1,7 @@
 import ApusCore
 
-/// The pending sleepers, ordered by wake-up time, and what decides whether the clock may advance by itself. A pure state
-/// machine: `advance` returns the sleepers to resume.
+/// The pending sleepers, ordered by wake-up time, and the work that keeps the clock from advancing by itself. A pure
+/// state machine: `advance` returns the sleepers to resume.
 struct ManualClockState<Sleeper: Sendable>: Sendable {
   enum Admission: Sendable {
     case sleeps

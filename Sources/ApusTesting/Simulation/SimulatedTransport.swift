@@ -30,6 +30,8 @@ package final class SimulatedTransport: Transport {
   /// `true`: the transport records when a request is sent.
   package var reportsConnections: Bool { true }
 
+  var link: SimulatedLink { state.withLock { $0.link } }
+
   /// Performs an exchange with the server of the request's host.
   ///
   /// - Throws: `TransportError`: `offline` during an outage of the link, `hostNotFound` if no server has the host,

@@ -15,7 +15,8 @@ extension StubTransport {
     on(method, target, replies: [reply])
   }
 
-  /// Adds a rule for requests with a method and a target that gives one reply after the other, and then repeats the last.
+  /// Adds a rule for requests with a method and a target that gives one reply after the other, and then repeats the
+  /// last.
   public func on(_ method: HTTPRequest.Method, _ target: String, replies: [StubReply]) {
     add("\(method.rawValue) \(Redaction().target(target))", .listed(replies, .repeatLast)) { request, _ in
       guard request.head.method == method else { return false }
@@ -49,7 +50,8 @@ extension StubTransport {
     on(template: template, replies: [reply])
   }
 
-  /// Adds a rule for calls with a method and a path template that gives one reply after the other, and then repeats the last.
+  /// Adds a rule for calls with a method and a path template that gives one reply after the other, and then repeats the
+  /// last.
   public func on(template: String, replies: [StubReply]) {
     add("the template \(template)", .listed(replies, .repeatLast)) { _, context in
       "\(context.call.endpoint.method.rawValue) \(context.call.endpoint.template)" == template
@@ -62,7 +64,8 @@ extension StubTransport {
   ///   - matches: returns whether the rule applies; the request's content is complete.
   ///   - reply: returns the reply; if the closure throws, the exchange throws the same error.
   public func on(
-    where matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool, reply: @escaping @Sendable (StubExchange) async throws -> StubReply
+    where matches: @escaping @Sendable (RequestMessage, ExchangeContext) -> Bool,
+    reply: @escaping @Sendable (StubExchange) async throws -> StubReply
   ) {
     add("requests that a closure selects", .made(reply), matches)
   }

@@ -64,6 +64,16 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await client(answering: .status(200)).send(Request<Data>.get("/x")) == Data())
   }
 
+  @Test("Content is the whole undecoded response, and as a part of a model a decoding error")
+  func undecoded() async throws {
+    let api = client(answering: .json("[1]"))
+    let content: Content = try await api.send(.get("/x"))
+    #expect(content.data == Data("[1]".utf8))
+    #expect(content.mediaType?.isJSON == true)
+    let error = await failure { try await api.send(Request<[Content]>.get("/x")) }
+    #expect(error?.code == .decoding)
+  }
+
   @Test("Each status is mapped its own way, and a status without a mapping is a decoding error")
   func byStatus() async throws {
     let mapping = ResponseMapping<String>.byStatus([

@@ -38,7 +38,21 @@ private struct Broken: Endpoint {
   var request: Request<User> { get throws { throw Reason() } }
 }
 
+private final class Ping: Endpoint {
+  var request: Request<User> { .get("/ping") }
+}
+
 @Suite("Endpoint styles") struct EndpointStyleTests {
+  @Test("An endpoint object whose type is known only at run time is sent, and its value ignored")
+  func object() async throws {
+    let stub = StubTransport()
+    stub.onAny(reply: .json(#"{"id":7}"#))
+    let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
+    let endpoint: any Endpoint & AnyObject = Ping()
+    let _: Void = try await api.send(endpoint)
+    #expect(stub.exchanges.map(\.request.head.path) == ["/ping"])
+  }
+
   @Test("All five styles send the same message and decode the same value")
   func five() async throws {
     let stub = StubTransport()

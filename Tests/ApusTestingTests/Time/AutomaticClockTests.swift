@@ -1,8 +1,9 @@
 import ApusCore
-@testable import ApusTesting
 import HTTPTypes
 import TestSupport
 import Testing
+
+@testable import ApusTesting
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 

@@ -35,7 +35,7 @@ struct Capability38TestKitTests {
   @Test("A call that fails twice is simply awaited: its delays pass immediately")
   func retry() async throws {
     let (stub, clock) = (StubTransport(), ManualClock())
-    stub.on(.get, "/a", replies: [.status(503), .status(503, fields: [.retryAfter: "20"]), .text("a")])
+    stub.on(.get, "/a", replies: [.status(503), .status(503, fields: ["Retry-After": "20"]), .text("a")])
     let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.runtime.clock = clock }
     #expect(try await api.send(Request<String>.get("/a")) == "a")
     #expect(stub.exchanges.map(\.status) == [503, 503, 200])
@@ -52,7 +52,7 @@ struct Capability38TestKitTests {
       $0.breaker = nil
     }
     for number in 0..<30 {
-      stub.on(.get, "/\(number)", replies: [.status(503, fields: [.retryAfter: "9"]), .status(503), .text("a")])
+      stub.on(.get, "/\(number)", replies: [.status(503, fields: ["Retry-After": "9"]), .status(503), .text("a")])
     }
     try await withThrowingTaskGroup(of: String.self) { group in
       for number in 0..<30 { group.addTask { try await api.send(Request<String>.get("/\(number)")) } }
@@ -81,7 +81,7 @@ struct Capability38TestKitTests {
   func held() async throws {
     let (stub, clock, gate) = (StubTransport(), ManualClock(), Gate())
     stub.on(.get, "/held", reply: .text("held").waiting(for: gate))
-    stub.on(.get, "/busy", replies: [.status(503, fields: [.retryAfter: "3600"]), .text("done")])
+    stub.on(.get, "/busy", replies: [.status(503, fields: ["Retry-After": "3600"]), .text("done")])
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.settings.runtime.clock = clock
       $0.timeout = nil

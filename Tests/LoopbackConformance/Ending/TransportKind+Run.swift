@@ -9,7 +9,7 @@ extension TransportKind {
   /// Calls obey their timeout, on the clock of `settings`.
   public func run<Result: Sendable>(
     _ options: TestServer.Options = TestServer.Options(), _ settings: ClientSettings = ClientSettings(),
-    _ handler: @escaping TestServer.Handler, body: (TestServer, Client) async throws -> Result
+    _ handler: @escaping @Sendable (RecordedRequest) async -> Reply, body: (TestServer, Client) async throws -> Result
   ) async throws -> Result {
     var options = options
     options.tls = tls
