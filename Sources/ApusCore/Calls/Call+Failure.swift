@@ -20,7 +20,8 @@ extension CallFailure {
         content = Content(of: cause.response, coding: call.coding).bounded
       }
       // The call was or would be admitted too late. Only here the limit is known.
-      if error.code == .timeout, error.phase == .waiting, error.source == .trafficControl, let limit = call.nearestLimit {
+      if error.code == .timeout, error.phase == .waiting, error.source == .trafficControl, let limit = call.nearestLimit
+      {
         detail += " for \(limit)"
       }
     case let response as RejectedResponse:

@@ -103,7 +103,8 @@ struct OwnErrorsTests {
   func response() {
     let response = Response(value: User(name: "Ada"), status: 201, fields: ["ETag": "\"1\"", "a b": "2"])
     #expect(response.value.name == "Ada" && response.status == 201 && response.head.status == .created)
-    #expect(response.field("etag") == "\"1\"" && response.head.headerFields.count == 1
+    #expect(
+      response.field("etag") == "\"1\"" && response.head.headerFields.count == 1
         && response.trailers.isEmpty && response.trace.events.isEmpty)
     let plain = Response(value: 1)
     #expect(plain.status == 200 && plain.fields.isEmpty)

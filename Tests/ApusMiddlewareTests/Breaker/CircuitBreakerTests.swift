@@ -88,7 +88,8 @@ struct CircuitBreakerTests {
   static let others = [TransportError.Source.content, .credentials, .trafficControl].flatMap { subject in
     [
       error(.connectionLost, .maybeSent, nil, of: subject), error(.malformedResponse, .responded, nil, of: subject),
-      error(.connectionFailed, .notSent, nil, of: subject), error(.timeout, in: .connecting, .notSent, nil, of: subject),
+      error(.connectionFailed, .notSent, nil, of: subject),
+      error(.timeout, in: .connecting, .notSent, nil, of: subject),
     ]
   }
 
@@ -257,7 +258,8 @@ struct CircuitBreakerTests {
     arguments: [0, 900, 1000])
   func patience(milliseconds: Int) async throws {
     let gate = Gate()
-    stub.onAny(reply: .failure(TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent)).waiting(for: gate))
+    stub.onAny(
+      reply: .failure(TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent)).waiting(for: gate))
     let api = api
     let calls = (0..<10).map { _ in Task { await failure { try await api.send(.ping) } } }
     try await gate.waitForArrivals(10)

@@ -149,7 +149,8 @@ struct RetryEndingTests {
     #expect(
       first.failedAttempts.map(\.decision) == [.retry(after: .milliseconds(100), .backoff), .giveUp(.budgetExhausted)])
     let second = try #require(await bench.outcome(api))
-    #expect(second.status == 503 && second.failedAttempts.last?.giveUpReason == .budgetExhausted && second.attempts == 1)
+    #expect(
+      second.status == 503 && second.failedAttempts.last?.giveUpReason == .budgetExhausted && second.attempts == 1)
     bench.answer(.status(204))
     for _ in 0..<8 { try await api.send(.ping) }
     bench.answer(.busy(), .status(204))

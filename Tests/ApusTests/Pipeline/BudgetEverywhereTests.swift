@@ -44,7 +44,8 @@ struct BudgetEverywhereTests {
     let request = Request<Void>.get("/broken").retry(endless).breaker(.none).rateLimit(cost: 0).credentials(.none)
     let exhausted = Log<Bool>()
     let call = Task(executorPreference: world.parts.executor) { [api = world.api] in
-      exhausted.add(await failure { try await api.send(request) }?.failedAttempts.last?.giveUpReason == .budgetExhausted)
+      exhausted.add(
+        await failure { try await api.send(request) }?.failedAttempts.last?.giveUpReason == .budgetExhausted)
     }
     world.parts.drain()
     call.cancel()

@@ -78,8 +78,7 @@ struct URLErrorMeaningTests {
       (.untrusted("no key"), false, .tls, .notSent), (.platform, false, .connectionLost, .maybeSent),
       (.attemptOver(.connecting, .notSent), false, .timeout, .notSent),
     ] as [(SessionExchangeState.Failure, Bool, CallError.Code, RequestState)])
-  func own(failure: SessionExchangeState.Failure, hasHead: Bool, expected: CallError.Code, state: RequestState) throws
-  {
+  func own(failure: SessionExchangeState.Failure, hasHead: Bool, expected: CallError.Code, state: RequestState) throws {
     let error = try #require(failure.error(nil, hasHead: hasHead, contentLimit: 10) as? TransportError)
     #expect(error.code == expected)
     #expect(error.requestState == state)
