@@ -47,8 +47,8 @@ public struct Response<Value: Sendable>: Sendable {
   /// The trace of the call.
   public var trace: Trace { box.record.trace }
 
-  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name are
-  /// joined by commas (RFC 9110 §5.3).
+  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name
+  /// are joined by commas (RFC 9110 §5.3).
   ///
   /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
   public func field(_ name: String) -> String? { fields.value(of: name) }

@@ -23,8 +23,8 @@ public struct StreamedResponse: ~Copyable {
   /// The status.
   public var status: Int { head.status.code }
 
-  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name are
-  /// joined by commas (RFC 9110 §5.3).
+  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name
+  /// are joined by commas (RFC 9110 §5.3).
   ///
   /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
   public func field(_ name: String) -> String? { head.headerFields.value(of: name) }

@@ -69,7 +69,7 @@ public enum SharedWorkKey: ContextKey {
 }
 
 /// Whether a call's endpoint is declared idempotent. Default: `nil`, which means that the method decides
-/// (``HTTPTypes/HTTPRequest/Method/isIdempotent``).
+/// (RFC 9110 §9.2.2).
 ///
 /// Middlewares and transports read it through ``CallContext/isRepeatable(_:)`` before they repeat a request.
 package enum IdempotenceKey: ContextKey {

@@ -8,8 +8,8 @@ public struct ErrorTexts: Sendable {
     self.text = text
   }
 
-  /// English texts. For a rejection with a status of 4xx, or in an envelope, the server's message if there is one: other
-  /// statuses often come with the text of a proxy or of a crash.
+  /// English texts. For a rejection with a status of 4xx, or in an envelope, the server's message if there is one:
+  /// other statuses often come with the text of a proxy or of a crash.
   public static let english = ErrorTexts { error in
     switch error.code {
     case .invalidRequest: "This request could not be prepared."

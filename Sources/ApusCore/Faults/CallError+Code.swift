@@ -11,8 +11,8 @@ extension CallError {
     /// Apus refused to start or to continue the call.
     ///
     /// The id is in use, required credentials are missing, the account has changed, or the transport is shut down. With
-    /// ``CallError/isThrottled`` the refusal is temporary: a circuit is open, the rate limit is exhausted for too long, or
-    /// a queue is full.
+    /// ``CallError/isThrottled`` the refusal is temporary: a circuit is open, the rate limit is exhausted for too long,
+    /// or a queue is full.
     case refused
     /// The device has no network.
     case offline
@@ -26,8 +26,8 @@ extension CallError {
     case timeout
     /// The call was cancelled or superseded; ``CallError/cancellation`` says why.
     case cancelled
-    /// The connection was lost during the exchange. With a status of 2xx: the server responded with success before it had
-    /// all content (body), and the rest was not sent.
+    /// The connection was lost during the exchange. With a status of 2xx: the server responded with success before it
+    /// had all content (body), and the rest was not sent.
     case connectionLost
     /// The response breaks the rules of HTTP, or is a redirect that is not followed: a loop, a forbidden target or no
     /// target. Also for a URL that a response named, for example that of the next page, and that cannot be used.

@@ -6,8 +6,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   /// The code of the ``CallError`` that this error becomes.
   ///
   /// Transports use `offline`, `hostNotFound`, `connectionFailed`, `tls`, `connectionLost`, `malformedResponse`,
-  /// `contentTooLarge` and `timeout`; `refused` if they accept no request now, because they are shut down or their queue
-  /// is full; and `invalidRequest` if they cannot send the message.
+  /// `contentTooLarge` and `timeout`; `refused` if they accept no request now, because they are shut down or their
+  /// queue is full; and `invalidRequest` if they cannot send the message.
   public var code: CallError.Code
   /// The phase in which the time limit passed, for the code `timeout`. Default: `nil`, the phase of the call.
   public var phase: CallPhase?
@@ -29,7 +29,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - code: the kind of failure, see ``code``.
-  ///   - phase: the phase in which the time limit passed, for the code `timeout`. Default: `nil`, the phase of the call.
+  ///   - phase: the phase in which the time limit passed, for the code `timeout`. Default: `nil`, the phase of the
+  ///     call.
   ///   - requestState: whether the request was sent.
   ///   - detail: details for logs, without secrets. Default: none.
   ///   - underlying: the platform's own error. Default: `nil`.

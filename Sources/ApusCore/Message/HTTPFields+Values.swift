@@ -3,8 +3,8 @@ package import HTTPTypes
 extension HTTPFields {
   /// Returns the value of a field that a message has once, such as a date, or `nil` if there is none.
   ///
-  /// Such a value may contain commas, so that several fields must not be joined (RFC 9110 §5.3). Equal ones count as one,
-  /// because proxies repeat fields; of different ones none counts.
+  /// Such a value may contain commas, so that several fields must not be joined (RFC 9110 §5.3). Equal ones count as
+  /// one, because proxies repeat fields; of different ones none counts.
   package func single(_ name: HTTPField.Name) -> String? {
     var found: String?
     for field in self[fields: name] {
@@ -14,7 +14,7 @@ extension HTTPFields {
     return found
   }
 
-  /// Returns the values of the fields with a case-insensitive name, joined by commas (RFC 9110 §5.3), or `nil` if there is
-  /// none or the name is not a token.
+  /// Returns the values of the fields with a case-insensitive name, joined by commas (RFC 9110 §5.3), or `nil` if there
+  /// is none or the name is not a token.
   package func value(of name: String) -> String? { HTTPField.Name(name).flatMap { self[$0] } }
 }

@@ -46,8 +46,8 @@ public struct ReceivedPart: Sendable, Hashable {
     (self.fields, self.content) = (fields, content)
   }
 
-  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name are
-  /// joined by commas.
+  /// Returns the value of a field (header) by its case-insensitive name. The values of several fields with that name
+  /// are joined by commas.
   ///
   /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
   public func field(_ name: String) -> String? { fields.value(of: name) }

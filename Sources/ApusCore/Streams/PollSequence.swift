@@ -5,14 +5,20 @@ struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable 
   private let request: @Sendable (Cursor?) -> Request<Value>
   private let cursor: @Sendable (Value) -> Cursor?
 
-  private let interval: Duration
+  private var interval = Duration.seconds(1)
 
   init(
     client: Client, from first: Cursor?, of request: @escaping @Sendable (Cursor?) -> Request<Value>,
-    next cursor: @escaping @Sendable (Value) -> Cursor?, interval: Duration
+    next cursor: @escaping @Sendable (Value) -> Cursor?
   ) {
     (self.client, self.first, self.request, self.cursor) = (client, first, request, cursor)
-    self.interval = interval
+  }
+
+  /// Sets the minimum time between the starts of two calls.
+  func waiting(atLeast interval: Duration) -> PollSequence {
+    var polls = self
+    polls.interval = interval
+    return polls
   }
 
   /// Returns an iterator that begins at the first cursor.
@@ -124,8 +130,8 @@ extension Client {
   /// temporary error of a request that may have been sent, unless its method is safe or its endpoint is marked
   /// `.idempotent()`. Cancelling the task ends the sequence with the code `cancelled`.
   ///
-  /// A server may hold a request for up to 10 minutes: unless the endpoint sets a `timeout`, that is the limit of a call,
-  /// and an attempt has no limit of its own.
+  /// A server may hold a request for up to 10 minutes: unless the endpoint sets a `timeout`, that is the limit of a
+  /// call, and an attempt has no limit of its own.
   ///
   /// With a scheduler a long poll holds a permit while it waits. Mark its endpoint with `.unscheduled()` if there are
   /// several.
@@ -142,6 +148,6 @@ extension Client {
     from cursor: Cursor? = nil, of endpoint: @escaping @Sendable (Cursor?) -> E, interval: Duration = .seconds(1),
     next: @escaping @Sendable (E.Value) -> Cursor?
   ) -> some AsyncSequence<E.Value, CallError> & Sendable {
-    PollSequence(client: self, from: cursor, of: { endpoint($0).described }, next: next, interval: interval)
+    PollSequence(client: self, from: cursor, of: { endpoint($0).described }, next: next).waiting(atLeast: interval)
   }
 }

@@ -28,8 +28,8 @@ public struct PinnedHost: Sendable, Hashable {
   ///     internationalized names are converted to ASCII.
   ///   - keys: the SHA-256 hashes of the keys in use, in Base64 as shown by `openssl` and browsers.
   ///   - backup: the hashes of backup keys. Without a backup, the loss of a key would lock out all clients.
-  /// - Throws: an error with a description if `host` is not a host, a hash is not 32 bytes of Base64, `keys` is empty, or
-  ///   `backup` contains only keys that are also in `keys`.
+  /// - Throws: an error with a description if `host` is not a host, a hash is not 32 bytes of Base64, `keys` is empty,
+  ///   or `backup` contains only keys that are also in `keys`.
   public init(_ host: String, keys: [String], backup: [String]) throws {
     self.host = try PinnedName.pinning(host)
     var inUse = Set<Data>()

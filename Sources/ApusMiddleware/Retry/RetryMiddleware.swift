@@ -162,7 +162,7 @@ extension Endpoint {
   /// effect as sending it once. If it is unknown whether an idempotent request arrived, it may be resent, by a retry or
   /// by a transport that finds its connection closed.
   ///
-  /// Default: determined by the method (``HTTPTypes/HTTPRequest/Method/isIdempotent``). A call with an idempotency key
+  /// Default: determined by the method (RFC 9110 §9.2.2). A call with an idempotency key
   /// may be resent in any case.
   public func idempotent(_ isIdempotent: Bool = true) -> Request<Value> {
     setting(IdempotenceKey.self, isIdempotent)

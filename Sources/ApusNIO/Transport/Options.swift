@@ -57,8 +57,8 @@ extension NIOTransport {
     /// Whether gzip and deflate are offered to servers and decoded, within ``limits``. Messages with their own
     /// `Accept-Encoding` are sent unchanged, and their responses are not decoded. Default: `true`.
     ///
-    /// Up to 4 KiB that follow complete gzip content, such as a line end or padding, are skipped, and the trace says how
-    /// many. They are an error if the response has a digest (RFC 9530).
+    /// Up to 4 KiB that follow complete gzip content, such as a line end or padding, are skipped, and the trace says
+    /// how many. They are an error if the response has a digest (RFC 9530).
     public var decompressesContent = true
     /// The proxy. Default: none.
     public var proxy = ProxyMode.none

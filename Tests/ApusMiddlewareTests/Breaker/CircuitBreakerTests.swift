@@ -75,30 +75,39 @@ struct CircuitBreakerTests {
   static let bad = [500, 502, 503, 504].map { Row(name: "\($0)", answer: .status($0), opens: .endpoint) }
   static let errors = [
     error(.offline, .notSent, nil), error(.refused, .notSent, nil), error(.invalidRequest, .notSent, nil),
-    error(.contentTooLarge, .responded, nil), error(.timeout, in: .waiting, .notSent, nil),
+    error(.contentTooLarge, .responded, nil), timeout(in: .waiting, .notSent, nil),
     error(.malformedResponse, .responded, nil),
     error(.hostNotFound, .notSent, .origin), error(.connectionFailed, .notSent, .origin),
-    error(.tls, .notSent, .origin), error(.timeout, in: .connecting, .notSent, .origin),
+    error(.tls, .notSent, .origin), timeout(in: .connecting, .notSent, .origin),
     error(.connectionLost, .maybeSent, .endpoint),
     // No time has passed for the server.
-    error(.timeout, in: .connecting, .maybeSent, nil), error(.timeout, in: .awaitingHead, .maybeSent, nil),
-    error(.timeout, in: .receiving, .responded, nil),
+    timeout(in: .connecting, .maybeSent, nil), timeout(in: .awaitingHead, .maybeSent, nil),
+    timeout(in: .receiving, .responded, nil),
     Row(name: "another error", answer: .failure(CancellationError()), opens: nil),
   ]
   static let others = [TransportError.Source.content, .credentials, .trafficControl].flatMap { subject in
     [
       error(.connectionLost, .maybeSent, nil, of: subject), error(.malformedResponse, .responded, nil, of: subject),
-      error(.connectionFailed, .notSent, nil, of: subject),
-      error(.timeout, in: .connecting, .notSent, nil, of: subject),
+      error(.connectionFailed, .notSent, nil, of: subject), timeout(in: .connecting, .notSent, nil, of: subject),
     ]
   }
 
   private static func error(
-    _ code: CallError.Code, in phase: CallPhase? = nil, _ state: RequestState, _ opens: BreakerGrouping?,
-    of subject: TransportError.Source = .server
+    _ code: CallError.Code, _ state: RequestState, _ opens: BreakerGrouping?,
+    of source: TransportError.Source = .server
   ) -> Row {
-    let error = TransportError(code, in: phase, requestState: state).attributed(to: subject)
-    return Row(name: "\(code) \(phase, default: "") (\(state)) of \(subject)", answer: .failure(error), opens: opens)
+    row(TransportError(code, requestState: state).attributed(to: source), opens)
+  }
+
+  private static func timeout(
+    in phase: CallPhase, _ state: RequestState, _ opens: BreakerGrouping?, of source: TransportError.Source = .server
+  ) -> Row {
+    row(TransportError(.timeout, in: phase, requestState: state).attributed(to: source), opens)
+  }
+
+  private static func row(_ error: TransportError, _ opens: BreakerGrouping?) -> Row {
+    let phase = error.phase.map { " while \($0)" } ?? ""
+    return Row(name: "\(error)\(phase) of \(error.source)", answer: .failure(error), opens: opens)
   }
 
   @Test(
