@@ -88,10 +88,11 @@ struct World: Sendable {
     app.use(staging.client.environment)
     accounts = LiveAccountsService(client: staging.client, credentials: staging.tokens)
     friends = LiveFriendsService(client: app)
+    let key = staging.apiKey
     movies = LiveMoviesService(
       client: try Client(baseURL: staging.url("/3")) {
         $0.apply(.app)
-        $0.authentication = .apiKey(staging.apiKey, queryParameter: "api_key")
+        $0.authentication = .apiKey(key, queryParameter: "api_key")
       })
     user = User(email: "ada.\(UInt32.random(in: 0 ... .max))@example.com")
     browserAppFolder = try TemporaryFolder()

@@ -40,7 +40,7 @@ struct RateLimiterStateTests {
     var (now, sent) = (MonotonicInstant(sinceStart: .zero), [MonotonicInstant]())
     for call in 0..<400 {
       // After an idle time the bucket is full again.
-      if call.isMultiple(of: 150) { now = now.advanced(by: period * 3) }
+      if call.isMultiple(of: 200) { now = now.advanced(by: period * 3) }
       now = bucket.availability(of: 1, at: now)
       bucket.take(1, at: now)
       sent.append(now)
