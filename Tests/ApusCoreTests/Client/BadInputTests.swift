@@ -35,7 +35,7 @@ struct BadInputTests {
       reading("below a key path", Request<Film>.get("/x").at("data.film")),
       reading("in an envelope", Request<Film>.get("/x").enveloped(EnvelopeFormat())),
       reading("in snake case", Request<Film>.get("/x").json(.snakeCase)),
-      reading("by status", Request<Film>.get("/x").mapped(by: .byStatus([200: .decoded]))),
+      reading("by status", Request<Film>.get("/x").mapped(by: ResponseMapping<Film>.byStatus([200: .decoded]))),
       Reading(testDescription: "as the call says") { api in
         await failure { try await api.send(Request<Content>.get("/x"), as: Film.self) }
       },

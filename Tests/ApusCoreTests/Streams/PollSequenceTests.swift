@@ -112,7 +112,8 @@ struct PollSequenceTests {
     bench.stub.onAny(reply: reply)
     var values = polls(of: bench).makeAsyncIterator()
     #expect(await values.failure() != nil)
-    #expect(try await values.next() == nil)
+    let end = try await values.next(isolation: #isolation)
+    #expect(end == nil)
     #expect(bench.stub.exchanges.count == 1)
   }
 
@@ -142,7 +143,8 @@ struct PollSequenceTests {
     var values = polls(of: bench).makeAsyncIterator()
     _ = try await values.next()
     #expect(await values.failure()?.status == 404)
-    #expect(try await values.next() == nil)
+    let end = try await values.next(isolation: #isolation)
+    #expect(end == nil)
     bench.stub.on(.post, "/changes", replies: [reply(1, cursor: "a"), .status(503)])
     let posting = bench.api.poll(
       of: { (_: String?) in Request<Changes>.post("/changes") }, interval: .zero, next: \.cursor)
