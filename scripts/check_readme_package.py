@@ -14,7 +14,7 @@ it then passes the traits of Apus to the compiler in another order, as it does w
 is compiled again: a second build that compiles more than the program fails. The check also builds one small module
 several times with TRAIT switched on, and prints how often it was compiled again.
 
-Packages are built in .build-readme, or in FOLDER. With APUS_ONE_BUILD=1 they share the package's own build folder, so
+Packages are built in .build-readme, or in FOLDER. With APUS_SCRATCH they share the package's own build folder, so
 that dependencies are not compiled again.
 """
 
@@ -126,8 +126,8 @@ def write(variant, folder):
 def build(folder, *other):
     """Builds a package with a plain `swift build`; returns what it compiled besides the program."""
     shared = []
-    if os.environ.get("APUS_ONE_BUILD") == "1":
-        shared = ["--scratch-path", os.path.join(ROOT, os.environ.get("APUS_SCRATCH", ".build")),
+    if "APUS_SCRATCH" in os.environ:
+        shared = ["--scratch-path", os.path.join(ROOT, os.environ["APUS_SCRATCH"]),
                   *os.environ.get("APUS_BUILD_FLAGS", "").split()]
     # Users do not have the variable with which the scripts make the order of the traits constant.
     environment = {name: value for name, value in os.environ.items() if name != "SWIFT_DETERMINISTIC_HASHING"}

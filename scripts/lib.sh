@@ -5,14 +5,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROOT="$PWD"
 
 # The build folder and flags of a plain debug build. CI sets both to the coverage build, so that checks that only read
-# compiled modules (API text, documentation, Apple stubs) need no separate build.
+# compiled modules (API text, documentation, Apple stubs) need no separate build. The tests of the nested packages Tools
+# and Examples are built there as well: they compile Apus and shared dependencies with the same flags, so once.
 SCRATCH="${APUS_SCRATCH:-.build}"
 read -r -a BUILD_FLAGS <<<"${APUS_BUILD_FLAGS:-}"
-
-# Each nested package has its own build folder. With APUS_ONE_BUILD=1 they use the package's, so that Apus and shared
-# dependencies are compiled once.
-NESTED=()
-if [[ "${APUS_ONE_BUILD:-0}" == 1 ]]; then NESTED=(--scratch-path "$ROOT/$SCRATCH"); fi
 
 die() { # prints one line to standard error and exits
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
@@ -60,7 +56,7 @@ build_library() {
 
 # Builds a nested package; with --show-bin-path, prints the folder of the products instead.
 build_nested() {
-  swift build --package-path "$1" ${NESTED[@]+"${NESTED[@]}"} ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
+  swift build --package-path "$1" --scratch-path "$ROOT/$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
 }
 
 # Builds the guides in the build folder of the tool, with the same versions of dependencies, so that only the guides are
