@@ -5,8 +5,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROOT="$PWD"
 
 # The build folder and flags of a plain debug build. CI sets both to the coverage build, so that checks that only read
-# compiled modules (API text, documentation, Apple stubs) need no separate build. The tests of the nested packages Tools
-# and Examples are built there as well: they compile Apus and shared dependencies with the same flags, so once.
+# compiled modules (API text, documentation, Apple stubs) need no separate build. The nested packages Tools, Examples
+# and Tests/Guides are built there as well: they compile Apus and shared dependencies with the same flags, so once.
 SCRATCH="${APUS_SCRATCH:-.build}"
 read -r -a BUILD_FLAGS <<<"${APUS_BUILD_FLAGS:-}"
 
@@ -57,15 +57,6 @@ build_library() {
 # Builds a nested package; with --show-bin-path, prints the folder of the products instead.
 build_nested() {
   swift build --package-path "$1" --scratch-path "$ROOT/$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
-}
-
-# Builds the guides in the build folder of the tool, with the same versions of dependencies, so that only the guides are
-# compiled. With APUS_ONE_BUILD=1 both use the package's.
-GUIDES=(--package-path Tests/Guides --scratch-path "$ROOT/Tools/.build")
-if [[ "${APUS_ONE_BUILD:-0}" == 1 ]]; then GUIDES=(--package-path Tests/Guides "${NESTED[@]}"); fi
-build_guides() {
-  if [[ -f Tools/Package.resolved ]]; then cp Tools/Package.resolved Tests/Guides/; fi
-  swift_build "${GUIDES[@]}" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} --build-tests
 }
 
 # Builds the tests of the macros in a build folder of their own, because nothing else needs swift-syntax, and without
