@@ -62,8 +62,7 @@ build_nested() {
 # Builds the tests of the macros in a build folder of their own, because nothing else needs swift-syntax, and without
 # coverage, which counts the lines that the package's own tests reach.
 build_macros() {
-  run_build "the tests of the macros" swift build --package-path Tests/Macros --build-tests -debug-info-format none \
-    --disable-index-store
+  run_build "the tests of the macros" swift build --package-path Tests/Macros --build-tests -debug-info-format none
 }
 
 # Runs a build, and says what it is doing: on a terminal in one line, elsewhere every 20 seconds. Prints the output of a

@@ -20,7 +20,7 @@ private struct Film: Decodable, Sendable, Equatable { var title: String }
     #expect(films.skipped.map(\.index) == [1, 2, 4, 5, 6])
     #expect(
       films.skipped[0].description
-        == "item 1: expected String, found a number (line 1, column 25, byte 24) at [1].title")
+        == "element 1: expected String, found a number (line 1, column 25, byte 24) at [1].title")
     #expect(films.skipped.allSatisfy { $0.error is DecodingError && !$0.description.contains("secret") })
   }
 

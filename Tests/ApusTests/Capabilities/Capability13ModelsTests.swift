@@ -70,7 +70,7 @@ struct Capability13ModelsTests {
     #expect(lossy.skipped.map(\.index) == [1])
     #expect(
       lossy.skipped.map(\.description) == [
-        "item 1: a key is missing from the object (line 1, column \(json.utf8.count + 3), byte \(json.utf8.count + 2)) at [1].name"
+        "element 1: a key is missing from the object (line 1, column \(json.utf8.count + 3), byte \(json.utf8.count + 2)) at [1].name"
       ])
   }
 }

@@ -18,7 +18,7 @@ struct UnreadableFileTests {
         #expect(chmod(bench.path, 0) == 0)
         let process = try TransferProcess("unreadable", server.origin + UploadServer.path, bench.path, way)
         let line = await process.line { _ in true }
-        #expect(line == "error encoding notSent the file cannot be sent: it is not readable")
+        #expect(line == "error encoding notSent the file \(bench.path) cannot be sent: it is not readable")
         #expect(server.exchanges.isEmpty)
       }
     }
@@ -72,7 +72,7 @@ struct UnreadableFileTests {
         let plain = await failure { try await bench.api.send(film) }
         let resumable = await failure { try await bench.api.upload(film, by: .tus()) }
         #expect(plain?.code == .encoding && resumable?.code == .encoding)
-        #expect(plain?.detail.hasPrefix("the file cannot be sent: ") == true && plain?.detail == resumable?.detail)
+        #expect(plain?.detail.hasPrefix("the file \(folder + path) cannot be sent: ") == true && plain?.detail == resumable?.detail)
         #expect(server.exchanges.isEmpty)
       }
     }
