@@ -127,7 +127,8 @@ def build(folder, *other):
     """Builds a package with a plain `swift build`; returns what it compiled besides the program."""
     shared = []
     if "APUS_SCRATCH" in os.environ:
-        shared = ["--scratch-path", os.path.join(ROOT, os.environ["APUS_SCRATCH"]),
+        # Without the flag SwiftPM takes the plan of the package that was built in the folder last.
+        shared = ["--scratch-path", os.path.join(ROOT, os.environ["APUS_SCRATCH"]), "--disable-build-manifest-caching",
                   *os.environ.get("APUS_BUILD_FLAGS", "").split()]
     # Users do not have the variable with which the scripts make the order of the traits constant.
     environment = {name: value for name, value in os.environ.items() if name != "SWIFT_DETERMINISTIC_HASHING"}

@@ -49,14 +49,20 @@ library_targets() {
   done
 }
 
+# Builds in the folder that several packages share. SwiftPM would otherwise take the plan of the package that was built
+# there last, and report success for a package of which it has built nothing.
+shared_build() {
+  swift build --disable-build-manifest-caching "$@"
+}
+
 # Builds the library for debugging, quietly unless it fails.
 build_library() {
-  run_quietly swift build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
+  run_quietly shared_build --scratch-path "$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"}
 }
 
 # Builds a nested package; with --show-bin-path, prints the folder of the products instead.
 build_nested() {
-  swift build --package-path "$1" --scratch-path "$ROOT/$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
+  shared_build --package-path "$1" --scratch-path "$ROOT/$SCRATCH" ${BUILD_FLAGS[@]+"${BUILD_FLAGS[@]}"} "${@:2}"
 }
 
 # Builds the tests of the macros in a build folder of their own, because nothing else needs swift-syntax, and without

@@ -4,7 +4,7 @@ package import HTTPTypes
 /// masked.
 public struct Redaction: Sendable {
   /// The text that replaces a masked value.
-  package static let mask = "██"
+  public static let mask = "██"
 
   /// The names of fields (headers) whose values are shown, in lower case. All others are masked.
   public var shownFields: Set<String>

@@ -105,7 +105,7 @@ public struct ConformanceReply: Sendable {
   }
 
   /// Creates a complete response with `Content-Length`.
-  package static func status(
+  public static func status(
     _ status: Int, fields: HTTPFields = [:], content: String = ""
   ) -> ConformanceReply {
     var fields = fields

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.runtime.clock = clock }
+/// let api = Client(baseURL: "https://example.test", transport: stub) { $0.clock = clock }
 /// let user = try await api.send(.user(7))      // retried after seconds that take no time
 /// ```
 ///

@@ -36,7 +36,7 @@ struct Capability38TestKitTests {
   func retry() async throws {
     let (stub, clock) = (StubTransport(), ManualClock())
     stub.on(.get, "/a", replies: [.status(503), .status(503, fields: ["Retry-After": "20"]), .text("a")])
-    let api = Client(baseURL: "https://example.test", transport: stub) { $0.settings.runtime.clock = clock }
+    let api = Client(baseURL: "https://example.test", transport: stub) { $0.clock = clock }
     #expect(try await api.send(Request<String>.get("/a")) == "a")
     #expect(stub.exchanges.map(\.status) == [503, 503, 200])
     #expect(clock.now >= MonotonicInstant(sinceStart: .seconds(20)))
@@ -47,7 +47,7 @@ struct Capability38TestKitTests {
     let (stub, clock) = (StubTransport(), ManualClock())
     let api = Client(baseURL: "https://example.test", transport: stub) {
       $0.apply(.app)
-      $0.settings.runtime.clock = clock
+      $0.clock = clock
       $0.retryBudget = .unlimited
       $0.breaker = nil
     }
@@ -67,7 +67,7 @@ struct Capability38TestKitTests {
     stub.on(.get, "/a", reply: .stalled)
     stub.on(.get, "/b", reply: .pieces(["a", "b"]).stalled(after: 1))
     let api = Client(baseURL: "https://example.test", transport: stub) {
-      $0.settings.runtime.clock = clock
+      $0.clock = clock
       $0.retry = .none
     }
     for path: RequestPath in ["/a", "/b"] {
@@ -83,7 +83,7 @@ struct Capability38TestKitTests {
     stub.on(.get, "/held", reply: .text("held").waiting(for: gate))
     stub.on(.get, "/busy", replies: [.status(503, fields: ["Retry-After": "3600"]), .text("done")])
     let api = Client(baseURL: "https://example.test", transport: stub) {
-      $0.settings.runtime.clock = clock
+      $0.clock = clock
       $0.timeout = nil
       $0.retry.serverDelay = .honored(upTo: .seconds(7200))
     }

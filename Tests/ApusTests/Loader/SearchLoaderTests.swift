@@ -5,7 +5,7 @@ import Testing
 @MainActor @Suite("SearchLoader")
 struct SearchLoaderTests {
   private let stub = StubTransport()
-  private let clock = ManualClock()
+  private let clock = ManualClock(.manual)
   private let search: SearchLoader<String, String>
 
   init() {

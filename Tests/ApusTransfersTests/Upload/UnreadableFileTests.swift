@@ -72,7 +72,9 @@ struct UnreadableFileTests {
         let plain = await failure { try await bench.api.send(film) }
         let resumable = await failure { try await bench.api.upload(film, by: .tus()) }
         #expect(plain?.code == .encoding && resumable?.code == .encoding)
-        #expect(plain?.detail.hasPrefix("the file \(folder + path) cannot be sent: ") == true && plain?.detail == resumable?.detail)
+        #expect(
+          plain?.detail.hasPrefix("the file \(folder + path) cannot be sent: ") == true
+            && plain?.detail == resumable?.detail)
         #expect(server.exchanges.isEmpty)
       }
     }

@@ -30,7 +30,7 @@ struct BrowserSignInScene: Scene {
       Claim(
         name: "browser-token", server: server, subject: "GET /accounts/me",
         expected: Server.fingerprint(of: .tokens(try await app.tokens())), summary: Claim.credentials),
-      .app("cancelled-sign-in", "error of the cancelled sign-in", expected: "access_denied", shown: cancellation),
+      .app("cancelled-sign-in", "error of the cancelled sign-in", expected: "accessDenied", shown: cancellation),
     ]
   }
 
@@ -41,7 +41,7 @@ struct BrowserSignInScene: Scene {
       return "none"
     } catch let error as OAuthError where error.isCancellation {
       stage.note("\(error)")
-      return error.code.rawValue
+      return "\(error.code)"
     }
   }
 

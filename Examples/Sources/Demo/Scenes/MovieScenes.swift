@@ -179,9 +179,10 @@ struct LoaderScene: Scene {
 
   func play(in world: World) async throws -> [Claim] {
     let (stage, log) = (world.stage, world.staging.log)
+    let key = MemoryCredentialsStore(token: world.staging.apiKey)
     let client = try Client(baseURL: world.staging.url("/3")) {
       $0.apply(.app)
-      $0.authentication = .apiKey(world.staging.apiKey, queryParameter: "api_key")
+      $0.authentication = .apiKey(key, queryParameter: "api_key")
     }
     let model = await MoviesModel(service: LiveMoviesService(client: client))
     let films = await loader(of: model)
