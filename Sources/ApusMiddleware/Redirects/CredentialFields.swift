@@ -88,7 +88,7 @@ extension Environment {
   /// The names of query parameters that carry secrets. Default: none.
   ///
   /// A redirect to another origin that repeats such a parameter is followed without it. The parameter of
-  /// ``Authentication/apiKey(_:queryParameter:origins:)`` is included. For fields use ``RawField/isSensitive``.
+  /// `Authentication.apiKey(_:queryParameter:)` is included. For fields use ``RawField/isSensitive``.
   public var sensitiveParameters: Set<String> {
     get { values[SensitiveParameters.self] }
     set { values[SensitiveParameters.self] = newValue }

@@ -4,7 +4,7 @@ import ApusMiddleware
 
 extension OAuthClient {
   /// Prepares an authorization with a code (RFC 6749 §4.1) and PKCE (RFC 7636, S256). For web apps and other programs that
-  /// open the page and receive the redirect themselves; ``signIn(scopes:redirect:browser:options:)`` does both.
+  /// open the page and receive the redirect themselves; ``signIn(scopes:redirect:browser:parameters:)`` does both.
   ///
   /// If the server supports pushed authorization requests, the request is pushed (RFC 9126).
   ///

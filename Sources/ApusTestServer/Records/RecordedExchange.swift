@@ -69,7 +69,7 @@ public struct RecordedRequest: Sendable, Hashable {
   package let fields: FieldLines
   /// The trailers of chunked content; empty until the content is complete.
   package internal(set) var trailers: FieldLines = [:]
-  /// The first bytes of the content (the body) received so far, at most ``TestServer/Options/contentLimit`` of them.
+  /// The first bytes of the content (the body) received so far, up to the limit of ``TestServer/Options``.
   public internal(set) var content: [UInt8] = []
   /// The number of content bytes received so far, without chunk framing, whether kept or not.
   public internal(set) var contentLength = 0

@@ -25,7 +25,7 @@ private struct GetLog: Endpoint {
 }
 
 private struct GetFile: Endpoint {
-  var request: Request<JSONStream<Item>> { .method(.get, "/file", query: ["id": 7]) }
+  var request: Request<LineStream> { .method(.get, "/file", query: ["id": 7]) }
 }
 
 private enum StreamedItemAPI: Endpoint {
