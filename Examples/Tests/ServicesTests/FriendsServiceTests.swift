@@ -87,7 +87,7 @@ import Testing
     stub.on(.post, "/v1/friends", reply: .json(#"{"detail":"out of order"}"#, status: 500))
     let error = await #expect(throws: CallError.self) { try await friends.add(NewFriend(name: "Grace")) }
     #expect(error?.status == 500)
-    #expect(error?.errorDescription == "out of order")
+    #expect(error?.errorDescription == "The server has a problem. Try again later.")
   }
 
   @Test("Removing a friend from all groups sends null")
