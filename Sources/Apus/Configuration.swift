@@ -10,7 +10,7 @@ public struct Configuration: Sendable {
   /// The server: base URL, common fields (headers) and query parameters, authentication.
   public var environment: Environment
   /// All settings that apps seldom change, such as the executor. ``json``, ``envelope``, ``contentLimit``,
-  /// ``errorTexts``, ``observers``, ``clock`` and ``coalesces`` are parts of it.
+  /// ``errorTexts``, ``observers``, ``clock`` and ``coalesces`` are among them.
   public var settings = ClientSettings()
   /// The limit of a whole call that sets none (`.timeout(_:)`); `nil`: no limit. Default: 30 seconds.
   ///

@@ -14,11 +14,11 @@ package struct FileError: Error, Hashable, Sendable {
     case system(Int32)
     /// A symbolic link, a folder, a pipe, a socket or a device is in place of a file, or a file in place of a folder.
     case notAFile
-    /// It belongs to another user.
+    /// The file belongs to another user.
     case foreignOwner
     /// Other users can access it.
     case accessibleToOthers
-    /// It is larger than the limit.
+    /// The file is larger than the limit.
     case tooLarge
   }
 

@@ -125,8 +125,8 @@ extension CallError {
     }
   }
 
-  /// Whether Apus held the call back to protect the server or the app: a circuit is open, a rate limit is exhausted or
-  /// a queue is full. Retry later, or after ``retryAfter``. The code is then `refused`.
+  /// Whether Apus refused the call for now, to protect the server or the app: a circuit is open, a rate limit is
+  /// exhausted or a queue is full. Retry later, or after ``retryAfter``. The code is then `refused`.
   public var isThrottled: Bool { code == .refused && storage.failure.subject == .trafficControl }
 
   /// The failed attempts in order, see ``Trace/failedAttempts``.

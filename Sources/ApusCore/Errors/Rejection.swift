@@ -46,7 +46,7 @@ public struct Rejection: Sendable {
   /// The content as the type declared by the endpoint, see ``Endpoint/rejecting(as:)``.
   package let value: (any Sendable)?
 
-  /// Whether it was read from an envelope, at the places that the endpoint declares.
+  /// Whether the rejection was read from an envelope, at the places that the endpoint declares.
   var isEnveloped = false
 
   /// The message, if it is meant for people.

@@ -207,7 +207,7 @@ public struct CallContext: Sendable {
 
 extension CallContext {
   /// Whether a message of this call may be sent more than once: because its method is idempotent, unless the endpoint
-  /// declares otherwise (`IdempotenceKey`), or because it carries an idempotency key. Whether its content can be
+  /// declares otherwise (`.idempotent(_:)`), or because it carries an idempotency key. Whether its content can be
   /// replayed is a separate condition (``MessageContent/isReplayable``).
   ///
   /// - Parameter head: the head as it is sent. A redirect may have removed the idempotency key.

@@ -3,8 +3,8 @@ import ApusMiddleware
 
 /// The error of a sign-in, a refresh or a revocation.
 ///
-/// ``description`` is for logs: it names the step that failed and why, and contains no token, code or secret. Of a server's texts it contains only short names
-/// that no registry has: an error code, or a type of tokens.
+/// ``description`` is for logs: it names the step that failed and why, and contains no token, code or secret. Of
+/// a server's texts the description contains only short names that no registry has: an error code, or a type of tokens.
 public struct OAuthError: LoggableError, SelfRedacting {
   /// The kind of failure.
   public var code: Code { problem.code }

@@ -26,8 +26,8 @@ extension URLSessionTransport {
     public var allowsExpensiveNetworkAccess = true
     /// Whether networks in Low Data Mode may be used. Default: `true`.
     public var allowsConstrainedNetworkAccess = true
-    /// Whether messages wait for connectivity instead of failing as offline. Default: `false`;
-    /// `ConnectivityMiddleware` waits where the app can observe it.
+    /// Whether messages wait for connectivity instead of failing as offline. Default: `false`: with
+    /// `Configuration.connectivity` set, calls wait where the app can observe it.
     public var waitsForConnectivity = false
     /// The oldest accepted version of TLS. Default: 1.2.
     public var minimumTLSVersion = TLSVersion.tls12
