@@ -7,8 +7,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The properties of an object, as far as the server states them: in a list, with the content or without it, or when the
-/// object is stored.
+/// The properties of an object, as far as the server states them: in a list, with the content or without it, or when
+/// the object is stored.
 public struct S3ObjectInfo: Sendable, Hashable {
   /// The key.
   public let key: String

@@ -3,8 +3,8 @@ package import HTTPTypes
 extension HTTPFields {
   /// Returns the value of a field that a message has once, such as a date, or `nil` if there is none.
   ///
-  /// Such a value may contain commas, so that several fields must not be joined (RFC 9110 §5.3). Equal ones count as
-  /// one, because proxies repeat fields; of different ones none counts.
+  /// Such a value may contain commas, so that several fields must not be joined (RFC 9110 §5.3). Equal values
+  /// count once, because proxies repeat fields; different values count as none.
   package func single(_ name: HTTPField.Name) -> String? {
     var found: String?
     for field in self[fields: name] {

@@ -66,8 +66,8 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
 public enum Slot: Sendable, CaseIterable, Comparable {
   /// Tracing and logging: outermost, to see everything.
   case trace
-  /// Completing and checking requests, such as common fields and parameters: a message is complete before any middleware
-  /// compares, stores or repeats it.
+  /// Completing and checking requests, such as common fields and parameters: a message is complete before any
+  /// middleware compares, stores or repeats it.
   case validation
   /// The deadline of the whole call: outside all middlewares that wait, so that waiting counts.
   case timeout

@@ -4,7 +4,7 @@ import ApusMiddleware
 struct RecordChange: Sendable {
   /// Whether the user signs in or out. Waiting calls are then notified.
   let changesPrincipal: Bool
-  /// Whether the change creates what the store is kept in. If not, nothing is done without it.
+  /// Whether the change creates a missing file or key of the store. Otherwise nothing is changed if it is missing.
   let createsStore: Bool
   private let next: @Sendable (CredentialRecord) -> CredentialRecord?
 

@@ -73,8 +73,8 @@ public final class Connectivity: Sendable {
 
   /// Reports a status that the app knows, for example from another library.
   ///
-  /// The status is valid until there is other evidence from the platform or from a call. After `.offline`, calls wait or
-  /// are refused, depending on their ``ConnectivityPolicy``, for about 30 seconds from the first such call; then one
+  /// The status is valid until there is other evidence from the platform or from a call. After `.offline`, calls wait
+  /// or are refused, depending on their ``ConnectivityPolicy``, for about 30 seconds from the first such call; then one
   /// call is sent as a probe.
   public func report(_ status: ConnectivityStatus) {
     perform { $0.report(status) }

@@ -49,8 +49,8 @@ public protocol RefreshableCredentialsStore: CredentialsStore {
   /// A second refresher waits, reads the generation again and finds it replaced. The lease of a process that dies ends.
   ///
   /// The lease is not reentrant: work that asks for the lease again deadlocks. The work may read, replace and remove
-  /// the credentials. A store that only one process uses can keep its credentials in a ``MemoryCredentialsStore`` as well,
-  /// and use the lease of that store.
+  /// the credentials. A store that only one process uses can keep its credentials in a ``MemoryCredentialsStore`` as
+  /// well, and use the lease of that store.
   ///
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits; errors of the store.
   func withLock(_ work: @Sendable () async throws -> Void) async throws

@@ -2,9 +2,9 @@ import ApusCore
 
 /// A rate limit: a token bucket, given by its refill rate and its burst.
 ///
-/// Calls are spread evenly: after the burst, one call passes each time a token is refilled. By default no period exceeds
-/// the rate by more than a tenth, wherever the period begins: with `perSecond(100)` at most 110 calls pass within any
-/// second.
+/// Calls are spread evenly: after the burst, one call passes each time a token is refilled. By default no period
+/// exceeds the rate by more than a tenth, wherever the period begins: with `perSecond(100)` at most 110 calls pass
+/// within any second.
 public struct RateLimit: Sendable, Hashable {
   /// The time in which one token is refilled.
   let interval: Duration

@@ -44,8 +44,8 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
   ///   - pem: the private key as PEM.
   ///   - keyID: the name under which the server knows the public key. Default: `nil`, none.
   ///   - namesEndpoint: whether the audience (`aud`) of a signature is the URL to which it is sent, for servers that do
-  ///     not accept their issuer. Default: `false`, the issuer of the server, so that a signature for one server is worth
-  ///     nothing to another.
+  ///     not accept their issuer. Default: `false`, the issuer of the server, so that a signature for one server is
+  ///     worth nothing to another.
   /// - Throws: ``OAuthError`` with the code ``OAuthError/Code/invalidRequest``.
   public static func privateKey(
     pem: Secret, keyID: String? = nil, namesEndpoint: Bool = false

@@ -40,8 +40,8 @@ public struct TransferError: LoggableError {
     /// The content, its digest, its metadata or the endpoint cannot be transferred or stored, or ``Transfers`` lacks an
     /// account.
     case invalidRequest
-    /// The queue is closed, or it has no transfer with this identifier: it is complete, cancelled, of another account or
-    /// in another process.
+    /// The queue is closed, or it has no transfer with this identifier: it is complete, cancelled, of another account
+    /// or in another process.
     case notQueued
   }
 

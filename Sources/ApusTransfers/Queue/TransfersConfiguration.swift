@@ -35,9 +35,9 @@ public struct TransfersConfiguration: Sendable {
   ///
   /// - Parameters:
   ///   - type: the type. The content of its request has a known length and can be read several times.
-  ///   - uploadProtocol: the protocol that the server speaks. For a server that knows neither protocol, use `.ietf()`: an
-  ///     ordinary request, which cannot be resumed, and which the next process sends again if this one ends before the
-  ///     response has arrived.
+  ///   - uploadProtocol: the protocol that the server speaks. For a server that knows neither protocol, use `.ietf()`:
+  ///     an ordinary request, which cannot be resumed, and which the next process sends again if this one ends before
+  ///     the response has arrived.
   ///   - whenComplete: called with the result, also for transfers of an earlier process. If the process ends before the
   ///     closure returns, the next process sends nothing again, and calls it with the value of an empty response; if the
   ///     endpoint has no such value, the transfer fails with the reason `responseLost`, and is sent again if it is
