@@ -34,6 +34,8 @@ _ADDRESS = re.compile(r'url:\s*"(?P<address>[^"]+)"')
 _VERSION = re.compile(r'"(\d+\.\d+\.\d+[^"]*)"')
 # A step that compiles anything but the program.
 _COMPILED = re.compile(r"^\[\d+/\d+\] (?:Compiling|Emitting module) (?!user\b).*", re.M)
+# A step that compiles the program. Without such a step the output has another form, and says nothing.
+_PROGRAM = re.compile(r"^\[\d+/\d+\] (?:Compiling|Emitting module) user\b", re.M)
 # The trait that is switched on besides the default one, the small module, and how often it is built.
 TRAIT, MODULE, BUILDS = "ServiceLifecycle", "ApusJSON", 5
 _BRANCH = re.compile(r'branch:\s*"([^"]+)"')
@@ -124,7 +126,7 @@ def write(variant, folder):
 
 
 def build(folder, *other):
-    """Builds a package with a plain `swift build`; returns what it compiled besides the program."""
+    """Builds a package with a plain `swift build`; returns its output."""
     shared = []
     if "APUS_SCRATCH" in os.environ:
         # Without the flag SwiftPM takes the plan of the package that was built in the folder last.
@@ -132,7 +134,7 @@ def build(folder, *other):
                   *os.environ.get("APUS_BUILD_FLAGS", "").split()]
     # Users do not have the variable with which the scripts make the order of the traits constant.
     environment = {name: value for name, value in os.environ.items() if name != "SWIFT_DETERMINISTIC_HASHING"}
-    return _COMPILED.findall(run("swift", "build", "--package-path", folder, *shared, *other, env=environment))
+    return run("swift", "build", "--package-path", folder, *shared, *other, env=environment)
 
 
 def add_file(folder, number):
@@ -142,7 +144,10 @@ def add_file(folder, number):
 
 def check_second_build(folder):
     add_file(folder, 1)
-    compiled = build(folder)
+    output = build(folder)
+    if not _PROGRAM.search(output):
+        raise Problem("the output of a second `swift build` does not show that it compiled the program:\n" + output)
+    compiled = _COMPILED.findall(output)
     if compiled:
         raise Problem("a second `swift build` compiled more than the program:\n" + "\n".join(compiled[:10]))
 
@@ -154,7 +159,7 @@ def builds_with_another_trait(variant, folder):
     compiled = []
     for number in range(BUILDS):
         add_file(folder, number)
-        compiled.append(build(folder, "--target", MODULE))
+        compiled.append(_COMPILED.findall(build(folder, "--target", MODULE)))
     return sum(1 for it in compiled[1:] if it)
 
 

@@ -23,6 +23,8 @@ extension Folder {
   }
 
   private static func make(_ path: String) throws(FileError) {
+    // With a slash at its end the path would be its own parent.
+    let path = path.utf8.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     let place = FilePath(path)
     do throws(FileError) {
       try makeLast(place)
@@ -49,8 +51,8 @@ extension Folder {
     do throws(FileError) {
       parent = try Folder(place.folder)
     } catch {
-      // A folder that cannot be read can still be written to.
-      if error.number == EACCES { return }
+      // A folder that cannot be read, or that a sandbox denies, can still be written to.
+      if error.number == EACCES || error.number == EPERM { return }
       throw error
     }
     try parent.syncIfWritable()

@@ -65,7 +65,8 @@ class CheckReadmePackage(stand_ins.Scripts):
         # The clone has the version that the line asks for.
         swift = f'test "$1 $2 $3" = "build --package-path {self.path("work", "1")}" || test "$4" = --target || exit 1\n' \
                 'test -z "${SWIFT_DETERMINISTIC_HASHING:-}" || exit 1\n' \
-                f'git -C {self.path("work", "clones")}/*/apus rev-parse --quiet --verify refs/tags/0.1.0\n'
+                f'git -C {self.path("work", "clones")}/*/apus rev-parse --quiet --verify refs/tags/0.1.0\n' \
+                "echo '[1/2] Compiling user main.swift'\n"
         status, output = self.check(readme(WHOLE), swift, SWIFT_DETERMINISTIC_HASHING="1")
         self.assertEqual(status, 0, output)
         self.assertIn("a second build compiles nothing else", output)
@@ -73,7 +74,8 @@ class CheckReadmePackage(stand_ins.Scripts):
         self.assertIn("builds a program with Apus, ApusCredentials", output)
 
     def test_a_second_build_that_compiles_is_found(self):
-        status, output = self.check(readme(WHOLE), "echo '[3/5] Compiling ApusCore Client.swift'\n")
+        status, output = self.check(
+            readme(WHOLE), "echo '[2/5] Compiling user main.swift'\necho '[3/5] Compiling ApusCore Client.swift'\n")
         self.assertEqual(status, 1)
         self.assertIn("a second `swift build` compiled more than the program:\n[3/5] Compiling ApusCore", output)
 
@@ -81,8 +83,13 @@ class CheckReadmePackage(stand_ins.Scripts):
         status, output = self.check(readme(WHOLE), "echo '[3/5] Compiling user main.swift'\n")
         self.assertEqual(status, 0, output)
 
+    def test_a_build_whose_output_has_another_form_proves_nothing(self):
+        status, output = self.check(readme(WHOLE), "echo 'compiled user'\n")
+        self.assertEqual(status, 1)
+        self.assertIn("does not show that it compiled the program:\ncompiled user", output)
+
     def test_builds_with_another_trait_that_compile_are_counted(self):
-        swift = 'test "$4" = --target || exit 0\n' \
+        swift = "test \"$4\" = --target || { echo '[1/2] Compiling user main.swift'; exit 0; }\n" \
                 f"grep -q 'traits: \\[.defaults, \"ServiceLifecycle\"\\]' {self.path('work', 'traits', 'Package.swift')} || exit 1\n" \
                 "echo '[1/2] Compiling ApusJSON Parser.swift'\n"
         status, output = self.check(readme(LINE), swift)

@@ -91,23 +91,27 @@ public final class ManualClock: MonotonicClock {
       }
     } onCancel: {
       timeline.wake(throwing: CancellationError()) { $0.cancel(id: id).map { [$0] } ?? [] }
+      timeline.advanceWhileIdle()
     }
   }
 
   /// Advances the clock and wakes the tasks that slept until then, earliest first.
   public func advance(by duration: Duration) {
     timeline.wake { $0.advance(to: $0.now.advanced(by: duration)) }
+    timeline.advanceWhileIdle()
   }
 
   /// Advances the clock to an instant and wakes the tasks that slept until then. Does nothing if the clock is later.
   package func advance(to instant: MonotonicInstant) {
     timeline.wake { $0.advance(to: instant) }
+    timeline.advanceWhileIdle()
   }
 
   /// Advances the clock to the next wake-up time. Returns whether a task was sleeping.
   @discardableResult
   package func advanceToNextWake() -> Bool {
-    timeline.wake { $0.advanceToNextWake() } > 0
+    defer { timeline.advanceWhileIdle() }
+    return timeline.wake { $0.advanceToNextWake() } > 0
   }
 
   /// Waits until at least `count` tasks are sleeping, timeouts included. For a clock in ``Mode/manual``.
@@ -159,7 +163,8 @@ private final class ManualTimeline: Sendable {
     monitor.update(change)
   }
 
-  /// Resumes the sleepers that a change returns. Returns their number.
+  /// Resumes the sleepers that a change returns. Returns their number. The caller then calls `advanceWhileIdle()`: the
+  /// last job may have ended meanwhile, and has left the clock to this one.
   @discardableResult
   func wake(
     throwing error: (any Error)? = nil, _ change: (inout ManualClock.State) -> [ManualClock.Sleeper]
@@ -178,7 +183,9 @@ private final class ManualTimeline: Sendable {
 
   /// Advances the clock to the next wake-up time, again and again while all work waits.
   func advanceWhileIdle() {
-    while monitor.read({ $0.isIdle() }), wake({ $0.isIdle(besides: 1) ? $0.advanceToNextWake() : [] }) > 0 {}
+    while monitor.read({ $0.isIdle() }) {
+      wake { $0.isIdle(besides: 1) ? $0.advanceToNextWake() : [] }
+    }
   }
 
   func jobEnded() {

@@ -22,7 +22,8 @@ extension Ending {
     case .accessDenied: "The sign-in was declined."
     case .timedOut: "The sign-in was not finished in time."
     case .unsupported: "The authorization server cannot be used for this."
-    case .browserFailed: "The redirect of the browser cannot be received."
+    case .browserFailed: "The browser cannot be used for the sign-in."
+    case .invalidRequest where error.serverCode == nil: "The request of the sign-in cannot be made."
     default:
       error.serverCode == nil
         ? "The answer of the authorization server was refused." : "The authorization server refused the request."
