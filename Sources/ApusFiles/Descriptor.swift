@@ -19,10 +19,8 @@ package final class Descriptor: Sendable {
   }
 
   /// Opens a file for reading.
-  ///
-  /// - Parameter waits: whether opening a pipe waits for a program that writes to it. Default: `true`.
-  package static func reading(_ path: String, waits: Bool = true) throws(FileError) -> Descriptor {
-    try Descriptor(FilePath(path).name) { open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK)) }
+  package static func reading(_ path: String) throws(FileError) -> Descriptor {
+    try Descriptor(FilePath(path).name) { open(path, O_RDONLY | O_CLOEXEC) }
   }
 
   deinit {
@@ -41,7 +39,6 @@ package final class Descriptor: Sendable {
   package var size: Int64 { get throws(FileError) { Int64(try status().st_size) } }
   /// The number of names that the file has.
   package var linkCount: Int { get throws(FileError) { Int(try status().st_nlink) } }
-  package var isRegular: Bool { get throws(FileError) { try status().st_mode & S_IFMT == S_IFREG } }
 
   /// Refuses a file or folder of another kind or user.
   ///

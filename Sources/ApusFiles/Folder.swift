@@ -192,7 +192,7 @@ package struct Folder: Sendable {
 
   // MARK: The folder
 
-  /// Whether two folders are the same, whatever paths they were opened by.
+  /// Whether two folders are the same, also if they were opened by different paths.
   package func isSame(as other: Folder) throws(FileError) -> Bool {
     let (mine, theirs) = (try descriptor.status(), try other.descriptor.status())
     return mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino

@@ -6,7 +6,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What the machine knows of AWS: variables, files below the home folder and programs.
+/// The settings of AWS on this machine: variables, files below the home folder and programs.
 ///
 /// A value, so that tests and apps decide what an ``AWSCredentialsChain`` sees. ``system`` is that of the process.
 ///

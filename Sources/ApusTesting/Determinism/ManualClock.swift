@@ -189,7 +189,7 @@ private final class ManualTimeline: Sendable {
   }
 
   func jobEnded() {
-    // One step: a test that waits for the end of all jobs must find the clock advanced.
+    // In one step: a test that waits for the end of all jobs must find the clock advanced.
     wake { state in
       state.jobs -= 1
       return state.isIdle(besides: 1) ? state.advanceToNextWake() : []

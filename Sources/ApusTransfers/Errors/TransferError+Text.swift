@@ -15,7 +15,7 @@ extension TransferError: ResponseFault {
     return clauses.joined(separator: "; ")
   }
 
-  /// What happened exactly, as a part of a sentence, without advice. `nil` if the exchange failed: its error tells why.
+  /// The exact failure as a part of a sentence, without advice; `nil` if the exchange failed, whose error has the cause.
   public var cause: String? {
     switch problem {
     case .interrupted: nil

@@ -17,7 +17,7 @@ protocol ExchangeOwner: AnyObject, Sendable {
   func mayReuseConnection(to origin: Origin) -> Bool
 }
 
-/// One exchange between a task of the session and the caller. Performs what ``SessionExchangeState`` decides.
+/// One exchange between a task of the session and the caller. Performs the actions of ``SessionExchangeState``.
 ///
 /// The platform's own asynchronous functions are not used: the caller is resumed here and the task cancelled
 /// afterwards, because on Linux a cancelled task does not always report its end.

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("A call that Apus itself holds back is throttled", arguments: [true, false])
+  @Test("A call that Apus itself refuses for now is throttled", arguments: [true, false])
   func heldBack(isControl: Bool) async {
     let thrown = TransportError(.refused, requestState: .notSent)
     let error = await failure {

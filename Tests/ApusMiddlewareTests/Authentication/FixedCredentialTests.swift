@@ -30,7 +30,7 @@ struct FixedCredentialTests {
     #expect(stub.exchanges.map(\.request.target) == ["/v1/ping", "/v1/ping?key=k3y", "/v1/ping"])
   }
 
-  @Test("They go to the origins that they are for, and to no other")
+  @Test("Static credentials are sent to their origins only")
   func origins() async throws {
     let other = Origin(scheme: "https", host: "files.example.com", port: 443)
     let api = client(.bearer("t", origins: [other]))
@@ -39,7 +39,7 @@ struct FixedCredentialTests {
     #expect(stub.exchanges.map { $0.fields[.authorization] } == [nil, "Bearer t"])
   }
 
-  @Test("Signing out keeps them and reports nothing about them")
+  @Test("A sign-out keeps static credentials and reports no end of a session for them")
   func signOut() async throws {
     let tokens = MemoryCredentialsStore(token: "session")
     let api = client(.bearer(tokens), .apiKey("k3y", field: "X-Api-Key"))
@@ -51,7 +51,7 @@ struct FixedCredentialTests {
     #expect(stub.exchanges.map { $0.fields[.apiKey] } == ["k3y", "k3y"])
   }
 
-  @Test("A server that rejects one is reported once")
+  @Test("The rejection of a static token is reported once")
   func rejected() async throws {
     stub.onAny(reply: .status(401))
     let api = client(.bearer("t"))
@@ -59,7 +59,7 @@ struct FixedCredentialTests {
     #expect(ends.all == [.rejected])
   }
 
-  @Test("They appear in no text")
+  @Test("Static credentials are masked in all output")
   func masked() {
     let shown = [
       Authentication.bearer(sentinel), .apiKey(sentinel, field: "X-Api-Key"), .apiKey(sentinel, queryParameter: "key"),

@@ -100,7 +100,7 @@ struct AutomaticClockTests {
     #expect(clock.now == at(5))
   }
 
-  @Test("A deadline does not pass while its call waits for a gate, whatever other calls wait for", arguments: 0..<20)
+  @Test("A deadline does not pass while its call waits for a gate and other calls wait for time", arguments: 0..<20)
   func gate(round: Int) async throws {
     let gate = Gate()
     stub.on(.get, "/held", reply: .text("held").waiting(for: gate))

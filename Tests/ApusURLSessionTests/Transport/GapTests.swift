@@ -13,7 +13,7 @@ import FoundationNetworking
 /// Responses that crash the process have a suite of their own.
 @Suite("Gaps")
 struct GapTests {
-  @Test("The known gaps are those that are tested here, and the module's page describes each of them")
+  @Test("This test lists all known gaps, and the module's page describes each gap")
   func names() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(
       path: "../../../Sources/ApusURLSession")
