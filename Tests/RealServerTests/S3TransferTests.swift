@@ -147,11 +147,11 @@ struct S3TransferTests {
         let (place, store) = ("\(url) \(bucket.name) film.mp4", "\(folder)/store")
         for round in 1...10 {
           let limit = Int64(round) * 8_000_000
-          let process = try TransferProcess("s3", place, path, store, "\(limit)")
+          let process = try WorkerProcess(.transfers, "s3", place, path, store, "\(limit)")
           let line = await process.line { _ in false }
           try #require(Self.count(line).map { $0 >= limit } ?? false, "\(line)")
         }
-        let last = try TransferProcess("s3", place, path, store)
+        let last = try WorkerProcess(.transfers, "s3", place, path, store)
         let resumed = await last.line { $0.hasPrefix("resumed ") || $0.hasPrefix("error") }
         #expect(Int64(resumed.dropFirst(8)) ?? 0 > 0, "\(resumed)")
         #expect(await last.line { $0.hasPrefix("done") } == "done 100000000")

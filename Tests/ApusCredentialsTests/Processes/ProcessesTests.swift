@@ -3,9 +3,22 @@ import ApusMiddleware
 import ApusTestServer
 import ApusTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ApusCredentials
+
+extension WorkerProcess {
+  fileprivate convenience init(_ verb: String, _ place: Position, _ baseURL: String = "") throws {
+    try self.init(.credentials, verb, place.file, place.keyFile, baseURL)
+  }
+
+  /// Waits for a line.
+  fileprivate func says(_ text: String) async throws {
+    let line = try await line()
+    #expect(line == text)
+  }
+}
 
 @Suite("Several processes with one credentials file", .timeLimit(.minutes(5)))
 struct ProcessesTests {
@@ -26,7 +39,7 @@ struct ProcessesTests {
     try await Position.with { place in
       let store = try await keepOldTokens(in: place)
       try await TestServer.with(tokens.answer) { server in
-        let workers = try (0..<count).map { _ in try Worker("call-together", place, server.origin) }
+        let workers = try (0..<count).map { _ in try WorkerProcess("call-together", place, server.origin) }
         for worker in workers { try await worker.says("ready") }
         var said: [String] = []
         for worker in workers { said.append(try await worker.line()) }
@@ -34,7 +47,7 @@ struct ProcessesTests {
         #expect(said.sorted() == ["asks"] + Array(repeating: "waits", count: count - 1))
         gate.open()
         for worker in workers { try await worker.says("answer for access-1") }
-        for worker in workers { await worker.hasEnded() }
+        for worker in workers { await worker.waitUntilEnd() }
         #expect(tokens.refreshes == 1)
         let stored = try await store.current()
         guard case .tokens(let new)? = stored.credential else {
@@ -55,16 +68,16 @@ struct ProcessesTests {
       let store = try await keepOldTokens(in: place)
       let old = try await store.current()
       try await TestServer.with(tokens.answer) { server in
-        let dying = try Worker("call-slowly", place, server.origin)
+        let dying = try WorkerProcess("call-slowly", place, server.origin)
         try await dying.says("ready")
         try await dying.says("asked")
-        await dying.end()
+        await dying.kill()
         let kept = try await place.waitingStore().current()
         #expect(kept.credential == old.credential && kept.generation == old.generation)
-        let next = try Worker("call", place, server.origin)
+        let next = try WorkerProcess("call", place, server.origin)
         try await next.says("ready")
         try await next.says("answer for access-2")
-        await next.hasEnded()
+        await next.waitUntilEnd()
         #expect(tokens.refreshes == 2)
         let new = try await store.current()
         #expect(new.generation == old.generation + 1 && new.principal == old.principal)
@@ -75,10 +88,10 @@ struct ProcessesTests {
   @Test("A process that dies during a write leaves complete content", arguments: 1...8)
   func diesWhileWriting(lines: Int) async throws {
     try await Position.with { place in
-      let worker = try Worker("keep-on", place)
+      let worker = try WorkerProcess("keep-on", place)
       var said = 0
       while said < lines * 3 { said = Int(try await worker.line()) ?? 0 }
-      await worker.end()
+      await worker.kill()
       let store = place.waitingStore()
       let stored = try await store.current()
       guard case .token(let token)? = stored.credential else {
@@ -98,12 +111,12 @@ struct ProcessesTests {
   func diesWithLease() async throws {
     try await Position.with { place in
       let store = place.store()
-      let worker = try Worker("hold", place)
+      let worker = try WorkerProcess("hold", place)
       try await worker.says("held")
       let waiter = Task { try await store.withLock {} }
       // It has asked for the lease and not got it.
       try await place.clock.waitForSleepers(1)
-      await worker.end()
+      await worker.kill()
       place.clock.advance(by: .seconds(1))
       try await waiter.value
     }
@@ -115,15 +128,15 @@ struct ProcessesTests {
     try await Position.with { place in
       let store = try await keepOldTokens(in: place)
       try await TestServer.with(tokens.answer) { server in
-        let worker = try Worker("call-slowly", place, server.origin)
+        let worker = try WorkerProcess("call-slowly", place, server.origin)
         try await worker.says("ready")
         try await worker.says("asked")
         try await store.clear()
-        try worker.goOn()
+        try worker.resume()
         let line = try await worker.line()
         #expect(line.hasPrefix("error"))
         #expect(!line.contains("access-") && !line.contains("refresh-"))
-        await worker.hasEnded()
+        await worker.waitUntilEnd()
         let stored = try await place.waitingStore().current()
         #expect(stored.credential == nil)
       }
@@ -133,13 +146,13 @@ struct ProcessesTests {
   @Test("Processes that create the key at once all use the same one")
   func makeKey() async throws {
     try await Position.with { place in
-      let workers = try (0..<4).map { _ in try Worker("keep", place) }
+      let workers = try (0..<4).map { _ in try WorkerProcess("keep", place) }
       for worker in workers {
-        await worker.hasEnded()
+        await worker.waitUntilEnd()
         do {
           let line = try await worker.line()
           Issue.record("it says \(line)")
-        } catch is Worker.Ended {}
+        } catch is WorkerProcess.Ended {}
       }
       let stored = try await place.waitingStore().current()
       #expect(stored.credential == .token("0"))

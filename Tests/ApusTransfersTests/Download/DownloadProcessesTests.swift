@@ -58,7 +58,7 @@ struct DownloadProcessesTests {
         var begin = 0
         for (number, run) in runs.enumerated() {
           // Flushes and replaces the record all the time, so that some processes die in the middle of it.
-          let process = try TransferProcess("download", "\(server.origin)/film", bench.target, "1", "100000")
+          let process = try WorkerProcess(.transfers, "download", "\(server.origin)/film", bench.target, "1", "100000")
           let line = await process.line { Self.bytes(in: $0).map { $0 >= begin + run.goal } ?? true }
           #expect(Self.bytes(in: line) != nil)
           await process.kill()
@@ -67,7 +67,7 @@ struct DownloadProcessesTests {
           #expect(end - present <= run.beyond + Self.unwritten, "run \(number)")
           begin = present
         }
-        let process = try TransferProcess("download", "\(server.origin)/film", bench.target)
+        let process = try WorkerProcess(.transfers, "download", "\(server.origin)/film", bench.target)
         #expect(await process.line { Self.bytes(in: $0) == nil } == "resumed \(begin)")
         #expect(await process.line { $0.hasPrefix("done") } == "done \(length)")
         #expect(bench.bytes(bench.target).map { [UInt8]($0) == ContentPattern.counting.bytes(0..<length) } == true)
@@ -99,8 +99,8 @@ struct DownloadProcessesTests {
           let lanes = [3, 1, 4, 2][run % 4]
           let count = number(in: 2_500_000..<4_000_000)
           stall.withLock { $0 = count / lanes + number(in: 1..<100_000) }
-          let process = try TransferProcess(
-            "download", "\(server.origin)/film", bench.target, "\(lanes)", "200000")
+          let process = try WorkerProcess(
+            .transfers, "download", "\(server.origin)/film", bench.target, "\(lanes)", "200000")
           let begin = try #require(Self.bytes(in: await process.line { _ in true }))
           // The bytes that are there now are those of the last process but the ones it had not written.
           let allowed = run == 0 ? 0 : [3, 1, 4, 2][(run - 1) % 4] * Self.unwritten
@@ -113,7 +113,7 @@ struct DownloadProcessesTests {
           #expect(bench.bytes(bench.target) == nil)
         }
         stall.withLock { $0 = nil }
-        let process = try TransferProcess("download", "\(server.origin)/film", bench.target, "3")
+        let process = try WorkerProcess(.transfers, "download", "\(server.origin)/film", bench.target, "3")
         let line = await process.line { Self.bytes(in: $0) == nil }
         let resumed = line.hasPrefix("resumed ") ? Int(line.dropFirst("resumed ".count)) : nil
         #expect(try #require(resumed) >= seen - 2 * Self.unwritten)
@@ -134,11 +134,11 @@ struct DownloadProcessesTests {
         : Self.reply(to: request).reply
     } body: { server in
       try await DownloadBench.with { bench in
-        let first = try TransferProcess("verified", "\(server.origin)/film", bench.target)
+        let first = try WorkerProcess(.transfers, "verified", "\(server.origin)/film", bench.target)
         #expect(await first.line { _ in true } == "verified")
         await first.kill()
         #expect(bench.bytes(bench.target) == nil)
-        let second = try TransferProcess("download", "\(server.origin)/film", bench.target)
+        let second = try WorkerProcess(.transfers, "download", "\(server.origin)/film", bench.target)
         #expect(await second.line { Self.bytes(in: $0) == nil } == "resumed \(Self.length)")
         #expect(await second.line { $0.hasPrefix("done") } == "done \(Self.length)")
         #expect(server.exchanges.count == 2 && bench.names == ["film.mp4"])
@@ -153,12 +153,12 @@ struct DownloadProcessesTests {
       return request.number == 0 ? reply.stalling(at: .content(Self.step)) : reply
     } body: { server in
       try await DownloadBench.with { bench in
-        let first = try TransferProcess("download", "\(server.origin)/film", bench.target)
+        let first = try WorkerProcess(.transfers, "download", "\(server.origin)/film", bench.target)
         _ = await first.line { Self.bytes(in: $0) == Self.step }
         let error = await failure { try await bench.download() }
         #expect(error?.code == .refused && error?.transfer?.problem == .inUse)
         await first.kill()
-        let second = try TransferProcess("download", "\(server.origin)/film", bench.target)
+        let second = try WorkerProcess(.transfers, "download", "\(server.origin)/film", bench.target)
         #expect(await second.line { $0.hasPrefix("done") } == "done \(Self.length)")
       }
     }
@@ -170,12 +170,12 @@ struct DownloadProcessesTests {
       Self.reply(to: $0).reply
     } body: { server in
       try await DownloadBench.with { bench in
-        let first = try TransferProcess("limited", "\(server.origin)/film", bench.target, "5000000")
+        let first = try WorkerProcess(.transfers, "limited", "\(server.origin)/film", bench.target, "5000000")
         let line = await first.line { Self.bytes(in: $0) == nil }
         #expect(line.contains("was not continued") && line.contains("bytes are kept; the same call continues"))
         let size = bench.bytes(bench.partial)?.count
         #expect(bench.bytes(bench.target) == nil && size == 5_000_000)
-        let second = try TransferProcess("download", "\(server.origin)/film", bench.target)
+        let second = try WorkerProcess(.transfers, "download", "\(server.origin)/film", bench.target)
         #expect(await second.line { $0.hasPrefix("resumed") } == "resumed 5000000")
         #expect(await second.line { $0.hasPrefix("done") } == "done \(Self.length)")
         #expect(bench.bytes(bench.target).map { [UInt8]($0) } == ContentPattern.counting.bytes(0..<Self.length))

@@ -34,11 +34,11 @@ struct FullDiskTests {
 
   /// Starts a program whose files are on a file system of their own.
   private func start(_ mode: String, _ server: TestServer, _ bench: DownloadBench, _ ranges: Int) throws
-    -> TransferProcess
+    -> WorkerProcess
   {
     let script = #"mount -t tmpfs -o size="$5" tmpfs "$4" && exec "$0" "$1" "$2" "$4/film.mp4" "$3" "$4/other""#
-    return try TransferProcess(
-      ["unshare", "-m"], script: script, mode, "\(server.origin)/film", String(ranges), bench.folder,
+    return try WorkerProcess(
+      .transfers, by: ["unshare", "-m"], script: script, mode, "\(server.origin)/film", String(ranges), bench.folder,
       String(Self.size))
   }
 
@@ -79,8 +79,8 @@ struct FullDiskTests {
       try await DownloadBench.with { bench in
         let script =
           #"mount -t tmpfs -o size="$4" tmpfs "$3" && exec "$0" "$1" "$2" "$3/film.mp4" "$3/store" "$3/other""#
-        let process = try TransferProcess(
-          ["unshare", "-m"], script: script, "fullstore", "\(server.origin)/film", bench.folder, String(Self.size))
+        let process = try WorkerProcess(
+          .transfers, by: ["unshare", "-m"], script: script, "fullstore", "\(server.origin)/film", bench.folder, String(Self.size))
         let added = await process.line { _ in true }
         #expect(added.hasPrefix("add refused") && added.contains("there is not enough space on the disk"))
         // The first transfer is still in the queue, and the one that could not be stored is not.

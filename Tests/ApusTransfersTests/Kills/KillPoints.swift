@@ -117,8 +117,8 @@ struct KillBench {
       "APUS_KILL_FOLDERS": "\(folder)/files:\(store)",
     ]
     if let number { environment["APUS_KILL_AT"] = "\(number)" }
-    let process = try TransferProcess(
-      environment: environment, ["steps", steps, way.rawValue, server.url, path, store])
+    let process = try WorkerProcess(
+      .transfers, environment: environment, "steps", steps, way.rawValue, server.url, path, store)
     var lines: [String] = []
     _ = await process.line { line in
       lines.append(line)

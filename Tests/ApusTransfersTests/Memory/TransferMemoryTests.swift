@@ -24,7 +24,7 @@ struct TransferMemoryTests {
     } body: { server in
       try await DownloadBench.with { bench in
         if way != .download { try makeFile(bench.target) }
-        let process = try TransferProcess("memory", way.rawValue, "\(server.origin)/film", bench.target)
+        let process = try WorkerProcess(.transfers, "memory", way.rawValue, "\(server.origin)/film", bench.target)
         let line = await process.line { _ in true }
         let grown = try #require(line.hasPrefix("grown ") ? Int(line.dropFirst("grown ".count)) : nil, "\(line)")
         #expect(grown <= Self.limit)

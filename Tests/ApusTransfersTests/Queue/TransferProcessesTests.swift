@@ -26,14 +26,14 @@ struct TransferProcessesTests {
         _ = FileManager.default.createFile(atPath: bench.path + ".add", contents: nil)
         for (number, stop) in stops.enumerated() {
           let before = uploads.offset(of: "/files/upload-0")
-          let process = try TransferProcess("queue", "upload", url, bench.path, bench.store.path)
+          let process = try WorkerProcess(.transfers, "queue", "upload", url, bench.path, bench.store.path)
           if number == 0 { #expect(await process.line { $0.hasPrefix("added") } == "added 1") }
           try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= before + stop }
           try #require(uploads.offset(of: "/files/upload-0") < Self.length)
           await process.kill()
           run.withLock { $0 += 1 }
         }
-        let process = try TransferProcess("queue", "upload", url, bench.path, bench.store.path)
+        let process = try WorkerProcess(.transfers, "queue", "upload", url, bench.path, bench.store.path)
         #expect(await process.line { $0.hasPrefix("done") || $0.hasPrefix("error") } == "done 0")
         #expect(uploads.has(bytes) && uploads.received == Self.length && bench.records.isEmpty)
         #expect(bench.log == ["\(Self.length)"])
@@ -53,13 +53,13 @@ struct TransferProcessesTests {
         _ = FileManager.default.createFile(atPath: target + ".add", contents: nil)
         for number in 0..<Self.kills {
           let present = (bench.bench.bytes(bench.bench.partial)?.count ?? 0) + step
-          let process = try TransferProcess("queue", "download", url, target, bench.store.path)
+          let process = try WorkerProcess(.transfers, "queue", "download", url, target, bench.store.path)
           if number == 0 { #expect(await process.line { $0.hasPrefix("added") } == "added 1") }
           #expect(await process.line { $0 == "bytes \(present)" || $0.hasPrefix("error") } == "bytes \(present)")
           await process.kill()
           #expect(bench.bench.bytes(target) == nil)
         }
-        let process = try TransferProcess("queue", "download", url, target, bench.store.path)
+        let process = try WorkerProcess(.transfers, "queue", "download", url, target, bench.store.path)
         #expect(await process.line { $0.hasPrefix("done") || $0.hasPrefix("error") } == "done 0")
         let expected = ContentPattern.counting.bytes(0..<Self.length)
         #expect(bench.bench.bytes(target).map { [UInt8]($0) == expected } == true)
@@ -77,11 +77,11 @@ struct TransferProcessesTests {
         try await UploadBench.with(server) { bench in
           let (url, target) = ("\(server.origin)/film-\(run)", bench.path)
           _ = FileManager.default.createFile(atPath: target + ".add", contents: nil)
-          let first = try TransferProcess("queue", "dying", url, target, bench.store.path)
+          let first = try WorkerProcess(.transfers, "queue", "dying", url, target, bench.store.path)
           _ = await first.line { $0.hasPrefix("done") }
           let expected = ContentPattern.counting.bytes(0..<2_000_000)
           #expect(bench.bench.bytes(target).map { [UInt8]($0) == expected } == true)
-          let next = try TransferProcess("queue", "download", url, target, bench.store.path)
+          let next = try WorkerProcess(.transfers, "queue", "download", url, target, bench.store.path)
           #expect(await next.line { $0.hasPrefix("done") || $0.hasPrefix("error") } == "done 0")
           #expect(bench.log.last == "2000000" && bench.records.isEmpty)
           #expect(bench.bench.names == ["film.mp4", "film.mp4.log", "state"])

@@ -16,7 +16,7 @@ struct UnreadableFileTests {
       try await UploadBench.with(server) { bench in
         try bench.write(1000)
         #expect(chmod(bench.path, 0) == 0)
-        let process = try TransferProcess("unreadable", server.origin + UploadServer.path, bench.path, way)
+        let process = try WorkerProcess(.transfers, "unreadable", server.origin + UploadServer.path, bench.path, way)
         let line = await process.line { _ in true }
         #expect(line == "error encoding notSent the file \(bench.path) cannot be sent: it is not readable")
         #expect(server.exchanges.isEmpty)

@@ -32,7 +32,7 @@ struct UploadProcessesTests {
         let url = server.origin + UploadServer.path
         for stop in stops {
           let before = uploads.offset(of: "/files/upload-0")
-          let process = try TransferProcess(dialect.rawValue, url, bench.path, bench.store.path)
+          let process = try WorkerProcess(.transfers, dialect.rawValue, url, bench.path, bench.store.path)
           try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= before + stop }
           try #require(uploads.offset(of: "/files/upload-0") < Self.length)
           // By the draft an upload is known once its interim response has arrived.
@@ -40,7 +40,7 @@ struct UploadProcessesTests {
           await process.kill()
           run.withLock { $0 += 1 }
         }
-        let process = try TransferProcess(dialect.rawValue, url, bench.path, bench.store.path)
+        let process = try WorkerProcess(.transfers, dialect.rawValue, url, bench.path, bench.store.path)
         let resumed = await process.line { $0.hasPrefix("resumed") }
         #expect(Self.number(in: resumed) >= stops.reduce(0, +))
         #expect(await process.line { $0.hasPrefix("done") } == "done \(Self.length)")

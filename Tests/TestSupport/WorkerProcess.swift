@@ -2,49 +2,76 @@
 public import Foundation
 import Testing
 
-/// The program `TransfersWorker` in a process of its own.
-public final class TransferProcess {
+/// A program of the tests that runs in a process of its own.
+public enum WorkerProgram: String {
+  case credentials = "CredentialsWorker"
+  case transfers = "TransfersWorker"
+}
+
+/// A process of a ``WorkerProgram``. It prints lines, and may wait for ``resume()``.
+public final class WorkerProcess {
+  /// The process ended before it printed the expected line.
+  public struct Ended: Error {}
+
   private let process = Process()
-  private let output = Pipe()
+  private let input = Pipe()
   private let lines: AsyncStream<String>
+  private let ends: AsyncStream<Void>
 
   /// Starts the program that was built beside this test's own.
-  public convenience init(_ arguments: String...) throws {
-    try self.init(Self.program(), arguments)
+  public convenience init(_ program: WorkerProgram, _ arguments: String...) throws {
+    try self.init(Self.url(of: program), arguments)
   }
 
   /// Starts a shell script in which `$0` is the program, after the arguments of another command that runs the shell.
-  public convenience init(_ command: [String], script: String, _ arguments: String...) throws {
-    let program = try Self.program().path
-    try self.init(URL(filePath: "/usr/bin/env"), command + ["sh", "-c", script, program] + arguments)
+  public convenience init(
+    _ program: WorkerProgram, by command: [String], script: String, _ arguments: String...
+  ) throws {
+    let path = try Self.url(of: program).path
+    try self.init(URL(filePath: "/usr/bin/env"), command + ["sh", "-c", script, path] + arguments)
   }
 
   /// Starts the program with more variables in its environment.
-  public convenience init(environment: [String: String], _ arguments: [String]) throws {
-    try self.init(Self.program(), arguments, environment: environment)
+  public convenience init(
+    _ program: WorkerProgram, environment: [String: String], _ arguments: String...
+  ) throws {
+    try self.init(Self.url(of: program), arguments, environment: environment)
   }
 
   private init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
+    let output = Pipe()
     lines = output.lines()
+    let (ends, ended) = AsyncStream<Void>.makeStream()
+    self.ends = ends
     process.executableURL = program
     process.arguments = arguments
     // Killed while it writes its profile, the program would leave one that cannot be merged.
     process.environment = ProcessInfo.processInfo.environment.merging(["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
       .merging(environment) { $1 }
+    process.standardInput = input
     process.standardOutput = output
+    process.terminationHandler = { _ in ended.finish() }
+    // Another process would hold it open.
+    _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     try process.run()
   }
 
-  private static func program() throws -> URL {
+  private static func url(of program: WorkerProgram) throws -> URL {
     // A bundle on Apple platforms, the running program itself elsewhere.
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
     let own = try #require(bundle ?? Bundle.main.executableURL)
-    return own.deletingLastPathComponent().appending(path: "TransfersWorker")
+    return own.deletingLastPathComponent().appending(path: program.rawValue)
   }
 
   /// A test that fails leaves no process behind.
   deinit {
     if process.isRunning { process.kill() }
+  }
+
+  /// Reads the next line.
+  public func line() async throws -> String {
+    for await line in lines { return line }
+    throw Ended()
   }
 
   /// Reads lines until one satisfies a condition. Returns the last one if the process ends first.
@@ -57,12 +84,23 @@ public final class TransferProcess {
     return last
   }
 
+  /// Lets the process continue that waits for a line.
+  public func resume() throws {
+    try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+  }
+
+  /// Waits until the process has ended.
+  public func waitUntilEnd() async {
+    for await _ in ends {}
+  }
+
   /// Kills the process and waits until it has ended. Returns its last line.
   @discardableResult
   public func kill() async -> String {
     process.kill()
     var last = ""
     for await line in lines { last = line }
+    await waitUntilEnd()
     return last
   }
 }
@@ -75,7 +113,7 @@ extension Process {
 
 extension Pipe {
   /// Returns the lines that arrive. They are read in a thread of its own, which waits where tests must not.
-  public func lines() -> AsyncStream<String> {
+  fileprivate func lines() -> AsyncStream<String> {
     let (lines, arrived) = AsyncStream<String>.makeStream()
     // The thread's own: it may read on when the rest of the pipe is closed.
     let descriptor = fcntl(fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
