@@ -80,7 +80,8 @@ struct FullDiskTests {
         let script =
           #"mount -t tmpfs -o size="$4" tmpfs "$3" && exec "$0" "$1" "$2" "$3/film.mp4" "$3/store" "$3/other""#
         let process = try WorkerProcess(
-          .transfers, by: ["unshare", "-m"], script: script, "fullstore", "\(server.origin)/film", bench.folder, String(Self.size))
+          .transfers, by: ["unshare", "-m"], script: script, "fullstore", "\(server.origin)/film", bench.folder,
+          String(Self.size))
         let added = await process.line { _ in true }
         #expect(added.hasPrefix("add refused") && added.contains("there is not enough space on the disk"))
         // The first transfer is still in the queue, and the one that could not be stored is not.
