@@ -1,5 +1,5 @@
 #if os(Linux) || os(macOS)
-public import Foundation
+import Foundation
 import Testing
 
 /// A program of the tests that runs in a process of its own.
