@@ -22,7 +22,8 @@ struct CallState {
   private(set) var receivedBytes: Int64 = 0
   private(set) var expectedSendBytes: Int64?
   private(set) var expectedReceiveBytes: Int64?
-  private(set) var limits = CallLimits()
+  /// The time limits, a state machine of their own.
+  var limits = CallLimits()
   /// The call whose exchange this call shares, or `nil` if it has its own exchange.
   private(set) var leader: Call?
   /// Whether the messages sent in this attempt may be repeated.
@@ -113,7 +114,7 @@ struct CallState {
   private mutating func advance(to event: TraceEvent) {
     followContent(of: event)
     switch event.kind {
-    // Between two hops the call waits, as before the first hop.
+    // Between two hops the phase is `waiting`, as before the first.
     case .redirected:
       phase = .waiting
       leftHop()
@@ -123,7 +124,7 @@ struct CallState {
       phase = .waiting
       if hasConnected || !reportsConnections { hasBeenSent = true }
     case .coalesced: shareExchange()
-    case .attemptFailed(let attempt): take(attempt)
+    case .attemptFailed(let attempt): apply(attempt)
     case .exchangeStarted: beginExchange(event.attempt)
     case .connected: (hasConnected, phase) = (true, .connecting)
     // The response may have begun before.
@@ -143,8 +144,8 @@ struct CallState {
     (sentBytes, receivedBytes, expectedSendBytes, expectedReceiveBytes) = (0, 0, nil, nil)
   }
 
-  /// Between two attempts the call waits, as before the first attempt, but a request that was sent remains sent.
-  private mutating func take(_ attempt: FailedAttempt) {
+  /// Between two attempts the phase is `waiting`, as before the first, but a request that was sent remains sent.
+  private mutating func apply(_ attempt: FailedAttempt) {
     guard case .retry = attempt.decision else { return }
     (phase, sentMessages) = (.waiting, .repeatable)
     if attempt.wasSent { hasBeenSent = true }
@@ -157,7 +158,7 @@ struct CallState {
 
   // MARK: Messages
 
-  mutating func keep(_ message: RequestMessage) { self.message = message }
+  mutating func setMessage(_ message: RequestMessage) { self.message = message }
 
   /// Records that a message that must not be repeated was sent, or may have been sent.
   mutating func sentUnrepeatable() {
@@ -171,7 +172,7 @@ struct CallState {
   }
 
   /// Stores the response that the pipeline returned, for example a cached response without an exchange.
-  mutating func settle(_ head: HTTPResponse, _ trailers: HTTPFields) {
+  mutating func finish(with head: HTTPResponse, _ trailers: HTTPFields) {
     self.head = head
     self.trailers = trailers
   }
@@ -186,45 +187,17 @@ struct CallState {
     _ count: Int, isLast: Bool = false, at now: @autoclosure () -> MonotonicInstant
   ) -> (received: Int64, expected: Int64?) {
     receivedBytes += Int64(count)
-    if heedsContent, !isLast, receivedBytes != expectedReceiveBytes { limits.contentMoved(Int64(count), at: now()) }
+    if dependsOnContent, !isLast, receivedBytes != expectedReceiveBytes { limits.contentMoved(Int64(count), at: now()) }
     return (receivedBytes, expectedReceiveBytes)
   }
 
   /// Begins the phase in which the app's closure reads the content at its own pace.
   mutating func enterHandler() {
     phase = .handling
-    endDefaultLimit()
-  }
-
-  /// Removes the default limit, because the app reads the content at its own pace.
-  mutating func endDefaultLimit() {
     limits.endDefaultLimit()
   }
 
   // MARK: Limits
-
-  /// Sets a deadline. Returns the instant for which to set an alarm, or `nil` if none is needed.
-  mutating func setDeadline(_ instant: MonotonicInstant) -> MonotonicInstant? {
-    isEnded ? nil : limits.setDeadline(instant)
-  }
-
-  /// Sets the default limit. Returns the instant for which to set an alarm, or `nil` if none is needed.
-  mutating func setDefaultLimit(_ limit: CallTimeLimit) -> MonotonicInstant? {
-    isEnded ? nil : limits.setDefaultLimit(limit)
-  }
-
-  /// Records an alarm. Returns the alarm to cancel, if any.
-  mutating func armed(_ key: DeadlineTimer.Key, at instant: MonotonicInstant) -> DeadlineTimer.Key? {
-    isEnded ? key : limits.armed(key, at: instant)
-  }
-
-  /// Handles the alarm. Returns the action to perform.
-  ///
-  /// - Parameter leaderContent: the content transfer of the leader whose exchange this call shares, or `nil` if the
-  ///   call has its own exchange.
-  mutating func alarmRang(at now: MonotonicInstant, leaderContent: ContentTransfer?) -> CallLimits.Ring {
-    isEnded || reason != nil ? .nothing : limits.rang(at: now, leaderContent: leaderContent)
-  }
 
   /// Returns the remaining time if no content is transferred from now on, or `nil` without a limit. Zero or negative
   /// once a limit has passed.
@@ -246,7 +219,7 @@ struct CallState {
   }
 
   /// Whether a limit depends on the content transfer: the limit of this call, or of a call that shares its exchange.
-  private var heedsContent: Bool { limits.defaultLimit != nil || sharesExchange }
+  private var dependsOnContent: Bool { limits.defaultLimit != nil || sharesExchange }
 
   /// Tracks the content transfer. A transfer lasts from a progress report until the content is complete, its exchange
   /// is over or another exchange begins.
@@ -264,7 +237,7 @@ struct CallState {
   private mutating func contentSent(_ sent: Int64, of expected: Int64?, at now: MonotonicInstant) {
     let count = sent - sentBytes
     (sentBytes, expectedSendBytes) = (sent, expected)
-    guard heedsContent else { return }
+    guard dependsOnContent else { return }
     limits.contentMoved(count, at: now)
     if let expected, sent >= expected { limits.contentSent(at: now) }
   }

@@ -52,7 +52,7 @@ package struct PrincipalBinding: ConditionalMiddleware {
     try await next(request, context: bound(request, context))
   }
 
-  @inline(never)  // Its temporaries would be kept for as long as the call waits.
+  @inline(never)
   private func bound(_ request: RequestMessage, _ context: CallContext) async throws -> CallContext {
     guard let bind = context.environment.values[PrincipalKey.self] else { return context }
     var context = context

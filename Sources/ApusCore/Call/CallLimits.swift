@@ -5,10 +5,10 @@
 /// when it goes off.
 struct CallLimits {
   /// The action to perform when the alarm goes off.
-  enum Ring: Hashable {
-    case nothing
-    case again(at: MonotonicInstant)
-    case over
+  enum AlarmAction: Hashable {
+    case none
+    case setAlarm(at: MonotonicInstant)
+    case endCall
   }
 
   /// The instant at which the call ends in any case: the earliest of its own deadline, the inherited deadline and the
@@ -22,22 +22,25 @@ struct CallLimits {
   private var alarm: (instant: MonotonicInstant, key: DeadlineTimer.Key)?
   /// Whether the response head of the current exchange has arrived.
   private var hasHead = false
+  /// Whether the call has ended. All further changes have no effect.
+  private var isStopped = false
 
   // MARK: Setting limits
 
   /// Sets a deadline, unless an earlier deadline is set. Returns the instant for which to set an alarm, or `nil` if
   /// none is needed.
   mutating func setDeadline(_ instant: MonotonicInstant) -> MonotonicInstant? {
+    if isStopped { return nil }
     if let deadline, deadline <= instant { return nil }
     deadline = instant
-    return unlessSet(instant)
+    return earlierAlarm(instant)
   }
 
   /// Sets the default limit, once. Returns the instant for which to set an alarm, or `nil` if none is needed.
   mutating func setDefaultLimit(_ limit: CallTimeLimit) -> MonotonicInstant? {
-    guard defaultLimit == nil else { return nil }
+    guard !isStopped, defaultLimit == nil else { return nil }
     defaultLimit = limit
-    return unlessSet(limit.firstCheck)
+    return earlierAlarm(limit.firstCheck)
   }
 
   /// Adapts the default limit to a shared exchange, in which content was already transferred for `earlier`.
@@ -50,7 +53,8 @@ struct CallLimits {
     defaultLimit = nil
   }
 
-  private func unlessSet(_ instant: MonotonicInstant) -> MonotonicInstant? {
+  /// Returns `instant`, unless an alarm goes off at or before that instant.
+  private func earlierAlarm(_ instant: MonotonicInstant) -> MonotonicInstant? {
     if let alarm, alarm.instant <= instant { return nil }
     return instant
   }
@@ -58,7 +62,8 @@ struct CallLimits {
   // MARK: The alarm
 
   /// Records an alarm. Returns the alarm to cancel, if any: the later of two.
-  mutating func armed(_ key: DeadlineTimer.Key, at instant: MonotonicInstant) -> DeadlineTimer.Key? {
+  mutating func alarmSet(_ key: DeadlineTimer.Key, at instant: MonotonicInstant) -> DeadlineTimer.Key? {
+    if isStopped { return key }
     if let alarm, alarm.instant <= instant { return key }
     defer { alarm = (instant, key) }
     return alarm?.key
@@ -70,23 +75,24 @@ struct CallLimits {
   ///   - now: the current instant.
   ///   - leaderContent: the content transfer of the leader whose exchange this call shares, or `nil` if the call has
   ///     its own exchange.
-  mutating func rang(at now: MonotonicInstant, leaderContent: ContentTransfer?) -> Ring {
+  mutating func alarmFired(at now: MonotonicInstant, leaderContent: ContentTransfer?) -> AlarmAction {
     alarm = nil
-    if let deadline, deadline <= now { return .over }
+    if isStopped { return .none }
+    if let deadline, deadline <= now { return .endCall }
     guard let verdict = defaultLimit?.verdict(at: now, leaderContent ?? content) else {
-      return deadline.map { .again(at: $0) } ?? .nothing
+      return deadline.map { .setAlarm(at: $0) } ?? .none
     }
     switch verdict {
-    case .waits(let instant): return .again(at: deadline.map { min($0, instant) } ?? instant)
+    case .waits(let instant): return .setAlarm(at: deadline.map { min($0, instant) } ?? instant)
     case .over(let expiry):
       self.expiry = expiry
-      return .over
+      return .endCall
     }
   }
 
   /// Ends the limits of a call that has ended. Returns the alarm to cancel, if any.
   mutating func stop() -> DeadlineTimer.Key? {
-    defer { alarm = nil }
+    defer { (alarm, isStopped) = (nil, true) }
     return alarm?.key
   }
 
@@ -140,7 +146,7 @@ struct CallTimeLimit: Sendable {
   }
 
   /// The default stall timeout, for calls that do not set ``ExchangeTimeouts/stall``.
-  static let standardStall = Duration.seconds(20)
+  static let defaultStall = Duration.seconds(20)
   /// The minimum average rate of a transfer, in bytes per second.
   static let floor: Int64 = 1 << 10
   /// The time over which the rate is averaged.
@@ -157,9 +163,9 @@ struct CallTimeLimit: Sendable {
   ///
   /// - Parameters:
   ///   - limit: the maximum duration of the call, not counting content transfer.
-  ///   - stall: the maximum time without progress during a transfer. Default: ``standardStall``.
+  ///   - stall: the maximum time without progress during a transfer. Default: ``defaultStall``.
   ///   - start: the instant at which the call began.
-  init(_ limit: Duration, stall: Duration = standardStall, since start: MonotonicInstant) {
+  init(_ limit: Duration, stall: Duration = defaultStall, since start: MonotonicInstant) {
     (self.limit, self.stall) = (limit, stall.bounded)
     end = start.advanced(by: limit)
   }

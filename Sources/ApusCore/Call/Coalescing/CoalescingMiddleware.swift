@@ -41,7 +41,7 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
     }
   }
 
-  @inline(never)  // Its temporaries would be kept for as long as the call waits.
+  @inline(never)
   private func enter(_ key: FlightKey, _ context: CallContext) -> Table.Entry {
     let call = context.base
     let (limit, terms) = (key.limit(limits), key.terms(limits))
@@ -71,7 +71,7 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
       let response = try await flight.wait(context.base.serial)
       context.base.takeAttempts(of: flight.leader)
       // The URL of the response is that of the exchange, after redirects.
-      if let message = flight.leader.snapshot(\.message) { context.base.keep(message) }
+      if let message = flight.leader.snapshot(\.message) { context.base.setMessage(message) }
       context.base.headArrived(response.head, attempt: context.attempt)
       return response
     } catch {

@@ -4,7 +4,6 @@
 /// Separate clients share nothing.
 public struct Client: Sendable {
   let host: CallHost
-  let pipeline: CompiledPipeline
   /// The values that a client for nested calls inherits from the outer call. `nil` for a client that the app created.
   private var nesting: Nesting?
 
@@ -33,14 +32,11 @@ public struct Client: Sendable {
     environment: Environment, pipeline: Pipeline = Pipeline(), transport: any Transport,
     settings: ClientSettings = ClientSettings()
   ) {
-    self.pipeline = CompiledPipeline(pipeline, transport: transport)
-    host = CallHost(environment, pipeline: self.pipeline, settings: settings)
+    host = CallHost(environment, pipeline: CompiledPipeline(pipeline, transport: transport), settings: settings)
   }
 
   private init(of call: Call, _ nesting: Nesting) {
     host = call.host
-    // The pipeline of a host is the one with which its client was created.
-    pipeline = unsafeDowncast(call.host.pipeline, to: CompiledPipeline.self)
     self.nesting = nesting
   }
 
@@ -83,7 +79,20 @@ public struct Client: Sendable {
 
   /// The middlewares in order, the transport and the observers, for descriptions of the client.
   package var parts: (pipeline: Pipeline, transport: any Transport, observers: [any CallObserver]) {
-    (pipeline.order, pipeline.transport, host.settings.observers)
+    (host.pipeline.order, host.pipeline.transport, host.settings.observers)
+  }
+
+  /// Returns a client with a further middleware. It shares middlewares and transport with this client, and has its own
+  /// list of calls.
+  ///
+  /// - Parameters:
+  ///   - middleware: the middleware.
+  ///   - position: its position in the pipeline.
+  package func inserting(_ middleware: any Middleware, _ position: Pipeline.Position) -> Client {
+    var pipeline = host.pipeline.order
+    pipeline.insert(middleware, position)
+    return Client(
+      environment: environment, pipeline: pipeline, transport: host.pipeline.transport, settings: host.settings)
   }
 
   /// Performs work with one time limit for all its calls, measured with this client's clock.
@@ -101,27 +110,5 @@ public struct Client: Sendable {
     let clock = host.runtime.clock
     let deadline = Deadline(clock.now.advanced(by: limit), on: clock)
     return try await DeadlineScope.perform(until: deadline, work).get()
-  }
-}
-
-extension CallContext {
-  /// The client of the call, in the call's environment, for calls that a middleware makes itself, such as fetching a
-  /// key.
-  ///
-  /// Nested calls have their own limits, trace and registry entry, and end no later than the ``nearestDeadline`` of
-  /// this call. A nested call needs a permit of its own and can deadlock if all permits are held by calls waiting for
-  /// it. Mark such calls with ``SharedWorkKey``.
-  public var client: Client { Client(of: base, until: presentEnd) }
-
-  /// The client of the call for work that other calls share, such as fetching a token. The deadlines that apply here
-  /// do not apply to its calls.
-  public var sharedClient: Client { Client(sharedOf: base) }
-}
-
-extension Pipeline {
-  /// Creates a pipeline without policies. Its only middlewares bind calls to their account and coalesce calls; each
-  /// acts only if the environment or the endpoint enables it.
-  public init() {
-    self = [.principal: PrincipalBinding(), .coalescing: CoalescingMiddleware()]
   }
 }

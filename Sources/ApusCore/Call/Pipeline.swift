@@ -19,6 +19,12 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
 
   package private(set) var entries: [Entry] = []
 
+  /// Creates a pipeline without policies. Its only middlewares bind calls to their account and coalesce calls; each
+  /// acts only if the environment or the endpoint enables it.
+  public init() {
+    self = [.principal: PrincipalBinding(), .coalescing: CoalescingMiddleware()]
+  }
+
   /// Creates a pipeline from middlewares in order, outermost first. `nil` adds no middleware.
   ///
   /// Every call has its own exchange: ``DuplicatePolicy/coalesce`` behaves as ``DuplicatePolicy/allow``.

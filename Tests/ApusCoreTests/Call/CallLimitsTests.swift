@@ -24,12 +24,12 @@ struct CallLimitsTests {
   func earlier() {
     var limits = CallLimits()
     #expect(limits.setDeadline(at(5)) == at(5))
-    #expect(limits.armed(keys[0], at: at(5)) == nil)
+    #expect(limits.alarmSet(keys[0], at: at(5)) == nil)
     #expect(limits.setDeadline(at(6)) == nil && limits.deadline == at(5))
     #expect(limits.setDeadline(at(4)) == at(4) && limits.deadline == at(4))
-    #expect(limits.armed(keys[1], at: at(4)) == keys[0])
+    #expect(limits.alarmSet(keys[1], at: at(4)) == keys[0])
     // Of two timers set at the same time, the earlier one stays.
-    #expect(limits.armed(keys[2], at: at(5)) == keys[2])
+    #expect(limits.alarmSet(keys[2], at: at(5)) == keys[2])
     #expect(limits.stop() == keys[1])
     #expect(limits.stop() == nil)
   }
@@ -38,10 +38,10 @@ struct CallLimitsTests {
   func laterDeadline() {
     var limits = CallLimits()
     #expect(limits.setDefaultLimit(standard()) == at(20))
-    _ = limits.armed(keys[0], at: at(20))
+    _ = limits.alarmSet(keys[0], at: at(20))
     #expect(limits.setDeadline(at(25)) == nil && limits.deadline == at(25))
-    #expect(limits.rang(at: at(20), leaderContent: nil) == .again(at: at(25)))
-    #expect(limits.rang(at: at(25), leaderContent: nil) == .over)
+    #expect(limits.alarmFired(at: at(20), leaderContent: nil) == .setAlarm(at: at(25)))
+    #expect(limits.alarmFired(at: at(25), leaderContent: nil) == .endCall)
     #expect(limits.expiry == nil)
   }
 
@@ -52,8 +52,8 @@ struct CallLimitsTests {
     _ = limits.setDefaultLimit(standard())
     for second in 1...40 { limits.contentMoved(1 << 20, at: at(second)) }
     #expect(limits.end(at: at(35)) == at(40))
-    #expect(limits.rang(at: at(20), leaderContent: nil) == .again(at: at(40)))
-    #expect(limits.rang(at: at(40), leaderContent: nil) == .over)
+    #expect(limits.alarmFired(at: at(20), leaderContent: nil) == .setAlarm(at: at(40)))
+    #expect(limits.alarmFired(at: at(40), leaderContent: nil) == .endCall)
     #expect(limits.expiry == nil)
   }
 
@@ -65,8 +65,8 @@ struct CallLimitsTests {
     // Only the first default timeout counts.
     #expect(limits.setDefaultLimit(standard(1)) == nil)
     #expect(limits.end(at: at(0)) == at(30))
-    #expect(limits.rang(at: at(20), leaderContent: nil) == .again(at: at(30)))
-    #expect(limits.rang(at: at(30), leaderContent: nil) == .over)
+    #expect(limits.alarmFired(at: at(20), leaderContent: nil) == .setAlarm(at: at(30)))
+    #expect(limits.alarmFired(at: at(30), leaderContent: nil) == .endCall)
     #expect(limits.expiry == .total)
   }
 
@@ -75,7 +75,7 @@ struct CallLimitsTests {
     var limits = CallLimits()
     _ = limits.setDefaultLimit(standard())
     limits.endDefaultLimit()
-    #expect(limits.rang(at: at(20), leaderContent: nil) == .nothing)
+    #expect(limits.alarmFired(at: at(20), leaderContent: nil) == .none)
     #expect(limits.end(at: at(20)) == nil)
   }
 
@@ -86,8 +86,21 @@ struct CallLimitsTests {
     limits.shareExchange(after: .zero)
     var movement = ContentTransfer()
     for second in 1...30 { movement.moved(1 << 20, at: at(second)) }
-    #expect(limits.rang(at: at(30), leaderContent: movement) == .again(at: at(50)))
-    #expect(limits.rang(at: at(50), leaderContent: movement) == .over)
+    #expect(limits.alarmFired(at: at(30), leaderContent: movement) == .setAlarm(at: at(50)))
+    #expect(limits.alarmFired(at: at(50), leaderContent: movement) == .endCall)
     #expect(limits.expiry == .stall)
+  }
+
+  @Test("After the end of the call, limits set no alarm, and an alarm that goes off has no effect")
+  func stopped() {
+    var limits = CallLimits()
+    _ = limits.setDeadline(at(5))
+    _ = limits.alarmSet(keys[0], at: at(5))
+    #expect(limits.stop() == keys[0])
+    #expect(limits.setDeadline(at(4)) == nil && limits.deadline == at(5))
+    #expect(limits.setDefaultLimit(standard()) == nil && limits.defaultLimit == nil)
+    #expect(limits.alarmSet(keys[1], at: at(4)) == keys[1])
+    #expect(limits.alarmFired(at: at(9), leaderContent: nil) == .none)
+    #expect(limits.stop() == nil)
   }
 }

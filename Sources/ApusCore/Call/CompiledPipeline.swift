@@ -15,7 +15,7 @@ public struct Next: Sendable {
 }
 
 /// The middlewares and the transport of a client, built once and used by every call.
-final class CompiledPipeline: CallPipeline {
+final class CompiledPipeline: Sendable {
   let order: Pipeline
   // Two arrays, because reading a part of an element copies the element.
   let steps: [any Middleware]
@@ -32,7 +32,9 @@ final class CompiledPipeline: CallPipeline {
     conditionsEnd = audiences.lastIndex { $0 != .allCalls }.map { $0 + 1 } ?? 0
   }
 
+  /// Whether the transport reports connections (``Transport/reportsConnections``).
   var reportsConnections: Bool { transport.reportsConnections }
+  /// The executor on which calls continue after their first suspension. `nil`: the global concurrent pool.
   var continuationExecutor: (any TaskExecutor)? { (transport as? any ContinuingTransport)?.continuationExecutor }
 
   /// Returns the index of the next middleware that a call has to pass.
@@ -52,7 +54,7 @@ final class CompiledPipeline: CallPipeline {
   }
 
   /// Performs one exchange. Collects the content in memory unless the call streams.
-  @inline(never)  // Inlined into the `next` of every middleware, it would enlarge all their frames.
+  @inline(never)
   func exchange(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
     if request.leavesRangeCoding { return try await exchangeUncoded(request, context) }
     let isRepeatable = context.isRepeatable(request.head)
@@ -91,7 +93,7 @@ final class CompiledPipeline: CallPipeline {
     if let end = context.attemptDeadline, end <= now {
       throw TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
     }
-    context.base.keep(request)
+    context.base.setMessage(request)
     if context.delivery != .described { context.base.record(.exchangeStarted, attempt: context.attempt, at: now) }
   }
 

@@ -19,7 +19,7 @@ public struct ClientSettings: Sendable {
   public init() {}
 }
 
-/// The state shared by all calls of a client: settings, registry, timer and tasks.
+/// The state shared by all calls of a client: settings, pipeline, registry, timer and tasks.
 final class CallHost: Sendable {
   /// Identifies the client without keeping it alive.
   let owner = CallKey.Owner()
@@ -31,12 +31,11 @@ final class CallHost: Sendable {
   let reportsConnections: Bool
   /// The clock, if it advances by itself. Only clocks of tests do.
   let selfAdvancingClock: (any SelfAdvancingClock)?
-  /// The client's middlewares and transport, for clients that middlewares use. ``Client`` knows the concrete type.
-  let pipeline: any CallPipeline
+  let pipeline: CompiledPipeline
   private let environment: Mutex<PreparedEnvironment>
   private let serials = Atomic<UInt64>(0)
 
-  init(_ environment: Environment, pipeline: any CallPipeline, settings: ClientSettings) {
+  init(_ environment: Environment, pipeline: CompiledPipeline, settings: ClientSettings) {
     self.environment = Mutex(PreparedEnvironment(environment))
     self.pipeline = pipeline
     var settings = settings
@@ -66,18 +65,46 @@ final class CallHost: Sendable {
   }
 }
 
-/// The client's middlewares and transport, as far as a call needs to know them.
-protocol CallPipeline: AnyObject, Sendable {
-  /// Whether the transport reports connections (``Transport/reportsConnections``).
-  var reportsConnections: Bool { get }
-  /// The executor on which calls continue after their first suspension; `nil` for the global concurrent pool.
-  var continuationExecutor: (any TaskExecutor)? { get }
-}
-
 /// The origin of a call: its client, environment and inherited deadline.
 struct CallOrigin {
   let host: CallHost
   let environment: PreparedEnvironment
   /// An instant of the client's clock, or `nil` without an inherited deadline.
   let deadline: MonotonicInstant?
+}
+
+/// The steps of a call outside the client's tasks: before its task starts, and after its task has ended. Meanwhile a
+/// clock that advances by itself stands still, because it knows only the tasks.
+final class CallerPresence: Sendable {
+  private let clock: any SelfAdvancingClock
+  private let count = Mutex(0)
+
+  /// Begins with the first steps.
+  init(_ clock: any SelfAdvancingClock) {
+    self.clock = clock
+    begin()
+  }
+
+  func begin() {
+    count.withLock { $0 += 1 }
+    clock.hold()
+  }
+
+  func end() {
+    count.withLock { $0 -= 1 }
+    clock.release()
+  }
+
+  /// Ends all steps that have begun.
+  func endAll() {
+    let rest = count.withLock { count in
+      defer { count = 0 }
+      return count
+    }
+    for _ in 0..<max(0, rest) { clock.release() }
+  }
+
+  deinit {
+    endAll()
+  }
 }

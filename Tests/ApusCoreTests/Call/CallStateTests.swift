@@ -120,7 +120,7 @@ struct CallStateTests {
     if sharesExchange {
       state.shareExchange()
     } else {
-      _ = state.setDefaultLimit(CallTimeLimit(.seconds(30), since: now))
+      _ = state.limits.setDefaultLimit(CallTimeLimit(.seconds(30), since: now))
     }
     for move in moves {
       second += 1
@@ -171,7 +171,7 @@ struct CallStateTests {
     var unlimited = CallState()
     _ = unlimited.received(1, at: never())
     var limited = CallState()
-    _ = limited.setDefaultLimit(CallTimeLimit(.seconds(30), since: now))
+    _ = limited.limits.setDefaultLimit(CallTimeLimit(.seconds(30), since: now))
     limited.headArrived(HTTPResponse(status: .ok, headerFields: [.contentLength: "7"]))
     _ = limited.received(7, at: never())
   }

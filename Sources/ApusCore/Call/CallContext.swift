@@ -42,7 +42,7 @@ public struct CallContext: Sendable {
   /// Returns the context with which a call enters the pipeline, with the inherited deadline.
   ///
   /// - Throws: ``CallError`` if the inherited deadline has passed. Nothing is sent then.
-  @inline(never)  // Its temporaries would be kept for as long as the call waits.
+  @inline(never)
   static func entering(with call: Call) throws -> CallContext {
     var context = CallContext(of: call)
     guard let deadline = call.inheritedDeadline else { return context }
@@ -78,6 +78,18 @@ public struct CallContext: Sendable {
   public var clock: any MonotonicClock { base.runtime.clock }
   /// The current instant of the client's clock.
   public var now: MonotonicInstant { base.runtime.clock.now }
+
+  /// The client of the call, in the call's environment, for calls that a middleware makes itself, such as fetching a
+  /// key.
+  ///
+  /// Nested calls have their own limits, trace and registry entry, and end no later than the ``nearestDeadline`` of
+  /// this call. A nested call needs a permit of its own and can deadlock if all permits are held by calls waiting for
+  /// it. Mark such calls with ``SharedWorkKey``.
+  public var client: Client { Client(of: base, until: presentEnd) }
+
+  /// The client of the call for work that other calls share, such as fetching a token. The deadlines that apply here
+  /// do not apply to its calls.
+  public var sharedClient: Client { Client(sharedOf: base) }
 
   /// Returns 64 random bits from the client's source of randomness.
   public func random() -> UInt64 { base.runtime.random() }
@@ -173,7 +185,7 @@ public struct CallContext: Sendable {
   /// - Parameter limit: the time from the start of the call.
   package mutating func limitExcludingTransfer(_ limit: Duration) {
     guard limit < .endless else { return }
-    let stall = values[ExchangeTimeouts.self].stall ?? CallTimeLimit.standardStall
+    let stall = values[ExchangeTimeouts.self].stall ?? CallTimeLimit.defaultStall
     base.setDefaultLimit(CallTimeLimit(limit, stall: stall, since: base.startInstant))
     let instant = base.startInstant.advanced(by: limit)
     if let end, end <= instant { return }

@@ -111,8 +111,8 @@ final class Call: DeadlineTarget {
   // MARK: Progress
 
   /// Stores the message as lowered, and later as changed by the middlewares.
-  func keep(_ message: RequestMessage) {
-    state.withLock { $0.keep(message) }
+  func setMessage(_ message: RequestMessage) {
+    state.withLock { $0.setMessage(message) }
   }
 
   func sentUnrepeatable() {
@@ -124,9 +124,10 @@ final class Call: DeadlineTarget {
     record(.headArrived(status: head.status.code), attempt: attempt)
   }
 
-  func settle(_ response: ResponseMessage) {
+  /// Stores the response that the pipeline returned.
+  func finish(with response: ResponseMessage) {
     let trailers = response.content.trailers
-    state.withLock { $0.settle(response.head, trailers) }
+    state.withLock { $0.finish(with: response.head, trailers) }
   }
 
   func sent(total: Int64, expected: Int64?) {
@@ -152,7 +153,7 @@ final class Call: DeadlineTarget {
 
   /// Removes the default limit, because the app reads the content at its own pace without a closure.
   func endDefaultLimit() {
-    state.withLock { $0.endDefaultLimit() }
+    state.withLock { $0.limits.endDefaultLimit() }
   }
 
   // MARK: Cancelling
@@ -179,7 +180,7 @@ final class Call: DeadlineTarget {
   }
 
   /// Throws if the call was cancelled.
-  @inline(never)  // Keeps its temporaries out of the frames that live as long as the call waits.
+  @inline(never)
   func checkCancellation() throws {
     if let reason = cancellationReason { throw CallError(reason, of: self) }
   }
@@ -189,7 +190,7 @@ final class Call: DeadlineTarget {
   /// Ends the call successfully. A call ends once.
   ///
   /// - Throws: ``CallError`` if the call was cancelled first.
-  @inline(never)  // As above.
+  @inline(never)
   func succeed() throws(CallError) {
     if let reason = end(with: .succeeded) { throw CallError(reason, of: self) }
   }
@@ -225,7 +226,7 @@ final class Call: DeadlineTarget {
     return ended?.reason
   }
 
-  @inline(never)  // Few calls report their progress.
+  @inline(never)
   private func finishProgress(isComplete: Bool) {
     for progress in [options.uploadProgress, options.downloadProgress] { progress?.finish(isComplete: isComplete) }
   }

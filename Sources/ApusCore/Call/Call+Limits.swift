@@ -4,18 +4,18 @@ import Synchronization
 extension Call {
   /// Sets the deadline of the call, unless an earlier deadline is set.
   func setDeadline(_ instant: MonotonicInstant) {
-    setAlarm(at: state.withLock { $0.setDeadline(instant) })
+    setAlarm(at: state.withLock { $0.limits.setDeadline(instant) })
   }
 
   /// Sets the default limit of the call.
   func setDefaultLimit(_ limit: CallTimeLimit) {
-    setAlarm(at: state.withLock { $0.setDefaultLimit(limit) })
+    setAlarm(at: state.withLock { $0.limits.setDefaultLimit(limit) })
   }
 
   private func setAlarm(at instant: MonotonicInstant?) {
     guard let instant else { return }
     let key = host.timer.schedule(self, at: instant)
-    let superfluous = state.withLock { $0.armed(key, at: instant) }
+    let superfluous = state.withLock { $0.limits.alarmSet(key, at: instant) }
     if let superfluous { host.timer.cancel(superfluous) }
   }
 
@@ -23,10 +23,10 @@ extension Call {
   func deadlinePassed() {
     let now = runtime.clock.now
     let leaderContent = snapshot(\.leader)?.snapshot(\.limits.content)
-    switch state.withLock({ $0.alarmRang(at: now, leaderContent: leaderContent) }) {
-    case .nothing: break
-    case .again(let instant): setAlarm(at: instant)
-    case .over: cancel { .deadline($0) }
+    switch state.withLock({ $0.limits.alarmFired(at: now, leaderContent: leaderContent) }) {
+    case .none: break
+    case .setAlarm(let instant): setAlarm(at: instant)
+    case .endCall: cancel { .deadline($0) }
     }
   }
 

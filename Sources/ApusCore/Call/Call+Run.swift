@@ -1,48 +1,109 @@
 import HTTPTypes
 
 extension Call {
-  /// Runs the call, from its description to its value. All calls of all endpoint styles take this path.
+  /// Performs the call: registers it, runs it in a task of the client and waits for its output. All calls of all
+  /// endpoint styles take this path.
+  ///
+  /// Ends the call as the last step, so that a call that was superseded in the meantime never returns a value. A
+  /// streamed call continues: whoever reads its response must end it with ``succeed()`` or ``fail(_:)``.
+  ///
+  /// The functions below throw instead of returning a `Result`, because a generic function that uses a `Result` looks up
+  /// its metadata for every call.
   ///
   /// - Parameters:
-  ///   - pipeline: the client's middlewares and transport.
-  ///   - deliver: returns the value of an accepted response, off the caller's actor.
-  /// - Throws: the original error. ``Call/fail(_:)`` converts it to a ``CallError`` with the complete trace.
-  func run<Output: Sendable>(
-    through pipeline: CompiledPipeline, deliver: (ResponseMessage) throws -> Output
-  ) async throws -> Output {
+  ///   - deliver: returns the output for an accepted response, off the caller's actor.
+  ///   - expected: converts a rejection that the endpoint expects to an output. Default: `nil`, none is expected.
+  /// - Throws: ``CallError`` with the complete trace.
+  func perform<Output: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output,
+    expecting expected: (@Sendable (any Sendable) -> Output?)? = nil
+  ) async throws(CallError) -> Output {
+    let output: Output
+    do {
+      try register()
+      output = try await withTaskCancellationHandler {
+        // Using `isolation` keeps this closure on the caller's actor.
+        try await task(for: isolation, deliver).value
+      } onCancel: {
+        cancel(.caller)
+      }
+    } catch {
+      let error = fail(error)
+      guard let expected, let value = error.rejection?.value.flatMap({ expected($0) }) else { throw error }
+      return value
+    }
+    if delivery != .streamed { try succeed() }
+    return output
+  }
+
+  /// Runs the call in its task, from its description to its output.
+  ///
+  /// - Throws: the original error.
+  private func run<Output: Sendable>(_ deliver: (ResponseMessage) throws -> Output) async throws -> Output {
     // 1. A call that was cancelled before it began sends nothing.
     try checkCancellation()
     // 2. Lower the description to a complete, validated message. Everything below is concrete.
     let message = try lowered()
     // 3. Pass the message through the middlewares to the transport. The result is the response to the last attempt.
-    let response = try await Next(pipeline: pipeline, index: 0)(message, context: .entering(with: self))
-    // 4. Accept or reject the response by its status. A message that is only described has no response.
+    let response = try await Next(pipeline: host.pipeline, index: 0)(message, context: .entering(with: self))
+    // 4. Accept or reject the response by its status. A described call has no response.
     guard isAccepted(response) else { throw try await rejection(of: response) }
-    // 5. Create the value: here, or on the global pool if the content is so large that decoding would block the
+    // 5. Create the output: here, or on the global pool if the content is so large that decoding would block the
     //    executor.
     guard isLarge(response.content) else { return try deliver(response) }
     return try await delivered(response, by: deliver)
   }
 
-  @inline(never)  // Few responses are that large: the frame of the other calls has no room for it.
+  // MARK: Steps. They are not inlined: their temporaries would live as long as the call waits.
+
+  /// Registers the call and ends the calls that it supersedes.
+  @inline(never)
+  private func register() throws {
+    recordStart()
+    // A call that has already ended does not supersede other calls.
+    guard !Task.isCancelled else {
+      announce()
+      throw CancellationError()
+    }
+    guard delivery == .described || host.registry.admit(self) else {
+      throw CallFault(.refused, "a call with this id is running")
+    }
+    announce()
+  }
+
+  /// Starts the call's task.
+  @inline(never)
+  private func task<Output: Sendable>(
+    for caller: (any Actor)?, _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output
+  ) -> Task<Output, any Error> {
+    let task = host.spawner.spawn(for: caller) {
+      defer { self.presence?.begin() }
+      return try await self.run(deliver)
+    }
+    attach(task)
+    presence?.end()
+    return task
+  }
+
+  @inline(never)
   private func delivered<Output: Sendable>(
     _ response: ResponseMessage, by deliver: (ResponseMessage) throws -> Output
   ) async throws -> Output {
     try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) }
   }
 
-  @inline(never)  // Its temporaries would be kept for as long as the call waits.
+  @inline(never)
   private func lowered() throws -> RequestMessage {
     let message = try request.message(at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
-    keep(message)
+    setMessage(message)
     record(.prepared)
     return message
   }
 
-  @inline(never)  // As above.
+  @inline(never)
   private func isAccepted(_ response: ResponseMessage) -> Bool {
     guard delivery != .described else { return true }
-    settle(response)
+    finish(with: response)
     return request.description.acceptance.contains(response.statusCode)
   }
 
@@ -51,7 +112,7 @@ extension Call {
   }
 
   /// Reads a rejected response. Of content that is still arriving, reads only as much as an error keeps.
-  @inline(never)  // As above.
+  @inline(never)
   private func rejection(of response: ResponseMessage) async throws -> RejectedResponse {
     var response = response
     if response.content.bytes == nil {
@@ -72,7 +133,7 @@ extension Call {
 
 extension ResponseMapping {
   /// Returns a function that reads the value of an accepted response.
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call.
+  @inline(never)
   func reader(for call: Call) -> @Sendable (ResponseMessage) throws -> Value {
     { try value(of: $0, for: call) }
   }

@@ -8,8 +8,8 @@ extension Client {
   public func withResponse<E: Endpoint, Output>(
     to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
-    let call = Call(endpoint.described.box, delivery: .streamed, from: origin)
-    let message = try await open(call)
+    let call = Call(endpoint.resolvedRequest.box, delivery: .streamed, from: origin)
+    let message = try await call.open()
     defer { message.discard() }
     call.enterHandler()
     let output: Output
@@ -20,19 +20,6 @@ extension Client {
     }
     try call.succeed()
     return output
-  }
-
-  /// Starts a call with streamed delivery and returns its accepted response at the head. The function that calls
-  /// `open` must end the call and discard the response.
-  func open(_ call: Call) async throws(CallError) -> ResponseMessage {
-    let message: ResponseMessage
-    do {
-      message = try await start(call) { $0 }
-    } catch {
-      throw call.fail(error)
-    }
-    call.attach(message.content)
-    return message
   }
 
   private func read<Output>(
@@ -70,5 +57,15 @@ extension Client {
       var response = StreamedResponse(head: message.head, content: message.content, call: call)
       return try await body(&response)
     }.get()
+  }
+}
+
+extension Call {
+  /// Performs a call with streamed delivery and returns its accepted response at the head. The function that calls
+  /// `open` must end the call and discard the response.
+  func open() async throws(CallError) -> ResponseMessage {
+    let message = try await perform { $0 }
+    attach(message.content)
+    return message
   }
 }
