@@ -42,7 +42,7 @@ final class Call: DeadlineTarget {
     inheritedDeadline = origin.deadline
     state = Mutex(CallState(reportsConnections: host.reportsConnections))
     let observers = host.settings.observers
-    // A message that is only described is not sent, so observers do not see it.
+    // A described call sends nothing, so observers do not see it.
     reporter = observers.isEmpty || delivery == .described ? nil : EventReporter(observers)
   }
 

@@ -45,7 +45,7 @@ struct CallLimitsTests {
     #expect(limits.expiry == nil)
   }
 
-  @Test("An inherited deadline is fixed: neither moving content nor the default timeout extends it")
+  @Test("An inherited deadline is fixed: neither content transfer nor the default timeout extends it")
   func hard() {
     var limits = CallLimits()
     _ = limits.setDeadline(at(40))
@@ -79,7 +79,7 @@ struct CallLimitsTests {
     #expect(limits.end(at: at(20)) == nil)
   }
 
-  @Test("Content that moves in another call's exchange counts like the call's own")
+  @Test("Content transfer in a shared exchange of another call counts as the call's own transfer")
   func shared() {
     var limits = CallLimits()
     _ = limits.setDefaultLimit(standard())

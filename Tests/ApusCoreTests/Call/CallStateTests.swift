@@ -154,7 +154,7 @@ struct CallStateTests {
   ]
 
   @Test(
-    "Content counts as moving from the first progress until all of it has moved or the exchange ends",
+    "A content transfer lasts from the first progress until the content is complete or the exchange ends",
     arguments: movements)
   private func movement(moves: [Move], seconds: Int) {
     #expect(time(moves) == .seconds(seconds))

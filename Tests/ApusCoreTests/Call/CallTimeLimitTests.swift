@@ -24,7 +24,7 @@ private struct Story: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("The default timeout and moving content")
+@Suite("The default timeout and content transfer")
 struct CallTimeLimitTests {
   private static let stories = [
     Story(testDescription: "nothing ever moves", steps: [], end: (30, .total)),
@@ -90,14 +90,14 @@ struct CallTimeLimitTests {
   }
 
   @Test(
-    "The timeout counts while no content moves; while it moves, a stall or too low a rate ends the call",
+    "The default timeout counts while no content is transferred; during a transfer, a stall or too low a rate ends the call",
     arguments: stories)
   private func ends(story: Story) throws {
     let end = end(of: story)
     #expect(end?.second == story.end?.second && end?.expiry == story.end?.expiry)
   }
 
-  @Test("Moving content needs few timer checks")
+  @Test("A transfer needs few checks of the timer")
   func rareAlarms() {
     var limit = CallTimeLimit(.seconds(30), since: at(0))
     var movement = ContentTransfer()
@@ -113,7 +113,7 @@ struct CallTimeLimitTests {
     #expect(alarms <= 42)
   }
 
-  @Test("A call that joins an exchange gains no time from content that moved before")
+  @Test("A call that joins an exchange gains no time from content that was transferred before")
   func sharing() {
     var movement = ContentTransfer()
     movement.moved(1, at: at(0))
@@ -125,7 +125,7 @@ struct CallTimeLimitTests {
     #expect(limit.due(movement, at: at(60)) == at(80))
   }
 
-  @Test("Reports out of order are handled")
+  @Test("Progress reports may arrive out of order")
   func disorder() {
     var movement = ContentTransfer()
     movement.moved(5, at: at(9))

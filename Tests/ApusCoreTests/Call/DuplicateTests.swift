@@ -45,7 +45,7 @@ struct DuplicateTests {
     #expect(bench.isClean)
   }
 
-  @Test("Refuse: streamed calls too")
+  @Test("Refuse: a streamed call with an id in use is refused, too")
   func refuseStreamed() async throws {
     bench.stub.onAny(reply: .stalled)
     let running = start(request(.refuse))

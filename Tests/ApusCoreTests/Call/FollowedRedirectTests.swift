@@ -38,7 +38,7 @@ struct FollowedRedirectTests {
 
   private static let statuses = [200, 300, 301, 302, 303, 304, 305, 306, 307, 308, 404]
 
-  @Test("The content of followed redirects is not collected, other content is")
+  @Test("The content of a redirect that is followed is not collected, and all other content is collected")
   func collecting() async throws {
     let redirects = Self.statuses.map { StubReply.text("on", status: $0, fields: [.location: "/y"]) }
     #expect(try await collected(redirects) == Self.statuses.map { ![301, 302, 303, 307, 308].contains($0) })

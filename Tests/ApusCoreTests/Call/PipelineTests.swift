@@ -127,7 +127,7 @@ private final class Notes: Sendable {
     #expect(error == nil)
   }
 
-  @Test("A literal keeps its order, and nil leaves a place empty")
+  @Test("A pipeline literal keeps the order of its middlewares, and nil adds no middleware")
   func literal() {
     let notes = Notes()
     let pipeline: Pipeline = [

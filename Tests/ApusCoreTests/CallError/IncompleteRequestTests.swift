@@ -34,7 +34,7 @@ struct IncompleteRequestTests {
     return try #require(await failure { try await client.send(Request<Void>.put("/film")) })
   }
 
-  @Test("The error of the call has the response's content, bounded, and tells what was sent")
+  @Test("The error of the call has the response's content, bounded, and the number of bytes that were sent")
   func callError() async throws {
     let error = try await Self.error()
     #expect(error.code == .connectionLost && error.requestState == .responded && error.isIncompleteRequest)

@@ -108,7 +108,7 @@ struct CoalescingBoundsTests {
     #expect(bench.isClean)
   }
 
-  @Test("The client's settings name fields that do not keep calls from sharing")
+  @Test("Fields listed in `perCallFields` are ignored when requests are compared")
   func perCallFields() async throws {
     let bench = CoalescingBench(limits: CoalescingLimits { $0.perCallFields = ["x-tap"] })
     let calls = try await bench.share([.shared.field("X-Tap", "1"), .shared.field("X-Tap", "2")])

@@ -8,7 +8,7 @@ struct CoalescingEndsTests {
   private let bench = CoalescingBench()
   private var gate: Gate { bench.gate }
 
-  @Test("Cancelling any one of the calls leaves the others alone", arguments: [0, 1, 2])
+  @Test("Cancelling one call does not affect the other calls of its exchange", arguments: [0, 1, 2])
   func oneLeaves(index: Int) async throws {
     let calls = try await bench.share([.shared, .shared, .shared])
     calls[index].cancel()

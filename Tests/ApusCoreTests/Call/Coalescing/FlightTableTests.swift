@@ -31,7 +31,7 @@ struct FlightTableTests {
   }
 
   @Test(
-    "Beyond the limit a call goes alone, even next to an exchange it cannot join, but still joins an exchange that takes it"
+    "Beyond the limit a call has an exchange of its own, unless it can join an exchange in flight"
   )
   func limit() {
     var table = FlightTable<String, Plane>()

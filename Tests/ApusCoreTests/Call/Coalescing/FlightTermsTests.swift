@@ -5,7 +5,7 @@ import Testing
 
 private let start = MonotonicInstant(sinceStart: .zero)
 
-@Suite("Until when a call may join a response in progress")
+@Suite("When a call may join a response in progress")
 struct FlightTermsTests {
   @Test(
     "A Cache-Control with no-store marks the response, whatever its case and position",
@@ -49,7 +49,7 @@ struct FlightTermsTests {
   }
 
   @Test(
-    "Between attempts nothing is known of a response; after the end of a call its last response counts",
+    "Between attempts no response is known; after the end of a call its last response counts",
     arguments: waits)
   func betweenAttempts(kind: TraceEvent.Kind) {
     func append(_ kind: TraceEvent.Kind, to state: inout CallState) {

@@ -97,7 +97,7 @@ struct JoinTests {
     }
   }
 
-  @Test("Calls join only if they send the same message: a different target, field or content goes alone")
+  @Test("Calls join only if they send the same message: the same target, fields and content")
   func differentMessages() async throws {
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     func post(_ text: String) -> Request<String> {
@@ -147,7 +147,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("Cancelling either call leaves the other alone", arguments: [0, 1])
+  @Test("Cancelling one of two joined calls does not affect the other call", arguments: [0, 1])
   func oneLeaves(index: Int) async throws {
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let calls = try await join(request(), request())
@@ -160,7 +160,7 @@ struct JoinTests {
     #expect(bench.isClean)
   }
 
-  @Test("A joined call's deadline leaves the others alone, and the call may have been sent")
+  @Test("The deadline of a joined call ends only that call, as maybe sent")
   func oneTimesOut() async throws {
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let calls = try await join(request(), request().timeout(.seconds(1)))
