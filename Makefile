@@ -21,7 +21,7 @@ install: ## the command-line tool, into PREFIX/bin (default /usr/local)
 check: ## everything CI checks
 	@.ci/run
 
-check-long: ## address sanitizer, soaks, long fuzzing, installation: before a release
+check-long: ## sanitizers, soaks, long fuzzing, installation: before a release
 	@scripts/install-missing python3 nginx squid docker-registry httpbin datasette litestar-tus aiohttp-tus seaweedfs openstack-swift moto authlib curl
 	@scripts/check-long
 

@@ -3,7 +3,7 @@
 extension Endpoint {
   /// Returns the endpoint's request with a change applied. All modifiers are built on it.
   package func modified(_ change: (inout Request<Value>) -> Void) -> Request<Value> {
-    var request = described
+    var request = resolvedRequest
     change(&request)
     return request
   }
@@ -115,7 +115,7 @@ extension Endpoint {
 
   /// Sets the mapping of an accepted response to the value, which may have another type.
   public func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) -> Request<Other> {
-    Request<Other>(of: described, mapping: mapping)
+    Request<Other>(of: resolvedRequest, mapping: mapping)
   }
 
   /// Reads the response with a custom parser, which does not need to use `Codable`.

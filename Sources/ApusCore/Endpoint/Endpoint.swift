@@ -26,7 +26,7 @@ public protocol Endpoint<Value>: Sendable {
 
 extension Endpoint {
   /// The request with this endpoint's type. If ``request`` throws, the result is a request whose calls fail.
-  package var described: Request<Value> {
+  package var resolvedRequest: Request<Value> {
     do {
       var request = try self.request
       if Self.self != Request<Value>.self, request.box.description.endpointType == nil {

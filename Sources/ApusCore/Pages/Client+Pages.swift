@@ -6,7 +6,7 @@ extension Client {
   ///   - next: the place of the URL: `.link` or `.url { … }`.
   /// - Returns: a sequence. Nothing is sent before a loop requests the first page.
   public func pages<E: Endpoint>(of endpoint: E, next: NextPageURL<E.Value>) -> PageSequence<E.Value> {
-    PageSequence(next.source(from: endpoint.described), by: self)
+    PageSequence(next.source(from: endpoint.resolvedRequest), by: self)
   }
 
   /// Returns the pages of a list whose endpoint takes a cursor, a page number or an offset.
@@ -19,6 +19,6 @@ extension Client {
   public func pages<Parameter, E: Endpoint>(
     of endpoint: @escaping @Sendable (Parameter) -> E, next: NextPageParameter<Parameter, E.Value>
   ) -> PageSequence<E.Value> {
-    PageSequence(next.source { endpoint($0).described }, by: self)
+    PageSequence(next.source { endpoint($0).resolvedRequest }, by: self)
   }
 }

@@ -78,7 +78,7 @@ extension Client {
   ///   ``PartStream``.
   /// - Returns: a sequence. Nothing is sent before a loop asks for the first element.
   public func stream<E: Endpoint>(_ endpoint: E) -> LiveStream<E.Value.Element> where E.Value: StreamedValue {
-    let (request, format) = (endpoint.described, E.Value._format)
+    let (request, format) = (endpoint.resolvedRequest, E.Value._format)
     return LiveStream(
       StreamSource(
         client: self, request: request.box, kind: format.kind, options: request.streamOptions, parser: format.parser))

@@ -148,6 +148,7 @@ extension Client {
     from cursor: Cursor? = nil, of endpoint: @escaping @Sendable (Cursor?) -> E, interval: Duration = .seconds(1),
     next: @escaping @Sendable (E.Value) -> Cursor?
   ) -> some AsyncSequence<E.Value, CallError> & Sendable {
-    PollSequence(client: self, from: cursor, of: { endpoint($0).described }, next: next).waiting(atLeast: interval)
+    PollSequence(client: self, from: cursor, of: { endpoint($0).resolvedRequest }, next: next).waiting(
+      atLeast: interval)
   }
 }

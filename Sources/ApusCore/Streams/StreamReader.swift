@@ -46,7 +46,7 @@ final class StreamReader<Element: Sendable> {
     if let connection { return connection }
     let call = Call(source.request(lastEventID: state.lastEventID, of: principal), delivery: .streamed, from: origin)
     self.call = call
-    let message = try await source.client.open(call)
+    let message = try await call.open()
     // The app reads at its own pace.
     call.presence?.end()
     count += 1

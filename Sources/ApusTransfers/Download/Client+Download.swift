@@ -41,7 +41,7 @@ extension Client {
   public func download<E: Endpoint>(
     _ endpoint: E, to path: String, options: DownloadOptions = DownloadOptions()
   ) async throws(CallError) -> DownloadedFile {
-    try await download(endpoint.described, to: path, options, progress: { _, _ in })
+    try await download(endpoint.resolvedRequest, to: path, options, progress: { _, _ in })
   }
 
   /// Downloads the file at a path below the base URL, or at a complete URL as in

@@ -37,7 +37,7 @@ extension Client {
   public func upload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
   ) async throws(CallError) -> UploadResult<E.Value> {
-    try await upload(endpoint.described, by: uploadProtocol, options: options, UploadHooks())
+    try await upload(endpoint.resolvedRequest, by: uploadProtocol, options: options, UploadHooks())
   }
 
   /// - Parameter hooks: the part of a queue in the upload.

@@ -1,0 +1,165 @@
+import HTTPTypes
+
+extension Call {
+  /// Performs the call: registers it, runs it in a task of the client and waits for its output. All calls of all
+  /// endpoint styles take this path.
+  ///
+  /// Ends the call as the last step, so that a call that was superseded in the meantime never returns a value. A
+  /// streamed call continues: whoever reads its response must end it with ``succeed()`` or ``fail(_:)``.
+  ///
+  /// The functions below throw instead of returning a `Result`, because a generic function that uses a `Result` looks up
+  /// its metadata for every call.
+  ///
+  /// - Parameters:
+  ///   - deliver: returns the output for an accepted response, off the caller's actor.
+  ///   - expected: converts a rejection that the endpoint expects to an output. Default: `nil`, none is expected.
+  /// - Throws: ``CallError`` with the complete trace.
+  func perform<Output: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output,
+    expecting expected: (@Sendable (any Sendable) -> Output?)? = nil
+  ) async throws(CallError) -> Output {
+    let output: Output
+    do {
+      try register()
+      output = try await withTaskCancellationHandler {
+        // Using `isolation` keeps this closure on the caller's actor.
+        try await task(for: isolation, deliver).value
+      } onCancel: {
+        cancel(.caller)
+      }
+    } catch {
+      let error = fail(error)
+      guard let expected, let value = error.rejection?.value.flatMap({ expected($0) }) else { throw error }
+      return value
+    }
+    if delivery != .streamed { try succeed() }
+    return output
+  }
+
+  /// Runs the call in its task, from its description to its output.
+  ///
+  /// - Throws: the original error.
+  private func run<Output: Sendable>(_ deliver: (ResponseMessage) throws -> Output) async throws -> Output {
+    // 1. A call that was cancelled before it began sends nothing.
+    try checkCancellation()
+    // 2. Lower the description to a complete, validated message. Everything below is concrete.
+    let message = try lowered()
+    // 3. Pass the message through the middlewares to the transport. The result is the response to the last attempt.
+    let response = try await Next(pipeline: host.pipeline, index: 0)(message, context: .entering(with: self))
+    // 4. Accept or reject the response by its status. A described call has no response.
+    guard isAccepted(response) else { throw try await rejection(of: response) }
+    // 5. Create the output: here, or on the global pool if the content is so large that decoding would block the
+    //    executor.
+    guard isLarge(response.content) else { return try deliver(response) }
+    return try await delivered(response, by: deliver)
+  }
+
+  // MARK: Steps. They are not inlined: their temporaries would live as long as the call waits.
+
+  /// Registers the call and ends the calls that it supersedes.
+  @inline(never)
+  private func register() throws {
+    recordStart()
+    // A call that has already ended does not supersede other calls.
+    guard !Task.isCancelled else {
+      announce()
+      throw CancellationError()
+    }
+    guard delivery == .described || host.registry.admit(self) else {
+      throw CallFault(.refused, "a call with this id is running")
+    }
+    announce()
+  }
+
+  /// Starts the call's task.
+  @inline(never)
+  private func task<Output: Sendable>(
+    for caller: (any Actor)?, _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output
+  ) -> Task<Output, any Error> {
+    let task = host.spawner.spawn(for: caller) {
+      defer { self.presence?.begin() }
+      return try await self.run(deliver)
+    }
+    attach(task)
+    presence?.end()
+    return task
+  }
+
+  @inline(never)
+  private func delivered<Output: Sendable>(
+    _ response: ResponseMessage, by deliver: (ResponseMessage) throws -> Output
+  ) async throws -> Output {
+    try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) }
+  }
+
+  @inline(never)
+  private func lowered() throws -> RequestMessage {
+    let message = try request.message(at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
+    setMessage(message)
+    record(.prepared)
+    return message
+  }
+
+  @inline(never)
+  private func isAccepted(_ response: ResponseMessage) -> Bool {
+    guard delivery != .described else { return true }
+    finish(with: response)
+    return request.description.acceptance.contains(response.statusCode)
+  }
+
+  private func isLarge(_ content: ResponseContent) -> Bool {
+    runtime.executor != nil && (content.bytes?.count ?? 0) > runtime.executorDecodingLimit
+  }
+
+  /// Reads a rejected response. Of content that is still arriving, reads only as much as an error keeps.
+  @inline(never)
+  private func rejection(of response: ResponseMessage) async throws -> RejectedResponse {
+    var response = response
+    if response.content.bytes == nil {
+      response.content = ResponseContent(try await response.content.prefix(CallError.contentLimit) { received($0) })
+    }
+    guard isLarge(response.content) else { return rejectedResponse(response) }
+    return await withTaskExecutorPreference(globalConcurrentExecutor) { [response] in rejectedResponse(response) }
+  }
+
+  private func rejectedResponse(_ response: ResponseMessage) -> RejectedResponse {
+    let content = Content(of: response, coding: coding)
+    return RejectedResponse(
+      rejection: Rejection(content, decoder: request.description.rejectionDecoder), content: content,
+      retryAfter: RetryAfter.delay(in: response.head.headerFields),
+      detail: content.undecoded.map { $0.isRegistered ? $0.detail : "" } ?? "")
+  }
+}
+
+extension ResponseMapping {
+  /// Returns a function that reads the value of an accepted response.
+  @inline(never)
+  func reader(for call: Call) -> @Sendable (ResponseMessage) throws -> Value {
+    { try value(of: $0, for: call) }
+  }
+
+  /// Reads the value of an accepted response.
+  func value(of response: ResponseMessage, for call: Call) throws -> Value {
+    let content = Content(of: response, coding: call.coding)
+    do {
+      let value = try read(content)
+      call.record(.decoded)
+      return value
+    } catch let envelope as EnvelopeRejection {
+      let decoder = call.request.description.rejectionDecoder
+      throw RejectedResponse(rejection: Rejection(envelope, content, decoder: decoder), content: content)
+    } catch let response as RejectedResponse {
+      throw response
+    } catch {
+      let failure = DecodingFailure(error)
+      var detail = failure.detail
+      if let undecoded = content.undecoded {
+        detail = undecoded.detail(because: error, failure.detail)
+      } else if accept == .json, let type = content.mediaType, !type.isJSON {
+        detail += " (it came as \(type.essence))"
+      }
+      throw RejectedResponse(
+        code: .decoding, content: content, detail: detail, codingPath: failure.codingPath, underlying: error)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import HTTPTypes
+
+/// The rest of the pipeline after a middleware. It may be called several times, including concurrently.
+public struct Next: Sendable {
+  let pipeline: CompiledPipeline
+  let index: Int
+
+  /// Passes the message to the next middleware, or to the transport after the last middleware.
+  public func callAsFunction(_ request: RequestMessage, context: CallContext) async throws -> ResponseMessage {
+    let index = index < pipeline.conditionsEnd ? pipeline.firstNeeded(from: index, for: context) : index
+    guard index < pipeline.steps.count else { return try await pipeline.exchange(request, context) }
+    return try await pipeline.steps[index].intercept(
+      request, context: context, next: Next(pipeline: pipeline, index: index + 1))
+  }
+}
+
+/// The middlewares and the transport of a client, built once and used by every call.
+final class CompiledPipeline: Sendable {
+  let order: Pipeline
+  // Two arrays, because reading a part of an element copies the element.
+  let steps: [any Middleware]
+  let audiences: [MiddlewareAudience]
+  /// The index after the last middleware that calls may skip: from there on, nothing is to be decided.
+  let conditionsEnd: Int
+  let transport: any Transport
+
+  init(_ pipeline: Pipeline, transport: any Transport) {
+    order = pipeline
+    self.transport = transport
+    steps = pipeline.middlewares
+    audiences = steps.map { ($0 as? any ConditionalMiddleware)?.audience ?? .allCalls }
+    conditionsEnd = audiences.lastIndex { $0 != .allCalls }.map { $0 + 1 } ?? 0
+  }
+
+  /// Whether the transport reports connections (``Transport/reportsConnections``).
+  var reportsConnections: Bool { transport.reportsConnections }
+  /// The executor on which calls continue after their first suspension. `nil`: the global concurrent pool.
+  var continuationExecutor: (any TaskExecutor)? { (transport as? any ContinuingTransport)?.continuationExecutor }
+
+  /// Returns the index of the next middleware that a call has to pass.
+  func firstNeeded(from index: Int, for context: CallContext) -> Int {
+    var index = index
+    while index < conditionsEnd, !Self.includes(context, audiences[index]) { index += 1 }
+    return index
+  }
+
+  private static func includes(_ context: CallContext, _ audience: MiddlewareAudience) -> Bool {
+    switch audience {
+    case .allCalls: true
+    case .callsWithCommonParameters: context.base.prepared.hasCommonParameters
+    case .callsWithPrincipal: context.base.prepared.hasValues && context.environment.values.contains(PrincipalKey.self)
+    case .coalescedCalls: context.base.delivery == .buffered && (context.base.joins || context.base.coalesces)
+    }
+  }
+
+  /// Performs one exchange. Collects the content in memory unless the call streams.
+  @inline(never)
+  func exchange(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
+    if request.leavesRangeCoding { return try await exchangeUncoded(request, context) }
+    let isRepeatable = context.isRepeatable(request.head)
+    try begin(request, context)
+    if context.delivery == .described { return ResponseMessage(head: HTTPResponse(status: .ok)) }
+    let exchange = ExchangeContext(context)
+    let response: ResponseMessage
+    do {
+      if let clock = context.base.host.selfAdvancingClock {
+        response = try await send(request, exchange, clock)
+      } else {
+        response = try await transport.send(request, context: exchange)
+      }
+    } catch {
+      if !isRepeatable { failed(error, context) }
+      throw error
+    }
+    // With 401 the server asks for credentials and has not acted on the request (RFC 9110 §15.5.2).
+    if !isRepeatable, response.statusCode != 401 { context.base.sentUnrepeatable() }
+    if !response.content.isCollected { exchange.reportHead(response.head) }
+    guard exchange.collectsContent(of: response.head), try !tookBytes(of: response.content, context) else {
+      return response
+    }
+    guard let clock = context.base.host.selfAdvancingClock else { return try await collected(response, exchange) }
+    return try await clock.standStill { try await collected(response, exchange) }
+  }
+
+  // MARK: Steps, not inlined because their temporaries would live as long as the exchange
+
+  @inline(never)
+  private func begin(_ request: RequestMessage, _ context: CallContext) throws {
+    try context.checkCancellation()
+    try context.checkNamedURL()
+    // Waiting in the pipeline may have used up the attempt's time.
+    let now = context.now
+    if let end = context.attemptDeadline, end <= now {
+      throw TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
+    }
+    context.base.setMessage(request)
+    if context.delivery != .described { context.base.record(.exchangeStarted, attempt: context.attempt, at: now) }
+  }
+
+  /// Sends a message while a clock of a test stands still.
+  @inline(never)
+  private func send(
+    _ request: RequestMessage, _ context: ExchangeContext, _ clock: any SelfAdvancingClock
+  ) async throws -> ResponseMessage {
+    try await clock.standStill { try await transport.send(request, context: context) }
+  }
+
+  /// Requests a range without content coding.
+  @inline(never)
+  private func exchangeUncoded(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
+    var request = request
+    request.head.headerFields[.acceptEncoding] = "identity"
+    return try await exchange(request, context)
+  }
+
+  @inline(never)
+  private func failed(_ error: any Error, _ context: CallContext) {
+    if (error as? TransportError)?.requestState != .notSent { context.base.sentUnrepeatable() }
+  }
+
+  /// Records content that is in memory, without suspending. Returns `false` if the content is still arriving.
+  @inline(never)
+  private func tookBytes(of content: ResponseContent, _ context: CallContext) throws -> Bool {
+    guard let count = try content.bytes(upTo: context.contentLimit)?.count else { return false }
+    if !content.isCollected { context.base.received(count, isLast: true) }
+    context.record(.contentArrived(length: Int64(count)))
+    return true
+  }
+
+  /// Reads arriving content into memory.
+  @inline(never)
+  private func collected(_ response: ResponseMessage, _ context: ExchangeContext) async throws -> ResponseMessage {
+    var response = response
+    let data = try await response.content.collect(upTo: context.contentLimit) { context.reportReceived($0) }
+    response.content = ResponseContent(data, trailers: response.content.trailers)
+    context.record(.contentArrived(length: Int64(data.count)))
+    return response
+  }
+}
+
+extension RequestMessage {
+  /// Whether the request asks for a range and accepts any content coding.
+  ///
+  /// A range of a coded representation cannot be decoded, and without `Accept-Encoding` any coding is acceptable
+  /// (RFC 9110 §12.5.3, §14.2).
+  fileprivate var leavesRangeCoding: Bool {
+    head.headerFields.contains(.range) && !head.headerFields.contains(.acceptEncoding)
+  }
+}
