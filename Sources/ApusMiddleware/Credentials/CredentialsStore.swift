@@ -128,12 +128,12 @@ public final class PrincipalChangeNotifier: Sendable {
 }
 
 /// The identity of a credentials store, which several authentications may share.
-struct SourceIdentity: Hashable {
+struct StoreIdentity: Hashable {
   private let object: ObjectIdentifier
 
   /// - Parameter owner: the only owner of the store, whose identity is used if the store is a value. The identity is
   ///   valid as long as the owner and the store live.
-  init(_ source: any CredentialsStore, elseOf owner: AnyObject) {
-    object = ObjectIdentifier(type(of: source) is AnyClass ? source as AnyObject : owner)
+  init(_ store: any CredentialsStore, elseOf owner: AnyObject) {
+    object = ObjectIdentifier(type(of: store) is AnyClass ? store as AnyObject : owner)
   }
 }

@@ -123,6 +123,6 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
     principalChanges?.notify()
   }
 
-  /// Shows nothing.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

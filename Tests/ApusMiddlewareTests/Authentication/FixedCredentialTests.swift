@@ -61,11 +61,11 @@ struct FixedCredentialTests {
 
   @Test("Static credentials are masked in all output")
   func masked() {
-    let shown = [
+    let authentications = [
       Authentication.bearer(sentinel), .apiKey(sentinel, field: "X-Api-Key"), .apiKey(sentinel, queryParameter: "key"),
       .basic(user: sentinel, password: sentinel),
     ]
-    for authentication in shown {
+    for authentication in authentications {
       var dumped = ""
       dump(authentication, to: &dumped)
       #expect(!dumped.contains(sentinel) && !"\(authentication)".contains(sentinel))
