@@ -4,7 +4,7 @@ import Synchronization
 /// The authentication of calls: a scheme, a credentials store, and the origins to which the credentials may be sent.
 ///
 /// The default is the origin of the environment's base URL; a message to any other origin never carries the
-/// credentials. A call that sets the field (or parameter) itself keeps its own value.
+/// credentials. A field (or parameter) that a call sets itself takes precedence.
 public struct Authentication: Sendable {
   /// The parts that copies of an authentication share.
   final class Parts: Sendable {

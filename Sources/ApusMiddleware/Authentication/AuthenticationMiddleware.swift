@@ -30,7 +30,7 @@ package final class AuthenticationMiddleware: Middleware {
   }
 
   /// Adds the environment's credentials, and resends a rejected message if the credentials were refreshed or the server
-  /// asked for other credentials.
+  /// sent a challenge for other credentials.
   ///
   /// A call is bound to the accounts that are signed in when it begins. It ends with ``PrincipalChangedError`` if such
   /// an account signs out, or another account signs in, before the call is sent or resent; during a streamed response,
@@ -108,8 +108,8 @@ package final class AuthenticationMiddleware: Middleware {
 
   // MARK: The end of a session
 
-  /// Reports that a server rejected credentials or asks for credentials, unless they were replaced in the meantime: a
-  /// response may be late.
+  /// Reports that a server rejected a message with or without credentials, unless the stored credentials were replaced
+  /// in the meantime: a response may be late.
   ///
   /// - Parameter current: the current generation; `nil` if it is unknown.
   func report(_ credential: CallCredential, current: UInt64?) {

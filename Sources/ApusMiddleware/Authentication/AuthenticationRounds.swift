@@ -48,7 +48,7 @@ struct AuthenticationRounds {
     }
     for (index, candidate) in candidates.enumerated() where candidate.hasCredential {
       if candidate.isSent, candidate.isRefreshable, !refreshed.contains(index),
-        // Some servers send no challenge, or a wrong one: a single candidate must be the one that was rejected.
+        // Some servers send no challenge, or a wrong challenge: a single candidate must be the rejected candidate.
         !hasChallenges || candidate.challenge != nil || candidates.count == 1
       {
         refreshed.insert(index)

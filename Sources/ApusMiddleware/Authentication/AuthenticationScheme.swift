@@ -12,17 +12,17 @@ import Foundation
 /// ``Authentication`` has bearer, basic and API keys; the product `ApusCredentials` adds digest. Pass a custom scheme,
 /// for example one that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
 public protocol AuthenticationScheme: Sendable {
-  /// The name in `WWW-Authenticate` challenges, for example `Basic`, compared case-insensitively; `nil`: servers send
-  /// no challenges for it.
+  /// The name in `WWW-Authenticate` challenges, for example `Basic`, compared case-insensitively; `nil` if servers
+  /// send no challenges for the scheme.
   var name: String? { get }
-  /// The fields and parameters to which the scheme adds credentials. A call that sets one of them keeps its own value.
+  /// The fields and parameters to which the scheme adds credentials. A value that a call sets itself takes precedence.
   /// Of several authentications with a common location only one is used. Values at these locations are masked in texts
   /// and not sent to another origin on a redirect.
   var locations: [CredentialLocation] { get }
-  /// Chooses the challenge to answer. Default: the first one for ``name``.
+  /// Chooses the challenge to answer. Default: the first challenge for ``name``.
   ///
   /// - Parameter challenges: all challenges of a response, in order, those of other schemes included.
-  /// - Returns: one of them; `nil`: the scheme cannot answer any.
+  /// - Returns: one of `challenges`; `nil` if the scheme can answer none of them.
   func choose(among challenges: [Challenge]) -> Challenge?
   /// Adds credentials to a message that has no values at ``locations``.
   ///
@@ -34,15 +34,15 @@ public protocol AuthenticationScheme: Sendable {
   ///   - challenge: the latest challenge for the message's protection space; `nil`: there was none.
   /// - Returns: whether the credentials were added; `false`: the scheme needs a challenge first, or cannot answer this
   ///   challenge.
-  /// - Throws: a ``TransportError`` that says what is wrong with the credentials and does not contain them.
+  /// - Throws: a ``TransportError`` that states the fault of the credentials and does not contain them.
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) async throws -> Bool
   /// Examines the response to a message that carries the scheme's credentials, whatever its status and before a
   /// challenge in it is answered. Default: returns `false`.
   ///
-  /// For what servers send back: a nonce for the next message, or a proof that they know the credentials too. The call
-  /// gets the response only when this returns, so it must be quick.
+  /// A scheme reads here a nonce for the next message, or a proof that the server knows the credentials. The call gets
+  /// the response only when this function returns, so it must be quick.
   ///
   /// - Parameters:
   ///   - response: the response. Its content is in memory only for calls with buffered delivery, and never with status
@@ -50,10 +50,10 @@ public protocol AuthenticationScheme: Sendable {
   ///   - request: the message that was sent, with the credentials.
   ///   - credential: the credential that was passed to ``authorize(_:with:for:)``.
   ///   - challenge: the challenge that was passed to ``authorize(_:with:for:)``.
-  /// - Returns: whether a response with status 401 asks for the same credentials in another form, for example a proof
+  /// - Returns: whether a response with status 401 requests the same credentials in another form, for example a proof
   ///   with a new nonce (RFC 9449 §9). The message is then authorized again and resent, without a refresh, once; a
   ///   second such response is the call's response. With any other status the result has no effect.
-  /// - Throws: a ``TransportError`` that says why the response is rejected and does not contain the credentials. The
+  /// - Throws: a ``TransportError`` that states why the response is rejected and does not contain the credentials. The
   ///   call does not get the response. Any other error is the `underlying` error of the call's error, whose code is
   ///   `refused`.
   func receive(
@@ -67,7 +67,7 @@ extension AuthenticationScheme {
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
   ) -> Bool { false }
 
-  /// The first challenge for the scheme's ``name``; `nil`: there is none.
+  /// The first challenge for the scheme's ``name``; `nil` if there is no such challenge.
   public func choose(among challenges: [Challenge]) -> Challenge? {
     guard let name else { return nil }
     return challenges.first { $0.matches(scheme: name) }
@@ -190,8 +190,7 @@ struct APIKeyScheme: AuthenticationScheme {
 }
 
 extension RequestMessage {
-  /// Adds checked credentials in a field that is marked as sensitive: intermediaries do not index it, and texts mask
-  /// it.
+  /// Adds checked credentials in a sensitive field, which intermediaries do not index and texts mask.
   fileprivate mutating func authorize(by scheme: String, _ value: String) {
     var field = HTTPField(name: .authorization, value: "\(scheme) \(value)")
     field.indexingStrategy = .disallow

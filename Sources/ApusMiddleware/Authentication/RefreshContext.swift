@@ -169,7 +169,7 @@ extension RefreshFailure {
       return failure
     case is CallError: return error
     case let error as TransportError: return error.attributed(to: .credentials)
-    // An error of the app's own type, or a cancellation that came from none of the waiting calls.
+    // An error of the app's own type, or a cancellation that no waiting call has caused.
     default: return refused("the refresh failed: \(error.loggedReason)", error)
     }
   }
@@ -202,8 +202,8 @@ final class ServerClock: Sendable {
     self.clock = clock
   }
 
-  /// Sets the clock by a response's `Date`. The server took that time between `sent` and now, and rounded it down to
-  /// whole seconds.
+  /// Sets the clock by a response's `Date`, which is the server's time at an instant between `sent` and now, rounded
+  /// down to whole seconds.
   func update(_ date: Date, sentAt sent: MonotonicInstant) {
     let now = clock.now
     let half = sent.duration(to: now) / 2

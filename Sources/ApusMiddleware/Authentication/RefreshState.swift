@@ -5,7 +5,7 @@ package import ApusCore
 ///
 /// Credentials are identified by their generation. Rules:
 /// - Each generation has at most one refresh at a time. A call that was rejected with an older generation than the
-///   current one is resent without a refresh.
+///   current generation is resent without a refresh.
 /// - A waiter that leaves does not end the refresh.
 /// - An overdue refresh has no waiters, and is not started again while it runs: the server may have issued new tokens
 ///   already and invalidated the old ones.

@@ -121,7 +121,7 @@ extension CallError {
 /// The reason why a call was not sent: its account has signed out, or another account has signed in.
 ///
 /// It is the ``CallError/underlying`` error of such a call, whose code is `refused`. Nothing of the call was
-/// sent for the other account. ``CallError/requestState`` tells whether an earlier attempt was sent.
+/// sent for the other account. ``CallError/requestState`` states whether an earlier attempt was sent.
 public struct PrincipalChangedError: Error, Sendable, Hashable {
   /// Creates an error.
   public init() {}

@@ -71,7 +71,7 @@ extension Tokens: Decodable {
 
 extension Tokens {
   /// The scopes of a list that is separated by spaces (RFC 6749 §3.3), at most 1,000. Some servers separate them by
-  /// commas, which may be part of a scope: they separate only where there is no space without one.
+  /// commas, which may be part of a scope: a comma separates scopes only if commas precede all spaces.
   package static func scopes(in text: String) -> [String] {
     let words = text.split(separator: " ", maxSplits: 1000).prefix(1000)
     let isList = words.dropLast().allSatisfy { $0.utf8.last == UInt8(ascii: ",") }

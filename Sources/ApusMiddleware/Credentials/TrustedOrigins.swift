@@ -19,7 +19,7 @@ extension Endpoint {
 }
 
 extension CallContext {
-  /// Whether a message is sent to the environment's own origin, or to one that its endpoint trusts.
+  /// Whether a message is sent to the environment's own origin, or to an origin that its endpoint trusts.
   package func isTrusted(_ request: RequestMessage) -> Bool {
     environment.baseURL.origin.map { request.goes(to: $0) } ?? false || endpointTrusts(request)
   }

@@ -55,9 +55,9 @@ struct AuthenticationRoundsTests {
     rounds = Rounds()
     #expect(rounds.decide([key, candidate(refreshable: true)], hasChallenges: true) == .end(rejected: 0))
     rounds = Rounds()
-    let asked = candidate(refreshable: true, challenge: Challenge("Bearer"))
-    #expect(rounds.decide([key, asked], hasChallenges: true) == .refresh(1))
-    #expect(rounds.decide([key, asked], hasChallenges: true) == .end(rejected: 1))
+    let challenged = candidate(refreshable: true, challenge: Challenge("Bearer"))
+    #expect(rounds.decide([key, challenged], hasChallenges: true) == .refresh(1))
+    #expect(rounds.decide([key, challenged], hasChallenges: true) == .end(rejected: 1))
   }
 
   @Test("A challenge is answered once, by the first candidate that can answer; a wrong answer is rejected")

@@ -39,7 +39,7 @@ struct FixedCredentialTests {
     #expect(stub.exchanges.map { $0.fields[.authorization] } == [nil, "Bearer t"])
   }
 
-  @Test("A sign-out keeps static credentials and reports no end of a session for them")
+  @Test("A sign-out does not remove static credentials, and reports no end of a session for them")
   func signOut() async throws {
     let tokens = MemoryCredentialsStore(token: "session")
     let api = client(.bearer(tokens), .apiKey("k3y", field: "X-Api-Key"))

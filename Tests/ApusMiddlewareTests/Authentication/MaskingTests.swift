@@ -135,7 +135,7 @@ struct MaskingTests {
     #expect(!(Credential.token("a") as Any is any Encodable))
   }
 
-  @Test("A raw field shows values that are on the allow-list, and masks all others")
+  @Test("The text of a raw field contains values that are on the allow-list, and masks all other values")
   func rawFields() {
     #expect("\(RawField("Accept", "text/csv"))" == "Accept: text/csv")
     #expect(texts(of: RawField("X-Key", sentinel)).contains("X-Key: ██"))

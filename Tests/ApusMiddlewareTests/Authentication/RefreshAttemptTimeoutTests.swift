@@ -46,7 +46,7 @@ struct RefreshAttemptTimeoutTests {
     #expect(bench.tokens.current().generation == 1)
   }
 
-  @Test("The deadline of the call that began a refresh does not end it")
+  @Test("The deadline of the call that began a refresh does not end the refresh")
   func sharedWork() async throws {
     let bench = RefreshBench(gate: gate)
     let api = client(bench)

@@ -80,7 +80,7 @@ struct RefreshCoolDownTests {
     #expect(bench.refreshes == 4)
   }
 
-  @Test("A change of account during a cool-down ends the call, and it is not sent")
+  @Test("A call whose account changes during a cool-down ends without being sent")
   func changes() async throws {
     let bench = RefreshBench()
     let api = bench.client()

@@ -114,8 +114,8 @@ struct RefreshRacesTests {
     bench.expire()
     let call = Task { try await api.send(ping) }
     try await gate.waitForArrivals(1)
-    store.isStuck.withLock { $0 = true }
-    await #expect(throws: RecordingStore.Stuck.self) { try await api.signOut() }
+    store.isFailing.withLock { $0 = true }
+    await #expect(throws: RecordingStore.ClearError.self) { try await api.signOut() }
     gate.open()
     let text = try await call.value
     #expect(text == "ok ")
@@ -202,7 +202,7 @@ struct RefreshRacesTests {
     #expect(bench.tokens.current().credential == .tokens(Tokens(access: "of two")))
   }
 
-  @Test("Ageing tokens are refreshed in the background; calls wait only for expired ones")
+  @Test("Ageing tokens are refreshed in the background; calls wait only if the tokens have expired")
   func early() async throws {
     let bench = RefreshBench(gate: gate, lifetime: .seconds(100))
     let api = bench.client()
@@ -225,12 +225,12 @@ struct RefreshRacesTests {
   }
 }
 
-/// A store that records refreshes, and can block when it is cleared.
+/// A store that records refreshes, and that can fail when it is cleared.
 private final class RecordingStore: RefreshableCredentialsStore {
-  struct Stuck: Error {}
+  struct ClearError: Error {}
 
   let replacements = Log<Bool>()
-  let isStuck = Mutex(false)
+  let isFailing = Mutex(false)
   private let tokens: MemoryCredentialsStore
 
   init(_ tokens: MemoryCredentialsStore) {
@@ -241,7 +241,7 @@ private final class RecordingStore: RefreshableCredentialsStore {
   func set(_ credential: Credential) { tokens.set(credential) }
 
   func clear() throws {
-    if isStuck.withLock({ $0 }) { throw Stuck() }
+    if isFailing.withLock({ $0 }) { throw ClearError() }
     tokens.clear()
   }
 

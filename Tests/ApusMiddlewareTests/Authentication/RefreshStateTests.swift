@@ -98,7 +98,7 @@ struct RefreshStateTests {
     #expect(state.rejected(2, current: 2, waiter: 0, now: at(time)) == .startRefresh(.init(number: 9, generation: 2)))
   }
 
-  @Test("Freshly refreshed credentials that are rejected are not refreshed again at once")
+  @Test("Freshly refreshed credentials that are rejected are refreshed again only after a cool-down")
   func loop() {
     var state = State()
     state.rejectedAfterRefresh(2, current: 2, now: at(0))
@@ -121,7 +121,7 @@ struct RefreshStateTests {
     #expect(state.rejected(9, current: 9, waiter: 0, now: at(1)) == .startRefresh(.init(number: 0, generation: 9)))
   }
 
-  @Test("An accepted call resets the next cool-down, and does not end the present one")
+  @Test("An accepted call resets the next cool-down, and does not end the present cool-down")
   func accepted() {
     var state = State()
     for incident in 0..<8 {
@@ -167,7 +167,7 @@ struct RefreshStateTests {
   }
 
   @Test("The cool-down of a server that rejects its own new tokens grows, and starts again after a healthy hour")
-  func stubborn() {
+  func rejectsNewTokens() {
     var state = State()
     var time = 0
     for (generation, pause) in zip([2, 3, 4, 5] as [UInt64], [1, 2, 4, 8]) {

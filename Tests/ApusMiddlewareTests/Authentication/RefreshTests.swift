@@ -170,7 +170,7 @@ struct RefreshTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("A call that requires credentials is not sent without any")
+  @Test("A call that requires credentials is not sent after a sign-out")
   func required() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -191,7 +191,7 @@ struct RefreshTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("A refresh keeps the principal")
+  @Test("A refresh does not change the principal")
   func principal() async throws {
     let bench = RefreshBench()
     bench.expire()

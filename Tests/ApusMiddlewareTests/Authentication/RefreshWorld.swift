@@ -79,7 +79,7 @@ struct RefreshWorld: Hashable {
   var disturbances: Disturbances
   /// The generation that the refresher has not been notified of.
   var notification: UInt64?
-  /// The generations for which the server was asked for tokens.
+  /// The generations whose refresh was requested from the server.
   var requested: [UInt64] = []
   var rotated: Int?
   var ends = 0
