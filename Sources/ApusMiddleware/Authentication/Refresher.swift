@@ -72,10 +72,10 @@ final class Refresher: Sendable {
   /// - Parameter coolDowns: the number of cool-downs that the call has waited for.
   /// - Throws: the error of the refresh; `CancellationError`.
   func prepare(_ credential: CallCredential, after coolDowns: Int) async throws -> Outcome {
-    let stored = credential.stored
     let plan = plan(credential, isFirstUse: true) { shared, waiter in
-      let freshness = shared.window.freshness(of: stored, random: credential.context.random)
-      return shared.state.prepare(stored.generation, freshness, waiter: waiter, now: credential.context.now)
+      let freshness = shared.window.freshness(of: credential.stored, random: credential.context.random)
+      return shared.state.prepare(
+        credential.stored.generation, freshness, waiter: waiter, now: credential.context.now)
     }
     guard let plan else { return .proceed }
     switch plan.decision {
