@@ -81,7 +81,7 @@ public final class SigningMiddleware: Middleware {
   /// The origin of a request that is signed; `nil`: it is sent as it is.
   private func signedOrigin(of request: RequestMessage, _ context: CallContext) -> Origin? {
     guard context.values[CredentialsPolicyKey.self] != .none, let origin = request.origin,
-      context.isAtHome(request) || origins.contains(origin)
+      context.isTrusted(request) || origins.contains(origin)
     else { return nil }
     if let other = request.head.headerFields[.authorization], !other.hasPrefix("AWS4-") { return nil }
     return request.isPresigned ? nil : origin

@@ -13,7 +13,7 @@ final class CredentialsCache: Sendable {
   typealias Fetch = @Sendable () async throws -> FetchedCredentials
 
   private enum Outcome: Sendable {
-    case look
+    case readAgain
     case failed(any Error)
   }
 
@@ -66,9 +66,9 @@ final class CredentialsCache: Sendable {
 
   /// Returns credentials that have not expired.
   ///
-  /// - Parameter context: the call that needs them; its attempt's limit ends the wait.
+  /// - Parameter context: the call that needs them; its attempt's timeout ends the wait.
   func credentials(for context: CallContext? = nil) async throws -> AWSCredentials {
-    // A call that waited looks again; the credentials that it waited for may have been rejected meanwhile.
+    // A call that waited reads the credentials again: they may have been rejected in the meantime.
     for _ in 0..<3 {
       switch step() {
       case .use(let credentials): return credentials
@@ -113,18 +113,18 @@ final class CredentialsCache: Sendable {
       shared.nextWaiter += 1
       var freshness = RefreshState.Freshness.expired
       if let held = shared.held { freshness = self.freshness(of: held, &shared) }
-      let decision = shared.state.needs(shared.generation, freshness, waiter: waiter, now: runtime.clock.now)
+      let decision = shared.state.prepare(shared.generation, freshness, waiter: waiter, now: runtime.clock.now)
       switch decision {
-      case .wait, .waitFor:
+      case .wait, .startRefresh:
         shared.waiters.register(waiter)
         var flight: RefreshState.Flight?
-        if case .waitFor(let started) = decision { flight = started }
+        if case .startRefresh(let started) = decision { flight = started }
         return (.wait(waiter, generation: shared.generation), flight)
-      case .go, .goWhile:
+      case .send, .sendAndRefresh:
         var flight: RefreshState.Flight?
-        if case .goWhile(let started) = decision { flight = started }
+        if case .sendAndRefresh(let started) = decision { flight = started }
         return (shared.held.map { .use($0.fetched.credentials) } ?? .fail(Self.unknown), flight)
-      case .rest, .fail: return (.fail(shared.failure ?? Self.unknown), nil)
+      case .waitForCoolDown, .fail: return (.fail(shared.failure ?? Self.unknown), nil)
       }
     }
     if let flight { begin(flight) }
@@ -162,12 +162,12 @@ final class CredentialsCache: Sendable {
       let outcome: Outcome
       switch result.flatMap({ held($0, at: instant) }) {
       case .success(let held):
-        (shared.held, shared.failure, outcome) = (held, nil, .look)
-        waiters = shared.state.ended(flight, with: .replaced, now: instant).0
+        (shared.held, shared.failure, outcome) = (held, nil, .readAgain)
+        waiters = shared.state.succeeded(flight)
         shared.generation += 1
       case .failure(let error):
         (shared.failure, outcome) = (error, .failed(error))
-        waiters = shared.state.ended(flight, with: .failed(.passing), now: instant).0
+        waiters = shared.state.failed(flight, .temporary, now: instant)
       }
       return waiters.sorted().compactMap { shared.waiters.resolve($0, with: outcome) }
     }
@@ -206,7 +206,7 @@ final class CredentialsCache: Sendable {
     }
   }
 
-  /// Ends the wait of a call whose attempt's limit has passed. The fetch goes on for other calls.
+  /// Ends the wait of a call whose attempt has exceeded its timeout. The fetch continues for other calls.
   fileprivate func giveUp(_ waiter: RefreshState.Waiter) {
     let resumption = shared.withLock { shared -> WaiterTable<RefreshState.Waiter, Outcome>.Resumption? in
       guard shared.waiters.isPending(waiter) else { return nil }

@@ -37,7 +37,7 @@ extension Authentication {
   /// ```
   ///
   /// - Parameters:
-  ///   - source: the store of the user name and the password.
+  ///   - store: the store of the user name and the password.
   ///   - origins: the origins to which responses to challenges may be sent. Default: the origin of the environment's
   ///     base URL.
   ///   - realm: the protection space of the credentials. Default: any.
@@ -48,11 +48,11 @@ extension Authentication {
   ///     from 500 are exempt. A proof that covers the content (`auth-int`) can be checked only for calls that are not
   ///     streamed; a streamed call then fails. Default: `false`, since many servers send no proof.
   public static func digest(
-    _ source: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil,
+    _ store: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil,
     requiresProof: Bool = false
   ) -> Authentication {
     .scheme(
-      DigestScheme(allowsMD5: allowsMD5, requiresProof: requiresProof), source, origins: origins, realm: realm)
+      DigestScheme(allowsMD5: allowsMD5, requiresProof: requiresProof), store, origins: origins, realm: realm)
   }
 }
 

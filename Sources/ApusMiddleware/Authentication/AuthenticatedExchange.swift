@@ -2,182 +2,76 @@ import ApusCore
 import HTTPTypes
 
 /// One message, the authentications that may add their credentials to it, and the server's challenges.
+///
+/// ``message()`` returns the message with the current credentials, ``react(to:)`` the message to resend after a
+/// rejection.
 struct AuthenticatedExchange {
-  /// The step after a rejection.
-  enum Next {
-    case send(RequestMessage)
-    /// The rejection is the call's response.
-    case end(ResponseMessage)
-  }
-
   /// An authentication and its relation to the message.
-  private struct Candidate {
+  struct Candidate {
     let authentication: Authentication
-    /// The account that the call is bound to; `nil` before the first read if the call was not bound when it began.
-    var account: BoundAccount?
+    /// The content of the store when the call was bound to its principal, or the error of reading the store.
+    let bound: Result<StoredCredential, any Error>
     /// The challenge that is known for the message's path, and the depth of the folder for which it is known.
     var challenge: Challenge?
     var depth = -1
-    /// `nil`: not read yet.
+    /// `nil` before the store was read for the message.
     var stored: StoredCredential?
-    var isShown = false
-    /// Whether the scheme asks to resend the message.
-    var wantsResend = false
+    /// Whether the message carries the credentials.
+    var isSent = false
+    /// Whether the scheme requested to resend the message.
+    var requestsResend = false
+
+    /// Reads the current credentials. A call that began signed out never gets credentials.
+    ///
+    /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError``, or the error that ended the session,
+    ///   if the principal has changed; errors of reading.
+    func read() async throws -> StoredCredential {
+      let bound = try bound.get()
+      guard bound.credential != nil else { return bound }
+      return try await authentication.read(as: bound.principal)
+    }
   }
 
-  private let request: RequestMessage
-  private let context: CallContext
-  private let middleware: AuthenticationMiddleware
-  private var candidates: [Candidate]
-  private var rounds = AuthenticationRounds()
-  /// The challenge that the message under way answers. It is learned when the server accepts the message.
-  private var answered: (index: Int, challenge: Challenge)?
+  let request: RequestMessage
+  let context: CallContext
+  let middleware: AuthenticationMiddleware
+  var candidates: [Candidate]
+  var rounds = AuthenticationRounds()
+  /// The challenge that the message under way answers. It is stored when the server accepts the message.
+  var answered: (index: Int, challenge: Challenge)?
   /// The candidates whose credentials were just refreshed.
-  private var refreshed: Set<Int> = []
+  var refreshed: Set<Int> = []
 
-  /// - Returns: `nil` if the message carries no credentials.
+  /// - Returns: `nil` if no authentication applies to the message.
   /// - Throws: ``TransportError`` if the message must carry credentials and cannot.
   init?(_ request: RequestMessage, _ context: CallContext, _ middleware: AuthenticationMiddleware) throws {
-    let use = context.values[CredentialsPolicyKey.self]
-    guard use != .none else { return nil }
+    let policy = context.values[CredentialsPolicyKey.self]
+    guard policy != .none else { return nil }
     let all = context.environment.authentications
-    if all.isEmpty, use == .required { throw Self.missing }
-    let forgone = context.values[ForgoneAuthentications.self]
-    let accounts = context.values[BoundAccountsKey.self]
-    candidates = all.compactMap { authentication in
-      guard !forgone.contains(ObjectIdentifier(authentication.parts)),
-        authentication.allows(request, in: context),
-        // A rejection of a call's own credentials says nothing about the credentials in the store.
-        !authentication.isAnticipated(by: request),
+    if all.isEmpty, policy == .required { throw Self.missing }
+    let skipped = context.values[SkippedAuthentications.self]
+    let principals = context.values[BoundPrincipalsKey.self]
+    candidates = try all.compactMap { authentication in
+      guard !skipped.contains(authentication.id), authentication.allows(request, in: context),
+        // A rejection of a call's own credentials does not concern the credentials in the store.
+        !authentication.isOverridden(by: request),
         // A call that belongs to a refresh must not wait for that refresh.
-        !authentication.isAtWork,
-        // A call carries only credentials of the accounts that it is bound to.
-        accounts == nil || accounts?[authentication] != nil
+        !authentication.isRefreshing
       else { return nil }
-      return Candidate(authentication: authentication, account: accounts?[authentication])
+      // An unbound call that waited could be sent with the credentials of another account.
+      guard let principals else { throw Self.unbound }
+      return principals[authentication].map { Candidate(authentication: authentication, bound: $0) }
     }
     if candidates.isEmpty {
-      if use == .required, context.isAtHome(request), forgone.isEmpty,
-        !all.contains(where: { $0.isAtWork || $0.isAnticipated(by: request) })
+      if policy == .required, context.isTrusted(request), skipped.isEmpty,
+        !all.contains(where: { $0.isRefreshing || $0.isOverridden(by: request) })
       {
         throw Self.missing
       }
       return nil
     }
-    // An unbound call that waited could be sent with the credentials of another account.
-    guard accounts != nil else { throw Self.unbound }
     (self.request, self.context, self.middleware) = (request, context, middleware)
   }
-
-  /// The message with the current credentials.
-  ///
-  /// - Throws: ``TransportError`` if they cannot be read or sent, or are required and missing; the error of a refresh.
-  mutating func message() async throws -> RequestMessage {
-    var message = request
-    let order = order()
-    for place in candidates.indices {
-      let index = order?[place] ?? place
-      let candidate = candidates[index]
-      let isAsked = candidate.authentication.parts.realm == nil || candidate.challenge != nil
-      // Another authentication may have set the same field or parameter.
-      if isAsked, place == 0 || !candidate.authentication.isAnticipated(by: message) {
-        candidates[index].stored = try await current(index)
-        try await show(index, on: &message)
-      } else {
-        // An error matters only if these credentials are needed.
-        candidates[index].stored = try? await bound(index).stored.get()
-      }
-    }
-    if context.values[CredentialsPolicyKey.self] == .required, context.delivery != .described,
-      candidates.allSatisfy({ $0.stored?.credential == nil })
-    {
-      for candidate in candidates {
-        let reason = candidate.authentication.parts.reasonForNone(candidate.stored)
-        context.record(.note(reason.note, Int64(clamping: candidate.stored?.generation ?? 0)))
-      }
-      throw Self.missing
-    }
-    return message
-  }
-
-  /// Shows a response to the schemes whose credentials the message carries.
-  ///
-  /// - Throws: the error of a scheme that rejects the response, which is then discarded.
-  mutating func receive(_ response: ResponseMessage, to message: RequestMessage) throws {
-    for (index, candidate) in candidates.enumerated() where candidate.isShown {
-      guard let credential = candidate.stored?.credential else { continue }
-      do {
-        candidates[index].wantsResend = try candidate.authentication.parts.scheme.receive(
-          response, to: message, with: credential, for: candidate.challenge)
-      } catch {
-        response.discard()
-        throw RefreshFailure.afterResponse(RefusedResponse.shown(error))
-      }
-    }
-  }
-
-  /// Decides what follows a rejection.
-  ///
-  /// - Throws: ``TransportError`` if the message must be resent and its content can be sent only once; the error of a
-  ///   refresh.
-  mutating func next(after response: ResponseMessage) async throws -> Next {
-    do {
-      return try await step(after: response)
-    } catch {
-      throw RefreshFailure.afterResponse(error)
-    }
-  }
-
-  /// Notes that the server accepted the message. From now on its challenge is answered in advance.
-  func accepted(_ response: ResponseMessage) {
-    if let answered { learn(answered) }
-    settle(response)
-  }
-
-  /// Notes that the server accepted refreshed credentials. An error status may have other reasons.
-  func settle(_ response: ResponseMessage) {
-    guard response.statusCode < 400 else { return }
-    for candidate in candidates where candidate.isShown {
-      guard let stored = candidate.stored else { continue }
-      candidate.authentication.parts.refresher?.accepted(stored)
-    }
-  }
-
-  private func learn(_ answered: (index: Int, challenge: Challenge)) {
-    let parts = candidates[answered.index].authentication.parts
-    let isWhole = parts.realm == nil && context.environment.authentications.count == 1
-    parts.spaces.learn(answered.challenge, from: request, isWhole: isWhole)
-  }
-
-  private mutating func step(after response: ResponseMessage) async throws -> Next {
-    let challenges = Challenge.all(in: response.head.headerFields)
-    let asked = candidates.map { $0.authentication.asked(challenges) }
-    let facts = zip(candidates, asked).map { candidate, asked in
-      AuthenticationRounds.Candidate(
-        isShown: candidate.isShown, hasCredential: candidate.stored?.credential != nil,
-        isRefreshable: candidate.authentication.parts.refresher != nil, asked: asked, answered: candidate.challenge,
-        wantsResend: candidate.wantsResend)
-    }
-    switch rounds.step(facts, isAsked: !challenges.isEmpty) {
-    case .refresh(let index): return try await refresh(index, after: response)
-    case .answer(let index, let challenge): return try await answer(challenge, index, after: response)
-    case .resend(let index): return try await resend(index, after: response)
-    case .end(let index):
-      if let index { await end(about: index) }
-      return .end(response)
-    }
-  }
-
-  /// Ends a streamed response when an account signs out whose credentials the message carried.
-  func watch(_ response: ResponseMessage) async {
-    guard response.content.bytes == nil else { return }
-    for candidate in candidates where candidate.isShown {
-      guard let principal = candidate.stored?.principal else { continue }
-      await candidate.authentication.parts.streams.add(response.content, of: principal, context)
-    }
-  }
-
-  // MARK: Before the first message
 
   private static let unbound = TransportError(
     .invalidRequest, requestState: .notSent,
@@ -187,7 +81,38 @@ struct AuthenticatedExchange {
     .refused, requestState: .notSent, detail: "the call needs credentials, and there are none"
   ).attributed(to: .credentials)
 
-  /// The order of the candidates: those with the deepest known challenge first; `nil`: as configured.
+  /// Returns the message with the current credentials.
+  ///
+  /// - Throws: ``TransportError`` if they cannot be read or sent, or are required and missing; the error of a refresh.
+  mutating func message() async throws -> RequestMessage {
+    var message = request
+    let order = order()
+    for position in candidates.indices {
+      let index = order?[position] ?? position
+      let candidate = candidates[index]
+      let applies = candidate.authentication.parts.realm == nil || candidate.challenge != nil
+      // Another authentication may have set the same field or parameter.
+      if applies, position == 0 || !candidate.authentication.isOverridden(by: message) {
+        candidates[index].stored = try await usableCredentials(of: candidate)
+        try await addCredentials(of: index, to: &message)
+      } else {
+        // An error is ignored: the server may not ask for these credentials.
+        candidates[index].stored = try? candidate.bound.get()
+      }
+    }
+    if context.values[CredentialsPolicyKey.self] == .required, context.delivery != .described,
+      candidates.allSatisfy({ $0.stored?.credential == nil })
+    {
+      for candidate in candidates {
+        let reason = candidate.authentication.parts.rejectionReason(candidate.stored)
+        context.record(.note(reason.note, Int64(clamping: candidate.stored?.generation ?? 0)))
+      }
+      throw Self.missing
+    }
+    return message
+  }
+
+  /// Returns the order of the candidates, those with the deepest known challenge first; `nil` for the configured order.
   private mutating func order() -> [Int]? {
     for index in candidates.indices {
       guard let known = candidates[index].authentication.parts.spaces.challenge(for: request) else { continue }
@@ -199,136 +124,197 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// The account that the call is bound to. Without an earlier binding, it is the current account.
-  private mutating func bound(_ index: Int) async throws -> BoundAccount {
-    if let account = candidates[index].account { return account }
-    let account = BoundAccount(try await candidates[index].authentication.result())
-    candidates[index].account = account
-    return account
-  }
-
-  private mutating func current(_ index: Int) async throws -> StoredCredential {
-    let authentication = candidates[index].authentication
-    let stored = try await bound(index).current(authentication)
+  /// Reads the current credentials of a candidate, and waits for a refresh if they are unusable.
+  private func usableCredentials(of candidate: Candidate) async throws -> StoredCredential {
+    let stored = try await candidate.read()
     // A message that is only described must not cause a refresh.
-    guard let refresher = authentication.parts.refresher, context.delivery != .described else { return stored }
-    return try await subject(stored, authentication).current(refresher)
+    guard context.delivery != .described, let refresher = candidate.authentication.parts.refresher else {
+      return stored
+    }
+    return try await credential(stored, of: candidate).usable(refresher)
   }
 
-  private func account(_ authentication: Authentication) -> AuthenticatedAccount {
-    AuthenticatedAccount(authentication: authentication, middleware: middleware)
+  func credential(_ stored: StoredCredential, of candidate: Candidate) -> CallCredential {
+    CallCredential(stored, candidate.authentication, (context, request), middleware)
   }
 
-  private func subject(_ stored: StoredCredential, _ authentication: Authentication) -> RefreshSubject {
-    RefreshSubject(stored: stored, account: account(authentication), context: context, origin: request.origin)
-  }
-
-  private mutating func show(_ index: Int, on message: inout RequestMessage) async throws {
+  /// Adds the credentials of a candidate that were read to a message.
+  mutating func addCredentials(of index: Int, to message: inout RequestMessage) async throws {
     let candidate = candidates[index]
     guard let stored = candidate.stored, let credential = stored.credential else { return }
     let scheme = candidate.authentication.parts.scheme
-    candidates[index].isShown = try await scheme.authorize(
-      &message, with: credential, for: candidate.challenge)
-    if candidates[index].isShown { context.record(.credentialsAdded(generation: stored.generation)) }
+    candidates[index].isSent = try await scheme.authorize(&message, with: credential, for: candidate.challenge)
+    if candidates[index].isSent { context.record(.credentialsAdded(generation: stored.generation)) }
   }
 
-  // MARK: After a rejection
+  // MARK: After the response
 
-  private mutating func refresh(_ index: Int, after response: ResponseMessage) async throws -> Next {
-    let authentication = candidates[index].authentication
-    guard let stored = candidates[index].stored, let refresher = authentication.parts.refresher else {
-      return .end(response)
-    }
-    context.record(.credentialsRejected(generation: stored.generation))
-    let refusal = try await kept(response)
-    guard let renewed = try await subject(stored, authentication).next(refresher) else {
-      let current = try? await authentication.parts.source.current()
-      middleware.report(subject(stored, authentication), of: account(authentication), current: current?.generation)
-      return .end(refusal)
-    }
-    try requireReplay("the server refused the credentials; there are new ones, and content that can be sent once only")
-    refreshed.insert(index)
-    candidates[index].stored = renewed
-    return try await again(first: index).map { .send($0) } ?? .end(refusal)
-  }
-
-  private mutating func answer(_ challenge: Challenge, _ index: Int, after response: ResponseMessage) async throws
-    -> Next
-  {
-    context.record(.note("answers the server's challenge by authentication number", Int64(index + 1)))
-    candidates[index].challenge = challenge
-    answered = (index, challenge)
-    let refusal = try await kept(response)
-    // The next call can answer the challenge in advance.
-    if !request.content.isReplayable { learn((index, challenge)) }
-    try requireReplay("the server asks for credentials, and the content can be sent once only")
-    return try await again(first: index).map { .send($0) } ?? .end(refusal)
-  }
-
-  private mutating func resend(_ index: Int, after response: ResponseMessage) async throws -> Next {
-    context.record(.note("resends as the server asks, by authentication number", Int64(index + 1)))
-    let refusal = try await kept(response)
-    try requireReplay("the server asks for another form of the credentials, and the content can be sent once only")
-    return try await again(first: index).map { .send($0) } ?? .end(refusal)
-  }
-
-  private func requireReplay(_ detail: String) throws {
-    guard request.content.isReplayable else {
-      throw TransportError(.invalidRequest, requestState: .responded, detail: detail)
-    }
-  }
-
-  /// The message to resend, with the credentials of one candidate, and of other candidates that use a different field
-  /// or parameter. All credentials are read again.
+  /// Passes a response to the schemes whose credentials the message carries.
   ///
-  /// - Returns: `nil` if the first candidate's scheme cannot add its credentials.
-  /// - Throws: if the account has changed.
-  private mutating func again(first: Int) async throws -> RequestMessage? {
-    var message = request
-    for index in [first] + candidates.indices.filter({ $0 != first }) {
-      let candidate = candidates[index]
-      candidates[index].isShown = false
-      candidates[index].wantsResend = false
-      guard index == first || candidate.isShown, !candidate.authentication.isAnticipated(by: message) else { continue }
-      candidates[index].stored = try await bound(index).current(candidate.authentication)
-      try await show(index, on: &message)
+  /// - Throws: the error of a scheme that rejects the response, which is then discarded.
+  mutating func receive(_ response: ResponseMessage, to message: RequestMessage) throws {
+    for (index, candidate) in candidates.enumerated() where candidate.isSent {
+      guard let credential = candidate.stored?.credential else { continue }
+      do {
+        candidates[index].requestsResend = try candidate.authentication.parts.scheme.receive(
+          response, to: message, with: credential, for: candidate.challenge)
+      } catch {
+        response.discard()
+        throw TransportError.rejectedByScheme(error)
+      }
     }
-    return candidates[first].isShown ? message : nil
   }
 
-  private func end(about index: Int) async {
-    let candidate = candidates[index]
-    guard let stored = candidate.stored else { return }
-    context.record(.credentialsRejected(generation: stored.generation))
-    let current = try? await candidate.authentication.parts.source.current()
-    if refreshed.contains(index), let current {
-      candidate.authentication.parts.refresher?.rejectedAgain(stored, current: current.generation, context)
+  /// Records that the server accepted the credentials. An error status may have other reasons.
+  func recordAcceptance(_ response: ResponseMessage) {
+    guard response.statusCode < 400 else { return }
+    for candidate in candidates where candidate.isSent {
+      guard let stored = candidate.stored else { continue }
+      candidate.authentication.parts.refresher?.accepted(stored)
     }
-    let account = account(candidate.authentication)
-    middleware.report(subject(stored, candidate.authentication), of: account, current: current?.generation)
   }
 
-  /// The maximum number of bytes that are kept of a rejection.
-  private static let keptLength = 64 << 10
-
-  /// The rejection without its connection. Long or slow content is discarded.
-  private func kept(_ response: ResponseMessage) async throws -> ResponseMessage {
-    if response.content.bytes != nil { return response }
-    let content = try await IntermediateContent.collect(response.content, upTo: Self.keptLength, context)
-    guard let content else { return ResponseMessage(head: response.head) }
-    context.record(.contentArrived(length: Int64(content.count)))
-    return ResponseMessage(
-      head: response.head, content: ResponseContent(content, trailers: response.content.trailers))
+  /// Ends a streamed response when a principal signs out whose credentials the message carried.
+  func endWithSession(_ response: ResponseMessage) async {
+    guard response.content.bytes == nil else { return }
+    for candidate in candidates where candidate.isSent {
+      guard let principal = candidate.stored?.principal else { continue }
+      await candidate.authentication.parts.streams.add(response.content, of: principal, context)
+    }
   }
 }
 
-/// The errors of calls whose response a scheme rejected.
-private enum RefusedResponse {
-  /// The error of a scheme, in the form for the call. It concerns the credentials: the server has not failed.
-  static func shown(_ error: any Error) -> any Error {
-    if let error = error as? TransportError { return error.attributed(to: .credentials) }
-    return TransportError(
-      .refused, requestState: .responded, detail: "the response was rejected: \(error.loggedReason)", underlying: error
-    ).attributed(to: .credentials)
+/// Credentials that a message of a call carries or is about to carry.
+struct CallCredential: Sendable {
+  let stored: StoredCredential
+  let authentication: Authentication
+  let context: CallContext
+  /// Reports the session's end to the app of the call's client.
+  private let middleware: AuthenticationMiddleware
+  /// The server of the message, which is parsed only for a report.
+  private let server: (scheme: String?, authority: String?)
+
+  init(
+    _ stored: StoredCredential, _ authentication: Authentication,
+    _ message: (context: CallContext, request: RequestMessage), _ middleware: AuthenticationMiddleware
+  ) {
+    self.stored = stored
+    self.authentication = authentication
+    context = message.context
+    server = (message.request.head.scheme, message.request.head.authority)
+    self.middleware = middleware
+  }
+
+  /// The maximum number of refreshes before a message is sent: new tokens may have expired on arrival.
+  private static let maximumRefreshes = 2
+
+  /// Returns the credentials to send. Waits while the current credentials are unusable.
+  func usable(_ refresher: Refresher) async throws -> StoredCredential {
+    var (credential, refreshes, coolDowns) = (self, 0, 0)
+    while refreshes < Self.maximumRefreshes, credential.stored.credential != nil {
+      switch try await refresher.prepare(credential, after: coolDowns) {
+      case .proceed: return credential.stored
+      case .readAgain: refreshes += 1
+      case .coolDownEnded: coolDowns += 1
+      }
+      credential = CallCredential(credential, try await readAgain())
+    }
+    return credential.stored
+  }
+
+  /// Returns the credentials to send after a rejection; `nil` if there are no other credentials.
+  func renewed(_ refresher: Refresher) async throws -> StoredCredential? {
+    for coolDowns in 0... {
+      let current = try await readAgain()
+      switch try await refresher.rejected(self, current: current.generation, after: coolDowns) {
+      case .coolDownEnded: continue
+      case .proceed: return nil
+      case .readAgain:
+        let renewed = try await readAgain()
+        return renewed.credential != nil && renewed.generation != stored.generation ? renewed : nil
+      }
+    }
+    return nil
+  }
+
+  private init(_ old: CallCredential, _ stored: StoredCredential) {
+    self.stored = stored
+    (authentication, context, middleware, server) = (old.authentication, old.context, old.middleware, old.server)
+  }
+
+  private func readAgain() async throws -> StoredCredential {
+    try await authentication.read(as: stored.principal)
+  }
+
+  // MARK: The end of the session
+
+  /// Returns the error of a call that needed a refresh. Reports the end of the session that the failure ended: each
+  /// client reports to its own app.
+  func error(reporting failure: RefreshFailure) -> any Error {
+    if let ended = failure.endedSession { reportExpiry(next: ended.next) }
+    return failure.error
+  }
+
+  /// Reports that a refresh was rejected permanently.
+  ///
+  /// - Parameter next: the generation after the session.
+  func reportExpiry(next: UInt64) {
+    middleware.report(sessionEnd(.expired), upTo: next, of: authentication)
+  }
+
+  /// Returns the end of the credentials' session; `nil` if the message has no valid origin.
+  ///
+  /// - Parameter generation: the generation of the session. Default: that of the credentials.
+  func sessionEnd(_ reason: SessionEnd.Reason, generation: UInt64? = nil) -> SessionEnd? {
+    guard let scheme = server.scheme, let authority = server.authority,
+      let origin = Origin(scheme: scheme, authority: authority)
+    else { return nil }
+    return SessionEnd(
+      reason: reason, origin: origin, environment: context.environment.name,
+      scheme: authentication.parts.scheme.name, call: context.call.id, generation: generation ?? stored.generation)
+  }
+}
+
+extension Authentication {
+  /// Reads the credentials; throws if they belong to another principal.
+  ///
+  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError`` if they belong to another principal, or
+  ///   the error of the refresh that ended the principal's session; errors of ``read()``.
+  func read(as principal: UInt64) async throws -> StoredCredential {
+    let stored = try await read()
+    guard stored.principal == principal else {
+      throw parts.refresher?.sessionEnd(of: principal) ?? PrincipalChangedError.error
+    }
+    return stored
+  }
+
+  /// Reads the credentials.
+  ///
+  /// - Throws: ``TransportError`` if they cannot be read; the error of another call and `CancellationError` unchanged.
+  func read() async throws -> StoredCredential {
+    do {
+      let stored = try await parts.store.current()
+      await parts.recordRead(stored)
+      return stored
+    } catch let error as CallError {
+      throw error
+    } catch is CancellationError where Task.isCancelled {
+      throw CancellationError()
+    } catch {
+      throw TransportError.unusable("the credentials could not be read: \(error.loggedReason)", underlying: error)
+    }
+  }
+}
+
+extension TransportError {
+  /// A scheme's error as a `TransportError` with source `credentials`, which the breaker does not count.
+  fileprivate static func rejectedByScheme(_ error: any Error) -> TransportError {
+    var failure =
+      error as? TransportError
+      ?? TransportError(
+        .refused, requestState: .responded, detail: "the response was rejected: \(error.loggedReason)",
+        underlying: error)
+    failure.requestState = .responded
+    return failure.attributed(to: .credentials)
   }
 }

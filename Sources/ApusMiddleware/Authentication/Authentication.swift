@@ -4,17 +4,17 @@ import Synchronization
 /// The authentication of calls: a scheme, a credentials store, and the origins to which the credentials may be sent.
 ///
 /// The default is the origin of the environment's base URL; a message to any other origin never carries the
-/// credentials. A call that sets the field (or parameter) itself keeps its own value.
+/// credentials. A field (or parameter) that a call sets itself takes precedence.
 public struct Authentication: Sendable {
-  /// The parts that copies of an authentication share. The object is the authentication's identity.
+  /// The parts that copies of an authentication share.
   final class Parts: Sendable {
     let scheme: any AuthenticationScheme
-    let places: [AuthenticationPlace]
-    let source: any CredentialsStore
+    let locations: [MessageLocation]
+    let store: any CredentialsStore
     let origins: Set<Origin>?
     let realm: String?
     let refresher: Refresher?
-    /// One more than the latest generation that had credentials; 0: there was none.
+    /// The latest generation with credentials, plus 1; 0 if there was none.
     private let lastSession = Atomic<UInt64>(0)
     /// The open streamed responses.
     let streams: OpenStreams
@@ -22,35 +22,34 @@ public struct Authentication: Sendable {
     let spaces = ProtectionSpaces()
 
     init(
-      _ scheme: any AuthenticationScheme, _ source: any CredentialsStore, _ scope: Scope, _ refresher: Refresher? = nil
+      _ scheme: any AuthenticationScheme, _ store: any CredentialsStore, _ scope: Scope, _ refresher: Refresher? = nil
     ) {
       self.scheme = scheme
-      places = scheme.locations.map { AuthenticationPlace($0) }
-      self.source = source
-      streams = OpenStreams(of: source)
+      locations = scheme.locations.map { MessageLocation($0) }
+      self.store = store
+      streams = OpenStreams(of: store)
       (origins, realm) = (scope.origins, scope.realm)
       self.refresher = refresher
     }
 
-    /// Notes what a read of the store returned.
-    func saw(_ stored: StoredCredential) async {
-      if stored.credential != nil { note(stored.generation &+ 1) }
-      await streams.saw(stored.principal)
+    /// Records the credential that was read from the store.
+    func recordRead(_ stored: StoredCredential) async {
+      let session = stored.generation &+ 1
+      // A call that read an older generation must not lower `lastSession`.
+      if stored.credential != nil, session > lastSession.load(ordering: .relaxed) {
+        lastSession.store(session, ordering: .relaxed)
+      }
+      await streams.storeReturned(stored.principal)
     }
 
-    private func note(_ mark: UInt64) {
-      // A late call must not decrease the mark.
-      if mark > lastSession.load(ordering: .relaxed) { lastSession.store(mark, ordering: .relaxed) }
-    }
-
-    /// The latest generation that had credentials; `nil`: there was none.
+    /// The latest generation with credentials; `nil` if there was none.
     var lastGeneration: UInt64? {
-      let mark = lastSession.load(ordering: .relaxed)
-      return mark > 0 ? mark - 1 : nil
+      let session = lastSession.load(ordering: .relaxed)
+      return session > 0 ? session - 1 : nil
     }
 
-    /// The reason for a rejection of credentials that were read from the store.
-    func reasonForNone(_ stored: StoredCredential?) -> SessionEnd.Reason {
+    /// The reason why a server rejected a message with the credentials that were read from the store.
+    func rejectionReason(_ stored: StoredCredential?) -> SessionEnd.Reason {
       if stored?.credential != nil { return .rejected }
       return lastGeneration == nil ? .neverSignedIn : .signedOut
     }
@@ -64,19 +63,22 @@ public struct Authentication: Sendable {
 
   let parts: Parts
 
+  /// The identity that copies of an authentication share.
+  var id: ObjectIdentifier { ObjectIdentifier(parts) }
+
   /// Authenticates with a scheme, for example a custom ``AuthenticationScheme``.
   ///
   /// - Parameters:
   ///   - scheme: adds the credentials to messages.
-  ///   - source: the credentials store.
+  ///   - store: the credentials store.
   ///   - origins: the origins to which the credentials may be sent. Default: the origin of the environment's base URL.
   ///   - realm: the protection space of the credentials (RFC 9110 §11.5): they are sent only where a challenge has
   ///     named this realm. Default: any.
   public static func scheme(
-    _ scheme: any AuthenticationScheme, _ source: any CredentialsStore, origins: Set<Origin>? = nil,
+    _ scheme: any AuthenticationScheme, _ store: any CredentialsStore, origins: Set<Origin>? = nil,
     realm: String? = nil
   ) -> Authentication {
-    Authentication(parts: Parts(scheme, source, Scope(origins: origins, realm: realm)))
+    Authentication(parts: Parts(scheme, store, Scope(origins: origins, realm: realm)))
   }
 
   /// Authenticates with a scheme whose tokens are refreshed, for example one that signs messages with a key and sends a
@@ -84,16 +86,16 @@ public struct Authentication: Sendable {
   ///
   /// - Parameters:
   ///   - scheme: adds the credentials to messages.
-  ///   - source: the credentials store.
+  ///   - store: the credentials store.
   ///   - origins: the origins to which the credentials may be sent. Default: the origin of the environment's base URL.
   ///   - limit: the maximum time that calls wait for a refresh. Default: 30 seconds.
   ///   - refresh: gets new tokens. Its error fails all waiting calls.
   public static func scheme(
-    _ scheme: any AuthenticationScheme, _ source: any RefreshableCredentialsStore, origins: Set<Origin>? = nil,
+    _ scheme: any AuthenticationScheme, _ store: any RefreshableCredentialsStore, origins: Set<Origin>? = nil,
     limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
   ) -> Authentication {
-    let refresher = Refresher(source, limit: limit, refresh)
-    return Authentication(parts: Parts(scheme, source, Scope(origins: origins, realm: nil), refresher))
+    let refresher = Refresher(store, timeout: limit, refresh)
+    return Authentication(parts: Parts(scheme, store, Scope(origins: origins, realm: nil), refresher))
   }
 
   /// Authenticates with a token that does not change, in `Authorization: Bearer` (RFC 6750 §2.1).
@@ -111,13 +113,13 @@ public struct Authentication: Sendable {
   /// Authenticates with a token in `Authorization: Bearer` (RFC 6750 §2.1) from a store.
   ///
   /// - Parameters:
-  ///   - source: the credentials store.
+  ///   - store: the credentials store.
   ///   - origins: the origins to which the token may be sent. Default: the origin of the environment's base URL.
   ///   - realm: the protection space of the token. Default: any.
   public static func bearer(
-    _ source: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil
+    _ store: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil
   ) -> Authentication {
-    scheme(BearerScheme(), source, origins: origins, realm: realm)
+    scheme(BearerScheme(), store, origins: origins, realm: realm)
   }
 
   /// Authenticates with a token in `Authorization: Bearer` (RFC 6750 §2.1) that is refreshed, shortly before it expires
@@ -135,7 +137,7 @@ public struct Authentication: Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - source: the credentials store.
+  ///   - store: the credentials store.
   ///   - origins: the origins to which the tokens may be sent. Default: the origin of the environment's base URL; the
   ///     tokens are then refreshed only in environments with the origin where they were first used.
   ///   - realm: the protection space of the tokens. Default: any.
@@ -146,11 +148,11 @@ public struct Authentication: Sendable {
   ///     refreshed until the next sign-in. After any other error there is no refresh for 1 second; the interval doubles
   ///     with each further error, up to 1 minute.
   public static func bearer(
-    _ source: any RefreshableCredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil,
+    _ store: any RefreshableCredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil,
     limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
   ) -> Authentication {
-    let refresher = Refresher(source, limit: limit, refresh)
-    return Authentication(parts: Parts(BearerScheme(), source, Scope(origins: origins, realm: realm), refresher))
+    let refresher = Refresher(store, timeout: limit, refresh)
+    return Authentication(parts: Parts(BearerScheme(), store, Scope(origins: origins, realm: realm), refresher))
   }
 
   /// Authenticates with a user name and a password that do not change, in `Authorization: Basic` (RFC 7617), in UTF-8.
@@ -168,13 +170,13 @@ public struct Authentication: Sendable {
   /// Authenticates with a user name and a password in `Authorization: Basic` (RFC 7617), in UTF-8, from a store.
   ///
   /// - Parameters:
-  ///   - source: the store of the user name, which must not contain a colon, and the password.
+  ///   - store: the store of the user name, which must not contain a colon, and the password.
   ///   - origins: the origins to which both may be sent. Default: the origin of the environment's base URL.
   ///   - realm: the protection space of the credentials. Default: any; they are then sent without a challenge.
   public static func basic(
-    _ source: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil
+    _ store: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil
   ) -> Authentication {
-    scheme(BasicScheme(), source, origins: origins, realm: realm)
+    scheme(BasicScheme(), store, origins: origins, realm: realm)
   }
 
   /// Authenticates with an API key that does not change, in a field.
@@ -192,13 +194,13 @@ public struct Authentication: Sendable {
   /// Authenticates with an API key in a field, from a store.
   ///
   /// - Parameters:
-  ///   - source: the store of the key, as a token.
+  ///   - store: the store of the key, as a token.
   ///   - field: the field's name, for example `X-Api-Key`.
   ///   - origins: the origins to which the key may be sent. Default: the origin of the environment's base URL.
   public static func apiKey(
-    _ source: any CredentialsStore, field: String, origins: Set<Origin>? = nil
+    _ store: any CredentialsStore, field: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    scheme(APIKeyScheme(field: field), source, origins: origins)
+    scheme(APIKeyScheme(field: field), store, origins: origins)
   }
 
   /// Authenticates with an API key that does not change, in the query. URLs end up in logs: use it only if the server
@@ -218,13 +220,13 @@ public struct Authentication: Sendable {
   /// nothing else.
   ///
   /// - Parameters:
-  ///   - source: the store of the key, as a token.
+  ///   - store: the store of the key, as a token.
   ///   - queryParameter: the parameter's name.
   ///   - origins: the origins to which the key may be sent. Default: the origin of the environment's base URL.
   public static func apiKey(
-    _ source: any CredentialsStore, queryParameter: String, origins: Set<Origin>? = nil
+    _ store: any CredentialsStore, queryParameter: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    scheme(APIKeyScheme(queryParameter: queryParameter), source, origins: origins)
+    scheme(APIKeyScheme(queryParameter: queryParameter), store, origins: origins)
   }
 }
 
@@ -260,7 +262,7 @@ extension Environment {
     get { values[AuthenticationsKey.self] }
     set {
       values[AuthenticationsKey.self] = newValue
-      // Nothing that core caches or shares may pass from one account to another.
+      // Core must not share or cache a response across accounts.
       if newValue.isEmpty {
         values[PrincipalKey.self] = nil
       } else {
@@ -270,27 +272,56 @@ extension Environment {
   }
 }
 
-extension [Authentication] {
-  /// Binds a call to the accounts whose credentials it may carry.
-  ///
-  /// - Returns: a number that identifies the accounts together; `nil`: the call carries no credentials.
-  fileprivate func bind(_ context: inout CallContext, _ request: RequestMessage) async throws -> UInt64? {
-    guard context.values[CredentialsPolicyKey.self] != .none else { return nil }
-    let accounts = try await BoundAccounts(self, for: request)
-    context.values[BoundAccountsKey.self] = accounts
-    return accounts.principal
-  }
-}
-
 /// The authentications that the rest of a call skips: the call had set its own credentials in their place, and a
 /// redirect removed them.
-enum ForgoneAuthentications: ContextKey {
+enum SkippedAuthentications: ContextKey {
   static let defaultValue: Set<ObjectIdentifier> = []
 }
 
-extension SourceIdentity {
-  /// The identity of an authentication's store. It is valid as long as the authentication is kept.
+// MARK: Messages
+
+extension Authentication {
+  /// Whether the credentials may be sent to the origin of a message.
+  func allows(_ request: RequestMessage, in context: CallContext) -> Bool {
+    guard let origins = parts.origins else { return context.isTrusted(request) }
+    return request.origin.map { origins.contains($0) } ?? false || context.endpointTrusts(request)
+  }
+
+  /// Whether a message already has a value in a field or parameter that these credentials would use.
+  func isOverridden(by request: RequestMessage) -> Bool {
+    parts.locations.contains { $0.hasValue(in: request) }
+  }
+
+  /// Whether the current task refreshes these credentials. A call made by that task must not wait for the refresh.
+  var isRefreshing: Bool { parts.refresher.map { RefreshWork.isCurrent(for: $0) } ?? false }
+
+  /// The challenge that this authentication would answer; `nil` if there is none.
+  func challenge(among challenges: [Challenge]) -> Challenge? {
+    guard !challenges.isEmpty else { return nil }
+    guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
+    return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
+  }
+
+  /// The names of the fields that carry credentials, in lower case.
+  var fieldNames: [String] {
+    parts.scheme.locations.compactMap { location in
+      if case .field(let name) = location { return name.lowercased() }
+      return nil
+    }
+  }
+
+  /// The names of the query parameters that carry credentials.
+  var parameterNames: [String] {
+    parts.scheme.locations.compactMap { location in
+      if case .parameter(let name) = location { return name }
+      return nil
+    }
+  }
+}
+
+extension StoreIdentity {
+  /// The identity of an authentication's store. It is valid as long as the authentication exists.
   init(_ authentication: Authentication) {
-    self.init(authentication.parts.source, elseOf: authentication.parts)
+    self.init(authentication.parts.store, elseOf: authentication.parts)
   }
 }

@@ -9,17 +9,17 @@ import Synchronization
 /// sent again. Any number of calls that are rejected with the same credentials report one ``SessionEnd``.
 package final class AuthenticationMiddleware: Middleware {
   private struct Report {
-    /// Keeps the store alive, so that its identity is not reused while this entry exists.
+    /// A reference to the store, so that its identity is not reused while this entry exists.
     let authentication: Authentication
     var generation: UInt64
   }
 
   /// The maximum number of stores in `reports`. A store that was dropped may be reported again.
-  private static let limit = 64
+  private static let maximumReports = 64
 
   private let onSessionEnd: (@Sendable (SessionEnd) -> Void)?
   /// The latest generation that was reported, by store.
-  private let reports = Mutex<[SourceIdentity: Report]>([:])
+  private let reports = Mutex<[StoreIdentity: Report]>([:])
 
   /// Creates the middleware.
   ///
@@ -30,21 +30,21 @@ package final class AuthenticationMiddleware: Middleware {
   }
 
   /// Adds the environment's credentials, and resends a rejected message if the credentials were refreshed or the server
-  /// asked for other credentials.
+  /// sent a challenge for other credentials.
   ///
   /// A call is bound to the accounts that are signed in when it begins. It ends with ``PrincipalChangedError`` if such
   /// an account signs out, or another account signs in, before the call is sent or resent; during a streamed response,
   /// this ends the stream. A call that began signed out never gets credentials.
   ///
   /// - Throws: ``TransportError``, with the code `invalidRequest` if the credentials cannot be read or sent, or if the
-  ///   message must be resent and its content can be sent only once; with `refused` if the call requires credentials
+  ///   message must be resent and its content can be read only once; with `refused` if the call requires credentials
   ///   and there are none. The error of a refresh. The error of a scheme that rejects the response.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard concerns(context) else { return try await next(request, context: context) }
-    return try await first(request, context, next)
+    guard applies(to: context) else { return try await next(request, context: context) }
+    return try await authenticate(request, context, next)
   }
 
-  private func concerns(_ context: CallContext) -> Bool {
+  private func applies(to context: CallContext) -> Bool {
     switch context.values[CredentialsPolicyKey.self] {
     case .none: false
     case .required: true
@@ -52,80 +52,78 @@ package final class AuthenticationMiddleware: Middleware {
     }
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame of a call without credentials.
-  private func first(
+  @inline(never)
+  private func authenticate(
     _ request: RequestMessage, _ context: CallContext, _ next: Next
   ) async throws -> ResponseMessage {
     guard var exchange = try AuthenticatedExchange(request, context, self) else {
       return try await next(request, context: context)
     }
-    let context = Self.judging(context)
+    let context = Self.answeringChallenges(context)
     let message = try await exchange.message()
     let response = try await next(message, context: context)
     try exchange.receive(response, to: message)
     guard response.statusCode == 401 else {
-      exchange.settle(response)
-      if context.delivery == .streamed { await exchange.watch(response) }
+      exchange.recordAcceptance(response)
+      if context.delivery == .streamed { await exchange.endWithSession(response) }
       return response
     }
-    return try await again(exchange, after: response, context, next)
+    return try await resend(exchange, after: response, context, next)
   }
 
   // Rejections are examined here before their content is collected.
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
-  private static func judging(_ context: CallContext) -> CallContext {
+  @inline(never)
+  private static func answeringChallenges(_ context: CallContext) -> CallContext {
     var context = context
     context.answersChallenges = true
     return context
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame of a call that is not rejected.
-  private func again(
-    _ refused: AuthenticatedExchange, after refusal: ResponseMessage, _ context: CallContext, _ next: Next
+  /// Resends a rejected message until the server accepts it or the rejection is the call's response.
+  @inline(never)
+  private func resend(
+    _ rejected: AuthenticatedExchange, after rejection: ResponseMessage, _ context: CallContext, _ next: Next
   ) async throws -> ResponseMessage {
-    var (exchange, response) = (refused, refusal)
+    var (exchange, response) = (rejected, rejection)
     while response.statusCode == 401 {
-      switch try await exchange.next(after: response) {
-      case .end(let refusal): return try await collected(refusal, context)
-      case .send(let message):
+      switch try await exchange.react(to: response) {
+      case .end(let rejection): return try await collected(rejection, context)
+      case .resend(let message):
         response = try await next(message, context: context)
         try exchange.receive(response, to: message)
       }
     }
-    exchange.accepted(response)
-    if context.delivery == .streamed { await exchange.watch(response) }
+    exchange.recordAcceptanceOfAnswer(response)
+    if context.delivery == .streamed { await exchange.endWithSession(response) }
     return response
   }
 
-  /// The rejection as the call's response, with its content as the call wants it.
-  private func collected(_ refusal: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
-    guard context.delivery == .buffered, refusal.content.bytes == nil else { return refusal }
-    let data = try await refusal.content.collect(upTo: context.contentLimit) { context.received($0) }
+  /// Returns the rejection as the final response, collected unless the call streams.
+  private func collected(_ rejection: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
+    guard context.delivery == .buffered, rejection.content.bytes == nil else { return rejection }
+    let data = try await rejection.content.collect(upTo: context.contentLimit) { context.received($0) }
     context.record(.contentArrived(length: Int64(data.count)))
-    return ResponseMessage(head: refusal.head, content: ResponseContent(data, trailers: refusal.content.trailers))
+    return ResponseMessage(head: rejection.head, content: ResponseContent(data, trailers: rejection.content.trailers))
   }
 
-  // MARK: Events
+  // MARK: The end of a session
 
-  /// Whether session ends are reported.
-  var tellsOfEnds: Bool { onSessionEnd != nil }
-
-  /// Reports that a server rejected credentials or asks for credentials, unless they were replaced in the meantime: a
-  /// response may be late.
+  /// Reports that a server rejected a message with or without credentials, unless the stored credentials were replaced
+  /// in the meantime: a response may be late.
   ///
-  /// - Parameter current: the current generation; `nil`: unknown.
-  func report(_ subject: RefreshSubject, of account: AuthenticatedAccount, current: UInt64?) {
-    if let current, current != subject.generation { return }
-    let reason = account.authentication.parts.reasonForNone(subject.stored)
-    subject.context.record(.note(reason.note, Int64(clamping: subject.generation)))
+  /// - Parameter current: the current generation; `nil` if it is unknown.
+  func report(_ credential: CallCredential, current: UInt64?) {
+    let (stored, authentication) = (credential.stored, credential.authentication)
+    if let current, current != stored.generation { return }
+    let reason = authentication.parts.rejectionReason(stored)
+    credential.context.record(.note(reason.note, Int64(clamping: stored.generation)))
     switch reason {
     case .neverSignedIn: return
-    case .rejected, .expired:
-      announce(account.end(reason, of: subject), upTo: subject.generation, of: account.authentication)
+    case .rejected, .expired: report(credential.sessionEnd(reason), upTo: stored.generation, of: authentication)
     case .signedOut:
       // Once for each session, however often an empty store is cleared.
-      let session = account.authentication.parts.lastGeneration
-      announce(account.end(reason, of: subject, session), upTo: subject.generation, of: account.authentication)
+      let end = credential.sessionEnd(reason, generation: authentication.parts.lastGeneration)
+      report(end, upTo: stored.generation, of: authentication)
     }
   }
 
@@ -139,55 +137,26 @@ package final class AuthenticationMiddleware: Middleware {
     let end = SessionEnd(
       reason: .signedOut, origin: origin, environment: environment.name, scheme: authentication.parts.scheme.name,
       call: nil, generation: generation)
-    announce(end, upTo: next, of: authentication)
+    report(end, upTo: next, of: authentication)
   }
 
   /// Reports the end of a session once.
   ///
   /// - Parameter last: the generation up to which this report counts.
-  func announce(_ end: SessionEnd?, upTo last: UInt64, of authentication: Authentication) {
+  func report(_ end: SessionEnd?, upTo last: UInt64, of authentication: Authentication) {
     guard let onSessionEnd, let end else { return }
-    let identity = SourceIdentity(authentication)
+    let identity = StoreIdentity(authentication)
     let isNew = reports.withLock { reports in
-      let told = reports[identity]?.generation
-      if told == nil, reports.count >= Self.limit { reports.remove(at: reports.startIndex) }
-      reports[identity] = Report(authentication: authentication, generation: max(last, told ?? last))
-      return told.map { $0 < end.generation } ?? true
+      let reported = reports[identity]?.generation
+      if reported == nil, reports.count >= Self.maximumReports { reports.remove(at: reports.startIndex) }
+      reports[identity] = Report(authentication: authentication, generation: max(last, reported ?? last))
+      return reported.map { $0 < end.generation } ?? true
     }
     if isNew { onSessionEnd(end) }
   }
 }
 
-/// The account of an authentication, as the calls of one client use it.
-struct AuthenticatedAccount: RefreshAccount {
-  let authentication: Authentication
-  /// Reports to the app of the call's client.
-  let middleware: AuthenticationMiddleware
-
-  var origins: Set<Origin>? { authentication.parts.origins }
-
-  func read(as principal: UInt64) async throws -> StoredCredential {
-    try await authentication.read(as: principal)
-  }
-
-  func sessionEnded(_ subject: RefreshSubject, next: UInt64) {
-    middleware.announce(end(.expired, of: subject), upTo: next, of: authentication)
-  }
-
-  /// The end of the session of a subject's credentials; `nil`: the message has no origin.
-  ///
-  /// - Parameter session: the generation of the session. Default: that of the credentials.
-  func end(_ reason: SessionEnd.Reason, of subject: RefreshSubject, _ session: UInt64? = nil) -> SessionEnd? {
-    subject.origin.map { origin in
-      SessionEnd(
-        reason: reason, origin: origin, environment: subject.context.environment.name,
-        scheme: authentication.parts.scheme.name, call: subject.context.call.id,
-        generation: session ?? subject.generation)
-    }
-  }
-}
-
 extension AuthenticationMiddleware: SelfDescribing {
   /// Whether session ends are reported. The authentications are part of the environment.
-  package var facts: [Fact] { tellsOfEnds ? [.setting("reports session ends", "")] : [] }
+  package var facts: [Fact] { onSessionEnd == nil ? [] : [.setting("reports session ends", "")] }
 }

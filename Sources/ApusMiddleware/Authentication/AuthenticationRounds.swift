@@ -1,76 +1,229 @@
+import ApusCore
+import HTTPTypes
+
 /// The authentication of one message, rejection by rejection. A pure state machine.
 ///
-/// Each authentication is refreshed at most once, resends at most once at its scheme's request, and answers one challenge
-/// and at most two more that are stale. So the number of rounds is bounded, however often the server rejects the
-/// message.
+/// Each authentication is refreshed at most once, resends at most once at its scheme's request, and answers one
+/// challenge and at most two more that are stale. So the number of rounds is bounded, however often the server rejects
+/// the message.
 struct AuthenticationRounds {
   /// The state of an authentication for one message.
   struct Candidate: Hashable {
-    /// Whether the message carried its credentials.
-    var isShown: Bool
-    /// Whether it has credentials.
+    /// Whether the message carried the credentials.
+    var isSent: Bool
     var hasCredential: Bool
     var isRefreshable: Bool
-    /// The challenge that it would answer now.
-    var asked: Challenge?
-    /// The challenge that its credentials answered.
+    /// The challenge of the rejection that the authentication would answer.
+    var challenge: Challenge?
+    /// The challenge that the sent credentials answered.
     var answered: Challenge?
-    /// Whether its scheme asks to resend the message with the same credentials.
-    var wantsResend = false
+    /// Whether the scheme requests to resend the message with the same credentials.
+    var requestsResend = false
   }
 
-  enum Step: Hashable {
+  enum Decision: Hashable {
     /// Refreshes the credentials of a candidate.
     case refresh(Int)
     /// Answers a challenge with a candidate's credentials.
     case answer(Int, Challenge)
-    /// Resends the message with the same credentials, in the form that the server asks for.
+    /// Resends the message with the same credentials, in the form that the server requires.
     case resend(Int)
-    /// The rejection is the call's response. It concerns the credentials of this candidate; `nil`: none.
-    case end(about: Int?)
+    /// The rejection is the call's response. It concerns the credentials of this candidate; `nil` if it concerns no
+    /// credentials.
+    case end(rejected: Int?)
   }
 
   /// The maximum number of answers to stale challenges.
-  private static let staleLimit = 2
+  private static let maximumStaleAnswers = 2
 
   private var refreshed: Set<Int> = []
   private var answers: [Int: Int] = [:]
   private var resent: Set<Int> = []
 
-  /// Decides what follows a rejection. A candidate keeps its index from round to round.
-  mutating func step(_ candidates: [Candidate], isAsked: Bool) -> Step {
-    if let index = candidates.firstIndex(where: { $0.isShown && $0.wantsResend }) {
+  /// Decides about a rejection. A candidate has the same index in each round.
+  mutating func decide(_ candidates: [Candidate], hasChallenges: Bool) -> Decision {
+    if let index = candidates.firstIndex(where: { $0.isSent && $0.requestsResend }) {
       // The server does not reject the credentials, only their form: a refresh would not help.
-      return resent.insert(index).inserted ? .resend(index) : .end(about: nil)
+      return resent.insert(index).inserted ? .resend(index) : .end(rejected: nil)
     }
     for (index, candidate) in candidates.enumerated() where candidate.hasCredential {
-      if candidate.isShown, candidate.isRefreshable, !refreshed.contains(index),
-        // Some servers send no challenge, or a wrong one: a single candidate must be the one that was rejected.
-        !isAsked || candidate.asked != nil || candidates.count == 1
+      if candidate.isSent, candidate.isRefreshable, !refreshed.contains(index),
+        // Some servers send no challenge, or a wrong challenge: a single candidate must be the rejected candidate.
+        !hasChallenges || candidate.challenge != nil || candidates.count == 1
       {
         refreshed.insert(index)
         return .refresh(index)
       }
-      if let challenge = candidate.asked, mayAnswer(challenge, index, candidate) {
+      if let challenge = candidate.challenge, mayAnswer(challenge, index, candidate) {
         answers[index, default: 0] += 1
         return .answer(index, challenge)
       }
     }
-    return .end(about: blamed(candidates))
+    return .end(rejected: rejected(candidates))
   }
 
   private func mayAnswer(_ challenge: Challenge, _ index: Int, _ candidate: Candidate) -> Bool {
     let count = answers[index] ?? 0
-    guard candidate.isShown else { return count == 0 }
+    guard candidate.isSent else { return count == 0 }
     // Credentials that were sent without a challenge, or for the same challenge, would be rejected again.
     guard let answered = candidate.answered, answered != challenge else { return false }
-    return count == 0 || count <= Self.staleLimit && challenge["stale"]?.lowercased() == "true"
+    return count == 0 || count <= Self.maximumStaleAnswers && challenge["stale"]?.lowercased() == "true"
   }
 
-  /// The candidate whose credentials the server rejected: the first with sent credentials that the challenge asks for,
-  /// else the first with sent credentials, else the first without credentials.
-  private func blamed(_ candidates: [Candidate]) -> Int? {
-    candidates.firstIndex { $0.isShown && $0.asked != nil } ?? candidates.firstIndex { $0.isShown }
+  /// Returns the candidate whose credentials the server rejected: the first with sent credentials that a challenge
+  /// concerns, else the first with sent credentials, else the first without credentials.
+  private func rejected(_ candidates: [Candidate]) -> Int? {
+    candidates.firstIndex { $0.isSent && $0.challenge != nil } ?? candidates.firstIndex { $0.isSent }
       ?? candidates.firstIndex { !$0.hasCredential }
+  }
+}
+
+// MARK: Performing the decisions
+
+extension AuthenticatedExchange {
+  /// The reaction to a rejection.
+  enum Reaction {
+    case resend(RequestMessage)
+    /// The rejection is the call's response.
+    case end(ResponseMessage)
+  }
+
+  /// Reacts to a rejection.
+  ///
+  /// - Throws: ``TransportError`` if the message must be resent and its content can be read only once; the error of a
+  ///   refresh.
+  mutating func react(to rejection: ResponseMessage) async throws -> Reaction {
+    do {
+      let decision = decide(about: rejection)
+      return try await perform(decision, after: rejection)
+    } catch let error as TransportError {
+      var error = error
+      error.requestState = .responded
+      throw error
+    }
+  }
+
+  /// Records that the server accepted a message that was resent. From now on messages answer its challenge in advance.
+  func recordAcceptanceOfAnswer(_ response: ResponseMessage) {
+    if let answered { store(answered.challenge, of: answered.index) }
+    recordAcceptance(response)
+  }
+
+  private mutating func decide(about rejection: ResponseMessage) -> AuthenticationRounds.Decision {
+    let challenges = Challenge.all(in: rejection.head.headerFields)
+    let states = candidates.map { candidate in
+      AuthenticationRounds.Candidate(
+        isSent: candidate.isSent, hasCredential: candidate.stored?.credential != nil,
+        isRefreshable: candidate.authentication.parts.refresher != nil,
+        challenge: candidate.authentication.challenge(among: challenges), answered: candidate.challenge,
+        requestsResend: candidate.requestsResend)
+    }
+    return rounds.decide(states, hasChallenges: !challenges.isEmpty)
+  }
+
+  private mutating func perform(
+    _ decision: AuthenticationRounds.Decision, after rejection: ResponseMessage
+  ) async throws -> Reaction {
+    switch decision {
+    case .refresh(let index): return try await refresh(index, after: rejection)
+    case .answer(let index, let challenge): return try await answer(challenge, index, after: rejection)
+    case .resend(let index):
+      context.record(.note("resends as the server asks, by authentication number", Int64(index + 1)))
+      let rejection = try await withoutConnection(rejection)
+      try requireReplayableContent(
+        "the server requires another form of the credentials; the request cannot be resent")
+      return try await resend(first: index, or: rejection)
+    case .end(let index):
+      if let index { await reportRejection(of: candidates[index], isRefreshed: refreshed.contains(index)) }
+      return .end(rejection)
+    }
+  }
+
+  private mutating func refresh(_ index: Int, after rejection: ResponseMessage) async throws -> Reaction {
+    let candidate = candidates[index]
+    guard let stored = candidate.stored, let refresher = candidate.authentication.parts.refresher else {
+      return .end(rejection)
+    }
+    context.record(.credentialsRejected(generation: stored.generation))
+    let rejection = try await withoutConnection(rejection)
+    let credential = credential(stored, of: candidate)
+    guard let renewed = try await credential.renewed(refresher) else {
+      let current = try? await candidate.authentication.parts.store.current()
+      middleware.report(credential, current: current?.generation)
+      return .end(rejection)
+    }
+    try requireReplayableContent("the server rejected the credentials; the request cannot be resent with new ones")
+    refreshed.insert(index)
+    candidates[index].stored = renewed
+    return try await resend(first: index, or: rejection)
+  }
+
+  private mutating func answer(
+    _ challenge: Challenge, _ index: Int, after rejection: ResponseMessage
+  ) async throws -> Reaction {
+    context.record(.note("answers the server's challenge by authentication number", Int64(index + 1)))
+    candidates[index].challenge = challenge
+    answered = (index, challenge)
+    let rejection = try await withoutConnection(rejection)
+    // The next call can answer the challenge in advance.
+    if !request.content.isReplayable { store(challenge, of: index) }
+    try requireReplayableContent("the server requires credentials; the request cannot be resent with them")
+    return try await resend(first: index, or: rejection)
+  }
+
+  private func requireReplayableContent(_ detail: String) throws {
+    guard request.content.isReplayable else {
+      throw TransportError(
+        .invalidRequest, requestState: .responded, detail: "\(detail), because its content can be read only once")
+    }
+  }
+
+  /// Returns the message to resend: with candidate `first`, and with those others that use different fields or
+  /// parameters. Reads all credentials again. Returns the rejection if the scheme of `first` cannot add its
+  /// credentials.
+  ///
+  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError``; errors of reading.
+  private mutating func resend(first: Int, or rejection: ResponseMessage) async throws -> Reaction {
+    var message = request
+    for index in [first] + candidates.indices.filter({ $0 != first }) {
+      let candidate = candidates[index]
+      candidates[index].isSent = false
+      candidates[index].requestsResend = false
+      guard index == first || candidate.isSent, !candidate.authentication.isOverridden(by: message) else { continue }
+      candidates[index].stored = try await candidate.read()
+      try await addCredentials(of: index, to: &message)
+    }
+    return candidates[first].isSent ? .resend(message) : .end(rejection)
+  }
+
+  private func reportRejection(of candidate: Candidate, isRefreshed: Bool) async {
+    guard let stored = candidate.stored else { return }
+    context.record(.credentialsRejected(generation: stored.generation))
+    let current = try? await candidate.authentication.parts.store.current()
+    if isRefreshed, let current {
+      candidate.authentication.parts.refresher?.rejectedAfterRefresh(stored, current: current.generation, context)
+    }
+    middleware.report(credential(stored, of: candidate), current: current?.generation)
+  }
+
+  /// Stores a challenge for the protection space of the message.
+  private func store(_ challenge: Challenge, of index: Int) {
+    let parts = candidates[index].authentication.parts
+    let isWhole = parts.realm == nil && context.environment.authentications.count == 1
+    parts.spaces.store(challenge, from: request, isWhole: isWhole)
+  }
+
+  /// The maximum number of bytes of a rejection that are read before the message is resent.
+  private static let maximumRejectionLength = 64 << 10
+
+  /// Returns a rejection without its connection. Long or slow content is discarded.
+  private func withoutConnection(_ rejection: ResponseMessage) async throws -> ResponseMessage {
+    if rejection.content.bytes != nil { return rejection }
+    let content = try await IntermediateContent.collect(
+      rejection.content, upTo: Self.maximumRejectionLength, context)
+    guard let content else { return ResponseMessage(head: rejection.head) }
+    context.record(.contentArrived(length: Int64(content.count)))
+    return ResponseMessage(
+      head: rejection.head, content: ResponseContent(content, trailers: rejection.content.trailers))
   }
 }

@@ -46,7 +46,7 @@ extension SessionEnd.Reason {
   var note: TraceNote {
     switch self {
     case .expired: "session expired, generation"
-    case .rejected: "session refused, generation"
+    case .rejected: "session rejected, generation"
     case .signedOut: "signed out, generation"
     case .neverSignedIn: "never signed in, generation"
     }
@@ -80,12 +80,12 @@ extension Client {
     for authentication in environment.authentications {
       do {
         let before = try? await authentication.read()
-        try await authentication.parts.source.clear()
-        authentication.parts.spaces.forget()
-        await authentication.parts.streams.check()
-        let next = try await authentication.parts.source.current().generation
+        try await authentication.parts.store.clear()
+        authentication.parts.spaces.removeAll()
+        await authentication.parts.streams.endOutdated()
+        let next = try await authentication.parts.store.current().generation
         authentication.parts.refresher?.replaced(by: next)
-        // A credential that does not change stays.
+        // A fixed credential is not removed.
         guard let before, before.credential != nil, before.generation != next else { continue }
         for case let middleware as AuthenticationMiddleware in parts.pipeline.middlewares {
           middleware.signedOut(authentication, environment, before.generation, next: next)
@@ -107,7 +107,7 @@ extension CallError {
     switch code {
     case .refused:
       if underlying is PrincipalChangedError { return .signedOut }
-      if let underlying, RefreshRejection.isLasting(underlying) { return .expired }
+      if let underlying, RefreshRejection.isPermanent(underlying) { return .expired }
       return SessionEnd.Reason(trace)
     case .rejected where status == 401: return SessionEnd.Reason(trace)
     default: return nil
@@ -121,7 +121,7 @@ extension CallError {
 /// The reason why a call was not sent: its account has signed out, or another account has signed in.
 ///
 /// It is the ``CallError/underlying`` error of such a call, whose code is `refused`. Nothing of the call was
-/// sent for the other account. ``CallError/requestState`` tells whether an earlier attempt was sent.
+/// sent for the other account. ``CallError/requestState`` states whether an earlier attempt was sent.
 public struct PrincipalChangedError: Error, Sendable, Hashable {
   /// Creates an error.
   public init() {}

@@ -44,7 +44,7 @@ extension Credential: CustomStringConvertible, CustomReflectable {
     case .password: "password ██"
     }
   }
-  /// Shows nothing.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -74,7 +74,7 @@ public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
 
   /// `██`
   public var description: String { "██" }
-  /// Shows nothing.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -96,7 +96,7 @@ package enum CredentialsPolicyKey: ContextKey {
 
 extension Endpoint {
   /// Sets whether calls of this endpoint carry credentials. Default: ``CredentialsPolicy/optional``.
-  public func credentials(_ use: CredentialsPolicy) -> Request<Value> {
-    setting(CredentialsPolicyKey.self, use)
+  public func credentials(_ policy: CredentialsPolicy) -> Request<Value> {
+    setting(CredentialsPolicyKey.self, policy)
   }
 }

@@ -3,8 +3,8 @@ import Synchronization
 /// A store of the credentials of one account. They are read for every attempt, replaced at sign-in and removed at
 /// sign-out.
 ///
-/// ``MemoryCredentialsStore`` keeps them in memory. A custom store that keeps them elsewhere should cache them: a call
-/// waits for ``current()`` before each of its attempts.
+/// ``MemoryCredentialsStore`` holds them in memory. A custom store whose credentials are elsewhere should cache them: a
+/// call waits for ``current()`` before each of its attempts.
 public protocol CredentialsStore: Sendable {
   /// Returns the current credentials and their generation.
   ///
@@ -15,8 +15,8 @@ public protocol CredentialsStore: Sendable {
   /// Removes the credentials. No later attempt carries them.
   func clear() async throws
   /// Notifies of credentials that were replaced or removed by other means than a refresh, so that a sign-out ends open
-  /// streams immediately, and calls that wait for a refresh go on with the new credentials or end. Default: `nil`: the
-  /// change is noticed by ``Client/signOut()``, by the next call, and at the end of the refresh.
+  /// streams immediately, and calls that wait for a refresh continue with the new credentials or end. Default: `nil`:
+  /// the change is noticed by ``Client/signOut()``, by the next call, and at the end of the refresh.
   var principalChanges: PrincipalChangeNotifier? { get }
 }
 
@@ -34,7 +34,7 @@ public protocol RefreshableCredentialsStore: CredentialsStore {
   /// sign-in or sign-out in the meantime wins.
   ///
   /// The principal stays the same unless the credentials are removed. When this returns, the change is as durable as
-  /// the store can make it; calls that wait for the refresh go on only then.
+  /// the store can make it; calls that wait for the refresh continue only then.
   ///
   /// - Parameters:
   ///   - generation: the generation that was refreshed.
@@ -48,7 +48,7 @@ public protocol RefreshableCredentialsStore: CredentialsStore {
   ///
   /// A second refresher waits, reads the generation again and finds it replaced. The lease of a process that dies ends.
   ///
-  /// The lease is not reentrant: work that asks for the lease again deadlocks. The work may read, replace and remove
+  /// The lease is not reentrant: work that acquires the lease again deadlocks. The work may read, replace and remove
   /// the credentials. A store that only one process uses can keep its credentials in a ``MemoryCredentialsStore`` as
   /// well, and use the lease of that store.
   ///
@@ -128,12 +128,12 @@ public final class PrincipalChangeNotifier: Sendable {
 }
 
 /// The identity of a credentials store, which several authentications may share.
-struct SourceIdentity: Hashable {
+struct StoreIdentity: Hashable {
   private let object: ObjectIdentifier
 
   /// - Parameter owner: the only owner of the store, whose identity is used if the store is a value. The identity is
   ///   valid as long as the owner and the store live.
-  init(_ source: any CredentialsStore, elseOf owner: AnyObject) {
-    object = ObjectIdentifier(type(of: source) is AnyClass ? source as AnyObject : owner)
+  init(_ store: any CredentialsStore, elseOf owner: AnyObject) {
+    object = ObjectIdentifier(type(of: store) is AnyClass ? store as AnyObject : owner)
   }
 }

@@ -1,6 +1,6 @@
 /// A store of a credential that does not change: an API key, or the token of a service.
 ///
-/// It keeps its credential at a sign-out: the app could not set it again.
+/// A sign-out does not remove the credential: the app could not set it again.
 struct FixedCredential: CredentialsStore {
   private let credential: Credential
 

@@ -19,12 +19,12 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
     var principal: UInt64 = 0
     var since: MonotonicInstant
 
-    /// - Parameter keepsPrincipal: whether the new credentials are of the same account.
-    mutating func replace(by credential: Credential?, since now: MonotonicInstant, keepsPrincipal: Bool) {
+    /// - Parameter isSameAccount: whether the new credentials are of the same account.
+    mutating func replace(by credential: Credential?, since now: MonotonicInstant, isSameAccount: Bool) {
       self.credential = credential
       generation += 1
       since = now
-      guard !keepsPrincipal else { return }
+      guard !isSameAccount else { return }
       principal += 1
       account = nil
     }
@@ -100,7 +100,7 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
   public func refresh(_ generation: UInt64, to credential: Credential?) -> Bool {
     let isReplaced = state.withLock { state in
       guard state.generation == generation else { return false }
-      state.replace(by: credential, since: clock.now, keepsPrincipal: credential != nil)
+      state.replace(by: credential, since: clock.now, isSameAccount: credential != nil)
       return true
     }
     if isReplaced, credential == nil { principalChanges?.notify() }
@@ -117,12 +117,12 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
   private func signIn(with credential: Credential?, account: String? = nil) {
     state.withLock { state in
       let isSame = account != nil && state.credential != nil && state.account == account
-      state.replace(by: credential, since: clock.now, keepsPrincipal: isSame)
+      state.replace(by: credential, since: clock.now, isSameAccount: isSame)
       state.account = account
     }
     principalChanges?.notify()
   }
 
-  /// Shows nothing.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

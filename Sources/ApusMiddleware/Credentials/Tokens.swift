@@ -16,7 +16,7 @@ public struct Tokens: Sendable, Hashable {
   public var lifetime: Duration?
   /// The scopes that the server granted (RFC 6749 §3.3); `nil`: unknown.
   public var scopes: [String]?
-  /// The ID token of the sign-in as the server sent it (OpenID Connect Core §2); `nil`: none. Nothing checks it here.
+  /// The ID token of the sign-in as the server sent it (OpenID Connect Core §2); `nil`: none. It is not validated here.
   public var idToken: Secret?
   /// The private key to which the server has bound the tokens (RFC 9449), which `ApusOAuth` writes and reads; `nil`:
   /// the tokens are not bound to a key.
@@ -53,7 +53,7 @@ extension Tokens: Decodable {
     func name(_ standard: Member, _ camelCase: Member) -> Member { members.contains(camelCase) ? camelCase : standard }
     access = Secret(try members.decode(String.self, forKey: name(.access, .camelCaseAccess)))
     let refresh = try members.decodeIfPresent(String.self, forKey: name(.refresh, .camelCaseRefresh))
-    // Some servers send an empty text instead of none, here and below.
+    // Some servers send an empty string instead of no value, here and below.
     self.refresh = refresh.flatMap { $0.isEmpty ? nil : Secret($0) }
     // Some servers write the number as a string.
     let key = name(.lifetime, .camelCaseLifetime)
@@ -71,7 +71,7 @@ extension Tokens: Decodable {
 
 extension Tokens {
   /// The scopes of a list that is separated by spaces (RFC 6749 §3.3), at most 1,000. Some servers separate them by
-  /// commas, which may be part of a scope: they separate only where there is no space without one.
+  /// commas, which may be part of a scope: a comma separates scopes only if commas precede all spaces.
   package static func scopes(in text: String) -> [String] {
     let words = text.split(separator: " ", maxSplits: 1000).prefix(1000)
     let isList = words.dropLast().allSatisfy { $0.utf8.last == UInt8(ascii: ",") }
@@ -80,7 +80,7 @@ extension Tokens {
   }
 
   /// The scopes of a list, at most 1,000, without values that cannot be scopes: empty values, and values with control
-  /// or direction characters, which people must not be shown.
+  /// or direction characters, which must not reach a user interface.
   package static func scopes(of list: [String]) -> [String] {
     list.prefix(1000).filter { scope in
       !scope.isEmpty
@@ -88,9 +88,9 @@ extension Tokens {
     }
   }
 
-  /// The tokens of a refresh, with what the server did not send again: the refresh token stays valid and the scopes stay
-  /// the same (RFC 6749 §6).
-  package func keeping(_ old: Tokens) -> Tokens {
+  /// The tokens of a refresh, completed with those values of the old tokens that the server did not send again: the
+  /// refresh token stays valid and the scopes stay the same (RFC 6749 §6).
+  package func completed(with old: Tokens) -> Tokens {
     var tokens = self
     tokens.refresh = refresh ?? old.refresh
     tokens.scopes = scopes ?? old.scopes
@@ -103,6 +103,6 @@ extension Tokens {
 extension Tokens: CustomStringConvertible, CustomReflectable {
   /// `tokens ██`
   public var description: String { "tokens ██" }
-  /// Shows nothing.
+  /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

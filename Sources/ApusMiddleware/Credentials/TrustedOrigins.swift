@@ -19,13 +19,13 @@ extension Endpoint {
 }
 
 extension CallContext {
-  /// Whether a message is sent to the environment's own origin, or to one that its endpoint trusts.
-  package func isAtHome(_ request: RequestMessage) -> Bool {
-    environment.baseURL.origin.map { request.goes(to: $0) } ?? false || trusts(request)
+  /// Whether a message is sent to the environment's own origin, or to an origin that its endpoint trusts.
+  package func isTrusted(_ request: RequestMessage) -> Bool {
+    environment.baseURL.origin.map { request.goes(to: $0) } ?? false || endpointTrusts(request)
   }
 
   /// Whether the endpoint trusts the origin of a message.
-  func trusts(_ request: RequestMessage) -> Bool {
+  func endpointTrusts(_ request: RequestMessage) -> Bool {
     let trusted = values[TrustedOriginsKey.self]
     return !trusted.isEmpty && request.origin.map { trusted.contains($0) } ?? false
   }

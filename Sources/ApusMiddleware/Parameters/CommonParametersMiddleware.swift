@@ -30,7 +30,7 @@ package struct CommonParametersMiddleware: ConditionalMiddleware {
   private func completed(_ request: RequestMessage, _ context: CallContext) throws -> RequestMessage {
     let environment = context.environment
     var request = request
-    let secrets = context.isAtHome(request) ? nil : CredentialFields(of: context)
+    let secrets = context.isTrusted(request) ? nil : CredentialFields(of: context)
     for field in environment.fields where !(request.content.isEmpty && Self.describesContent(field)) {
       if let secrets, secrets.contain(field) { continue }
       try request.addField(field)

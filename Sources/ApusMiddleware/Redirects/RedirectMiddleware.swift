@@ -62,7 +62,7 @@ private struct RedirectedAttempt {
   private var context: CallContext
   private let next: Next
   /// The environment's authentications that the call replaces with its own credentials.
-  private let anticipated: [Authentication]
+  private let overridden: [Authentication]
 
   /// The maximum number of bytes of a redirect's content that are read so that its connection can be reused.
   private static let drainedLength = 4 << 10
@@ -72,7 +72,7 @@ private struct RedirectedAttempt {
     self.request = request
     self.context = context
     self.next = next
-    anticipated = context.environment.authentications.filter { $0.isAnticipated(by: request) }
+    overridden = context.environment.authentications.filter { $0.isOverridden(by: request) }
   }
 
   mutating func follow(_ redirect: ResponseMessage) async throws -> ResponseMessage {
@@ -95,12 +95,12 @@ private struct RedirectedAttempt {
     context.record(.redirected(status: status, from: hop.from, to: hop.to))
     if hop.droppedFields > 0 { context.record(.note("fields not sent to the other origin", Int64(hop.droppedFields))) }
     request = hop.request
-    // A call that has lost its own credentials must not go on with the environment's.
-    let lost = anticipated.filter { !$0.isAnticipated(by: request) }
-    context.values[ForgoneAuthentications.self].formUnion(lost.map { ObjectIdentifier($0.parts) })
+    // A call that has lost its own credentials must not continue with the environment's.
+    let lost = overridden.filter { !$0.isOverridden(by: request) }
+    context.values[SkippedAuthentications.self].formUnion(lost.map(\.id))
     guard context.values[CredentialsPolicyKey.self] != .none else { return }
     // A key that the server repeats in the target is not the call's own: authentication adds the key where it belongs.
-    let own = Set(anticipated.flatMap(\.parameterNames))
+    let own = Set(overridden.flatMap(\.parameterNames))
     let names = Set(context.environment.authentications.flatMap(\.parameterNames)).subtracting(own)
     if !names.isEmpty { request.target = CredentialFields(parameters: names).removed(from: request.target) }
   }

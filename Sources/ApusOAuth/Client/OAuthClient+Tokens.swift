@@ -33,7 +33,7 @@ extension OAuthClient {
     var new = try await self.tokens(
       [("grant_type", "refresh_token"), ("refresh_token", refresh.value)], for: .refresh, boundTo: key)
     new.idToken = tokens.idToken
-    return new.keeping(tokens)
+    return new.completed(with: tokens)
   }
 
   /// Revokes tokens at the server (RFC 7009): the refresh token, which ends the sign-in, then the access token.

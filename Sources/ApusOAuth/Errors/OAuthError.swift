@@ -97,5 +97,5 @@ extension OAuthError {
 
 extension OAuthError: RefreshError {
   /// Whether only a new sign-in helps.
-  package var isLasting: Bool { problem == .invalidGrant || status == 401 || status == 403 }
+  package var isPermanent: Bool { problem == .invalidGrant || status == 401 || status == 403 }
 }

@@ -12,24 +12,25 @@ struct AuthenticationRoundsTests {
   private let digest = Challenge("Digest", parameters: [.init("nonce", "1")])
 
   private func candidate(
-    shown: Bool = true, refreshable: Bool = false, asked: Challenge? = nil, answered: Challenge? = nil
+    sent: Bool = true, refreshable: Bool = false, challenge: Challenge? = nil, answered: Challenge? = nil
   ) -> Candidate {
-    Candidate(isShown: shown, hasCredential: true, isRefreshable: refreshable, asked: asked, answered: answered)
+    Candidate(
+      isSent: sent, hasCredential: true, isRefreshable: refreshable, challenge: challenge, answered: answered)
   }
 
-  @Test("Credentials that were sent and are not asked for otherwise are rejected")
+  @Test("Sent credentials are rejected if no challenge can be answered")
   func plain() {
     var rounds = Rounds()
-    #expect(rounds.step([candidate()], isAsked: false) == .end(about: 0))
-    #expect(rounds.step([candidate(asked: basic)], isAsked: true) == .end(about: 0))
-    #expect(rounds.step([], isAsked: true) == .end(about: nil))
+    #expect(rounds.decide([candidate()], hasChallenges: false) == .end(rejected: 0))
+    #expect(rounds.decide([candidate(challenge: basic)], hasChallenges: true) == .end(rejected: 0))
+    #expect(rounds.decide([], hasChallenges: true) == .end(rejected: nil))
   }
 
   @Test("Signed out, the rejection concerns the candidate without credentials")
   func signedOut() {
     var rounds = Rounds()
-    let nobody = Candidate(isShown: false, hasCredential: false, isRefreshable: true, asked: basic)
-    #expect(rounds.step([nobody], isAsked: true) == .end(about: 0))
+    let signedOut = Candidate(isSent: false, hasCredential: false, isRefreshable: true, challenge: basic)
+    #expect(rounds.decide([signedOut], hasChallenges: true) == .end(rejected: 0))
   }
 
   @Test(
@@ -37,78 +38,79 @@ struct AuthenticationRoundsTests {
     arguments: [Challenge?.none, Challenge("Bearer"), Challenge("Other")])
   func refresh(challenge: Challenge?) {
     var rounds = Rounds()
-    let asked = challenge?.scheme == "Bearer" ? challenge : nil
-    let only = [candidate(refreshable: true, asked: asked)]
-    #expect(rounds.step(only, isAsked: challenge != nil) == .refresh(0))
-    #expect(rounds.step(only, isAsked: challenge != nil) == .end(about: 0))
+    let answerable = challenge?.scheme == "Bearer" ? challenge : nil
+    let only = [candidate(refreshable: true, challenge: answerable)]
+    #expect(rounds.decide(only, hasChallenges: challenge != nil) == .refresh(0))
+    #expect(rounds.decide(only, hasChallenges: challenge != nil) == .end(rejected: 0))
   }
 
-  @Test("Of several candidates the one that the server asks for is refreshed; without a challenge the first one")
+  @Test("Of several candidates the candidate of the challenge is refreshed; without a challenge the first candidate")
   func several() {
     var rounds = Rounds()
     let key = candidate()
-    #expect(rounds.step([key, candidate(refreshable: true)], isAsked: false) == .refresh(1))
+    #expect(rounds.decide([key, candidate(refreshable: true)], hasChallenges: false) == .refresh(1))
     rounds = Rounds()
     // No credentials were sent: the rejection concerns no candidate with credentials.
-    #expect(rounds.step([candidate(shown: false)], isAsked: false) == .end(about: nil))
+    #expect(rounds.decide([candidate(sent: false)], hasChallenges: false) == .end(rejected: nil))
     rounds = Rounds()
-    #expect(rounds.step([key, candidate(refreshable: true)], isAsked: true) == .end(about: 0))
+    #expect(rounds.decide([key, candidate(refreshable: true)], hasChallenges: true) == .end(rejected: 0))
     rounds = Rounds()
-    let asked = candidate(refreshable: true, asked: Challenge("Bearer"))
-    #expect(rounds.step([key, asked], isAsked: true) == .refresh(1))
-    #expect(rounds.step([key, asked], isAsked: true) == .end(about: 1))
+    let challenged = candidate(refreshable: true, challenge: Challenge("Bearer"))
+    #expect(rounds.decide([key, challenged], hasChallenges: true) == .refresh(1))
+    #expect(rounds.decide([key, challenged], hasChallenges: true) == .end(rejected: 1))
   }
 
-  @Test("A challenge is answered once, by the first candidate that can; a wrong answer is rejected")
+  @Test("A challenge is answered once, by the first candidate that can answer; a wrong answer is rejected")
   func answer() {
     var rounds = Rounds()
-    let others = [candidate(), candidate(shown: false, asked: digest), candidate(shown: false, asked: basic)]
-    #expect(rounds.step(others, isAsked: true) == .answer(1, digest))
+    let others = [candidate(), candidate(sent: false, challenge: digest), candidate(sent: false, challenge: basic)]
+    #expect(rounds.decide(others, hasChallenges: true) == .answer(1, digest))
     var now = others
-    now[1].isShown = true
+    now[1].isSent = true
     now[1].answered = digest
-    now[1].asked = Challenge("Digest", parameters: [.init("nonce", "3")])
-    now[2].asked = nil
-    #expect(rounds.step(now, isAsked: true) == .end(about: 1))
+    now[1].challenge = Challenge("Digest", parameters: [.init("nonce", "3")])
+    now[2].challenge = nil
+    #expect(rounds.decide(now, hasChallenges: true) == .end(rejected: 1))
   }
 
-  @Test("Credentials that answered an old challenge answer a new one, but not the same one again")
+  @Test("Credentials that answered an old challenge answer a new challenge, but not the same challenge again")
   func newChallenge() {
     var rounds = Rounds()
-    #expect(rounds.step([candidate(asked: digest, answered: digest)], isAsked: true) == .end(about: 0))
-    #expect(rounds.step([candidate(asked: stale, answered: digest)], isAsked: true) == .answer(0, stale))
+    #expect(rounds.decide([candidate(challenge: digest, answered: digest)], hasChallenges: true) == .end(rejected: 0))
+    #expect(rounds.decide([candidate(challenge: stale, answered: digest)], hasChallenges: true) == .answer(0, stale))
   }
 
   @Test("A stale challenge is answered again, up to a limit")
   func outOfDate() {
     var rounds = Rounds()
-    #expect(rounds.step([candidate(shown: false, asked: digest)], isAsked: true) == .answer(0, digest))
-    let again = [candidate(asked: stale, answered: digest)]
-    #expect(rounds.step(again, isAsked: true) == .answer(0, stale))
-    #expect(rounds.step(again, isAsked: true) == .answer(0, stale))
-    #expect(rounds.step(again, isAsked: true) == .end(about: 0))
+    #expect(rounds.decide([candidate(sent: false, challenge: digest)], hasChallenges: true) == .answer(0, digest))
+    let second = [candidate(challenge: stale, answered: digest)]
+    #expect(rounds.decide(second, hasChallenges: true) == .answer(0, stale))
+    #expect(rounds.decide(second, hasChallenges: true) == .answer(0, stale))
+    #expect(rounds.decide(second, hasChallenges: true) == .end(rejected: 0))
   }
 
-  @Test("A token for a realm is sent when that is asked for, and refreshed when it is rejected")
+  @Test("A token for a realm is sent after a challenge with the realm, and refreshed after a rejection")
   func both() {
     var rounds = Rounds()
     let challenge = Challenge("Bearer", parameters: [.init("realm", "a")])
-    let first = [candidate(shown: false, refreshable: true, asked: challenge)]
-    #expect(rounds.step(first, isAsked: true) == .answer(0, challenge))
-    let second = [candidate(refreshable: true, asked: challenge, answered: challenge)]
-    #expect(rounds.step(second, isAsked: true) == .refresh(0))
-    #expect(rounds.step(second, isAsked: true) == .end(about: 0))
+    let first = [candidate(sent: false, refreshable: true, challenge: challenge)]
+    #expect(rounds.decide(first, hasChallenges: true) == .answer(0, challenge))
+    let second = [candidate(refreshable: true, challenge: challenge, answered: challenge)]
+    #expect(rounds.decide(second, hasChallenges: true) == .refresh(0))
+    #expect(rounds.decide(second, hasChallenges: true) == .end(rejected: 0))
   }
 
-  @Test("A scheme's request to resend is followed once, before any refresh; a second one ends the message")
+  @Test("A message is resent once at its scheme's request, before any refresh; a second request ends the message")
   func resend() {
     var rounds = Rounds()
-    var asking = candidate(refreshable: true, asked: basic)
-    asking.wantsResend = true
-    #expect(rounds.step([candidate(), asking], isAsked: true) == .resend(1))
-    #expect(rounds.step([candidate(), asking], isAsked: true) == .end(about: nil))
+    var asking = candidate(refreshable: true, challenge: basic)
+    asking.requestsResend = true
+    #expect(rounds.decide([candidate(), asking], hasChallenges: true) == .resend(1))
+    #expect(rounds.decide([candidate(), asking], hasChallenges: true) == .end(rejected: nil))
     // The token may be rejected as well.
-    #expect(rounds.step([candidate(), candidate(refreshable: true, asked: basic)], isAsked: true) == .refresh(1))
-    #expect(rounds.step([candidate(), asking], isAsked: true) == .end(about: nil))
+    #expect(
+      rounds.decide([candidate(), candidate(refreshable: true, challenge: basic)], hasChallenges: true) == .refresh(1))
+    #expect(rounds.decide([candidate(), asking], hasChallenges: true) == .end(rejected: nil))
   }
 }

@@ -5,24 +5,24 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// A client in which a call can be made to wait for anything there is, and the account that changes meanwhile.
+/// A client whose calls can wait at every point of the pipeline, and an account that changes while they wait.
 final class BoundBench: Sendable {
-  /// What a call waits for.
+  /// The reason why a call waits.
   enum Wait: String, CaseIterable {
-    case queue, heldTag, backOff, rateLimit, network, refresh, redirect, joined, challenge, own
+    case queue, pausedTag, backoff, rateLimit, network, refresh, redirect, coalesced, challenge, customMiddleware
 
-    /// What was sent before, and how a call ends that is not sent again.
+    /// The messages that were sent before the wait, and the request state of a call that is not sent afterwards.
     var sentBefore: (authorizations: [String?], state: RequestState) {
       switch self {
-      case .backOff, .redirect: (["Bearer one"], .maybeSent)
+      case .backoff, .redirect: (["Bearer one"], .maybeSent)
       case .refresh: (["Bearer one"], .responded)
       case .challenge: ([nil], .responded)
-      case .queue, .heldTag, .rateLimit, .network, .joined, .own: ([], .notSent)
+      case .queue, .pausedTag, .rateLimit, .network, .coalesced, .customMiddleware: ([], .notSent)
       }
     }
   }
 
-  /// What happens to the account meanwhile.
+  /// The change of the account during the wait.
   enum Change: String, CaseIterable {
     case signOut, otherSignIn, refresh, sameAccount
 
@@ -44,15 +44,15 @@ final class BoundBench: Sendable {
     tokens = MemoryCredentialsStore(clock: clock)
     if isSignedIn { tokens.set(.tokens(Tokens(access: "one", refresh: "r")), account: "ada") }
     scheduler = Scheduler(ConcurrencyLimits(global: wait == .queue ? 1 : 64))
-    let answering: StubTransport.Handler = { [self] exchange in await answer(to: exchange) }
-    stub.on(where: { _, _ in true }, reply: answering)
+    let handler: StubTransport.Handler = { [self] exchange in await reply(to: exchange) }
+    stub.on(where: { _, _ in true }, reply: handler)
   }
 
-  private func answer(to exchange: StubExchange) async -> StubReply {
+  private func reply(to exchange: StubExchange) async -> StubReply {
     var fields = HTTPFields()
     switch wait {
     case .queue where exchange.target == "/v1/block": return StubReply.status(204).waiting(for: gate)
-    case .backOff where sent.count == 1: return .status(503)
+    case .backoff where sent.count == 1: return .status(503)
     case .refresh where exchange.fields[.authorization] == "Bearer one": return .status(401)
     case .redirect where sent.count == 1:
       fields[.location] = "/v1/ping2"
@@ -64,7 +64,7 @@ final class BoundBench: Sendable {
     }
   }
 
-  /// What the call under test has sent.
+  /// The exchanges of the call under test.
   private var sent: [StubExchange] { stub.exchanges.filter { $0.target.contains("ping") } }
   var authorizations: [String?] { sent.map { $0.fields[.authorization] } }
 
@@ -75,7 +75,7 @@ final class BoundBench: Sendable {
     client.onSessionEnd = events.add
     client.customize = { [self] in
       $0.insert(RetryMiddleware(.app), .after(.retry))
-      if wait == .own { $0.insert(Hold(gate: gate), .before(.retry)) }
+      if wait == .customMiddleware { $0.insert(Hold(gate: gate), .before(.retry)) }
       $0.insert(ConnectivityMiddleware(connectivity, .wait), .before(.scheduling))
       $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling))
       if wait == .rateLimit { $0.insert(RateLimiter(.perSecond(1)), .after(.rateLimit)) }
@@ -93,7 +93,7 @@ final class BoundBench: Sendable {
     }
   }
 
-  /// Begins calls that wait, and returns when they do.
+  /// Starts calls, and returns when they wait.
   func start(_ api: Client) async throws -> [Task<Result<String, CallError>, Never>] {
     var request = Request<String>.get("/ping").tag(images)
     var blocker: Task<Void, any Error>?
@@ -101,15 +101,15 @@ final class BoundBench: Sendable {
     case .queue:
       blocker = Task { try await api.send(Request<Void>.get("/block").credentials(.none)) }
       try await stub.waitForExchanges(1)
-    case .heldTag: scheduler.pause(images)
-    case .joined:
+    case .pausedTag: scheduler.pause(images)
+    case .coalesced:
       scheduler.pause(images)
       request = request.coalesced()
     case .rateLimit: _ = try await api.send(Request<String>.get("/paced").credentials(.none))
     case .network: connectivity.report(.offline)
-    case .backOff, .refresh, .redirect, .challenge, .own: break
+    case .backoff, .refresh, .redirect, .challenge, .customMiddleware: break
     }
-    let calls = (0..<(wait == .joined ? 2 : 1)).map { [request] _ in
+    let calls = (0..<(wait == .coalesced ? 2 : 1)).map { [request] _ in
       Task { () async -> Result<String, CallError> in
         do throws(CallError) { return .success(try await api.send(request)) } catch { return .failure(error) }
       }
@@ -121,13 +121,13 @@ final class BoundBench: Sendable {
 
   private func waitUntilWaiting(_ api: Client) async throws {
     switch wait {
-    case .queue, .heldTag: try await scheduler.waitForWaiting(1)
-    case .joined:
+    case .queue, .pausedTag: try await scheduler.waitForWaiting(1)
+    case .coalesced:
       try await scheduler.waitForWaiting(1)
       try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
-    case .backOff, .rateLimit: try await clock.waitForSleepers(1)
+    case .backoff, .rateLimit: try await clock.waitForSleepers(1)
     case .network: try await waitWhile(connectivity.waitingCount == 0)
-    case .refresh, .redirect, .challenge, .own: try await gate.waitForArrivals(1)
+    case .refresh, .redirect, .challenge, .customMiddleware: try await gate.waitForArrivals(1)
     }
   }
 
@@ -138,18 +138,18 @@ final class BoundBench: Sendable {
     case .otherSignIn:
       tokens.clear()
       tokens.set(new, account: "bob")
-    // Where the call waits for it, the refresh itself gives the new token.
+    // If the call waits for the refresh, the refresh itself replaces the token.
     case .refresh: if wait != .refresh { _ = tokens.refresh(tokens.current().generation, to: new) }
     case .sameAccount: tokens.set(new, account: "ada")
     }
   }
 
-  /// Lets go what waits.
-  func goOn() {
+  /// Ends the wait.
+  func endWait() {
     switch wait {
-    case .queue, .refresh, .redirect, .challenge, .own: gate.open()
-    case .heldTag, .joined: scheduler.resume(images)
-    case .backOff, .rateLimit: clock.advance(by: .seconds(2))
+    case .queue, .refresh, .redirect, .challenge, .customMiddleware: gate.open()
+    case .pausedTag, .coalesced: scheduler.resume(images)
+    case .backoff, .rateLimit: clock.advance(by: .seconds(2))
     case .network: connectivity.report(.online)
     }
   }

@@ -10,7 +10,7 @@ struct BoundCallsTests {
   typealias Change = BoundBench.Change
 
   @Test(
-    "A call is sent for the account that it was made for, or not at all, whatever it waits for",
+    "A call is sent with the credentials of its own account or not at all, wherever it waits",
     arguments: Wait.allCases, Change.allCases)
   func bound(_ wait: Wait, _ change: Change) async throws {
     let bench = BoundBench(wait)
@@ -18,7 +18,7 @@ struct BoundCallsTests {
     let before = wait.sentBefore
     #expect(bench.authorizations == before.authorizations)
     bench.perform(change)
-    bench.goOn()
+    bench.endWait()
     for call in calls {
       switch await call.value {
       case .success(let text): #expect(change.keepsPrincipal && text == "ok")
@@ -27,15 +27,15 @@ struct BoundCallsTests {
         #expect(error.code == .refused && error.underlying is PrincipalChangedError, "\(error)")
         #expect(error.sessionEnd == .signedOut && error.isSessionOver)
         #expect(error.requestState == before.state)
-        // It is never retried.
-        #expect(wait == .own || error.failedAttempts.last?.decision == .giveUp(.notTemporary))
+        // The call is not retried.
+        #expect(wait == .customMiddleware || error.failedAttempts.last?.decision == .giveUp(.notTemporary))
       }
     }
     #expect(bench.authorizations == before.authorizations + (change.keepsPrincipal ? ["Bearer two"] : []))
     #expect(bench.events.all.isEmpty)
   }
 
-  @Test("The pages of a list are those of one account", arguments: [false, true])
+  @Test("All pages of a list belong to one account", arguments: [false, true])
   func pages(prefetching: Bool) async throws {
     let (stub, store) = (StubTransport(), MemoryCredentialsStore(.token("one")))
     stub.on(where: { _, _ in true }, reply: { .text($0.target) })
@@ -58,13 +58,13 @@ struct BoundCallsTests {
   }
 
   @Test(
-    "A call that was made while signed out is sent without credentials, even after a sign-in",
+    "A call that began signed out is sent without credentials, even after a sign-in",
     arguments: Wait.allCases.filter { $0 != .refresh && $0 != .challenge })
   func signedOut(_ wait: Wait) async throws {
     let bench = BoundBench(wait, isSignedIn: false)
     let calls = try await bench.start(bench.client())
     bench.perform(.otherSignIn)
-    bench.goOn()
+    bench.endWait()
     for call in calls {
       let text = try await call.value.get()
       #expect(text == "ok")
@@ -74,11 +74,11 @@ struct BoundCallsTests {
 
   @Test("A call that is not sent because the account changed counts neither for the breaker nor as a rejection")
   func breaker() async throws {
-    let bench = BoundBench(.own)
+    let bench = BoundBench(.customMiddleware)
     let breaker = CircuitBreaker(BreakerPolicy(consecutiveFailures: 1))
     let calls = try await bench.start(bench.client { $0.insert(breaker, .after(.breaker)) })
     bench.perform(.otherSignIn)
-    bench.goOn()
+    bench.endWait()
     #expect(await calls[0].value.failure?.code == .refused)
     #expect(breaker.statuses.values.allSatisfy { $0 == .closed })
     #expect(bench.events.all.isEmpty)
@@ -86,11 +86,11 @@ struct BoundCallsTests {
 
   @Test("Signing out and in again as the same account ends the calls of the earlier session")
   func signedInAgain() async throws {
-    let bench = BoundBench(.heldTag)
+    let bench = BoundBench(.pausedTag)
     let calls = try await bench.start(bench.client())
     bench.tokens.clear()
     bench.perform(.sameAccount)
-    bench.goOn()
+    bench.endWait()
     #expect(await calls[0].value.failure?.underlying is PrincipalChangedError)
     #expect(bench.authorizations.isEmpty)
   }
@@ -111,13 +111,13 @@ struct BoundCallsTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("A response under way is delivered to its call, and not shared with calls of the next account")
+  @Test("A response under way is delivered to its own call, but not to coalesced calls of the next account")
   func delivered() async throws {
     let (stub, gate) = (StubTransport(), Gate())
-    let answering: StubTransport.Handler = { exchange in
-      StubReply.text(exchange.fields[.authorization] ?? "nobody").waiting(for: gate)
+    let handler: StubTransport.Handler = { exchange in
+      StubReply.text(exchange.fields[.authorization] ?? "none").waiting(for: gate)
     }
-    stub.on(where: { _, _ in true }, reply: answering)
+    stub.on(where: { _, _ in true }, reply: handler)
     let tokens = MemoryCredentialsStore(token: "one")
     var client = TestClient()
     client.environment.authentication = .bearer(tokens)
@@ -133,7 +133,7 @@ struct BoundCallsTests {
     #expect(try await second == "Bearer two")
   }
 
-  @Test("In a pipeline that binds no calls, a call that would carry credentials is not sent")
+  @Test("In a pipeline without PrincipalBinding, a call that would carry credentials is not sent")
   func unbound() async throws {
     var environment = Environment(baseURL: "https://api.example.com")
     environment.authentication = .bearer(MemoryCredentialsStore(token: "one"))
@@ -147,7 +147,7 @@ struct BoundCallsTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("Calls are bound to an account just inside the total deadline, outside of everything that waits")
+  @Test("PrincipalBinding follows TimeoutMiddleware directly, before all middlewares that wait")
   func described() {
     let names = TestClient().over(StubTransport()).describe().layers.map(\.name)
     #expect(names.firstIndex(of: "PrincipalBinding") == names.firstIndex(of: "TimeoutMiddleware").map { $0 + 1 })
@@ -165,13 +165,14 @@ struct BoundStreamsTests {
     stub.onAny(reply: .pieces(["first", "second"], gate: gate))
   }
 
-  private func client(_ source: any CredentialsStore) -> Client {
+  private func client(_ store: any CredentialsStore) -> Client {
     var client = TestClient()
-    client.environment.authentication = .bearer(source)
+    client.environment.authentication = .bearer(store)
     return client.over(stub)
   }
 
-  /// Reads a stream whose second piece waits, and returns when the first is there: what was read, or how it ended.
+  /// Starts to read a stream whose second piece waits, and returns after the first piece. The task returns the pieces,
+  /// or the error that ended the stream.
   private func read(_ api: Client) async throws -> Task<Result<[String], CallError>, Never> {
     let isReading = Gate()
     gate.release()
@@ -202,11 +203,11 @@ struct BoundStreamsTests {
 
   @Test("An open stream ends when its account signs out: through the client, the store or another sign-in")
   func signedOut() async throws {
-    for way in 0..<3 {
+    for trigger in 0..<3 {
       tokens.set(.token("one"), account: "ada")
       let api = client(tokens)
       let stream = try await read(api)
-      switch way {
+      switch trigger {
       case 0: try await api.signOut()
       case 1: tokens.clear()
       default: tokens.set(.token("two"), account: "bob")
@@ -216,7 +217,7 @@ struct BoundStreamsTests {
     try await stub.waitUntilIdle()
   }
 
-  @Test("An open stream goes on when its credentials are refreshed or set again for the same account")
+  @Test("An open stream continues when its credentials are refreshed or set again for the same account")
   func sameAccount() async throws {
     let stream = try await read(client(tokens))
     #expect(tokens.refresh(tokens.current().generation, to: .token("two")))
@@ -226,12 +227,12 @@ struct BoundStreamsTests {
   }
 
   @Test("A store without notifications ends the stream at signOut() or with the next call")
-  func silentSource() async throws {
-    for way in 0..<2 {
+  func silentStore() async throws {
+    for trigger in 0..<2 {
       tokens.set(.token("one"), account: "ada")
-      let api = client(SilentSource(tokens: tokens))
+      let api = client(SilentStore(tokens: tokens))
       let stream = try await read(api)
-      if way == 0 {
+      if trigger == 0 {
         try await api.signOut()
       } else {
         tokens.clear()
@@ -243,7 +244,7 @@ struct BoundStreamsTests {
 }
 
 /// A store without notifications.
-private struct SilentSource: CredentialsStore {
+private struct SilentStore: CredentialsStore {
   let tokens: MemoryCredentialsStore
 
   func current() -> StoredCredential { tokens.current() }
@@ -252,7 +253,7 @@ private struct SilentSource: CredentialsStore {
 }
 
 extension Result {
-  /// What it failed with.
+  /// The error; `nil` for a success.
   fileprivate var failure: Failure? {
     if case .failure(let error) = self { return error }
     return nil

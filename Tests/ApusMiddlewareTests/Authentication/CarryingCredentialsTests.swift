@@ -17,7 +17,7 @@ struct CarryingCredentialsTests {
 
   private var authorizations: [String?] { stub.exchanges.map { $0.fields[.authorization] } }
 
-  @Test("The next call carries a token that was set, and none after it was cleared")
+  @Test("The next call carries a token that was set, and no token after the store was cleared")
   func setReadDelete() async throws {
     let api = client().over(stub)
     try await api.send(.ping)
@@ -41,18 +41,18 @@ struct CarryingCredentialsTests {
     #expect(authorizations == ["Bearer old", "Bearer new"])
   }
 
-  @Test("An environment without its former authentication carries no credentials and binds no calls")
-  func takenBack() async throws {
-    struct Asking: Middleware {
-      let told: Log<UInt64?>
+  @Test("After the authentication was removed from an environment, calls carry no credentials and are not bound")
+  func removed() async throws {
+    struct Recorder: Middleware {
+      let recorded: Log<UInt64?>
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-        told.add(context.principal)
+        recorded.add(context.principal)
         return try await next(request, context: context)
       }
     }
     let (stub, principals) = (StubTransport.answering(), Log<UInt64?>())
     var client = TestClient()
-    client.customize = { $0.insert(Asking(told: principals), .after(.coalescing)) }
+    client.customize = { $0.insert(Recorder(recorded: principals), .after(.coalescing)) }
     client.environment.authentication = .bearer(MemoryCredentialsStore(token: "a"))
     try await client.over(stub).send(.ping)
     client.environment.authentication = nil
@@ -75,10 +75,10 @@ struct CarryingCredentialsTests {
 
   @Test("A user name and a password are sent as Basic credentials in UTF-8")
   func basic() async throws {
-    let source = MemoryCredentialsStore(.password(user: "Aladdin", "open sesame"))
-    try await client(.basic(source)).over(stub).send(.ping)
-    source.set(.password(user: "test", "123£:"))
-    try await client(.basic(source)).over(stub).send(.ping)
+    let store = MemoryCredentialsStore(.password(user: "Aladdin", "open sesame"))
+    try await client(.basic(store)).over(stub).send(.ping)
+    store.set(.password(user: "test", "123£:"))
+    try await client(.basic(store)).over(stub).send(.ping)
     // The examples of RFC 7617 §2 and §2.1.
     #expect(authorizations == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Basic dGVzdDoxMjPCozo="])
   }
@@ -100,23 +100,23 @@ struct CarryingCredentialsTests {
 
   @Test("A call's own credentials take precedence, in any case, and the store is not read")
   func ownWins() async throws {
-    let source = FailingSource(CancellationError())
-    try await client(.bearer(source)).over(stub).send(.ping.field("authorization", "Own 1"))
-    try await client(.apiKey(source, field: "X-Api-Key")).over(stub).send(.ping.field("X-API-KEY", "own"))
-    try await client(.apiKey(source, queryParameter: "key")).over(stub).send(.get("/ping", query: ["key": "own"]))
+    let store = FailingStore(CancellationError())
+    try await client(.bearer(store)).over(stub).send(.ping.field("authorization", "Own 1"))
+    try await client(.apiKey(store, field: "X-Api-Key")).over(stub).send(.ping.field("X-API-KEY", "own"))
+    try await client(.apiKey(store, queryParameter: "key")).over(stub).send(.get("/ping", query: ["key": "own"]))
     #expect(authorizations == ["Own 1", nil, nil])
     #expect(stub.exchanges[1].fields[text: "x-api-key"] == "own")
     #expect(stub.exchanges[2].target == "/v1/ping?key=own")
   }
 
-  @Test("Endpoints with credentials(.none) carry none")
+  @Test("A call with `credentials(.none)` carries no credentials")
   func unauthenticated() async throws {
     tokens.set(token: "t")
     try await client().over(stub).send(.ping.credentials(.none))
     #expect(authorizations == [nil])
   }
 
-  @Test("an endpoint without any fields of its own carries the token")
+  @Test("The message of an endpoint without fields carries the token")
   func noFields() async throws {
     tokens.set(token: "t")
     let request = Request<Void>.ping
@@ -149,7 +149,9 @@ struct CarryingCredentialsTests {
     }
   }
 
-  @Test("The same origin written differently gets them", arguments: ["API.example.com", "api.example.com:443"])
+  @Test(
+    "A message to the same origin in another spelling carries the credentials",
+    arguments: ["API.example.com", "api.example.com:443"])
   func sameOrigin(authority: String) async throws {
     tokens.set(token: "t")
     var client = client()
@@ -158,7 +160,7 @@ struct CarryingCredentialsTests {
     #expect(authorizations == ["Bearer t"])
   }
 
-  @Test("Named origins get them, and no others")
+  @Test("Messages to the origins of the authentication carry the credentials, all others do not")
   func namedOrigins() async throws {
     tokens.set(token: "t")
     let uploads = Origin(scheme: "https", host: "uploads.example.com", port: 443)
@@ -206,7 +208,7 @@ struct CarryingCredentialsTests {
   }
 }
 
-/// Sends the message to another place, as a redirect would.
+/// Sends the message to another origin, as a redirect would.
 struct SendElsewhere: Middleware {
   let scheme: String
   let authority: String
@@ -219,7 +221,7 @@ struct SendElsewhere: Middleware {
   }
 }
 
-/// Sends everything a second time.
+/// Sends each message twice.
 struct Twice: Middleware {
   let between: @Sendable () -> Void
 
@@ -232,8 +234,8 @@ struct Twice: Middleware {
   }
 }
 
-/// A source that cannot be read.
-struct FailingSource: CredentialsStore {
+/// A store that cannot be read.
+struct FailingStore: CredentialsStore {
   let error: any Error
 
   init(_ error: any Error) {

@@ -19,14 +19,14 @@ struct ChallengeFuzzTests {
     "Negotiate YII==, NTLM TlRM, , Bearer", "A b = c , d\t=\t\"e\", F",
   ].map { Array($0.utf8) }
 
-  private static let telling = Array("\",= \t\\aB1/~\u{0}\n\u{7F}é".utf8)
+  private static let delimiters = Array("\",= \t\\aB1/~\u{0}\n\u{7F}é".utf8)
 
-  /// Bytes of any kind, or a good line with a few mistakes.
+  /// Returns random bytes, or a valid line with a few mistakes.
   private func line(_ generator: inout SeededGenerator) -> [UInt8] {
     if Bool.random(using: &generator) {
       return (0..<Int.random(in: 0...200, using: &generator)).map { _ in
         Bool.random(using: &generator)
-          ? UInt8.random(in: 0...255, using: &generator) : Self.telling.randomElement(using: &generator) ?? 0
+          ? UInt8.random(in: 0...255, using: &generator) : Self.delimiters.randomElement(using: &generator) ?? 0
       }
     }
     var bytes = Self.seeds.randomElement(using: &generator) ?? []
@@ -35,7 +35,7 @@ struct ChallengeFuzzTests {
       switch UInt8.random(in: 0...3, using: &generator) {
       case 0: bytes[index] = UInt8.random(in: 0...255, using: &generator)
       case 1: bytes.remove(at: index)
-      case 2: bytes.insert(Self.telling.randomElement(using: &generator) ?? 0, at: index)
+      case 2: bytes.insert(Self.delimiters.randomElement(using: &generator) ?? 0, at: index)
       default: bytes = Array(bytes.prefix(index))
       }
     }
@@ -50,7 +50,7 @@ struct ChallengeFuzzTests {
     return parser.challenges
   }
 
-  /// A challenge as a server would write it.
+  /// Returns a challenge in the form in which a server sends it.
   private func written(_ challenge: Challenge) -> [UInt8] {
     let parameters = challenge.parameters.map { "\($0.name)=\"\(escaped($0.value))\"" }
     let rest = challenge.token ?? parameters.joined(separator: ", ")
@@ -66,7 +66,7 @@ struct ChallengeFuzzTests {
     return String(scalars)
   }
 
-  @Test("Any bytes are read to the end, and the result reads back as it was", arguments: 0..<8)
+  @Test("Random bytes are parsed to the end, and the challenges survive a round trip", arguments: 0..<8)
   func bytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<Self.rounds {

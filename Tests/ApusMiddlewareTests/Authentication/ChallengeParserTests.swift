@@ -11,8 +11,8 @@ struct ChallengeParserTests {
     return Challenge.all(in: fields)
   }
 
-  /// For example `Basic[realm=a] | Negotiate<abc==> | NTLM`.
-  private func shown(_ lines: String...) -> String {
+  /// The challenges as text, for example `Basic[realm=a] | Negotiate<abc==> | NTLM`.
+  private func text(_ lines: String...) -> String {
     challenges(lines).map { challenge in
       let parameters = challenge.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
       let token = challenge.token.map { "<\($0)>" } ?? ""
@@ -36,7 +36,7 @@ struct ChallengeParserTests {
 
   @Test("A challenge is read with its token or its parameters", arguments: usual)
   func one(line: String, expected: String) {
-    #expect(shown(line) == expected)
+    #expect(text(line) == expected)
   }
 
   private static let listed: [(String, String)] = [
@@ -55,18 +55,18 @@ struct ChallengeParserTests {
     ("A b, C d=e", "A<b> | C[d=e]"),
   ]
 
-  @Test("Several challenges in one line are told from their parameters", arguments: listed)
+  @Test("Several challenges in one line are distinguished from their parameters", arguments: listed)
   func several(line: String, expected: String) {
-    #expect(shown(line) == expected)
+    #expect(text(line) == expected)
   }
 
-  @Test("Every line is read, whatever the others contain")
+  @Test("Every line is read, whatever the other lines contain")
   func lines() {
-    #expect(shown("Negotiate", #"Basic realm="a", Bearer"#, "NTLM") == "Negotiate | Basic[realm=a] | Bearer | NTLM")
-    #expect(shown(#"Basic realm="a"#, "=", "", "Bearer") == "Bearer")
-    // What a parameter belongs to stands in the same line.
-    #expect(shown("Bearer", #"realm="a""#) == "Bearer")
-    #expect(shown().isEmpty)
+    #expect(text("Negotiate", #"Basic realm="a", Bearer"#, "NTLM") == "Negotiate | Basic[realm=a] | Bearer | NTLM")
+    #expect(text(#"Basic realm="a"#, "=", "", "Bearer") == "Bearer")
+    // A parameter belongs to a challenge of the same line.
+    #expect(text("Bearer", #"realm="a""#) == "Bearer")
+    #expect(text().isEmpty)
     #expect(Challenge.all(in: [.proxyAuthenticate: "Basic", .authorization: "Bearer a"]).isEmpty)
   }
 
@@ -81,7 +81,7 @@ struct ChallengeParserTests {
 
   @Test("Optional spaces and empty elements are skipped", arguments: spaced)
   func spaces(line: String, expected: String) {
-    #expect(shown(line) == expected)
+    #expect(text(line) == expected)
   }
 
   private static let quoted: [(String, String)] = [
@@ -92,7 +92,7 @@ struct ChallengeParserTests {
 
   @Test("Quoted strings lose their quotes and escapes and nothing else", arguments: quoted)
   func quotes(line: String, expected: String) {
-    #expect(shown(line) == expected)
+    #expect(text(line) == expected)
   }
 
   private static let unquoted: [(String, String)] = [
@@ -105,7 +105,7 @@ struct ChallengeParserTests {
 
   @Test("A value without quotes ends at the next space or comma", arguments: unquoted)
   func withoutQuotes(line: String, expected: String) {
-    #expect(shown(line) == expected)
+    #expect(text(line) == expected)
   }
 
   private static let malformed: [(String, String)] = [
@@ -122,9 +122,9 @@ struct ChallengeParserTests {
 
   @Test("Malformed text is skipped to the end of its line, with its challenge", arguments: malformed)
   func broken(line: String, expected: String) {
-    #expect(shown(line) == expected)
+    #expect(text(line) == expected)
     let all = ["Before", expected, "After"].filter { !$0.isEmpty }
-    #expect(shown("Before", line, "After") == all.joined(separator: " | "))
+    #expect(text("Before", line, "After") == all.joined(separator: " | "))
   }
 
   @Test("A value in ISO-8859-1 can be read")

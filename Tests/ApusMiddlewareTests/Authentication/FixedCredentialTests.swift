@@ -39,7 +39,7 @@ struct FixedCredentialTests {
     #expect(stub.exchanges.map { $0.fields[.authorization] } == [nil, "Bearer t"])
   }
 
-  @Test("A sign-out keeps static credentials and reports no end of a session for them")
+  @Test("A sign-out does not remove static credentials, and reports no end of a session for them")
   func signOut() async throws {
     let tokens = MemoryCredentialsStore(token: "session")
     let api = client(.bearer(tokens), .apiKey("k3y", field: "X-Api-Key"))
@@ -61,11 +61,11 @@ struct FixedCredentialTests {
 
   @Test("Static credentials are masked in all output")
   func masked() {
-    let shown = [
+    let authentications = [
       Authentication.bearer(sentinel), .apiKey(sentinel, field: "X-Api-Key"), .apiKey(sentinel, queryParameter: "key"),
       .basic(user: sentinel, password: sentinel),
     ]
-    for authentication in shown {
+    for authentication in authentications {
       var dumped = ""
       dump(authentication, to: &dumped)
       #expect(!dumped.contains(sentinel) && !"\(authentication)".contains(sentinel))

@@ -7,15 +7,15 @@ import Testing
 
 @Suite("A secret appears only on the wire")
 struct MaskingTests {
-  /// Every way to show a secret: authentications, and common fields and parameters that hold one.
-  enum Way: CaseIterable {
+  /// The place of a secret in a message: the credentials of an authentication, or a field or parameter.
+  enum Place: CaseIterable {
     case bearer, basicName, basicPassword, keyField, keyParameter, commonField, commonParameter, ownField, ownParameter
   }
 
-  private func client(_ way: Way) -> TestClient {
+  private func client(_ place: Place) -> TestClient {
     var client = TestClient()
     let token = MemoryCredentialsStore(token: sentinel)
-    switch way {
+    switch place {
     case .bearer: client.environment.authentication = .bearer(token)
     case .basicName:
       client.environment.authentication = .basic(MemoryCredentialsStore(.password(user: sentinel, "p")))
@@ -30,18 +30,18 @@ struct MaskingTests {
     return client
   }
 
-  private func endpoint(_ way: Way) -> Request<Void> {
-    switch way {
+  private func endpoint(_ place: Place) -> Request<Void> {
+    switch place {
     case .ownField: .get("/users/\(7)").field("X-Own", sentinel)
     case .ownParameter: .get("/users/\(7)", query: ["q": sentinel])
     default: .get("/users/\(7)")
     }
   }
 
-  /// What stands on the wire for the sentinel.
-  private func isOnTheWire(_ way: Way, _ exchange: StubExchange) -> Bool {
+  /// Whether a message contains the sentinel or its encoded form.
+  private func isOnTheWire(_ place: Place, _ exchange: StubExchange) -> Bool {
     let wire = exchange.request.curl(redaction: nil)
-    switch way {
+    switch place {
     case .basicName: return wire.contains("czNudDFuZWwtU0VDUkVULTB4REVBREJFRUY6")
     case .basicPassword: return wire.contains("Basic dTpzM250MW5lbC1TRUNSRVQtMHhERUFEQkVFRg==")
     default: return wire.contains(sentinel)
@@ -52,27 +52,27 @@ struct MaskingTests {
     !text.contains(sentinel) && !text.contains("czNudDFuZWw") && !text.contains("dTpzM250MW5l")
   }
 
-  /// Ways for a call to end.
-  private static let answers: [StubReply] = [
+  /// The replies for which the texts are checked.
+  private static let replies: [StubReply] = [
     .status(204), .status(401), .status(500),
     .failure(TransportError(.offline, requestState: .notSent)), .failure(CancellationError()),
     .pieces(["a"]).failing(after: 1),
   ]
 
-  @Test("Logs, traces, errors, descriptions, dumps and curl lines contain no secret", arguments: Way.allCases)
-  func everywhere(way: Way) async throws {
-    for answer in Self.answers {
-      let stub = StubTransport.answering(answer)
+  @Test("Logs, traces, errors, descriptions, dumps and curl lines contain no secret", arguments: Place.allCases)
+  func everywhere(place: Place) async throws {
+    for reply in Self.replies {
+      let stub = StubTransport.answering(reply)
       let log = LogRecorder()
       let entries = Log<String>()
-      var client = client(way)
+      var client = client(place)
       client.settings.observers = [
         RequestLogging(log.logger()), TextObserver(texts: entries),
       ]
       let api = client.over(stub)
       var seen: [String] = []
       do throws(CallError) {
-        let response = try await api.response(to: endpoint(way))
+        let response = try await api.response(to: endpoint(place))
         seen += [texts(of: response), "\(response.trace)", texts(of: response.trace)]
       } catch {
         seen += [
@@ -80,13 +80,13 @@ struct MaskingTests {
         ]
       }
       seen += log.lines.all.map(\.text) + entries.all
-      seen += [texts(of: api), texts(of: client.environment), texts(of: endpoint(way))]
+      seen += [texts(of: api), texts(of: client.environment), texts(of: endpoint(place))]
       for exchange in stub.exchanges {
-        #expect(isOnTheWire(way, exchange))
+        #expect(isOnTheWire(place, exchange))
         seen += [texts(of: exchange.request), exchange.request.curl()]
       }
       #expect(!stub.exchanges.isEmpty && !log.lines.all.isEmpty && !entries.all.isEmpty)
-      for text in seen { #expect(isClean(text), "\(way)") }
+      for text in seen { #expect(isClean(text), "\(place)") }
     }
   }
 
@@ -103,10 +103,10 @@ struct MaskingTests {
     for text in seen + log.lines.all.map(\.text) + entries.all { #expect(isClean(text)) }
   }
 
-  @Test("Log lines with paths contain no secret of the query", arguments: [Way.keyParameter, .commonParameter])
-  func shownPaths(way: Way) async throws {
+  @Test("Log lines with paths contain no secret of the query", arguments: [Place.keyParameter, .commonParameter])
+  func shownPaths(place: Place) async throws {
     let log = LogRecorder()
-    var client = client(way)
+    var client = client(place)
     client.settings.observers = [RequestLogging(log.logger(), showsPaths: true)]
     try await client.over(StubTransport.answering()).send(.get("/users/\(7)", query: ["page": 2]))
     #expect(log.lines.all.map(\.text).allSatisfy(isClean))
@@ -121,21 +121,21 @@ struct MaskingTests {
     #expect(Mirror(reflecting: secret).children.isEmpty)
     struct Holder { let secret: Secret, list: [Secret], table: [String: Secret], maybe: Secret? }
     let holder = Holder(secret: secret, list: [secret], table: ["a": secret], maybe: secret)
-    let source = MemoryCredentialsStore(.token(secret))
+    let store = MemoryCredentialsStore(.token(secret))
     let values: [Any] = [
-      secret, holder, Credential.token(secret), Credential.password(user: sentinel, secret), source, source.current(),
-      Authentication.bearer(source), Authentication.basic(source), Set([secret]),
+      secret, holder, Credential.token(secret), Credential.password(user: sentinel, secret), store, store.current(),
+      Authentication.bearer(store), Authentication.basic(store), Set([secret]),
     ]
     for value in values { #expect(isClean(texts(of: value))) }
   }
 
-  @Test("a secret cannot be encoded")
+  @Test("A secret cannot be encoded")
   func notEncodable() {
     #expect(!(Secret("a") as Any is any Encodable))
     #expect(!(Credential.token("a") as Any is any Encodable))
   }
 
-  @Test("A raw field shows values that are on the allow-list, and masks all others")
+  @Test("The text of a raw field contains values that are on the allow-list, and masks all other values")
   func rawFields() {
     #expect("\(RawField("Accept", "text/csv"))" == "Accept: text/csv")
     #expect(texts(of: RawField("X-Key", sentinel)).contains("X-Key: ██"))
@@ -143,7 +143,7 @@ struct MaskingTests {
   }
 }
 
-/// Takes down everything an entry shows of itself.
+/// Records all texts of an entry.
 private struct TextObserver: CallObserver {
   let texts: Log<String>
 

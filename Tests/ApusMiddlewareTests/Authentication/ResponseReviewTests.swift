@@ -8,36 +8,36 @@ import Testing
 @Suite("Schemes that examine responses")
 struct ResponseReviewTests {
   private let stub = StubTransport()
-  private let told = Log<SessionEnd>()
+  private let reported = Log<SessionEnd>()
   private let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "t1", refresh: "r1")))
 
   private func client(_ authentication: Authentication) -> Client {
     var client = TestClient()
     client.environment.authentication = authentication
-    client.onSessionEnd = told.add
+    client.onSessionEnd = reported.add
     return client.over(stub)
   }
 
-  private func answers(_ replies: StubReply...) {
+  private func setReplies(_ replies: StubReply...) {
     stub.on(.get, "/v1/ping", replies: replies)
     stub.on(.post, "/v1/ping", replies: replies)
   }
 
-  /// A reply that gives a nonce.
-  private func gives(_ nonce: String, status: Int = 204) -> StubReply {
+  /// A reply with a nonce.
+  private func reply(nonce: String, status: Int = 204) -> StubReply {
     .status(status, fields: [.nonce: nonce])
   }
 
-  /// A rejection that asks for a proof with a nonce.
-  private func asks(for nonce: String) -> StubReply {
+  /// A rejection that requires a proof with a nonce.
+  private func rejection(nonce: String) -> StubReply {
     .status(401, fields: [.nonce: nonce, .wwwAuthenticate: #"Proof error="use_nonce""#])
   }
 
   private var proofs: [String?] { stub.exchanges.map { $0.fields[text: "Proof"] } }
 
-  @Test("The scheme sees each response, so that the next message answers its nonce")
+  @Test("The scheme examines each response, so that the next message contains its nonce")
   func everyResponse() async throws {
-    answers(gives("n1"), gives("n2", status: 404), gives("n3"))
+    setReplies(reply(nonce: "n1"), reply(nonce: "n2", status: 404), reply(nonce: "n3"))
     let api = client(.scheme(ProofScheme(), tokens))
     try await api.send(.ping)
     #expect(await failure { try await api.send(.ping) }?.status == 404)
@@ -45,49 +45,49 @@ struct ResponseReviewTests {
     #expect(proofs == ["t1 none", "t1 n1", "t1 n2"])
   }
 
-  @Test("A message is resent once with the nonce that the server asks for, without a refresh or an event")
+  @Test("A message is resent once with the nonce that the server requires, without a refresh or an event")
   func resent() async throws {
-    answers(asks(for: "n1"), gives("n1"))
+    setReplies(rejection(nonce: "n1"), reply(nonce: "n1"))
     let refreshes = Counter()
     try await client(refreshing(refreshes)).send(.ping)
     #expect(proofs == ["t1 none", "t1 n1"])
-    #expect(refreshes.value == 0 && told.all.isEmpty)
+    #expect(refreshes.value == 0 && reported.all.isEmpty)
   }
 
-  @Test("A second request for another nonce is the call's response, without a refresh or an event")
+  @Test("A second rejection with another nonce is the call's response, without a refresh or an event")
   func resentOnce() async throws {
-    answers(asks(for: "n1"), asks(for: "n2"))
+    setReplies(rejection(nonce: "n1"), rejection(nonce: "n2"))
     let refreshes = Counter()
     let error = await failure { try await client(refreshing(refreshes)).send(.ping) }
     #expect(error?.status == 401 && error?.sessionEnd == nil)
     #expect(proofs == ["t1 none", "t1 n1"])
-    #expect(refreshes.value == 0 && told.all.isEmpty)
+    #expect(refreshes.value == 0 && reported.all.isEmpty)
   }
 
   @Test("A token that is rejected after the resend is refreshed, and sent with the current nonce")
   func resentAndRefreshed() async throws {
-    answers(asks(for: "n1"), gives("n2", status: 401), gives("n3"))
+    setReplies(rejection(nonce: "n1"), reply(nonce: "n2", status: 401), reply(nonce: "n3"))
     let refreshes = Counter()
     try await client(refreshing(refreshes)).send(.ping)
     #expect(proofs == ["t1 none", "t1 n1", "t2 n2"])
-    #expect(refreshes.value == 1 && told.all.isEmpty)
+    #expect(refreshes.value == 1 && reported.all.isEmpty)
   }
 
-  @Test("Content that can be sent once only is not resent; the next call knows the nonce")
+  @Test("Content that can be read only once is not resent; the next call sends the nonce")
   func oneShot() async throws {
-    answers(asks(for: "n1"), gives("n1"))
+    setReplies(rejection(nonce: "n1"), reply(nonce: "n1"))
     let api = client(.scheme(ProofScheme(), tokens))
     let stream = ContentStream(isReplayable: false) { { nil } }
-    let once = Request<Void>.post("/ping", content: .stream(stream))
-    let error = try #require(await failure { try await api.send(once) })
+    let request = Request<Void>.post("/ping", content: .stream(stream))
+    let error = try #require(await failure { try await api.send(request) })
     #expect(error.code == .invalidRequest && error.requestState == .responded)
-    try await api.send(once)
+    try await api.send(request)
     #expect(proofs == ["t1 none", "t1 n1"])
   }
 
-  @Test("A response that the scheme rejects is not delivered, and is no end of the session")
+  @Test("A response that the scheme rejects is not delivered, and does not end the session")
   func rejected() async throws {
-    answers(.text("forged"))
+    setReplies(.text("forged"))
     let api = client(.scheme(RejectingScheme(error: Forged.error), tokens))
     for error in [
       await failure { try await api.send(Request<String>.get("/ping")) },
@@ -98,12 +98,12 @@ struct ResponseReviewTests {
       #expect(error.underlying is Forged && error.detail == "the proof is wrong")
       #expect(error.content == nil && error.sessionEnd == nil)
     }
-    #expect(told.all.isEmpty)
+    #expect(reported.all.isEmpty)
   }
 
-  @Test("An error of the scheme's own type is the cause of a refusal, and only its type is quoted")
+  @Test("An error of the scheme's own type is the cause of a refusal, which quotes only the type's name")
   func ownError() async throws {
-    answers(.text("forged"))
+    setReplies(.text("forged"))
     let api = client(.scheme(RejectingScheme(error: Forged()), tokens))
     let error = try #require(await failure { try await api.send(.ping) })
     #expect(error.code == .refused && error.requestState == .responded && error.underlying is Forged)
@@ -112,8 +112,8 @@ struct ResponseReviewTests {
   }
 
   @Test("A response to a message without the credentials is not examined")
-  func notShown() async throws {
-    answers(.status(204))
+  func notSent() async throws {
+    setReplies(.status(204))
     let api = client(.scheme(RejectingScheme(error: Forged.error), tokens))
     try await api.send(.ping.credentials(.none))
     try await api.send(.ping.field("Proof", "own"))
@@ -134,7 +134,7 @@ extension HTTPField.Name {
   fileprivate static let nonce = HTTPField.Name("Proof-Nonce") ?? .cookie
 }
 
-/// A scheme that proves its token with the latest nonce of the server, and suspends while it does.
+/// A scheme that proves its token with the latest nonce of the server, and suspends meanwhile.
 private final class ProofScheme: AuthenticationScheme {
   private let nonce = Mutex("none")
 
@@ -179,7 +179,7 @@ private struct RejectingScheme: AuthenticationScheme {
   }
 }
 
-/// The reason of a scheme's own.
+/// An error of the scheme's own type.
 private struct Forged: Error {
   let secret = sentinel
 

@@ -21,10 +21,10 @@ struct SeveralAuthenticationsTests {
     return client.over(stub)
   }
 
-  /// Takes name and password below `/ops` and a token elsewhere, and says so.
+  /// A server that requires a name and a password below `/ops` and a token elsewhere, and sends challenges for them.
   private func server() -> StubTransport {
     let stub = StubTransport()
-    let answering: StubTransport.Handler = { exchange in
+    let handler: StubTransport.Handler = { exchange in
       let isOps = exchange.target.hasPrefix("/v1/ops/")
       let wanted = isOps ? "Basic b3A6cA==" : "Bearer t0ken"
       if exchange.fields[.authorization] == wanted { return .text("ok") }
@@ -32,12 +32,12 @@ struct SeveralAuthenticationsTests {
       fields[.wwwAuthenticate] = isOps ? #"Basic realm="operations", charset="UTF-8""# : #"Bearer realm="app""#
       return .status(401, fields: fields)
     }
-    stub.on(where: { _, _ in true }, reply: answering)
+    stub.on(where: { _, _ in true }, reply: handler)
     return stub
   }
 
-  @Test("Credentials with different places are sent together; of those with one place the first is")
-  func places() async throws {
+  @Test("Credentials with different locations are sent together; of several with a common location only the first")
+  func locations() async throws {
     let stub = StubTransport.answering()
     let api = client(stub, [.bearer(tokens), .apiKey(key, field: "X-Api-Key"), .basic(operators)])
     try await api.send(Request<Void>.get("/"))
@@ -46,7 +46,7 @@ struct SeveralAuthenticationsTests {
     #expect(fields[text: "X-Api-Key"] == "k3y")
   }
 
-  @Test("Signed out of the first, the second uses the place")
+  @Test("Signed out of the first authentication, the second uses their common location")
   func signedOutOfFirst() async throws {
     let stub = StubTransport.answering()
     tokens.clear()
@@ -66,7 +66,7 @@ struct SeveralAuthenticationsTests {
     #expect(stub.exchanges.first?.fields[text: "X-Api-Key"] == "k3y")
   }
 
-  @Test("A challenge is answered by scheme and realm, and answered in advance from then on in its protection space")
+  @Test("A challenge is answered by scheme and realm; later messages of its protection space answer it in advance")
   func realms() async throws {
     let stub = server()
     let wrong = MemoryCredentialsStore(.password(user: "other", "x"))
@@ -82,8 +82,8 @@ struct SeveralAuthenticationsTests {
     #expect(events.all.isEmpty)
   }
 
-  @Test("Credentials for a realm are not sent to a server that does not name it")
-  func unasked() async throws {
+  @Test("Credentials for a realm are not sent to a server that does not name the realm")
+  func otherRealm() async throws {
     let stub = StubTransport.answering(.status(401))
     let api = client(stub, [.basic(operators, realm: "operations")])
     #expect(await failure { try await api.send(ping) }?.status == 401)
@@ -119,18 +119,18 @@ struct SeveralAuthenticationsTests {
     #expect(events.all.map(\.generation) == [operators.current().generation])
   }
 
-  @Test("Credentials that are not asked for may be unreadable")
+  @Test("Unreadable credentials do not fail a call if the server does not ask for them")
   func unreadableSpare() async throws {
     let stub = StubTransport.answering()
-    let stuck = StuckSource()
+    let stuck = StuckStore()
     stuck.isReadable.withLock { $0 = false }
     let api = client(stub, [.bearer(tokens), .basic(stuck, realm: "operations")])
     try await api.send(Request<Void>.get("/"))
     #expect(stub.exchanges.first?.fields[.authorization] == "Bearer t0ken")
   }
 
-  @Test("A rejection is reported for the authentication that the server asked for")
-  func blame() async throws {
+  @Test("A rejection is reported for the authentication that the challenge concerns")
+  func reported() async throws {
     let stub = StubTransport()
     var fields = HTTPFields()
     fields[.wwwAuthenticate] = "Bearer"
@@ -141,36 +141,36 @@ struct SeveralAuthenticationsTests {
     #expect(events.all.map(\.generation) == [tokens.current().generation])
   }
 
-  @Test("Content that can be sent only once is not sent again for a challenge, and the error says so")
+  @Test("Content that can be read only once is not resent after a challenge, and the error states the reason")
   func onceOnly() async throws {
     let stub = server()
     let api = client(stub, [.basic(operators, realm: "operations")])
     let post = { Request<String>.post("/ops/x", content: .stream(ContentStream(isReplayable: false) { { nil } })) }
     let error = await failure { try await api.send(post()) }
     #expect(error?.code == .invalidRequest && error?.requestState == .responded)
-    #expect(error?.detail.contains("once only") == true)
-    // Now it is known what the server asks for.
+    #expect(error?.detail.contains("can be read only once") == true)
+    // The next call answers the challenge in advance.
     let text = try await api.send(post())
     #expect(text == "ok")
   }
 
-  @Test("All authentications make the principal, and signing out clears each, even if one cannot be cleared")
+  @Test("A sign-out clears the stores of all authentications, even if the clearing of one store fails")
   func signingOut() async throws {
     let stub = StubTransport.answering()
-    let stuck = StuckSource()
+    let stuck = StuckStore()
     let api = client(
       stub, [.bearer(tokens), .scheme(APIKeyScheme(field: "X-Stuck"), stuck), .apiKey(key, field: "X-Api-Key")])
-    await #expect(throws: StuckSource.Stuck.self) { try await api.signOut() }
+    await #expect(throws: StuckStore.Stuck.self) { try await api.signOut() }
     #expect(tokens.current().credential == nil && key.current().credential == nil)
     let error = await failure { try await api.send(Request<Void>.get("/").credentials(.required)) }
     #expect(error == nil)
     stuck.credential.withLock { $0 = nil }
-    let declined = await failure { try await api.send(Request<Void>.get("/").credentials(.required)) }
-    #expect(declined?.code == .refused)
+    let refused = await failure { try await api.send(Request<Void>.get("/").credentials(.required)) }
+    #expect(refused?.code == .refused)
   }
 
-  @Test("A call that requires credentials is declined in an environment without authentications")
-  func nothing() async throws {
+  @Test("A call that requires credentials is refused in an environment without authentications")
+  func withoutAuthentications() async throws {
     let stub = StubTransport.answering()
     let error = await failure { try await client(stub, []).send(Request<Void>.get("/").credentials(.required)) }
     #expect(error?.code == .refused && error?.requestState == .notSent)
@@ -183,13 +183,13 @@ struct SeveralAuthenticationsTests {
     var fields = HTTPFields()
     fields[.wwwAuthenticate] = #"Bearer error="insufficient_scope""#
     stub.onAny(reply: .status(403, fields: fields))
-    let source = MemoryCredentialsStore(.tokens(Tokens(access: "a", refresh: "r")))
-    let api = client(stub, [.bearer(source) { _ in Tokens(access: "b") }, .basic(operators)])
+    let store = MemoryCredentialsStore(.tokens(Tokens(access: "a", refresh: "r")))
+    let api = client(stub, [.bearer(store) { _ in Tokens(access: "b") }, .basic(operators)])
     #expect(await failure { try await api.send(ping) }?.status == 403)
-    #expect(stub.exchanges.count == 1 && source.current().generation == 0)
+    #expect(stub.exchanges.count == 1 && store.current().generation == 0)
   }
 
-  @Test("An app's own scheme signs with two fields, with or without a challenge, and neither reaches another origin")
+  @Test("A custom scheme signs with two fields, and the signature is masked")
   func custom() async throws {
     let stub = StubTransport.answering()
     let api = client(stub, [.scheme(SigningScheme(), key)])
@@ -217,8 +217,8 @@ private struct SigningScheme: AuthenticationScheme {
   }
 }
 
-/// A source that cannot be cleared, and may not be readable.
-private final class StuckSource: CredentialsStore {
+/// A store that cannot be cleared, and may be unreadable.
+private final class StuckStore: CredentialsStore {
   struct Stuck: Error {}
 
   let credential = Mutex<Credential?>(.token("stuck"))

@@ -8,33 +8,33 @@ import Testing
 struct UnauthorizedTests {
   private let stub = StubTransport.answering(.json(#"{"message":"token expired"}"#, status: 401))
   private let tokens = MemoryCredentialsStore(token: "one")
-  private let told = Log<SessionEnd>()
+  private let reported = Log<SessionEnd>()
 
   private func client(_ authentication: Authentication? = nil) -> TestClient {
     var client = TestClient(name: "production")
     client.environment.authentication = authentication ?? .bearer(tokens)
-    client.onSessionEnd = told.add
+    client.onSessionEnd = reported.add
     return client
   }
 
-  @Test("The app is told once in one place, and the caller gets the server's rejection")
-  func toldAndThrown() async throws {
+  @Test("The end of the session is reported once, and the caller gets the server's rejection")
+  func reportedAndThrown() async throws {
     let api = client().over(stub)
     let error = try #require(await failure { try await api.send(.ping.id("first", onDuplicate: .allow)) })
     #expect(error.code == .rejected)
     #expect(error.status == 401)
     #expect(error.errorDescription == "token expired")
     let origin = Origin(scheme: "https", host: "api.example.com", port: 443)
-    #expect(told.all.map(\.origin) == [origin])
-    #expect(told.all.map(\.environment) == ["production"])
-    #expect(told.all.map(\.call) == ["first"])
-    #expect(told.all.map(\.generation) == [0])
-    #expect(told.all.map(\.reason) == [.rejected] && told.all.map(\.scheme) == ["Bearer"])
+    #expect(reported.all.map(\.origin) == [origin])
+    #expect(reported.all.map(\.environment) == ["production"])
+    #expect(reported.all.map(\.call) == ["first"])
+    #expect(reported.all.map(\.generation) == [0])
+    #expect(reported.all.map(\.reason) == [.rejected] && reported.all.map(\.scheme) == ["Bearer"])
     #expect(error.sessionEnd == .rejected && error.isSessionOver)
     #expect(error.trace.events.contains { $0.kind == .credentialsRejected(generation: 0) })
   }
 
-  @Test("Any number of calls rejected with one token make one event, and each gets its error")
+  @Test("Any number of calls rejected with one token make one event, and each call gets its error")
   func oncePerGeneration() async throws {
     let api = client().over(stub)
     let errors = await withTaskGroup(of: CallError?.self) { group in
@@ -42,18 +42,18 @@ struct UnauthorizedTests {
       return await group.reduce(into: []) { $0.append($1?.code) }
     }
     #expect(errors == Array(repeating: .rejected, count: 50))
-    #expect(told.all.count == 1)
+    #expect(reported.all.count == 1)
     tokens.set(token: "two")
     _ = await failure { try await api.send(.ping) }
     _ = await failure { try await api.send(.ping) }
-    #expect(told.all.map(\.generation) == [0, 1])
+    #expect(reported.all.map(\.generation) == [0, 1])
   }
 
-  @Test("After the store was cleared the first rejection of each session is an event with the reason signedOut")
+  @Test("After the store was cleared, the first rejection of each session is an event with the reason signedOut")
   func cleared() async throws {
     let stub = StubTransport()
-    let answering: StubTransport.Handler = { .status($0.fields[.authorization] == nil ? 401 : 204) }
-    stub.on(where: { _, _ in true }, reply: answering)
+    let handler: StubTransport.Handler = { .status($0.fields[.authorization] == nil ? 401 : 204) }
+    stub.on(where: { _, _ in true }, reply: handler)
     let api = client().over(stub)
     for _ in 0..<2 {
       tokens.set(token: "new")
@@ -64,11 +64,11 @@ struct UnauthorizedTests {
         #expect(error?.sessionEnd == .signedOut && error?.isSessionOver == true)
       }
     }
-    #expect(told.all.map(\.generation) == [1, 4])
-    #expect(told.all.map(\.reason) == [.signedOut, .signedOut])
+    #expect(reported.all.map(\.generation) == [1, 4])
+    #expect(reported.all.map(\.reason) == [.signedOut, .signedOut])
   }
 
-  @Test("Without any sign-in a rejection is no event, and its error says neverSignedIn")
+  @Test("Without any sign-in a rejection is no event, and its error has the reason neverSignedIn")
   func neverSignedIn() async throws {
     tokens.clear()
     let api = client(.bearer(MemoryCredentialsStore())).over(stub)
@@ -76,30 +76,30 @@ struct UnauthorizedTests {
     #expect(error.status == 401 && error.sessionEnd == .neverSignedIn && !error.isSessionOver)
     let required = try #require(await failure { try await api.send(.ping.credentials(.required)) })
     #expect(required.code == .refused && required.sessionEnd == .neverSignedIn && !required.isSessionOver)
-    #expect(told.all.isEmpty)
+    #expect(reported.all.isEmpty)
   }
 
-  @Test("Signing out is one event at once, and later rejections are none")
+  @Test("A sign-out is one event, and later rejections are no events")
   func signedOut() async throws {
     let stub = StubTransport.answering()
     let api = client().over(stub)
     try await api.send(.ping)
     try await api.signOut()
-    #expect(told.all.map(\.reason) == [.signedOut] && told.all.map(\.call) == [nil])
-    #expect(told.all.map(\.environment) == ["production"] && told.all.map(\.scheme) == ["Bearer"])
+    #expect(reported.all.map(\.reason) == [.signedOut] && reported.all.map(\.call) == [nil])
+    #expect(reported.all.map(\.environment) == ["production"] && reported.all.map(\.scheme) == ["Bearer"])
     try await api.signOut()
     stub.onAny(reply: .status(401))
     for _ in 0..<2 { #expect(await failure { try await api.send(.ping) }?.sessionEnd == .signedOut) }
-    #expect(told.all.count == 1)
+    #expect(reported.all.count == 1)
     tokens.set(token: "two")
     #expect(await failure { try await api.send(.ping) }?.sessionEnd == .rejected)
-    // Its end has been reported.
+    // The end of this session has been reported.
     try await api.signOut()
-    #expect(told.all.map(\.reason) == [.signedOut, .rejected])
+    #expect(reported.all.map(\.reason) == [.signedOut, .rejected])
   }
 
   @Test("A late rejection of a replaced token is no event")
-  func lateRefusal() async throws {
+  func lateRejection() async throws {
     let gate = Gate()
     let stub = StubTransport.answering(.status(401).waiting(for: gate))
     let api = client().over(stub)
@@ -109,7 +109,7 @@ struct UnauthorizedTests {
     gate.open()
     let error = await outcome
     #expect(error?.status == 401 && error?.sessionEnd == nil)
-    #expect(told.all.isEmpty)
+    #expect(reported.all.isEmpty)
   }
 
   @Test("A rejection of a call's own credentials is no event, signed in or out")
@@ -120,7 +120,7 @@ struct UnauthorizedTests {
     tokens.clear()
     _ = await failure { try await api.send(.ping.field("Authorization", "Basic dTpw")) }
     #expect(stub.exchanges.count == 3)
-    #expect(told.all.isEmpty)
+    #expect(reported.all.isEmpty)
   }
 
   @Test("A rejection by a server that does not get the credentials is no event")
@@ -129,17 +129,17 @@ struct UnauthorizedTests {
     client.customize = { $0.insert(SendElsewhere(scheme: "https", authority: "other.test"), .after(.redirects)) }
     _ = await failure { try await client.over(stub).send(.ping) }
     #expect(stub.exchanges.count == 1)
-    #expect(told.all.isEmpty)
+    #expect(reported.all.isEmpty)
   }
 
   @Test("Other error statuses are no events", arguments: [400, 402, 403, 404, 407, 500])
   func otherStatuses(status: Int) async throws {
     let stub = StubTransport.answering(.status(status))
     _ = await failure { try await client().over(stub).send(.ping) }
-    #expect(told.all.isEmpty)
+    #expect(reported.all.isEmpty)
   }
 
-  @Test("two accounts on one server have an event each")
+  @Test("Two accounts on one server have an event each")
   func twoAccounts() async throws {
     let api = client().over(stub)
     _ = await failure { try await api.send(.ping) }
@@ -147,14 +147,14 @@ struct UnauthorizedTests {
     other.authentication = .bearer(MemoryCredentialsStore(token: "other"))
     api.use(other)
     _ = await failure { try await api.send(.ping) }
-    #expect(told.all.map(\.environment) == ["production", "second"])
+    #expect(reported.all.map(\.environment) == ["production", "second"])
   }
 
-  @Test("The rejection of a streamed call is an event too")
+  @Test("The rejection of a streamed call is an event")
   func streamed() async throws {
     let api = client().over(stub)
     let error = await failure { try await api.withResponse(to: .ping) { _ in } }
     #expect(error?.status == 401)
-    #expect(told.all.count == 1)
+    #expect(reported.all.count == 1)
   }
 }

@@ -23,9 +23,9 @@ struct UnusableCredentialsTests {
       "\(sentinel)é", "\(sentinel)\u{7F}", "",
     ])
   func malformedTokens(token: String) async throws {
-    let source = MemoryCredentialsStore(token: token)
+    let store = MemoryCredentialsStore(token: token)
     for authentication in [
-      Authentication.bearer(source), .apiKey(source, field: "X-Api-Key"), .apiKey(source, queryParameter: "key"),
+      Authentication.bearer(store), .apiKey(store, field: "X-Api-Key"), .apiKey(store, queryParameter: "key"),
     ] {
       let error = try await error(with: authentication)
       #expect(error.code == .invalidRequest)
@@ -37,7 +37,7 @@ struct UnusableCredentialsTests {
   }
 
   @Test(
-    "A name or password that RFC 7617 forbids fails the call with invalidRequest, without it in the error",
+    "A name or password that RFC 7617 forbids fails the call with invalidRequest, without the value in the error",
     arguments: [("a:\(sentinel)", "p"), ("\(sentinel)\n", "p"), ("u", "\(sentinel)\u{7F}"), ("u", "\0\(sentinel)")])
   func malformedPasswords(user: String, password: String) async throws {
     let error = try await error(with: .basic(MemoryCredentialsStore(.password(user: user, Secret(password)))))
@@ -46,7 +46,8 @@ struct UnusableCredentialsTests {
     #expect(!texts(of: error).contains(sentinel))
   }
 
-  @Test("A password of any other characters is sent, also an empty one", arguments: ["a:b", "", "pässwörd", "a b\"c"])
+  @Test(
+    "A password of any other characters is sent, also an empty password", arguments: ["a:b", "", "pässwörd", "a b\"c"])
   func goodPasswords(password: String) async throws {
     var client = TestClient()
     client.environment.authentication = .basic(MemoryCredentialsStore(.password(user: "", Secret(password))))
@@ -54,7 +55,7 @@ struct UnusableCredentialsTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("Credentials of the wrong kind fail the call with invalidRequest, which names the kind that is needed")
+  @Test("Credentials of the wrong kind fail the call with invalidRequest, and the error names the required kind")
   func wrongKind() async throws {
     let token = try await error(with: .basic(MemoryCredentialsStore(token: sentinel)))
     #expect(token.code == .invalidRequest)
@@ -82,8 +83,8 @@ struct UnusableCredentialsTests {
   }
 
   @Test("A store that throws fails the call with invalidRequest and the cause; nothing is sent, and no text quotes it")
-  func throwingSource() async throws {
-    let error = try await error(with: .bearer(FailingSource(Locked())))
+  func throwingStore() async throws {
+    let error = try await error(with: .bearer(FailingStore(Locked())))
     #expect(error.code == .invalidRequest)
     #expect(error.requestState == .notSent)
     #expect(error.phase == .waiting)
@@ -94,28 +95,28 @@ struct UnusableCredentialsTests {
 
   @Test("A CancellationError of the store does not cancel the call")
   func foreignCancellation() async throws {
-    let error = try await error(with: .bearer(FailingSource(CancellationError())))
+    let error = try await error(with: .bearer(FailingStore(CancellationError())))
     #expect(error.code == .invalidRequest)
     #expect(!error.isCancellation)
   }
 
-  @Test("A store that throws in a later attempt is no broken exchange")
+  @Test("A store that throws in a later attempt fails the call with invalidRequest")
   func laterAttempt() async throws {
-    let source = OnceSource()
+    let store = OnceStore()
     var client = TestClient()
-    client.environment.authentication = .bearer(source)
+    client.environment.authentication = .bearer(store)
     client.customize = { $0.insert(Twice {}, .after(.retry)) }
     let error = try #require(await failure { try await client.over(stub).send(.ping) })
     #expect(error.code == .invalidRequest)
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("The error of another call, made to get credentials, is the cause; its response is not this call's")
+  @Test("The error of a call that the store sends is the cause, but its status is not the status of the waiting call")
   func anotherCall() async throws {
     let tokenServer = StubTransport.answering(.json(#"{"message":"no such account"}"#, status: 403))
     let signIn = TestClient("https://login.example.com").over(tokenServer)
     var client = TestClient()
-    client.environment.authentication = .bearer(AskingSource(client: signIn))
+    client.environment.authentication = .bearer(SignInStore(client: signIn))
     let error = try #require(
       await failure { try await client.over(stub).send(.get("/mine").id("mine", onDuplicate: .allow)) })
     #expect(error.code == .refused)
@@ -130,12 +131,12 @@ struct UnusableCredentialsTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("The cancellation of another call does not cancel this one")
+  @Test("The cancellation of a call that the store sends does not cancel the waiting call")
   func anotherCallCancelled() async throws {
     let gate = Gate()
     let signIn = TestClient().over(StubTransport.answering(.status(204).waiting(for: gate)))
     var client = TestClient()
-    client.environment.authentication = .bearer(AskingSource(client: signIn))
+    client.environment.authentication = .bearer(SignInStore(client: signIn))
     let api = client.over(stub)
     async let outcome = failure { try await api.send(.ping) }
     try await gate.waitForArrivals(1)
@@ -150,7 +151,7 @@ struct UnusableCredentialsTests {
   func cancelledWhileReading() async throws {
     let gate = Gate()
     var client = TestClient()
-    client.environment.authentication = .bearer(WaitingSource(gate: gate))
+    client.environment.authentication = .bearer(WaitingStore(gate: gate))
     let api = client.over(stub)
     async let outcome = failure { try await api.send(.ping) }
     try await gate.waitForArrivals(1)
@@ -163,13 +164,13 @@ struct UnusableCredentialsTests {
   }
 }
 
-/// Gives a token when a call is bound and in its first attempt, and fails from then on.
-private final class OnceSource: CredentialsStore {
-  private let asked = Log<Int>()
+/// A store that can be read twice: when a call is bound, and in its first attempt.
+private final class OnceStore: CredentialsStore {
+  private let reads = Log<Int>()
 
   func current() throws -> StoredCredential {
-    asked.add(1)
-    guard asked.all.count <= 2 else { throw CancellationError() }
+    reads.add(1)
+    guard reads.all.count <= 2 else { throw CancellationError() }
     return StoredCredential(.token("t"), generation: 1, principal: 1)
   }
 
@@ -177,8 +178,8 @@ private final class OnceSource: CredentialsStore {
   func clear() {}
 }
 
-/// Asks another server before it answers.
-private struct AskingSource: CredentialsStore {
+/// A store that sends a call to another server when it is read.
+private struct SignInStore: CredentialsStore {
   let client: Client
 
   func current() async throws -> StoredCredential {
@@ -190,8 +191,8 @@ private struct AskingSource: CredentialsStore {
   func clear() {}
 }
 
-/// Responds when the gate opens.
-private struct WaitingSource: CredentialsStore {
+/// A store that can be read when the gate opens.
+private struct WaitingStore: CredentialsStore {
   let gate: Gate
 
   func current() async throws -> StoredCredential {

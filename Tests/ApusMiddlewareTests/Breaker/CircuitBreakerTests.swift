@@ -179,7 +179,7 @@ struct CircuitBreakerTests {
     let gate = Gate()
     let bench = RefreshBench(gate: gate)
     bench.expire()
-    bench.refuse(.text("no tokens"))
+    bench.replyToRefreshes(with: .text("no tokens"))
     var client = TestClient()
     client.environment.authentication = .bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
     client.settings.runtime = Runtime(clock: bench.clock)

@@ -12,7 +12,7 @@ import Foundation
 @Suite("Tokens")
 struct TokensTests {
   @Test(
-    "Tokens are decoded from the response of a token endpoint, however the lifetime is written",
+    "Tokens are decoded from the response of a token endpoint, with the lifetime as a number or a string",
     arguments: [
       (#"{"access_token":"a","refresh_token":"r","expires_in":3600}"#, "r", Duration?.some(.seconds(3600))),
       (#"{"access_token":"a","refresh_token":"r","expires_in":"60"}"#, "r", .seconds(60)),
@@ -22,16 +22,16 @@ struct TokensTests {
       (#"{"access_token":"a","refresh_token":""}"#, nil, nil),
     ] as [(String, Secret?, Duration?)])
   func decoding(json: String, refresh: Secret?, lifetime: Duration?) throws {
-    for isTurned in [false, true] {
+    for isSnakeCase in [false, true] {
       let decoder = JSONDecoder()
-      if isTurned { decoder.keyDecodingStrategy = .convertFromSnakeCase }
+      if isSnakeCase { decoder.keyDecodingStrategy = .convertFromSnakeCase }
       let tokens = try decoder.decode(Tokens.self, from: Data(json.utf8))
       #expect(tokens == Tokens(access: "a", refresh: refresh, lifetime: lifetime))
     }
   }
 
   @Test(
-    "An empty ID token and an empty scope are absent; scopes may be separated by commas or stand in a list",
+    "An empty ID token and an empty scope are ignored; scopes may be separated by commas or an array",
     arguments: [
       (#""id_token":"","scope":"""#, nil, nil), (#""id_token":null,"scope":null"#, nil, nil),
       (#""id_token":"i","scope":"a b""#, "i", ["a", "b"]), (#""scope":"a,b""#, nil, ["a", "b"]),
@@ -56,7 +56,7 @@ struct TokensTests {
     #expect("\(tokens)" == "tokens ██")
   }
 
-  @Test("Tokens in memory age by the given clock")
+  @Test("Tokens in memory age by the clock of the store")
   func ageing() {
     let clock = ManualClock(.manual)
     let credentials = MemoryCredentialsStore(.tokens(Tokens(access: "a", lifetime: .seconds(10))), clock: clock)
@@ -67,7 +67,7 @@ struct TokensTests {
     #expect(credentials.current().remaining == nil)
   }
 
-  @Test("A store in memory returns the account that was named, until other credentials are set")
+  @Test("A store in memory returns the name of the account until credentials are set without a name")
   func account() {
     let store = MemoryCredentialsStore()
     #expect(store.current().account == nil)

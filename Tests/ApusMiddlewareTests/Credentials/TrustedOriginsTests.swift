@@ -44,14 +44,14 @@ struct TrustedOriginsTests {
     }
   }
 
-  @Test("A URL on the environment's own origin gets them, but no common parameter, which could break its signature")
+  @Test("A URL on the environment's own origin gets credentials and secret fields, but no common parameter")
   func ownOrigin() async throws {
     _ = try await client().send(request("HTTPS://API.example.com:443/other?signature=1"))
     #expect(stub.urls == ["https://api.example.com/other?signature=1"])
     #expect(secrets(of: stub.exchanges[0]) == ["authorization", "x-api-key", "x-tenant"])
   }
 
-  @Test("An origin that the endpoint trusts gets them, and no other origin does")
+  @Test("An origin that the endpoint trusts gets credentials and secret fields, other origins do not")
   func trusted() async throws {
     let api = client()
     _ = try await api.send(request("https://files.example.com/a").trusting(files))
@@ -60,7 +60,7 @@ struct TrustedOriginsTests {
     #expect(stub.exchanges.map { secrets(of: $0) } == [["authorization", "x-api-key", "x-tenant"], [], []])
   }
 
-  @Test("A redirect away from a trusted origin carries no secrets, a redirect to one carries credentials again")
+  @Test("A redirect away from a trusted origin carries no secrets, a redirect to a trusted origin carries credentials")
   func redirected() async throws {
     stub.on(url: "https://files.example.com/a", .redirect(to: "https://cdn.example.com/b"))
     stub.on(url: "https://cdn.example.com/b", .redirect(to: "https://files.example.com/c"))
@@ -75,7 +75,7 @@ struct TrustedOriginsTests {
     #expect(secrets(of: stub.exchanges[0]) == ["authorization"])
   }
 
-  @Test("The next page on another origin gets no credentials and no secret field, a trusted origin gets them")
+  @Test("The next page on another origin gets no credentials and no secret fields, on a trusted origin it gets both")
   func pages() async throws {
     let links = [
       "https://api.example.com/v1/1": "https://cdn.example.com/2", "https://cdn.example.com/2": "//files.example.com/3",
@@ -95,7 +95,7 @@ struct TrustedOriginsTests {
     #expect(stub.exchanges.map { secrets(of: $0) } == [all, [], all, all])
   }
 
-  @Test("Required credentials fail a call of an origin that may not have them only at home")
+  @Test("A call that requires credentials is sent without them to an origin that is not trusted")
   func required() async throws {
     _ = try await client().send(request("https://cdn.example.com/a").credentials(.required))
     #expect(secrets(of: stub.exchanges[0]).isEmpty)

@@ -85,7 +85,7 @@ struct OAuthRefreshTests {
       let error = await failure { try await client.send(Request<Void>.get("/films")) }
       #expect(error != nil)
       if let cause = error?.underlying as? OAuthError {
-        #expect(cause.problem == .invalidGrant && cause.step == .refresh && cause.isLasting)
+        #expect(cause.problem == .invalidGrant && cause.step == .refresh && cause.isPermanent)
         #expect(error?.sessionEnd == .expired)
       }
     }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// Every order in which small cases can go.
+/// All orders of the steps of small cases.
 @Suite("Refresh: interleavings")
 struct RefreshInterleavingTests {
   typealias Disturbances = RefreshWorld.Disturbances
 
-  /// Explores all worlds that can follow, each once, and returns the possible ends.
+  /// Explores all reachable worlds, each once, and returns the final worlds.
   private func ends(of world: RefreshWorld) -> Set<RefreshWorld> {
     var ends: Set<RefreshWorld> = []
     var seen: Set<RefreshWorld> = [world]
@@ -29,40 +29,40 @@ struct RefreshInterleavingTests {
     world.callers.map { if case .done(let outcome) = $0 { outcome } else { nil } }
   }
 
-  /// What holds however it went.
+  /// Checks the rules of every order.
   private func check(_ end: RefreshWorld) {
-    #expect(!outcomes(end).contains(nil), "somebody waits for ever: \(end.callers)")
-    #expect(Set(end.asked).count == end.asked.count, "one generation was asked for twice: \(end.asked)")
+    #expect(!outcomes(end).contains(nil), "a call waits for ever: \(end.callers)")
+    #expect(Set(end.requested).count == end.requested.count, "a generation was refreshed twice: \(end.requested)")
     #expect(end.ends <= 1)
     #expect(end.state.flights.isEmpty && end.state.waiters.isEmpty)
-    if end.isSignedOut { #expect(end.stored.token == nil, "signing out was undone") }
+    if end.isSignedOut { #expect(end.stored.token == nil, "the sign-out was undone") }
     if let rotated = end.rotated, !end.wasReplaced { #expect(end.stored.token == rotated, "new tokens were lost") }
   }
 
   @Test("There is one refresh, and each call gets a response", arguments: 1...3, [false, true])
   func success(callers: Int, knowsExpiry: Bool) {
-    for end in ends(of: RefreshWorld(callers: callers, answer: .tokens, knowsExpiry: knowsExpiry)) {
+    for end in ends(of: RefreshWorld(callers: callers, reply: .tokens, knowsExpiry: knowsExpiry)) {
       check(end)
-      #expect(end.asked == [1])
-      #expect(outcomes(end).allSatisfy { $0 == .answered })
+      #expect(end.requested == [1])
+      #expect(outcomes(end).allSatisfy { $0 == .accepted })
       #expect(end.stored.token == 2 && end.stored.generation == 2)
     }
   }
 
-  @Test("A call that is cancelled at any step does not affect the others", arguments: 2...3, [false, true])
+  @Test("A call that is cancelled at any step does not affect other calls", arguments: 2...3, [false, true])
   func cancelling(callers: Int, knowsExpiry: Bool) {
-    let world = RefreshWorld(callers: callers, answer: .tokens, Disturbances(cancels: 0), knowsExpiry: knowsExpiry)
+    let world = RefreshWorld(callers: callers, reply: .tokens, Disturbances(cancels: 0), knowsExpiry: knowsExpiry)
     let ends = ends(of: world)
     for end in ends {
       check(end)
-      #expect(outcomes(end).dropFirst().allSatisfy { $0 == .answered })
+      #expect(outcomes(end).dropFirst().allSatisfy { $0 == .accepted })
     }
     #expect(ends.contains { $0.callers[0] == .done(.cancelled) })
   }
 
-  @Test("A sign-out at any step wins", arguments: RefreshWorld.Answer.allCases, [false, true])
-  func signingOut(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
-    let world = RefreshWorld(callers: 2, answer: answer, Disturbances(signsOut: true), knowsExpiry: knowsExpiry)
+  @Test("A sign-out at any step wins", arguments: RefreshWorld.Reply.allCases, [false, true])
+  func signingOut(reply: RefreshWorld.Reply, knowsExpiry: Bool) {
+    let world = RefreshWorld(callers: 2, reply: reply, Disturbances(signsOut: true), knowsExpiry: knowsExpiry)
     for end in ends(of: world) {
       check(end)
       #expect(end.isSignedOut)
@@ -71,53 +71,53 @@ struct RefreshInterleavingTests {
 
   @Test(
     "A sign-in of another account at any step wins, and no call is sent with the wrong tokens",
-    arguments: RefreshWorld.Answer.allCases, [false, true])
-  func signingIn(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
-    let world = RefreshWorld(callers: 2, answer: answer, Disturbances(signsIn: true), knowsExpiry: knowsExpiry)
+    arguments: RefreshWorld.Reply.allCases, [false, true])
+  func signingIn(reply: RefreshWorld.Reply, knowsExpiry: Bool) {
+    let world = RefreshWorld(callers: 2, reply: reply, Disturbances(signsIn: true), knowsExpiry: knowsExpiry)
     let ends = ends(of: world)
     for end in ends {
       check(end)
-      // The new account's tokens are there at the end; the refresh of the old ones changed nothing.
+      // The store contains the new account's tokens: the refresh of the old tokens changed nothing.
       #expect(end.stored.token != nil && end.stored.principal > 0)
     }
-    #expect(ends.contains { outcomes($0).contains(.declined) })
+    #expect(ends.contains { outcomes($0).contains(.refused) })
   }
 
   @Test(
     "An overdue refresh has no waiters, and its late result is stored",
-    arguments: RefreshWorld.Answer.allCases, [false, true])
-  func timingOut(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
-    let world = RefreshWorld(callers: 2, answer: answer, Disturbances(timesOut: true), knowsExpiry: knowsExpiry)
+    arguments: RefreshWorld.Reply.allCases, [false, true])
+  func timingOut(reply: RefreshWorld.Reply, knowsExpiry: Bool) {
+    let world = RefreshWorld(callers: 2, reply: reply, Disturbances(timesOut: true), knowsExpiry: knowsExpiry)
     let ends = ends(of: world)
     for end in ends { check(end) }
     #expect(ends.contains { outcomes($0).contains(.failed) })
   }
 
   @Test("A permanent rejection ends the session once", arguments: 1...3, [false, true])
-  func lasting(callers: Int, knowsExpiry: Bool) {
-    for end in ends(of: RefreshWorld(callers: callers, answer: .refusal, knowsExpiry: knowsExpiry)) {
+  func permanent(callers: Int, knowsExpiry: Bool) {
+    for end in ends(of: RefreshWorld(callers: callers, reply: .rejection, knowsExpiry: knowsExpiry)) {
       check(end)
       #expect(end.ends == 1 && end.stored.token == nil)
-      #expect(outcomes(end).allSatisfy { $0 == .failed || $0 == .refused })
+      #expect(outcomes(end).allSatisfy { $0 == .failed || $0 == .rejected })
     }
   }
 
   @Test(
     "A temporary failure keeps the tokens, and is not repeated by each call", arguments: 1...3, [false, true])
-  func passing(callers: Int, knowsExpiry: Bool) {
-    for end in ends(of: RefreshWorld(callers: callers, answer: .failure, knowsExpiry: knowsExpiry)) {
+  func temporary(callers: Int, knowsExpiry: Bool) {
+    for end in ends(of: RefreshWorld(callers: callers, reply: .failure, knowsExpiry: knowsExpiry)) {
       check(end)
-      #expect(end.asked == [1])
+      #expect(end.requested == [1])
       #expect(end.ends == 0 && end.stored.token == 1)
-      #expect(outcomes(end).allSatisfy { $0 == .failed || $0 == .refused })
+      #expect(outcomes(end).allSatisfy { $0 == .failed || $0 == .rejected })
     }
   }
 
   @Test(
     "With two calls and any other event, no call waits for ever, and no token is requested twice or lost",
-    arguments: RefreshWorld.Answer.allCases, [false, true])
-  func everything(answer: RefreshWorld.Answer, knowsExpiry: Bool) {
+    arguments: RefreshWorld.Reply.allCases, [false, true])
+  func everything(reply: RefreshWorld.Reply, knowsExpiry: Bool) {
     let all = Disturbances(cancels: 1, signsOut: true, signsIn: true, timesOut: true)
-    for end in ends(of: RefreshWorld(callers: 2, answer: answer, all, knowsExpiry: knowsExpiry)) { check(end) }
+    for end in ends(of: RefreshWorld(callers: 2, reply: reply, all, knowsExpiry: knowsExpiry)) { check(end) }
   }
 }

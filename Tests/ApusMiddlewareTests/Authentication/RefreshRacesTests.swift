@@ -11,7 +11,7 @@ struct RefreshRacesTests {
   private let ping = Request<String>.get("/ping")
   private let gate = Gate()
 
-  @Test("A cancelled call does not end the refresh, not even the one that began it")
+  @Test("The cancellation of a call does not end the refresh, even if the call began the refresh")
   func cancelled() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
@@ -47,7 +47,7 @@ struct RefreshRacesTests {
   }
 
   @Test("Calls that begin during a refresh wait for it and are sent once")
-  func held() async throws {
+  func during() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
     bench.expire()
@@ -63,18 +63,18 @@ struct RefreshRacesTests {
     #expect(bench.authorizations == ["Bearer access-1", "Bearer access-2", "Bearer access-2"])
   }
 
-  @Test("A call rejected late with the old token is sent again with the new one, without a refresh")
+  @Test("A call that is rejected late with the old token is resent with the new token, without a refresh")
   func late() async throws {
     let bench = RefreshBench()
-    let held = Gate()
-    bench.stub.on(.get, "/v1/late", replies: [.status(401).waiting(for: held), .text("in time")])
+    let lateGate = Gate()
+    bench.stub.on(.get, "/v1/late", replies: [.status(401).waiting(for: lateGate), .text("in time")])
     let api = bench.client()
     let late = Task { try await api.send(Request<String>.get("/late")) }
-    try await held.waitForArrivals(1)
+    try await lateGate.waitForArrivals(1)
     bench.expire()
     _ = try await api.send(ping)
     #expect(bench.refreshes == 1)
-    held.open()
+    lateGate.open()
     let text = try await late.value
     #expect(text == "in time")
     #expect(bench.refreshes == 1)
@@ -84,11 +84,11 @@ struct RefreshRacesTests {
       ])
   }
 
-  @Test("A refresh does not undo a sign-out, and waiting calls end at once")
+  @Test("A refresh does not undo a sign-out, and waiting calls end immediately")
   func signedOut() async throws {
     let bench = RefreshBench(gate: gate)
-    let source = WatchedSource(bench.tokens)
-    let api = bench.client(over: source)
+    let store = RecordingStore(bench.tokens)
+    let api = bench.client(over: store)
     bench.expire()
     let call = Task { try await api.send(ping) }
     try await gate.waitForArrivals(1)
@@ -96,9 +96,9 @@ struct RefreshRacesTests {
     let error = await failure { try await call.value }
     #expect(error?.underlying is PrincipalChangedError && error?.requestState == .responded)
     gate.open()
-    // What the refresh gives comes too late.
-    try await waitWhile(source.replacements.all.isEmpty)
-    #expect(source.replacements.all == [false])
+    // The tokens of the refresh arrive too late.
+    try await waitWhile(store.replacements.all.isEmpty)
+    #expect(store.replacements.all == [false])
     #expect(bench.tokens.current().credential == nil)
     let other = await failure { try await api.send(ping) }
     #expect(other?.status == 401)
@@ -106,16 +106,16 @@ struct RefreshRacesTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("A sign-out is no second end of a session, and a failed one does not end waiting calls")
+  @Test("A failed sign-out reports no end of the session and does not end waiting calls")
   func failingSignOut() async throws {
     let bench = RefreshBench(gate: gate)
-    let source = WatchedSource(bench.tokens)
-    let api = bench.client(over: source)
+    let store = RecordingStore(bench.tokens)
+    let api = bench.client(over: store)
     bench.expire()
     let call = Task { try await api.send(ping) }
     try await gate.waitForArrivals(1)
-    source.isStuck.withLock { $0 = true }
-    await #expect(throws: WatchedSource.Stuck.self) { try await api.signOut() }
+    store.isFailing.withLock { $0 = true }
+    await #expect(throws: RecordingStore.ClearError.self) { try await api.signOut() }
     gate.open()
     let text = try await call.value
     #expect(text == "ok ")
@@ -143,13 +143,13 @@ struct RefreshRacesTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("Two clients with one authentication make one refresh, and both apps are told of the end of the session")
+  @Test("Two clients with one authentication make one refresh, and each reports the end of the session")
   func clients() async throws {
     let bench = RefreshBench(gate: gate)
     let authentication = Authentication.bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
     let (first, second) = (bench.client(with: authentication), bench.client(with: authentication))
     bench.expire()
-    bench.refuse(.json(#"{"error":"invalid_grant"}"#, status: 400))
+    bench.replyToRefreshes(with: .json(#"{"error":"invalid_grant"}"#, status: 400))
     let calls = [first, first, second, second].map { api in Task { await failure { try await api.send(ping) } } }
     try await gate.waitForArrivals(1)
     try await waitWhile(!(first.calls.isWaitingForCredentials(2) && second.calls.isWaitingForCredentials(2)))
@@ -159,17 +159,17 @@ struct RefreshRacesTests {
     #expect(bench.events.all.count == 2)
   }
 
-  @Test("Two authentications with one store refresh one after the other, and the second finds it done")
+  @Test("Two authentications with one store refresh one after the other, and the second finds the new tokens")
   func twoRefreshers() async throws {
     let bench = RefreshBench(gate: gate)
     let (first, second) = (bench.client(), bench.client())
     bench.expire()
-    let one = Task { try await first.send(ping) }
+    let firstCall = Task { try await first.send(ping) }
     try await gate.waitForArrivals(1)
-    let two = Task { try await second.send(ping) }
+    let secondCall = Task { try await second.send(ping) }
     try await waitWhile(!second.calls.isWaitingForCredentials(1))
     gate.open()
-    let texts = try await [one.value, two.value]
+    let texts = try await [firstCall.value, secondCall.value]
     #expect(texts == ["ok ", "ok "])
     #expect(bench.refreshes == 1)
   }
@@ -188,7 +188,7 @@ struct RefreshRacesTests {
     #expect(bench.events.all.map(\.generation) == [0])
   }
 
-  @Test("After a sign-in of another account, calls of the former one are not sent")
+  @Test("After a sign-in of another account, calls of the former account are not sent")
   func signedIn() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
@@ -202,7 +202,7 @@ struct RefreshRacesTests {
     #expect(bench.tokens.current().credential == .tokens(Tokens(access: "of two")))
   }
 
-  @Test("Ageing tokens are refreshed in the background; calls wait only for expired ones")
+  @Test("Ageing tokens are refreshed in the background; calls wait only if the tokens have expired")
   func early() async throws {
     let bench = RefreshBench(gate: gate, lifetime: .seconds(100))
     let api = bench.client()
@@ -211,7 +211,7 @@ struct RefreshRacesTests {
     _ = try await api.send(ping)
     #expect(bench.refreshes == 0)
     bench.clock.advance(by: .seconds(15))
-    // The server takes the old tokens until it has given new ones: it is held back.
+    // The server accepts the old token until it has issued a new token, which the gate delays.
     _ = try await api.send(ping)
     #expect(bench.authorizations.last == "Bearer access-1")
     gate.open()
@@ -220,17 +220,17 @@ struct RefreshRacesTests {
     bench.clock.advance(by: .seconds(101))
     _ = try await api.send(ping)
     #expect(bench.refreshes == 2)
-    // None of them was ever refused.
+    // No call was rejected.
     #expect(bench.authorizations == ["Bearer access-1", "Bearer access-1", "Bearer access-1", "Bearer access-3"])
   }
 }
 
-/// A store that records refreshes, and can block when it is cleared.
-private final class WatchedSource: RefreshableCredentialsStore {
-  struct Stuck: Error {}
+/// A store that records refreshes, and that can fail when it is cleared.
+private final class RecordingStore: RefreshableCredentialsStore {
+  struct ClearError: Error {}
 
   let replacements = Log<Bool>()
-  let isStuck = Mutex(false)
+  let isFailing = Mutex(false)
   private let tokens: MemoryCredentialsStore
 
   init(_ tokens: MemoryCredentialsStore) {
@@ -241,7 +241,7 @@ private final class WatchedSource: RefreshableCredentialsStore {
   func set(_ credential: Credential) { tokens.set(credential) }
 
   func clear() throws {
-    if isStuck.withLock({ $0 }) { throw Stuck() }
+    if isFailing.withLock({ $0 }) { throw ClearError() }
     tokens.clear()
   }
 

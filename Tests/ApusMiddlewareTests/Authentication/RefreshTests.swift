@@ -14,7 +14,7 @@ import Foundation
 struct RefreshTests {
   private let ping = Request<String>.get("/ping")
 
-  @Test("A rejected call is sent again with new tokens, and the caller sees only the second response")
+  @Test("A rejected call is resent with new tokens, and the caller gets only the second response")
   func rejected() async throws {
     let bench = RefreshBench()
     bench.expire()
@@ -44,7 +44,7 @@ struct RefreshTests {
     }
   }
 
-  @Test("The refresh call carries no credentials and waits for no refresh, also if it is sent like any other")
+  @Test("A refresh call carries no credentials and waits for no refresh, even if an ordinary client sends it")
   func exempt() async throws {
     let bench = RefreshBench()
     let itself = Log<Client>()
@@ -61,7 +61,7 @@ struct RefreshTests {
   }
 
   @Test("A refresh that uses another authentication with the same store does not wait for itself")
-  func sameSource() async throws {
+  func sameStore() async throws {
     let bench = RefreshBench()
     let other = bench.client()
     bench.expire()
@@ -81,7 +81,7 @@ struct RefreshTests {
     let far = "Sun, 06 Nov 2044 08:49:37 GMT"
     var fields = HTTPFields()
     fields[.date] = far
-    bench.refuse(.json(#"{"access_token":"access-0"}"#, fields: fields))
+    bench.replyToRefreshes(with: .json(#"{"access_token":"access-0"}"#, fields: fields))
     let times = Log<Duration>()
     let api = bench.client { refresh in
       var tokens = try await refresh.send(.newTokens(for: refresh.token))
@@ -93,14 +93,14 @@ struct RefreshTests {
       return tokens
     }
     _ = await failure { try await api.send(ping) }
-    // The field has whole seconds, rounded down: on average it is half a second late.
+    // The field `Date` has whole seconds, rounded down: on average it is half a second late.
     #expect(times.all == [.milliseconds(59_500), .milliseconds(49_500)])
-    // It has aged since: ten seconds went by before it was kept.
+    // The token has aged by the ten seconds before it was stored.
     #expect(bench.tokens.current().remaining == .milliseconds(49_500))
   }
 
   @Test(
-    "A moment in no calendar is a hundred years away",
+    "An expiry date outside of every calendar is a hundred years away",
     arguments: [(1e30, 1), (-1e30, -1), (.infinity, 1), (-.infinity, -1), (Double(Int64.max), 1), (.nan, 0)])
   func hostileEnd(seconds: Double, sign: Int) async throws {
     let bench = RefreshBench()
@@ -117,7 +117,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "content is sent again with the call; what can be sent once only is an error that says so, and the next call goes")
+    "Content is resent with its call; content that can be read only once is an error, and the next call succeeds")
   func content() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -130,7 +130,7 @@ struct RefreshTests {
       await failure { try await api.send(Request<String>.post("/echo", content: .stream(stream))) })
     #expect(error.code == .invalidRequest)
     #expect(error.requestState == .responded)
-    #expect(error.detail.contains("once only"))
+    #expect(error.detail.contains("can be read only once"))
     let text = try await api.send(ping)
     #expect(text == "ok ")
     #expect(bench.refreshes == 2)
@@ -139,23 +139,23 @@ struct RefreshTests {
   @Test("A second rejection in a row is the call's response, with one event and a cool-down")
   func second() async throws {
     let bench = RefreshBench()
-    let stubborn = StubTransport()
-    stubborn.on(.post, "/v1/token", reply: .json(#"{"access_token":"new"}"#))
-    stubborn.on(.get, "/v1/ping", reply: .json(#"{"message":"never"}"#, status: 401))
+    let rejecting = StubTransport()
+    rejecting.on(.post, "/v1/token", reply: .json(#"{"access_token":"new"}"#))
+    rejecting.on(.get, "/v1/ping", reply: .json(#"{"message":"never"}"#, status: 401))
     var client = TestClient()
     client.environment.authentication = .bearer(bench.tokens) { try await $0.send(.newTokens(for: $0.token)) }
     client.settings.runtime = Runtime(clock: bench.clock)
     client.onSessionEnd = bench.events.add
-    let api = client.over(stubborn)
+    let api = client.over(rejecting)
     for _ in 0..<3 {
       let error = await failure { try await api.send(ping) }
       #expect(error?.code == .rejected && error?.status == 401)
       #expect(error?.errorDescription == "never")
     }
-    #expect(stubborn.exchanges.count { $0.target == "/v1/token" } == 1)
-    #expect(stubborn.exchanges.count { $0.target == "/v1/ping" } == 4)
+    #expect(rejecting.exchanges.count { $0.target == "/v1/token" } == 1)
+    #expect(rejecting.exchanges.count { $0.target == "/v1/ping" } == 4)
     #expect(bench.events.all.count == 1)
-    // The old refresh token is kept where the server gives no new one.
+    // The old refresh token stays valid if the server issues no new refresh token.
     #expect(bench.tokens.current().credential == .tokens(Tokens(access: "new", refresh: "refresh-1")))
   }
 
@@ -170,7 +170,7 @@ struct RefreshTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("A call that requires credentials is not sent without any")
+  @Test("A call that requires credentials is not sent after a sign-out")
   func required() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -191,7 +191,7 @@ struct RefreshTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("A refresh keeps the principal")
+  @Test("A refresh does not change the principal")
   func principal() async throws {
     let bench = RefreshBench()
     bench.expire()

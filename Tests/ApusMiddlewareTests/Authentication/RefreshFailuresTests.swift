@@ -9,26 +9,26 @@ import Testing
 @Suite("Refresh: failures")
 struct RefreshFailuresTests {
   private let ping = Request<String>.get("/ping")
-  /// A call that has no time to wait for another refresh.
+  /// A call whose timeout is shorter than every cool-down.
   private var hasty: Request<String> { ping.timeout(.milliseconds(500)) }
 
   @Test(
     "A permanent rejection clears the tokens and ends the session once, for all waiting calls",
     arguments: [401, 403, 400])
-  func lasting(status: Int) async throws {
+  func permanent(status: Int) async throws {
     let gate = Gate()
     let bench = RefreshBench(gate: gate)
     let api = bench.client()
     bench.expire()
-    bench.refuse(.json(#"{"error":"invalid_grant"}"#, status: status))
+    bench.replyToRefreshes(with: .json(#"{"error":"invalid_grant"}"#, status: status))
     let calls = (0..<20).map { _ in Task { await failure { try await api.send(ping) } } }
     try await gate.waitForArrivals(1)
-    // Nineteen are refused as well, or wait before they are sent.
+    // The other calls are rejected as well, or wait before they are sent.
     try await waitWhile(!api.calls.isWaitingForCredentials(20))
     gate.open()
     for call in calls {
       let error = try #require(await call.value)
-      // The token endpoint's answer is not the call's: a call that was sent has its own 401, and one that waited none.
+      // The status is that of the call's own response, not that of the token endpoint.
       #expect(error.code == .refused && error.sessionEnd == .expired && error.isSessionOver)
       #expect(error.endpoint.template == "/ping" && error.rejection == nil && error.content == nil)
       #expect(error.status == (error.requestState == .responded ? 401 : nil))
@@ -41,30 +41,30 @@ struct RefreshFailuresTests {
     // There is no further refresh.
     #expect(await failure { try await api.send(ping) }?.status == 401)
     #expect(bench.refreshes == 1)
-    // Until the next sign-in.
+    // A sign-in ends this state.
     bench.tokens.set(Tokens(access: "access-0", refresh: "refresh-1"))
     let text = try await api.send(ping)
     #expect(text == "ok ")
   }
 
   @Test(
-    "Any other failure keeps the tokens, fails the waiting calls, and is retried after a second",
+    "After any other failure the tokens stay in the store, waiting calls fail, and a refresh can start after a second",
     arguments: [
       StubReply.status(500), .json(#"{"error":"invalid_request"}"#, status: 400), .text("no tokens"),
       .failure(TransportError(.connectionFailed, requestState: .notSent)),
     ])
-  func passing(answer: StubReply) async throws {
+  func temporary(reply: StubReply) async throws {
     let bench = RefreshBench()
     let api = bench.client()
     bench.expire()
-    bench.refuse(answer)
+    bench.replyToRefreshes(with: reply)
     let error = try #require(await failure { try await api.send(hasty) })
     #expect(error.requestState == .responded, "\(error)")
     #expect(error.detail.contains("needed another call, which failed") || error.detail.contains("could not be read"))
     #expect(error.status == 401 && error.rejection == nil && !error.isSessionOver)
     #expect(bench.tokens.current().generation == 0)
     #expect(bench.events.all.isEmpty)
-    // Calls in between get the same error, without a request to the server.
+    // Calls during the cool-down get the same error, without a request to the server.
     #expect(await failure { try await api.send(hasty) }?.code == error.code)
     #expect(bench.refreshes == 1)
     bench.clock.advance(by: .seconds(1))
@@ -93,7 +93,7 @@ struct RefreshFailuresTests {
     try await waitWhile(bench.tokens.current().generation == 0)
   }
 
-  @Test("A refresh that never ends is abandoned after twice its limit, and the next call refreshes after a pause")
+  @Test("A refresh that never ends is given up after twice its limit, and a call can refresh after the cool-down")
   func endless() async throws {
     let bench = RefreshBench()
     let gate = Gate()
@@ -112,7 +112,7 @@ struct RefreshFailuresTests {
       bench.clock.advance(by: .seconds(5))
       #expect(await call.value?.code == .timeout)
     }
-    // It has failed for now, by its cancellation.
+    // The cancelled refresh failed temporarily.
     try await waitWhile { await failure({ try await api.send(hasty) })?.code == .timeout }
     bench.clock.advance(by: .seconds(1))
     let text = try await api.send(ping)
@@ -121,13 +121,13 @@ struct RefreshFailuresTests {
   }
 
   @Test(
-    "A response without a usable token keeps the tokens",
+    "A response without a usable token does not replace the stored tokens",
     arguments: ["", "two words", "t\u{F6}ken"])
   func unusable(token: String) async throws {
     let bench = RefreshBench()
     let api = bench.client()
     bench.expire()
-    bench.refuse(.json(#"{"access_token":"\#(token)"}"#), .json(#"{"refresh_token":"r"}"#))
+    bench.replyToRefreshes(with: .json(#"{"access_token":"\#(token)"}"#), .json(#"{"refresh_token":"r"}"#))
     for _ in 0..<2 {
       let error = await failure { try await api.send(hasty) }
       #expect(error?.code == .malformedResponse && error?.requestState == .responded, "\(String(describing: error))")
@@ -149,7 +149,7 @@ struct RefreshFailuresTests {
     #expect(bench.events.all.count == 1)
   }
 
-  @Test("New tokens that could not be stored are stored next time, without a second request")
+  @Test("New tokens that could not be stored are stored at the next refresh, without a second request")
   func unstored() async throws {
     let bench = RefreshBench()
     let shaky = ShakyStore(bench.tokens)
@@ -169,7 +169,7 @@ struct RefreshFailuresTests {
   }
 
   @Test("A refresh closure can end the session itself")
-  func refusal() async throws {
+  func ownRejection() async throws {
     let bench = RefreshBench()
     bench.expire()
     let api = bench.client { _ in throw RefreshRejection() }
@@ -183,8 +183,8 @@ struct RefreshFailuresTests {
     let bench = RefreshBench()
     bench.tokens.set(Tokens(access: Secret(sentinel), refresh: Secret(sentinel)))
     let api = bench.client()
-    for answer in [StubReply.status(500), .text(sentinel), .json("{\"access_token\":[\"\(sentinel)\"]}")] {
-      bench.refuse(answer)
+    for reply in [StubReply.status(500), .text(sentinel), .json("{\"access_token\":[\"\(sentinel)\"]}")] {
+      bench.replyToRefreshes(with: reply)
       let error = try #require(await failure { try await api.send(hasty) })
       for text in [error.description, error.detail, error.message, "\(error.trace)", texts(of: error.trace)] {
         #expect(!text.contains(sentinel), "\(text)")

@@ -5,8 +5,8 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-@Suite("Shared exchanges and credentials")
-struct JoinedAccountsTests {
+@Suite("Coalesced calls and credentials")
+struct CoalescedAccountsTests {
   private let gate = Gate()
   private let tokens = MemoryCredentialsStore(token: "one")
 
@@ -15,7 +15,7 @@ struct JoinedAccountsTests {
     stub.on { _, _ in
       true
     } reply: { exchange in
-      .encoded("\(exchange.fields[.authorization] ?? "nobody") \(exchange.text)").waiting(for: self.gate)
+      .encoded("\(exchange.fields[.authorization] ?? "none") \(exchange.text)").waiting(for: self.gate)
     }
     return stub
   }
@@ -28,20 +28,20 @@ struct JoinedAccountsTests {
 
   private let mine = Request<[String]>.get("/mine").mapped(by: .content).id("mine", onDuplicate: .coalesce)
 
-  @Test("Calls with the same credentials share an exchange")
+  @Test("Calls with the same credentials are coalesced")
   func same() async throws {
     let stub = stub
     let api = client(stub)
     async let first = api.send(mine)
     try await gate.waitForArrivals(1)
     async let second = api.send(mine)
-    try await joined(api)
+    try await waitUntilCoalesced(api)
     gate.open()
     _ = try await (first, second)
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("After another account signed in no call gets a response meant for the first")
+  @Test("After another account signed in, its calls do not get responses of the first account")
   func otherAccount() async throws {
     let stub = stub
     let api = client(stub)
@@ -55,7 +55,7 @@ struct JoinedAccountsTests {
     #expect(try await second.decode(String.self) == "Bearer two ")
   }
 
-  @Test("a call without credentials does not share with one that carries them")
+  @Test("A call without credentials is not coalesced with a call with credentials")
   func without() async throws {
     let stub = stub
     let api = client(stub)
@@ -65,10 +65,10 @@ struct JoinedAccountsTests {
     try await gate.waitForArrivals(2)
     gate.open()
     #expect(try await first.decode(String.self) == "Bearer one ")
-    #expect(try await second.decode(String.self) == "nobody ")
+    #expect(try await second.decode(String.self) == "none ")
   }
 
-  @Test("calls with different content do not share, though their heads are the same")
+  @Test("Calls with equal heads and different content are not coalesced")
   func otherContent() async throws {
     let stub = stub
     let api = client(stub)
@@ -82,7 +82,7 @@ struct JoinedAccountsTests {
     #expect(try await second.decode(String.self) == "Bearer one b")
   }
 
-  @Test("a call does not join an exchange that all others have left")
+  @Test("A call is not coalesced with an exchange whose calls have all been cancelled")
   func abandoned() async throws {
     let stub = StubTransport()
     let closing = Gate()
@@ -91,7 +91,7 @@ struct JoinedAccountsTests {
       true
     } reply: { exchange in
       guard exchange.id == 0 else { return .json(#""fresh""#) }
-      // A transport that takes its time to notice that it is cancelled.
+      // The transport does not end immediately when it is cancelled.
       await Task { try? await closing.wait() }.value
       throw CancellationError()
     }
@@ -104,7 +104,7 @@ struct JoinedAccountsTests {
     closing.open()
   }
 
-  private func joined(_ api: Client) async throws {
+  private func waitUntilCoalesced(_ api: Client) async throws {
     try await waitWhile {
       api.calls.all.allSatisfy { entry in
         !entry.trace.events.contains { if case .coalesced = $0.kind { true } else { false } }

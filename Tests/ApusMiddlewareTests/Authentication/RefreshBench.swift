@@ -5,22 +5,23 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-/// A client whose tokens are refreshed, and the server that gives them: it takes one access token at a time, and each
-/// refresh token once.
+/// A client whose tokens are refreshed, and the server that issues them. The server accepts one access token at a time,
+/// and each refresh token once.
 final class RefreshBench: Sendable {
   private struct Server {
     var access = 1
     var refresh = 1
     var refreshes = 0
-    var refused: [StubReply] = []
-    var denials = 0
+    /// The replies to the next refreshes.
+    var replies: [StubReply] = []
+    var rejections = 0
   }
 
   let stub = StubTransport()
   let clock = ManualClock(.manual)
   let tokens: MemoryCredentialsStore
   let events = Log<SessionEnd>()
-  /// Held back by tests that want to see what happens during a refresh.
+  /// Blocks the reply to a refresh until the test opens it.
   let gate: Gate?
   private let server = Mutex(Server())
 
@@ -28,48 +29,48 @@ final class RefreshBench: Sendable {
     self.gate = gate
     tokens = MemoryCredentialsStore(
       .tokens(Tokens(access: "access-1", refresh: "refresh-1", lifetime: lifetime)), clock: clock)
-    let answering: StubTransport.Handler = { [self] exchange in
-      guard exchange.target == "/v1/token" else { return answer(to: exchange) }
-      let given = refresh(exchange, lifetime)
-      return gate.map { given.waiting(for: $0) } ?? given
+    let handler: StubTransport.Handler = { [self] exchange in
+      guard exchange.target == "/v1/token" else { return reply(to: exchange) }
+      let tokens = refresh(exchange, lifetime)
+      return gate.map { tokens.waiting(for: $0) } ?? tokens
     }
-    stub.on(where: { _, _ in true }, reply: answering)
+    stub.on(where: { _, _ in true }, reply: handler)
   }
 
-  /// How often the server was asked for new tokens.
+  /// The number of requests for new tokens.
   var refreshes: Int { server.withLock { $0.refreshes } }
-  /// Calls of the app, in order.
+  /// The exchanges of the app's calls, in order.
   var exchanges: [StubExchange] { stub.exchanges.filter { $0.target != "/v1/token" } }
   var authorizations: [String?] { exchanges.map { $0.fields[.authorization] } }
 
-  /// The server rejects all access tokens until the next refresh.
+  /// Makes the server reject all access tokens until the next refresh.
   func expire() {
     server.withLock { $0.access = 0 }
   }
 
-  /// The number of the app's calls that the server rejects, whatever their credentials.
-  func deny(_ count: Int) {
-    server.withLock { $0.denials = count }
+  /// Makes the server reject a number of the app's calls, whatever their credentials.
+  func reject(_ count: Int) {
+    server.withLock { $0.rejections = count }
   }
 
-  /// The next refreshes are answered so, and change nothing.
-  func refuse(_ answers: StubReply...) {
-    server.withLock { $0.refused = answers }
+  /// Sets the replies to the next refreshes. The server's own tokens do not change.
+  func replyToRefreshes(with replies: StubReply...) {
+    server.withLock { $0.replies = replies }
   }
 
-  private func answer(to exchange: StubExchange) -> StubReply {
-    let (access, isDenied) = server.withLock { server in
-      defer { server.denials = max(0, server.denials - 1) }
-      return (server.access, server.denials > 0)
+  private func reply(to exchange: StubExchange) -> StubReply {
+    let (access, isRejected) = server.withLock { server in
+      defer { server.rejections = max(0, server.rejections - 1) }
+      return (server.access, server.rejections > 0)
     }
-    let isKnown = !isDenied && exchange.fields[.authorization] == "Bearer access-\(access)"
+    let isKnown = !isRejected && exchange.fields[.authorization] == "Bearer access-\(access)"
     return isKnown ? .text("ok \(exchange.text)") : .json(#"{"message":"who are you?"}"#, status: 401)
   }
 
   private func refresh(_ exchange: StubExchange, _ lifetime: Duration?) -> StubReply {
     server.withLock { server in
       server.refreshes += 1
-      if !server.refused.isEmpty { return server.refused.removeFirst() }
+      if !server.replies.isEmpty { return server.replies.removeFirst() }
       guard exchange.text == "refresh_token=refresh-\(server.refresh)" else {
         return .json(#"{"error":"invalid_grant"}"#, status: 400)
       }
@@ -82,12 +83,12 @@ final class RefreshBench: Sendable {
   }
 
   func client(
-    over source: (any RefreshableCredentialsStore)? = nil, limit: Duration = .seconds(30),
+    over store: (any RefreshableCredentialsStore)? = nil, limit: Duration = .seconds(30),
     refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens = {
       try await $0.send(.newTokens(for: $0.token))
     }
   ) -> Client {
-    client(with: .bearer(source ?? tokens, limit: limit, refresh: refresh))
+    client(with: .bearer(store ?? tokens, limit: limit, refresh: refresh))
   }
 
   func client(with authentication: Authentication) -> Client {

@@ -4,8 +4,8 @@ import ApusTesting
 import TestSupport
 import Testing
 
-@Suite("Refresh: the limit of an attempt")
-struct RefreshPatienceTests {
+@Suite("Refresh: the timeout of an attempt")
+struct RefreshAttemptTimeoutTests {
   private let gate = Gate()
   private let ping = Request<String>.get("/ping")
 
@@ -23,7 +23,7 @@ struct RefreshPatienceTests {
   }
 
   @Test(
-    "An attempt whose limit passes stops waiting, and other calls go on waiting",
+    "An attempt that exceeds its timeout stops waiting, and other calls continue to wait",
     arguments: [true, false])
   func givesUp(knowsExpiry: Bool) async throws {
     let bench = RefreshBench(gate: gate, lifetime: knowsExpiry ? .seconds(100) : nil)
@@ -36,7 +36,7 @@ struct RefreshPatienceTests {
     bench.clock.advance(by: .seconds(3))
     let error = try #require(await hasty.value)
     #expect(error.code == .timeout && error.phase == .waiting)
-    // A server that has refused the old token has answered.
+    // The server has responded if it rejected the old token.
     #expect(error.requestState == (knowsExpiry ? .notSent : .responded))
     #expect(error.cancellation == nil)
     gate.open()
@@ -46,7 +46,7 @@ struct RefreshPatienceTests {
     #expect(bench.tokens.current().generation == 1)
   }
 
-  @Test("The deadline of the call that began a refresh does not end it")
+  @Test("The deadline of the call that began a refresh does not end the refresh")
   func sharedWork() async throws {
     let bench = RefreshBench(gate: gate)
     let api = client(bench)

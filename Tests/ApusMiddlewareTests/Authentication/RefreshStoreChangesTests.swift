@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Refresh: changes of the store in the meantime")
+@Suite("Refresh: changes of the store during a refresh")
 struct RefreshStoreChangesTests {
   private let ping = Request<String>.get("/ping")
   private let gate = Gate()
@@ -21,17 +21,17 @@ struct RefreshStoreChangesTests {
     return bench
   }
 
-  @Test("Calls that wait go on with new credentials of the same account as soon as the app sets them")
+  @Test("Waiting calls continue with new credentials of the same account as soon as the app sets them")
   func setForAccount() async throws {
     let bench = bench()
     let api = bench.client()
     let calls = (0..<3).map { _ in Task { try await api.send(ping) } }
     try await gate.waitForArrivals(1)
     try await waitWhile(!api.calls.isWaitingForCredentials(3))
-    // The server accepts the tokens that it has just made; their response is held back.
+    // The server accepts the tokens that it has just issued; the gate delays its response.
     let renewed = Credential.tokens(Tokens(access: "access-2"))
     bench.tokens.set(renewed, account: "ada")
-    // The refresh still runs.
+    // The refresh is still under way.
     for call in calls { #expect(try await call.value == "ok ") }
     gate.open()
     #expect(bench.tokens.current().credential == renewed && bench.refreshes == 1)
@@ -39,7 +39,7 @@ struct RefreshStoreChangesTests {
   }
 
   @Test(
-    "Calls that wait end as soon as the app clears the store or signs another account in", arguments: [true, false])
+    "Waiting calls end as soon as the app clears the store or signs another account in", arguments: [true, false])
   func ended(isCleared: Bool) async throws {
     let bench = bench()
     let api = bench.client()
@@ -51,16 +51,17 @@ struct RefreshStoreChangesTests {
     gate.open()
   }
 
-  @Test("Calls that wait for the end of a cool-down go on or end as well", arguments: [true, false])
+  @Test(
+    "Calls that wait for the end of a cool-down also continue or end when the store changes", arguments: [true, false])
   func coolingDown(isCleared: Bool) async throws {
     let bench = bench()
     gate.open()
-    bench.refuse(.status(503))
+    bench.replyToRefreshes(with: .status(503))
     let api = bench.client()
     let call = Task { try await api.send(ping) }
-    try await waitWhile(!api.calls.isResting)
+    try await waitWhile(!api.calls.isCoolingDown)
     if isCleared { bench.tokens.clear() } else { bench.tokens.set(accepted, account: "ada") }
-    // No time passes.
+    // The clock does not advance.
     if isCleared {
       #expect(await failure { try await call.value }?.underlying is PrincipalChangedError)
     } else {
@@ -72,7 +73,7 @@ struct RefreshStoreChangesTests {
   @Test("A refresh that ends the session itself ends the calls with its own error")
   func ownClear() async throws {
     let bench = bench()
-    bench.refuse(.json(#"{"error":"invalid_grant"}"#, status: 400))
+    bench.replyToRefreshes(with: .json(#"{"error":"invalid_grant"}"#, status: 400))
     let api = bench.client()
     let calls = (0..<3).map { _ in Task { await failure { try await api.send(ping) } } }
     try await gate.waitForArrivals(1)
@@ -90,7 +91,7 @@ struct RefreshStoreChangesTests {
     let ended = Log<Bool>()
     let api = bench.client(limit: .seconds(10)) { _ in
       try await started.wait()
-      // Not cancelled with the refresh.
+      // The detached task is not cancelled with the refresh.
       await Task.detached { try? await late.wait() }.value
       ended.add(Task.isCancelled)
       return Tokens(access: "late", refresh: "late")
@@ -118,7 +119,7 @@ struct RefreshStoreChangesTests {
 
 extension CallRegistry {
   /// Whether a call waits for the end of a cool-down.
-  fileprivate var isResting: Bool {
+  fileprivate var isCoolingDown: Bool {
     all.contains { entry in
       entry.trace.events.contains {
         if case .note("waits to refresh again, ms", _) = $0.kind { true } else { false }
