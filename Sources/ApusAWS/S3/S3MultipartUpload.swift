@@ -40,7 +40,7 @@ struct S3MultipartUpload: UploadDriver {
   // MARK: Steps
 
   func create(
-    _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+    _ calls: UploadCalls, announce: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
     var request = calls.withoutContent()
     request.method = .post

@@ -23,11 +23,11 @@ extension MessageContent {
     }
   }
 
-  /// Returns some bytes of the content as content of their own, which can be sent as often as the whole.
+  /// Returns a range of the content as separate content, which can be sent as often as the whole content.
   ///
   /// - Parameters:
   ///   - range: the offsets of the bytes; within the content.
-  ///   - version: the version that a file must have. `nil`: only its length must be the same.
+  ///   - version: the version that a file must have. `nil`: only its length is compared.
   func part(_ range: Range<Int64>, of version: FileVersion?) -> MessageContent {
     let length = Int64(range.count)
     switch self {
@@ -76,7 +76,7 @@ private final class FilePieces: Sendable {
   /// The length of a piece in bytes.
   static let length = 256 << 10
 
-  /// A part of a file that is opened when its first piece is asked for. Used by one reader.
+  /// A range of a file that is opened when the first piece is requested. It has one reader.
   final class Opening: Sendable {
     private let open: @Sendable () async throws -> FilePieces
     private let opened = Mutex<FilePieces?>(nil)
@@ -106,7 +106,7 @@ private final class FilePieces: Sendable {
 
   /// Opens a file to read a range of its bytes.
   ///
-  /// - Parameter version: the version that the file must have. Default: `nil`, the whole file was the range.
+  /// - Parameter version: the version that the file must have. Default: `nil` if the range is the whole file.
   /// - Throws: ``TransferError`` if the file can no longer be read; ``ContentChanged`` if it has changed.
   static func open(_ path: String, _ range: Range<Int64>, _ version: FileVersion? = nil) async throws -> FilePieces {
     let queue = FileQueue("content")
@@ -115,7 +115,7 @@ private final class FilePieces: Sendable {
     return FilePieces(queue, file, present, range)
   }
 
-  /// Opens a file for a transport that reads it by itself, with the same checks.
+  /// Opens a file for a transport that reads the file itself, with the same checks.
   static func openSlice(_ path: String, _ range: Range<Int64>, _ version: FileVersion?) throws -> OpenSlice {
     let (file, present) = try opened(path)
     try check(present, range, version)
@@ -142,7 +142,7 @@ private final class FilePieces: Sendable {
     let (file, version, isLast) = (file, version, start + Int64(count) == end)
     let bytes: [UInt8]? = try await queue.run {
       let bytes = count > 0 ? try file.read(count, at: start) : []
-      // Before the last piece is sent, so that a changed file never arrives complete.
+      // Checks for changes before the last piece is sent, so that a changed file never arrives complete.
       guard isLast else { return bytes }
       return try FileVersion(of: file) == version ? bytes : nil
     }
@@ -153,7 +153,7 @@ private final class FilePieces: Sendable {
   }
 }
 
-/// The bytes of a range of content that can only be read from its start. Used by one reader.
+/// The bytes of a range of content that can only be read from its start. It has one reader.
 private final class CutPieces: Sendable {
   private enum State {
     case closed

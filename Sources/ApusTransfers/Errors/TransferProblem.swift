@@ -1,8 +1,8 @@
 extension TransferError {
-  /// The exact problem. Apps see its ``reason`` and its text.
+  /// The exact problem. Apps read its ``reason`` and its text.
   package enum Problem: Sendable, Hashable {
     /// The exchange failed: the connection was lost, a deadline passed, the call was cancelled or the server rejected
-    /// it. The error's code tells which.
+    /// it. The error's code states which.
     case interrupted
     /// The target exists, and the options do not permit to replace it.
     case fileExists
@@ -39,7 +39,7 @@ extension TransferError {
     case unusableRange
     /// The server sent more or fewer bytes than it had announced.
     case wrongLength
-    /// The server changed the file whenever the transfer continued.
+    /// The file on the server changed each time the transfer continued.
     case unstable
     /// The transport decoded the content, so its bytes are not those of the file on the server. Content with a coding
     /// that the transport does not decode is saved as it was sent.
@@ -59,23 +59,23 @@ extension TransferError {
     case contentTooLarge(limit: Int64)
     /// The server accepts no content of less than this number of bytes.
     case contentTooSmall(minimum: Int64)
-    /// The server created an upload without saying where.
+    /// The server created an upload without stating its URL.
     case noLocation
     /// The server stated an offset or a length that contradicts the upload.
     case unusableOffset
-    /// The server no longer has the upload. It may have received all content before.
+    /// The server no longer has the upload. It may have received all content earlier.
     case uploadGone
-    /// The server has all content, but its response, which the endpoint's value is read from, was lost.
+    /// The server has all content, but its response, from which the endpoint's value is read, was lost.
     case responseLost
     /// The endpoint of a stored transfer cannot be encoded or decoded, is too large, or is of a type that the queue's
     /// configuration does not declare.
     case unusableEndpoint
-    /// The queue has no transfer with this identifier: it is complete, cancelled, of another account or in another
-    /// process.
+    /// The queue has no transfer with this identifier: the transfer is complete, cancelled, of another account or in
+    /// another process.
     case unknownTransfer
     /// The queue of transfers was closed.
     case closed
-    /// The client has credentials, but the queue of transfers has no account to which its store could belong.
+    /// The client has credentials, but the queue of transfers has no account.
     case accountMissing
 
     /// The kind of reason.

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each transfer runs in a process of its own, because other tests allocate memory in this one.
+/// Each transfer runs in a separate process, because other tests allocate memory in this process.
 @Suite("The memory of a process that transfers 1 GB", .serialized)
 struct TransferMemoryTests {
   enum Way: String, CaseIterable, Sendable {
@@ -14,7 +14,7 @@ struct TransferMemoryTests {
   }
 
   private static let length = 1_000_000_000
-  /// In KiB. The address sanitizer keeps freed memory for a while.
+  /// The limit in KiB. None with the address sanitizer, which keeps freed memory for a while.
   private static let limit = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil ? 40 << 10 : Int.max
 
   @Test("A transfer of 1 GB takes at most 40 MiB of memory", arguments: Way.allCases)
@@ -28,7 +28,7 @@ struct TransferMemoryTests {
         let line = await process.line { _ in true }
         let grown = try #require(line.hasPrefix("grown ") ? Int(line.dropFirst("grown ".count)) : nil, "\(line)")
         #expect(grown <= Self.limit)
-        // Not a process that has transferred nothing.
+        // Proves that the process transferred the file.
         let sent = try #require(server.exchanges.first).request.contentLength
         switch way {
         case .download: #expect(try fileSize(bench.target) == Self.length)
@@ -39,7 +39,7 @@ struct TransferMemoryTests {
     }
   }
 
-  /// Makes a file that takes no space on the disk.
+  /// Creates a sparse file, which uses no disk space.
   private func makeFile(_ path: String) throws {
     try Data().write(to: URL(filePath: path))
     let file = try FileHandle(forWritingTo: URL(filePath: path))
