@@ -10,23 +10,23 @@ import Musl
 
 /// The reason why a store could not read or replace credentials. It contains no stored content.
 public struct CredentialsStoreError: LoggableError, Sendable, Hashable {
-  /// The kinds of reasons, by what an app can do about them. The description is more precise.
+  /// The kinds of reasons, by the app's possible reaction. The description is more precise.
   #if hasAttribute(nonexhaustive)
   @nonexhaustive
   #endif
   public enum Reason: Sendable, Hashable {
-    /// The system does not grant access at the moment: a system call failed, the disk is full, there is no such
-    /// keyring, a container does not permit keyrings, or the device has not been unlocked since it started.
+    /// The system does not grant access at the moment: a system call failed, the disk is full, the keyring does not
+    /// exist, a container does not permit keyrings, or the device has not been unlocked since it started.
     case unavailable
-    /// Other users could access the credentials: the file or its folder has too wide permissions or belongs to another
-    /// user, or the path leads to a symbolic link or something else that is not a file.
+    /// Other users could access the credentials: the permissions of the file or its folder are too wide, it belongs to
+    /// another user, or the path leads to a symbolic link or another object that is not a file.
     case insecure
-    /// The stored credentials cannot be used: the key is missing, malformed or another one, they are damaged, or a
-    /// later version or another program has written them. Restore the key, or remove them and sign in again.
+    /// The stored credentials cannot be used: the key is missing, malformed or wrong, the content is damaged, or a
+    /// later version or another program has written it. Restore the key, or remove the credentials and sign in again.
     case unreadable
     /// The credentials are too large to be stored.
     case tooLarge
-    /// The store was created with a name that no key can have, or with a key file whose path the credentials need.
+    /// The store was created with an invalid key name, or with a key file whose path is needed for the credentials.
     case misconfigured
   }
 
@@ -40,18 +40,18 @@ public struct CredentialsStoreError: LoggableError, Sendable, Hashable {
     case accessibleToOthers
     case fileTooLarge
     case unknownFormat
-    /// AES-GCM does not distinguish the two.
+    /// The key is wrong, or the file is damaged: AES-GCM does not distinguish these.
     case wrongKeyOrDamaged
     /// The file is sealed with a passphrase and a key file was passed, or the reverse.
     case keyKindMismatch
     case keyMissing
     case malformedKey
-    /// The key file has the path of the credentials file or of a file beside it.
+    /// The key file has the path of the credentials file or of a related file.
     case keyPathCollision
     /// The credentials are larger than the store can read.
     case tooLarge
     // Keyrings.
-    /// There is no such keyring, or the session has ended (`ENOKEY`, `EKEYREVOKED`).
+    /// The keyring does not exist, or the session has ended (`ENOKEY`, `EKEYREVOKED`).
     case noKeyring
     /// The process may not read or replace the key (`EACCES`).
     case notPermitted
@@ -68,11 +68,11 @@ public struct CredentialsStoreError: LoggableError, Sendable, Hashable {
   }
 
   let problem: Problem
-  /// The system's error number; `nil`: no system call failed.
+  /// The system's error number; `nil` if the failure is not that of a system call.
   let errno: Int32?
   /// The last component of a path, or the name of a key.
   private let name: String
-  /// The operation that failed, as a participle; the message of the Keychain.
+  /// The operation that failed, as a participle; for the Keychain, its message.
   private let step: String
 
   init(_ problem: Problem, _ name: String, step: String = "", errno: Int32? = nil) {
@@ -94,7 +94,7 @@ public struct CredentialsStoreError: LoggableError, Sendable, Hashable {
 }
 
 extension CredentialsStoreError {
-  /// The name of the file or key, what is wrong with it and what to do, for logs and in a call's error.
+  /// The name of the file or key, the problem and the remedy, for logs and in a call's error.
   public var description: String {
     switch problem {
     case .system: "\(name) cannot be \(step): \(errno.map { String(cString: strerror($0)) } ?? "no reason")"

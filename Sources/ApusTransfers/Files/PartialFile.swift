@@ -48,7 +48,7 @@ final class PartialFile: Sendable {
           if let file = try locked(opened, place, folder) { return file }
         } else {
           // A process may have died after the file was complete. The lock of a record is the incomplete file's.
-          let isLeft = { (name: String) in (try? folder.look(at: name)).map { $0 != .nothing } ?? false }
+          let isLeft = { (name: String) in (try? folder.kind(of: name)).map { $0 != .nothing } ?? false }
           guard ([place.recordName] + place.momentaryNames).contains(where: isLeft) else { return nil }
           guard let made = try folder.make(place.partialName), let file = try locked(made, place, folder) else {
             continue
@@ -83,7 +83,7 @@ final class PartialFile: Sendable {
       let place = try FilePath.checked(path)
       let folder = try Folder(place.folder)
       // Renaming changes neither the inode nor the modification time.
-      guard try folder.look(at: place.name) == .file,
+      guard try folder.kind(of: place.name) == .file,
         let file = try folder.existing(place.name, for: .reading, isPrivate: false),
         try FileVersion(of: file) == published
       else { return false }
@@ -114,7 +114,7 @@ final class PartialFile: Sendable {
   }
 
   private static func checkTarget(_ place: FilePath, in folder: Folder, replacing: Bool) throws {
-    switch try folder.look(at: place.name) {
+    switch try folder.kind(of: place.name) {
     case .nothing: break
     case .file: if !replacing { throw TransferError(.fileExists) }
     case .folder: throw TransferError(.isFolder)
@@ -239,7 +239,7 @@ extension Folder {
   func save(_ record: [UInt8]?, as name: String) throws {
     if let record {
       try replace(name, by: record)
-    } else if try look(at: name) != .nothing {
+    } else if try kind(of: name) != .nothing {
       remove(name)
       try sync()
     }

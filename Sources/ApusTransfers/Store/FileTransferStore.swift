@@ -118,7 +118,7 @@ extension Folder {
   /// Acquires the lock of a record, and removes the leftovers of a process that died while it wrote the record. Returns
   /// `nil` if another transfer has the lock.
   fileprivate func lockedRecord(_ name: String) throws(FileError) -> FileLock? {
-    let lock = try FileLock.takeIfFree(name + FileTransferStore.lockSuffix, in: self)
+    let lock = try FileLock.acquireIfFree(name + FileTransferStore.lockSuffix, in: self)
     if lock != nil { remove(Folder.draft(of: name + FileTransferStore.suffix)) }
     return lock
   }
@@ -126,7 +126,7 @@ extension Folder {
   /// Releases the lock of a record. Removes a lock file without a record, which would otherwise stay in the folder
   /// forever.
   fileprivate func unlockRecord(_ name: String, _ lock: FileLock) {
-    if (try? look(at: name + FileTransferStore.suffix)) == .nothing { remove(name + FileTransferStore.lockSuffix) }
+    if (try? kind(of: name + FileTransferStore.suffix)) == .nothing { remove(name + FileTransferStore.lockSuffix) }
     lock.release()
   }
 

@@ -7,8 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A record in memory, with the instant at which it was read.
-struct HeldRecord: Sendable {
+/// A cached record, with the instant at which it was read.
+struct CachedRecord: Sendable {
   let record: CredentialRecord
   private let remaining: Duration?
   private let arrival: MonotonicInstant
@@ -19,10 +19,10 @@ struct HeldRecord: Sendable {
     arrival = clocks.clock.now
   }
 
-  /// The record at this moment.
+  /// Returns the credentials with their present remaining lifetime.
   ///
-  /// The remaining lifetime is measured by both clocks, and the shorter one counts: setting the wall clock back does
-  /// not extend it.
+  /// The lifetime is measured by both clocks, and the shorter result is used, so setting the wall clock back does not
+  /// extend it.
   func stored(_ clocks: Clocks) -> StoredCredential {
     var left: Duration?
     if let remaining, let byWall = record.remaining(at: clocks.wall) {

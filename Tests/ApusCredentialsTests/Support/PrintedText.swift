@@ -1,7 +1,7 @@
 @_exported import TestSupport
 
-/// A text of something, and what it is.
-struct ShownText: Sendable {
+/// A text with the name of its source.
+struct PrintedText: Sendable {
   let name: String
   let text: String
 
@@ -11,7 +11,8 @@ struct ShownText: Sendable {
   }
 }
 
-/// The parameters of an `Authorization: Digest`, by name; none where it is another, or there is none.
+/// Returns the parameters of an `Authorization: Digest` field by name. Empty if the scheme differs or the field is
+/// missing.
 func digestParameters(_ authorization: String?) -> [String: String] {
   guard let authorization, authorization.hasPrefix("Digest ") else { return [:] }
   var parameters: [String: String] = [:]

@@ -7,28 +7,17 @@ import Testing
 
 @testable import ApusCredentials
 
-/// A time of day that tests set.
-final class Wall: Sendable {
-  private let seconds = Mutex(1_790_000_000.25)
-
-  var date: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
-
-  func turn(by change: Double) {
-    seconds.withLock { $0 += change }
-  }
-}
-
-/// A folder that is not there at first, and is removed when the test is over; the stores of credentials in it.
-struct Position: Sendable {
+/// A folder, removed after the test, with stores of credentials. The folder is missing at first.
+struct CredentialsFolder: Sendable {
   let folder: String
   let clock = ManualClock(.manual)
-  let wall = Wall()
+  let wall = ManualWallClock()
 
-  /// Runs a test in a folder of its own.
-  static func with(_ test: (Position) async throws -> Void) async throws {
+  /// Runs a test with a new folder.
+  static func with(_ test: (CredentialsFolder) async throws -> Void) async throws {
     let parent = FileManager.default.temporaryDirectory.path + "/apus-credentials-\(UUID())"
     defer { try? FileManager.default.removeItem(atPath: parent) }
-    try await test(Position(folder: parent + "/private"))
+    try await test(CredentialsFolder(folder: parent + "/private"))
   }
 
   private init(folder: String) {
@@ -39,19 +28,19 @@ struct Position: Sendable {
   var draft: String { file + ".new" }
   var keyFile: String { folder + "/key" }
 
-  /// A store, as another process would open it; time stands still for it.
+  /// Returns a store, as another process would open it. Its clock stands still.
   func store(
     key: CredentialsFileKey? = nil, reached: @escaping @Sendable (Folder.Step) throws -> Void = { _ in }
   ) -> FileCredentialsStore {
     let clocks = Clocks(clock: clock, date: { [wall] in wall.date })
-    let ways = FileCredentialsStore.Ways(clocks: clocks, rounds: 3, reached: reached)
-    return FileCredentialsStore(at: file, key: key ?? .file(keyFile), ways: ways)
+    let dependencies = FileCredentialsStore.Dependencies(clocks: clocks, rounds: 3, reached: reached)
+    return FileCredentialsStore(at: file, key: key ?? .file(keyFile), dependencies: dependencies)
   }
 
-  /// Waits between attempts at a lock, on the clock of the test.
+  /// Waits between attempts at a lock, by the clock of the test.
   var pause: FileLock.Pause { Clocks(clock: clock, date: { [wall] in wall.date }).pause }
 
-  /// A store for which time passes, so that it can wait for others.
+  /// Returns a store with a running clock, so that it can wait for other processes.
   func waitingStore() -> FileCredentialsStore {
     FileCredentialsStore(at: file, key: .file(keyFile))
   }
@@ -60,7 +49,7 @@ struct Position: Sendable {
     Array(try Data(contentsOf: URL(filePath: path ?? file)))
   }
 
-  /// Puts bytes into a file, for its owner alone.
+  /// Replaces a file by bytes that only the owner can access.
   func put(_ bytes: [UInt8], in path: String? = nil) throws {
     let path = path ?? file
     try? FileManager.default.removeItem(atPath: path)
@@ -71,14 +60,25 @@ struct Position: Sendable {
 
   func exists(_ path: String) -> Bool { FilePath(path).status != .nothing }
 
-  /// The permission bits.
+  /// Returns the permission bits of a file.
   static func mode(of path: String) -> UInt32 {
     var status = stat()
     return lstat(path, &status) == 0 ? UInt32(status.st_mode) & 0o777 : 0
   }
 }
 
-/// What was wrong with a file; `nil`: nothing. Any other error fails the test.
+/// A wall clock that tests set.
+final class ManualWallClock: Sendable {
+  private let seconds = Mutex(1_790_000_000.25)
+
+  var date: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
+
+  func advance(by change: Double) {
+    seconds.withLock { $0 += change }
+  }
+}
+
+/// Returns the problem with a file; `nil` if the call succeeds. Any other error fails the test.
 func reason(
   at location: SourceLocation = #_sourceLocation, _ call: () async throws -> Void
 ) async -> CredentialsStoreError.Problem? {
