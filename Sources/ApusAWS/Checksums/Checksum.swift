@@ -85,7 +85,7 @@ struct Checksum: Sendable {
     }
   }
 
-  /// The checksum in Base64, as fields have it.
+  /// The checksum in Base64, as in fields.
   var text: String { bytes.base64EncodedString() }
 
   private static func bytes(of value: some FixedWidthInteger) -> Data {

@@ -6,20 +6,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Credentials and the rules for them.
+/// Fetched credentials and the rules for their use.
 struct FetchedCredentials: Sendable, Equatable {
-  /// Their expiration is by the device's clock.
+  /// The credentials. Their expiration is a time of the device's clock.
   var credentials: AWSCredentials
-  /// Whether they are used beyond their expiration while no others can be fetched, because their service extends them
-  /// during its outages (static stability).
+  /// Whether expired credentials are used while no new ones can be fetched, because their service extends them during
+  /// its outages (static stability).
   var isStable = false
 }
 
-/// The reason why a provider gave no credentials.
+/// The reason why a provider returned no credentials.
 struct SourceFailure: LoggableError, Hashable {
-  /// A clause without secrets.
+  /// The reason as a clause without secrets.
   let reason: String
-  /// Whether the provider is configured, and should have given credentials.
+  /// Whether the provider is configured, and should have returned credentials.
   var isConfigured = true
 
   var description: String { reason }
@@ -27,13 +27,13 @@ struct SourceFailure: LoggableError, Hashable {
   static func absent(_ reason: String) -> SourceFailure { SourceFailure(reason: reason, isConfigured: false) }
 }
 
-/// The machine and the network, from the view of providers.
+/// The environment and the client that providers use.
 struct ProviderContext: Sendable {
   let environment: AWSEnvironment
   let transport: any Transport
   let runtime: Runtime
 
-  /// Reads a file with a secret; `nil` if there is none.
+  /// Reads a file with a secret. Returns `nil` if the file does not exist.
   func text(of path: String, maximumLength: Int = 64 << 10) throws(SourceFailure) -> String? {
     guard let path = environment.absolute(path) else {
       throw SourceFailure(reason: "\(path) is not an absolute path")
@@ -52,7 +52,7 @@ struct ProviderContext: Sendable {
 }
 
 extension AWSCredentials {
-  /// Creates credentials that a field can contain.
+  /// Creates credentials from values that fields can contain.
   static func checked(
     _ id: String?, _ secret: String?, token: String?, expiration: Date? = nil
   ) throws(SourceFailure) -> AWSCredentials {
@@ -68,7 +68,7 @@ extension AWSCredentials {
 }
 
 extension Date {
-  /// A time as services write it: ISO 8601, with or without fractions of a second.
+  /// Parses a service's time: ISO 8601, with or without fractions of a second.
   static func ofService(_ text: String) -> Date? {
     guard text.utf8.count <= 64 else { return nil }
     // An older notation of the SSO cache.

@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 extension ResponseMessage {
-  /// Reads the content of a response into memory if it may be that of a failure.
+  /// Reads the content of a response into memory if it may describe a failure.
   mutating func collect(for success: S3Route.Success, _ context: CallContext) async throws {
     guard content.bytes == nil, statusCode != 304 else { return }
     let isSuccess = (200..<300).contains(statusCode)
@@ -17,8 +17,8 @@ extension ResponseMessage {
     content = ResponseContent(try await content.collect(upTo: limit), trailers: content.trailers)
   }
 
-  /// Returns the response with the status of a failure if its status is one of success although its content is not the
-  /// result of the operation: an error of the server, a page of an intermediary, or nothing.
+  /// Returns the response with the status of a failure if its status is a success although its content is not the
+  /// result of the operation: an error of the server, a page of an intermediary, or no content.
   func withoutFalseSuccess(for success: S3Route.Success, _ context: CallContext) -> ResponseMessage {
     guard (200..<300).contains(statusCode), let status = failure(hiddenBehind: success) else { return self }
     context.record(

@@ -9,8 +9,8 @@ import Foundation
 #endif
 
 extension ResponseMessage {
-  /// Returns the response with content (body) that fails at its end if it does not have the checksum that the server
-  /// states for it. The checksum of an object with a content coding does not cover content that a transport has
+  /// Returns the response with content (body) whose end is an error if the content does not match the checksum that the
+  /// server states. The checksum of an object with a content coding does not cover content that a transport has
   /// decoded.
   ///
   /// - Throws: ``ApusCore/TransportError`` with the code `malformedResponse` if all content is in memory.
@@ -32,20 +32,20 @@ extension ResponseMessage {
 }
 
 extension TransportError {
-  /// The error for content that does not have the checksum that the server states.
+  /// The error of content that does not match the server's checksum.
   static let wrongChecksum = TransportError(
     .malformedResponse, requestState: .responded,
     detail: "the content does not have the checksum that the server states")
 }
 
-/// Arriving content whose checksum is compared at its end.
+/// Content whose checksum is compared when its end arrives.
 private final class VerifiedContent: ContentSource {
   private let content: ResponseContent
-  private let wanted: String
+  private let expected: String
   private let stream: Mutex<Checksum>
 
-  init(_ content: ResponseContent, _ algorithm: ChecksumAlgorithm, _ wanted: String) {
-    (self.content, self.wanted) = (content, wanted)
+  init(_ content: ResponseContent, _ algorithm: ChecksumAlgorithm, _ expected: String) {
+    (self.content, self.expected) = (content, expected)
     stream = Mutex(Checksum(algorithm))
   }
 
@@ -56,7 +56,7 @@ private final class VerifiedContent: ContentSource {
       stream.withLock { $0.update(piece) }
       return piece
     }
-    guard stream.withLock({ $0.text }) == wanted else { throw TransportError.wrongChecksum }
+    guard stream.withLock({ $0.text }) == expected else { throw TransportError.wrongChecksum }
     return nil
   }
 

@@ -13,7 +13,7 @@ struct RecordChange: Sendable {
   ///
   /// - Parameters:
   ///   - account: the name of the account. If the present credentials have the same account, the principal stays the
-  /// same.
+  ///     same.
   ///   - now: seconds since 1970.
   static func signIn(_ credential: Credential, account: String? = nil, at now: Double) -> RecordChange {
     RecordChange(changesPrincipal: true, createsStore: true) {

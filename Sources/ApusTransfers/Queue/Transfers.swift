@@ -288,8 +288,7 @@ public final class Transfers: Sendable {
     }
   }
 
-  /// Stops all transfers and releases the store for other queues. The next queue continues the transfers. Later
-  /// commands are refused.
+  /// Stops all transfers and releases the store; the next queue continues them. Later commands are refused.
   public func close() async {
     let transfers = state.withLock { state in
       state.isClosed = true
