@@ -1,13 +1,13 @@
 extension OAuthError {
-  /// A kind of failure. ``OAuthError/description`` names exactly what happened.
+  /// A kind of failure. ``OAuthError/description`` states the exact failure.
   public enum Code: Sendable, Hashable {
     /// The user, or the server, declined.
     case accessDenied
-    /// The code or the refresh token is invalid, expired, revoked or used: only a new sign-in helps.
+    /// The code or the refresh token is invalid, expired, revoked or already used: a new sign-in is required.
     case invalidGrant
-    /// The server does not accept the client, or not with this way to sign in.
+    /// The server does not accept the client, or its kind of sign-in.
     case invalidClient
-    /// A scope is unknown, or more than the user granted.
+    /// A scope is unknown, or exceeds the user's grant.
     case invalidScope
     /// The user must sign in, consent or choose an account, which the request forbade.
     case interactionRequired
@@ -21,11 +21,11 @@ extension OAuthError {
     case callFailed
     /// A response, a redirect or an ID token is malformed, or belongs to another server or another sign-in.
     case invalidResponse
-    /// The server cannot be used for this: it has no endpoint for it, or only one that is not https, or its metadata
-    /// contradict themselves.
+    /// The server does not support the operation: the endpoint is missing or not https, or the metadata contradicts
+    /// itself.
     case unsupported
-    /// The app's request cannot be made: the client's key is unusable, the authorization was used before, or there is
-    /// nothing to refresh or to revoke.
+    /// The app's request is not possible: the client's key is unusable, the authorization was already used, or the
+    /// token to refresh or revoke is missing.
     case invalidRequest
     /// The browser could not be opened, or its redirect could not be received.
     case browserFailed

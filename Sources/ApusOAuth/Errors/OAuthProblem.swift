@@ -1,5 +1,5 @@
 extension OAuthError {
-  /// The exact failure. The raw values of the server's failures are those of the registry of OAuth.
+  /// The exact failure. The raw values of the server's failures are those of the IANA registry of OAuth.
   package enum Problem: String, Sendable, Hashable, CaseIterable {
     // RFC 6749 §4.1.2.1 and §5.2.
 
@@ -7,17 +7,17 @@ extension OAuthError {
     case invalidRequest = "invalid_request"
     /// The client could not prove its identity.
     case invalidClient = "invalid_client"
-    /// The code or the refresh token is invalid, expired, revoked or used: only a new sign-in helps.
+    /// The code or the refresh token is invalid, expired, revoked or already used: a new sign-in is required.
     case invalidGrant = "invalid_grant"
     /// The client may not use this grant.
     case unauthorizedClient = "unauthorized_client"
     /// The server does not support the grant.
     case unsupportedGrantType = "unsupported_grant_type"
-    /// A scope is unknown, or more than the user granted.
+    /// A scope is unknown, or exceeds the user's grant.
     case invalidScope = "invalid_scope"
     /// The user, or the server, declined.
     case accessDenied = "access_denied"
-    /// The server supports no codes.
+    /// The server does not support authorization codes.
     case unsupportedResponseType = "unsupported_response_type"
     /// The server failed.
     case serverError = "server_error"
@@ -28,14 +28,14 @@ extension OAuthError {
 
     /// The user has not finished yet.
     case authorizationPending = "authorization_pending"
-    /// The client asks too often.
+    /// The client polls too often.
     case slowDown = "slow_down"
     /// The device code has expired.
     case expiredToken = "expired_token"
 
     // OpenID Connect Core §3.1.2.6.
 
-    /// The user must do something, which the request forbade.
+    /// The user must take a step that the request forbade.
     case interactionRequired = "interaction_required"
     /// The user must sign in, which the request forbade.
     case loginRequired = "login_required"
@@ -47,11 +47,11 @@ extension OAuthError {
     case invalidRequestURI = "invalid_request_uri"
     /// The request object is invalid.
     case invalidRequestObject = "invalid_request_object"
-    /// The server supports no request objects.
+    /// The server does not support request objects.
     case requestNotSupported = "request_not_supported"
-    /// The server supports no request URIs.
+    /// The server does not support request URIs.
     case requestURINotSupported = "request_uri_not_supported"
-    /// The server supports no registration in the request.
+    /// The server does not support registration in the request.
     case registrationNotSupported = "registration_not_supported"
 
     // RFC 6750 §3.1, RFC 7009 §2.2.1, RFC 9449 §5.
@@ -64,38 +64,39 @@ extension OAuthError {
     case unsupportedTokenType = "unsupported_token_type"
     /// The server rejected the proof of possession.
     case invalidDPoPProof = "invalid_dpop_proof"
-    /// The server keeps asking for another nonce in the proof of possession.
+    /// The server keeps requesting another nonce in the proof of possession.
     case useDPoPNonce = "use_dpop_nonce"
-    /// The server gave a code that no registry has, see ``OAuthError/serverCode``.
+    /// The server returned an unregistered code, see ``OAuthError/serverCode``.
     case unregistered
 
-    // Failures that are found on this side.
+    // Failures that the client detects.
 
     /// A call failed, see ``OAuthError/underlying``.
     case callFailed = "call_failed"
-    /// A response does not have the form that the standards require.
+    /// A response does not have the form that the RFCs require.
     case malformedResponse = "malformed_response"
     /// The server's metadata is incomplete or contradicts itself.
     case invalidMetadata = "invalid_metadata"
     /// A URL is neither https nor http on this machine.
     case insecureURL = "insecure_url"
-    /// The server has no endpoint for this.
+    /// The server has no endpoint for this operation.
     case missingEndpoint = "missing_endpoint"
-    /// A response comes from another server than the request was sent to: an attack, or a wrong issuer (RFC 9207).
+    /// A response comes from another server than the one to which the request was sent: an attack, or a wrong issuer
+    /// (RFC 9207).
     case issuerMismatch = "issuer_mismatch"
-    /// A redirect belongs to no request of this client: an attack, or an old browser window.
+    /// A redirect does not match a request of this client: an attack, or an old browser window.
     case stateMismatch = "state_mismatch"
-    /// The redirect went to another URL than the request named.
+    /// The redirect led to another URL than the request specified.
     case redirectMismatch = "redirect_mismatch"
     /// An ID token belongs to another sign-in.
     case nonceMismatch = "nonce_mismatch"
     /// An ID token is malformed, expired, for another client, or not signed by the server.
     case invalidIDToken = "invalid_id_token"
-    /// A key that the app has given cannot be used.
+    /// A key from the app cannot be used.
     case invalidKey = "invalid_key"
-    /// The authorization was used before.
+    /// The authorization was already used.
     case alreadyUsed = "already_used"
-    /// There is nothing to refresh or to revoke.
+    /// The token to refresh or revoke is missing.
     case missingToken = "missing_token"
     /// The browser could not be opened, or did not return a redirect.
     case browserFailed = "browser_failed"
@@ -106,14 +107,14 @@ extension OAuthError {
     /// The task was cancelled, or the user closed the browser.
     case cancelled
 
-    /// The failures that this side finds: a server's code of the same text has another meaning.
+    /// The failures that the client detects: a server's code with the same text has another meaning.
     private static let own: Set<Problem> = [
       .unregistered, .callFailed, .malformedResponse, .invalidMetadata, .insecureURL, .missingEndpoint,
       .issuerMismatch, .stateMismatch, .redirectMismatch, .nonceMismatch, .invalidIDToken, .invalidKey, .alreadyUsed,
       .missingToken, .browserFailed, .listenerFailed, .timedOut, .cancelled,
     ]
 
-    /// The failure that a server's code names.
+    /// Returns the failure with a server's code.
     init(registered text: String) {
       let problem = Problem(rawValue: text)
       self = problem.flatMap { Self.own.contains($0) ? nil : $0 } ?? .unregistered

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApusOAuth
 
-/// Keeps the texts of all events and of the calls that they belong to.
+/// Records the texts of all events and of their calls.
 private final class EventTexts: CallObserver {
   private let texts = Mutex<[String]>([])
   var all: [String] { texts.withLock { $0 } }
@@ -19,7 +19,7 @@ private final class EventTexts: CallObserver {
   }
 }
 
-@Suite("Secrets of a sign-in are in no text")
+@Suite("Texts of a sign-in contain no secrets")
 struct OAuthSecretsTests {
   private let issuer = FakeIssuer()
   private let events = EventTexts()
@@ -41,7 +41,7 @@ struct OAuthSecretsTests {
     return oauth
   }
 
-  /// What the requests and the tokens must not show.
+  /// The secrets that texts of the requests and the tokens must not contain.
   private func secrets(_ tokens: Tokens?) -> [String] {
     let sent = issuer.forms("/token").flatMap { form in
       ["code", "code_verifier", "client_secret", "client_assertion", "refresh_token", "device_code"]
@@ -61,7 +61,7 @@ struct OAuthSecretsTests {
     for secret in secrets(tokens) { #expect(!shown.contains(secret), "\(what) shows a secret") }
   }
 
-  @Test("No text of a sign-in, a refresh, a revocation and their events shows a secret", arguments: [false, true])
+  @Test("Texts of a sign-in, a refresh, a revocation and their events contain no secret", arguments: [false, true])
   func accepted(bindsTokens: Bool) async throws {
     var oauth = oauth
     oauth.bindsTokens = bindsTokens
@@ -80,7 +80,7 @@ struct OAuthSecretsTests {
     }
   }
 
-  @Test("No text of a sign-in on another device, or of a client without a user, shows a secret")
+  @Test("Texts of a sign-in on another device, or of a client without a user, contain no secret")
   func otherFlows() async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     var oauth = oauth
@@ -102,7 +102,7 @@ struct OAuthSecretsTests {
     #expect(!texts(of: oauth).contains("PRIVATE KEY"))
   }
 
-  @Test("No text of an ID token that is refused shows it")
+  @Test("Texts about a refused ID token do not contain it")
   func refusedIDToken() async throws {
     issuer.state.withLock { $0.claims["nonce"] = "sentinel-of-another" }
     let oauth = oauth
@@ -117,7 +117,7 @@ struct OAuthSecretsTests {
   }
 
   @Test(
-    "No text of an error shows a secret that the server repeats",
+    "Texts of an error do not contain a secret that the server repeats",
     arguments: [(400, "invalid_grant"), (401, "invalid_client"), (400, "other"), (503, ""), (200, "")])
   func rejected(status: Int, error: String) async throws {
     let oauth = oauth
@@ -127,7 +127,7 @@ struct OAuthSecretsTests {
     }()
     let repeated = secrets(grant.tokens).joined(separator: " ")
     issuer.state.withLock {
-      $0.answers = [
+      $0.replies = [
         (status, error.isEmpty ? repeated : "{\"error\":\"\(error)\",\"error_description\":\"\(repeated)\"}")
       ]
     }
