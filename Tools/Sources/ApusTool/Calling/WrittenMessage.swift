@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// The target and fields of a request as the user wrote them; repeated fields stay separate and in order.
 struct WrittenMessage: Sendable, Hashable {
-  /// The path and query; `nil` to keep those of the request.
+  /// The path and query; `nil` for those of the request.
   var target: String?
   var fields: [RawField]
   /// The origin for which the message was written; `nil` for any. Requests to other origins are not changed.

@@ -6,7 +6,7 @@ struct OutputError: Error, Sendable, Hashable, CustomStringConvertible {
   var place: String
   /// The system's error number.
   var number: Int32
-  /// The reason, as part of a sentence, where the system's text would mislead. `nil`: the system's text.
+  /// The reason, as part of a sentence, if the system's text would be misleading. `nil`: the system's text.
   var reason: String?
 
   /// Whether the reader closed the pipe.

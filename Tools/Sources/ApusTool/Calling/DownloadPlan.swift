@@ -21,12 +21,12 @@ struct DownloadPlan: Sendable {
   /// - Throws: ``InputError``
   func endpoint(_ connection: ConnectionPlan) throws(InputError) -> Request<Content> {
     var endpoint = try request.endpoint(connection)
-    // The library would ask for no coding.
+    // Otherwise the library would accept no coding.
     for field in codings { endpoint = endpoint.field(field.name, field.value) }
     return endpoint
   }
 
-  /// The fields that name the accepted content codings.
+  /// The fields that state the accepted content codings.
   fileprivate var codings: [RawField] { request.fields.filter { $0.name.lowercased() == "accept-encoding" } }
 }
 
@@ -36,7 +36,7 @@ struct Downloading: Sendable {
   let connection: ConnectionPlan
   let outputs: Outputs
 
-  /// Downloads the file. Prints its name if the server has suggested it.
+  /// Downloads the file. Prints its name if the server suggested it.
   func run() async -> ExitStatus {
     await outputs.run {
       let names = NameWatch()
@@ -52,7 +52,7 @@ struct Downloading: Sendable {
     let first = FileName.suggested(by: .init(status: .ok), url: "\(plan.request.url.origin)\(plan.request.url.target)")
     var path = try FreeName.path(first)
     try await download(to: path, with: client)
-    // A file that cannot be renamed is complete under its first name.
+    // A complete file that cannot be renamed stays under its first name.
     if let name = names.name, name != first { path = FreeName.rename(path, to: name) ?? path }
     let line = Data("\(path)\n".utf8)
     try await outputs.output.write(outputs.terminal.showsOutput ? TerminalText.harmless(line) : line)
@@ -74,12 +74,12 @@ struct Downloading: Sendable {
     }
     await drawn
     let file = try result.mapError { Ending(download: $0) }.get()
-    if plan.codings.isEmpty, let note = CodingNote.text(for: file.head) { await outputs.error.mention(note) }
+    if plan.codings.isEmpty, let note = CodingNote.text(for: file.head) { await outputs.error.writeMessage(note) }
   }
 }
 
 extension Ending {
-  /// Creates the ending for the error of a download, with the way to continue.
+  /// Creates the ending for the error of a download, including how to continue.
   init(download error: CallError) {
     self.init(error)
     guard let transfer = error.transfer else { return }
@@ -95,7 +95,7 @@ extension Ending {
     }
   }
 
-  /// - Parameter mayStartOver: whether the command may fail again where it continues.
+  /// - Parameter mayStartOver: whether the failure may repeat itself where the command continues.
   private static func kept(_ transfer: TransferError, mayStartOver: Bool = false) -> String {
     guard transfer.keptBytes > 0 else { return "" }
     let total = transfer.total.map { " of \($0)" } ?? ""
@@ -105,8 +105,8 @@ extension Ending {
 }
 
 extension Complaint {
-  /// Reduces the description of a transfer's failure, at the end of the details, to its cause: the rest names the ways
-  /// to continue of an app.
+  /// Reduces the description of a transfer's failure, at the end of the details, to its cause: the rest is advice for
+  /// apps.
   mutating func shorten(_ transfer: TransferError) {
     guard detail.hasSuffix(transfer.description) else { return }
     let first = detail.dropLast(transfer.description.count)

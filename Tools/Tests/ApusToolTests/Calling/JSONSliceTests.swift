@@ -23,7 +23,7 @@ struct JSONSliceTests {
   }
 
   @Test(
-    "A path of names and indices leads to a value",
+    "A path of names and indices selects a value",
     arguments: [
       ([], #"{"a":{"b":[1,{"c":"x"}],"b":[2,{"c":"y"}]},"\u0061b":3}"#), (["a", "b", "0"], "2"),
       (["a", "b", "1", "c"], #""y""#),
@@ -40,7 +40,7 @@ struct JSONSliceTests {
     #expect(throws: JSONError.self) { try slice(text) }
   }
 
-  @Test("Lines have the value of their slices, whatever the JSON is")
+  @Test("Lines have the same JSON value as their slices, whatever the JSON is")
   func fuzz() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<300 {

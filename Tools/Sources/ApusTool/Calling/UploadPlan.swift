@@ -15,7 +15,7 @@ struct UploadPlan: Sendable {
     case plain
     /// tus 1.0.0, with the algorithm of the checksum of each part; `nil` for none.
     case tus(UploadProtocol.Checksum?)
-    /// The IETF's draft "Resumable Uploads for HTTP".
+    /// The IETF draft "Resumable Uploads for HTTP".
     case ietf
   }
 
@@ -25,7 +25,7 @@ struct UploadPlan: Sendable {
   /// Whether an incomplete upload is discarded first.
   var restarts = false
 
-  /// Returns the request of a resumable upload. Its requests to other origins get none of its fields.
+  /// Returns the request of a resumable upload. None of its fields are sent to other origins.
   ///
   /// - Throws: ``InputError`` for a file that cannot be read, or not twice.
   func endpoint(_ connection: ConnectionPlan) throws(InputError) -> Request<Content> {
@@ -33,7 +33,7 @@ struct UploadPlan: Sendable {
     if case .file(let path, _) = request.content, try !InputFile.check(path) {
       throw InputError(place: path, reason: "only a regular file can be read again after an interruption")
     }
-    // Not the target and the fields as written: they would replace those of the further requests.
+    // Target and fields are not sent as written, because they would replace those of further requests.
     var endpoint = Request<Content>(
       method: request.method, path: .url("\(request.url.origin)\(request.url.target)"),
       content: try request.content.content(), mapping: .content)
@@ -41,7 +41,7 @@ struct UploadPlan: Sendable {
     return connection.applied(to: endpoint)
   }
 
-  /// Returns fields with the values of repeated names in one line, which means the same (RFC 9110 §5.3).
+  /// Returns fields with the values of repeated names joined, which is equivalent (RFC 9110 §5.3).
   private static func joined(_ fields: [RawField]) -> [RawField] {
     fields.reduce(into: []) { joined, field in
       guard let index = joined.firstIndex(where: { $0.name.lowercased() == field.name.lowercased() }) else {
@@ -52,7 +52,7 @@ struct UploadPlan: Sendable {
   }
 }
 
-/// The execution of `apus upload` with a protocol that continues interrupted uploads.
+/// The execution of `apus upload` with a protocol for resumable uploads.
 struct Uploading: Sendable {
   let plan: UploadPlan
   let connection: ConnectionPlan
@@ -80,8 +80,8 @@ struct Uploading: Sendable {
     }
   }
 
-  /// The protocol. `URLSession` does not show interim responses, without which content of the first request cannot be
-  /// continued.
+  /// The protocol. `URLSession` does not report interim responses, without which content of the first request cannot be
+  /// resumed.
   private var uploadProtocol: UploadProtocol {
     switch plan.style {
     case .tus(let checksum): .tus(checksum: checksum)
@@ -131,7 +131,7 @@ struct Uploading: Sendable {
 }
 
 extension UserFolder {
-  /// Returns the store of interrupted uploads, whose folder is created if it is missing.
+  /// Returns the store of interrupted uploads. Creates its folder if it is missing.
   static func transferStore(in environment: [String: String]) async throws -> FileTransferStore {
     guard let state = UserFolder.state.path(in: environment) else {
       throw Ending(.output, Complaint(sentence: "The state of uploads has no folder: HOME is not set."))
@@ -150,7 +150,7 @@ extension CredentialPlan {
 }
 
 extension Ending {
-  /// Creates the ending for the error of an upload, with the way to continue.
+  /// Creates the ending for the error of an upload, including how to continue.
   init(upload error: CallError) {
     self.init(error)
     guard let transfer = error.transfer else { return }
@@ -164,7 +164,7 @@ extension Ending {
       let total = transfer.total.map { " of \($0)" } ?? ""
       complaint?.sentence += " \(transfer.keptBytes)\(total) bytes are kept; the same command continues."
     } else if [.cancelled, .timeout, .connectionLost].contains(error.code) {
-      // The server may have more than it has said.
+      // The server may have more bytes than its responses have stated.
       complaint?.sentence += " The same command continues with what the server has."
     }
   }

@@ -7,7 +7,7 @@ struct ListPage: Sendable {
   var next: String?
 }
 
-// A collection, so that the library can end a list without end whose pages have no elements.
+// A collection, so that the library can end an infinite list whose pages have no elements.
 extension ListPage: RandomAccessCollection {
   var startIndex: Int { elements.startIndex }
   var endIndex: Int { elements.endIndex }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A value in a JSON text, which keeps its bytes: numbers, strings and the order of members stay as the server wrote
+/// A value in a JSON text, with its original bytes: numbers, strings and the order of members stay as the server wrote
 /// them.
 struct JSONSlice: Sendable {
   private let bytes: ArraySlice<UInt8>
@@ -35,7 +35,7 @@ struct JSONSlice: Sendable {
     return elements
   }
 
-  /// Returns the value at a path of member names and indices of arrays; `nil` without one.
+  /// Returns the value at a path of member names and array indices; `nil` if there is none.
   func at(_ path: some Sequence<String>) -> JSONSlice? {
     var place: JSONSlice? = self
     for key in path { place = place?.child(key) }

@@ -55,9 +55,9 @@ struct OAuthLogin: Sendable {
       try await output.writeToTheEnd(Data("\(text)\n".utf8))
       if !grant.missingScopes.isEmpty {
         let scopes = grant.missingScopes.joined(separator: " ")
-        await error.mention(Complaint(sentence: "The server has not granted these scopes: \(scopes)").text)
+        await error.writeMessage(Complaint(sentence: "The server has not granted these scopes: \(scopes)").text)
       }
-      if let trouble { await error.mention(Ending(trouble).remaining(of: plan.name)) }
+      if let trouble { await error.writeMessage(Ending(trouble).remaining(of: plan.name)) }
       return .accepted
     } catch {
       return await Ending(error).reported(on: self.error)
@@ -72,14 +72,14 @@ struct OAuthLogin: Sendable {
     return try await client.signInOnAnotherDevice(scopes: plan.scopes) { prompt in
       var text = "Open \(prompt.page) on any device and enter the code \(prompt.userCode)"
       if let page = prompt.completePage { text += ", or open \(page)" }
-      // A newline in them could begin a line that looks like one of the tool.
-      await error.mention(TerminalText.harmless(text + ".", keepsLines: false) + "\n")
+      // A newline in the text could begin a line that looks like a message of the tool.
+      await error.writeMessage(TerminalText.harmless(text + ".", keepsLines: false) + "\n")
     }
   }
 }
 
 extension IDToken {
-  /// The most readable name of the account, for people: an address, a user name or the server's id.
+  /// The most readable name of the account: an email address, a user name or the server's ID.
   var accountName: String? {
     [email, self["preferred_username"], name, subject].lazy.compactMap(\.self).first { Account.isName($0) }
   }

@@ -9,7 +9,7 @@ import Foundation
 
 /// The list of `apus pages`.
 struct PagesPlan: Sendable {
-  /// The way to the next page.
+  /// How the next page is found.
   enum Next: Sendable, Hashable {
     /// The field `Link` with the relation type `next`.
     case link
@@ -32,8 +32,7 @@ struct PagesPlan: Sendable {
   /// Whether the traces are printed.
   var showsTrace = false
 
-  /// Returns the pages. There is no limit of their number: a list that leads back to a page that it contained ends with
-  /// an error.
+  /// Returns the pages. Their number is not limited: a list that leads back to an earlier page ends with an error.
   ///
   /// - Throws: ``InputError``
   func pages(of client: Client, _ connection: ConnectionPlan) throws(InputError) -> PageSequence<ListPage> {
@@ -64,7 +63,7 @@ struct PagesPlan: Sendable {
       method: request.method, path: .url("\(url.origin)\(url.target)"), content: try request.content.content(),
       mapping: .content
     ).parsed(by: PageParser(items: items, next: path))
-    // The library sends only some of them to other origins. The setting keeps repeated fields apart.
+    // The library sends only some fields to other origins. The setting keeps repeated fields separate.
     endpoint.fields = request.fields
     return connection.applied(
       to: endpoint.setting(WrittenMessageKey.self, WrittenMessage(fields: request.fields, origin: url.origin)))

@@ -18,15 +18,15 @@ struct SendPlan: Sendable {
   var isRaw = false
   /// Whether the trace is printed at the end.
   var showsTrace = false
-  /// Whether the request accepts no content coding, so that the file has the bytes that the server has.
+  /// Whether the request accepts no content coding, so that the file has the server's bytes.
   private(set) var refusesCodings = false
 
-  /// Whether the user names the content codings that the request accepts.
+  /// Whether the user states the accepted content codings.
   var namesCodings: Bool {
     !refusesCodings && request.fields.contains { $0.name.lowercased() == "accept-encoding" }
   }
 
-  /// Refuses content codings, unless the user names those that the request accepts.
+  /// Refuses content codings, unless the user states the accepted ones.
   mutating func refuseCodings() {
     guard !namesCodings else { return }
     request.fields.append(RawField("Accept-Encoding", "identity"))
@@ -61,7 +61,7 @@ struct Sending: Sendable {
     }
     await watch.stopDrawing()
     let status = await ending.reported(on: error)
-    if plan.showsTrace, let trace = watch.trace { await error.mention(TerminalText.harmless("\(trace)\n")) }
+    if plan.showsTrace, let trace = watch.trace { await error.writeMessage(TerminalText.harmless("\(trace)\n")) }
     return status
   }
 
@@ -83,10 +83,10 @@ struct Sending: Sendable {
   private func send(_ watch: CallWatch) async throws -> Ending {
     let client = try await connection.client(for: plan.request.url, observers: [watch])
     let request = try plan.endpoint(connection)
-    // Before the request, which is useless when its response cannot be stored.
+    // Opened before the request, which is useless if its response cannot be stored.
     var file: OutputFile?
     if let path = plan.output { file = try await OutputFile.opened(path) }
-    defer { file?.giveUp() }
+    defer { file?.discard() }
     return try await client.withResponse(to: request) { response in
       try await take(&response, into: file, watch)
     }
@@ -114,10 +114,10 @@ struct Sending: Sendable {
     }
     let rest = display.finish()
     if !rest.isEmpty { try await writer.write(rest) }
-    try file?.keep()
+    try file?.commit()
     if !plan.namesCodings, let note = CodingNote.text(for: head, isFile: file != nil) {
       await watch.stopDrawing()
-      await error.mention(note)
+      await error.writeMessage(note)
     }
     return isAccepted ? Ending(.accepted) : Self.rejection(head)
   }

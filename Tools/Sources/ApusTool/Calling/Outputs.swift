@@ -17,8 +17,8 @@ struct Outputs: Sendable {
   func run(_ work: () async throws -> Void) async -> ExitStatus {
     do {
       try await work()
-      // Waits for the traces that were queued.
-      await error.mention("")
+      // Waits until the queued traces are written.
+      await error.writeMessage("")
       return .accepted
     } catch {
       return await (error as? Ending ?? Ending(error)).reported(on: self.error)
@@ -32,7 +32,7 @@ struct Outputs: Sendable {
 extension Ending: Error {
   /// Writes the error message to standard error. Returns the status.
   func reported(on error: DescriptorWriter) async -> ExitStatus {
-    await error.mention(complaint?.text ?? "")
+    await error.writeMessage(complaint?.text ?? "")
     return status
   }
 }
