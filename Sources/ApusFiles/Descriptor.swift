@@ -31,13 +31,13 @@ package final class Descriptor: Sendable {
 
   func status() throws(FileError) -> stat {
     var status = stat()
-    try systemCall("looked at", name) { fstat(number, &status) }
+    try systemCall("examined", name) { fstat(number, &status) }
     return status
   }
 
   package var identity: FileIdentity { get throws(FileError) { FileIdentity(try status()) } }
   package var size: Int64 { get throws(FileError) { Int64(try status().st_size) } }
-  /// The number of names that the file has.
+  /// The number of hard links of the file.
   package var linkCount: Int { get throws(FileError) { Int(try status().st_nlink) } }
 
   /// Refuses a file or folder of another kind or user.
@@ -83,14 +83,14 @@ package final class Descriptor: Sendable {
     try Self.read(number, name, into: buffer, at: offset)
   }
 
-  /// Reads some bytes of a file that another owner keeps open.
+  /// Reads some bytes of a file whose descriptor belongs to another owner.
   package static func read(
     _ number: Int32, _ name: String = "", into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(FileError) -> Int {
     try systemCall("read", name) { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads up to `count` bytes at an offset. Fewer only at the end of the file.
+  /// Reads up to `count` bytes at an offset. Returns fewer only at the end of the file.
   package func read(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
@@ -145,8 +145,8 @@ package final class Descriptor: Sendable {
 
   // MARK: Lock
 
-  /// Takes the lock of the file for this descriptor (`flock`), which excludes all other descriptors, in this and in any
-  /// other process. Returns whether it was free. The system releases the lock of a process that dies.
+  /// Acquires the lock of the file for this descriptor (`flock`), which excludes all other descriptors, in this and in
+  /// any other process. Returns whether the lock was free. The system releases the lock of a process that dies.
   package func lock() throws(FileError) -> Bool {
     do throws(FileError) {
       try systemCall("locked", name) { flock(number, LOCK_EX | LOCK_NB) }
@@ -157,8 +157,8 @@ package final class Descriptor: Sendable {
     }
   }
 
-  /// Releases the lock. Closing the file would not release it while a child process that is about to start has the
-  /// file open, too.
+  /// Releases the lock. Closing the file is not enough: a child process that is about to start may have inherited the
+  /// descriptor.
   package func unlock() {
     flock(number, LOCK_UN)
   }

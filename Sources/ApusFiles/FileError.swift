@@ -16,7 +16,7 @@ package struct FileError: Error, Hashable, Sendable {
     case notAFile
     /// The file belongs to another user.
     case foreignOwner
-    /// Other users can access it.
+    /// Other users can access the file or folder.
     case accessibleToOthers
     /// The file is larger than the limit.
     case tooLarge
@@ -32,7 +32,7 @@ package struct FileError: Error, Hashable, Sendable {
     (self.cause, self.operation, self.name) = (cause, operation, name)
   }
 
-  /// The error number of the system; `nil`: no system call failed.
+  /// The error number of the system; `nil` if the failure is not that of a system call.
   package var number: Int32? { if case .system(let number) = cause { number } else { nil } }
 }
 

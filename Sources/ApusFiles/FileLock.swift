@@ -8,19 +8,19 @@ import Musl
 
 /// A lock between tasks and processes (`flock`). The system releases the lock of a process that dies.
 ///
-/// If another program removes the lock file, waiters notice that when they get the lock, and then wait for the lock of
-/// the new file with that name; the holder does not notice. See ``FileLocks``.
+/// If another program removes the lock file, a waiting task notices this when it acquires the lock, and then waits for
+/// the lock of the new file with that name; the task that has the lock does not notice. See ``FileLocks``.
 package struct FileLock: Sendable {
   /// A function that waits between two attempts.
   package typealias Pause = @Sendable (Duration) async throws -> Void
 
   private let descriptor: Descriptor
 
-  /// Takes the lock if it is free.
+  /// Acquires the lock if it is free.
   ///
   /// - Returns: `nil` if another task or process has the lock.
-  package static func takeIfFree(_ name: String, in folder: Folder) throws(FileError) -> FileLock? {
-    // A few rounds at most: each one means that another process has just removed the file.
+  package static func acquireIfFree(_ name: String, in folder: Folder) throws(FileError) -> FileLock? {
+    // Another round is needed only if another process has just removed the file, so a few rounds suffice.
     for _ in 0..<16 {
       let opened = try folder.opened(name, isPrivate: false)
       guard try opened.lock() else { return nil }
@@ -36,38 +36,38 @@ package struct FileLock: Sendable {
   ///   - name: the name of the lock file.
   ///   - pause: waits between attempts: 5 ms, doubled each time, up to 100 ms.
   /// - Throws: ``FileError``; the error of `pause`.
-  package static func take(_ name: String, in folder: Folder, _ pause: Pause) async throws -> FileLock {
+  package static func acquire(_ name: String, in folder: Folder, _ pause: Pause) async throws -> FileLock {
     try await poll(pause, until: folder.opened(name, isPrivate: true)) { descriptor throws(FileError) in
-      guard try descriptor.lock() else { return .taken }
+      guard try descriptor.lock() else { return .busy }
       if try folder.has(descriptor, as: name) { return .free(FileLock(descriptor: descriptor)) }
       descriptor = try folder.opened(name, isPrivate: true)
-      return .again
+      return .retry
     }
   }
 
-  /// Waits for the lock of a folder; `nil`: the file system has no such locks.
-  package static func take(_ folder: Folder, _ pause: Pause) async throws -> FileLock? {
+  /// Waits for the lock of a folder. Returns `nil` if the file system has no such locks.
+  package static func acquire(_ folder: Folder, _ pause: Pause) async throws -> FileLock? {
     try await supported {
       try await poll(pause, until: folder.descriptor) { descriptor throws(FileError) in
-        try descriptor.lock() ? .free(FileLock(descriptor: descriptor)) : .taken
+        try descriptor.lock() ? .free(FileLock(descriptor: descriptor)) : .busy
       }
     }
   }
 
-  /// Waits for the lock of a private file that is replaced and not changed; `nil`: there is no file, or the file system
-  /// has no such locks.
+  /// Waits for the lock of a private file that is only ever replaced, never changed. Returns `nil` if the file does not
+  /// exist, or if the file system has no such locks.
   ///
-  /// - Throws: as ``take(_:in:_:)``.
-  package static func takeContent(_ name: String, in folder: Folder, _ pause: Pause) async throws -> FileLock? {
+  /// - Throws: the same errors as ``acquire(_:in:_:)``.
+  package static func acquireContent(_ name: String, in folder: Folder, _ pause: Pause) async throws -> FileLock? {
     let open = { () throws(FileError) in try folder.existing(name, for: .reading, isPrivate: true) }
     return try await supported {
       try await poll(pause, until: open()) { descriptor throws(FileError) in
         guard let opened = descriptor else { return .free(nil) }
         let isFree = try opened.lock()
-        if try folder.has(opened, as: name) { return isFree ? .free(FileLock(descriptor: opened)) : .taken }
-        // The file was replaced, perhaps while the holder of its lock goes on.
+        if try folder.has(opened, as: name) { return isFree ? .free(FileLock(descriptor: opened)) : .busy }
+        // The file was replaced, perhaps while the owner of its lock is still working.
         descriptor = try open()
-        return .again
+        return .retry
       }
     }
   }
@@ -87,9 +87,9 @@ package struct FileLock: Sendable {
   private enum Attempt<Value> {
     case free(Value)
     /// Another process has the lock.
-    case taken
-    /// The file was replaced, and another one is open now.
-    case again
+    case busy
+    /// The file was replaced, and the new file is open now.
+    case retry
   }
 
   private static func poll<State, Value>(
@@ -100,8 +100,8 @@ package struct FileLock: Sendable {
     while true {
       switch try attempt(&state) {
       case .free(let value): return value
-      case .again: continue
-      case .taken: break
+      case .retry: continue
+      case .busy: break
       }
       try await pause(delay)
       delay = min(delay * 2, .milliseconds(100))
@@ -114,14 +114,14 @@ package struct FileLock: Sendable {
   }
 }
 
-/// The locks of one operation. They are taken in order.
+/// The locks of one operation, acquired in order.
 ///
-/// Their files could be removed by another program while they are held, and created again by the next process. So each
-/// operation also locks what a removal cannot replace.
+/// Another program could remove a lock file while the lock is held, and the next process would create a new file and
+/// lock it. So each operation also locks a file or folder that a removal does not affect.
 package struct FileLocks: Sendable {
   private let held: [FileLock]
 
-  /// Takes a lock after another, which is released if that fails.
+  /// Acquires a second lock after the first, which is released if that fails.
   package init(_ first: FileLock, and next: () async throws -> FileLock?) async throws {
     do {
       held = [first] + [try await next()].compactMap { $0 }
@@ -131,11 +131,11 @@ package struct FileLocks: Sendable {
     }
   }
 
-  /// Takes the lock of a file and that of a folder.
-  package static func take(
+  /// Acquires the lock of a file and that of a folder.
+  package static func acquire(
     _ file: String, in folder: Folder, and other: Folder, _ pause: FileLock.Pause
   ) async throws -> FileLocks {
-    try await FileLocks(FileLock.take(file, in: folder, pause)) { try await FileLock.take(other, pause) }
+    try await FileLocks(FileLock.acquire(file, in: folder, pause)) { try await FileLock.acquire(other, pause) }
   }
 
   /// Releases the locks.

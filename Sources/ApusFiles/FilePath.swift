@@ -34,7 +34,7 @@ package struct FilePath: Sendable, Hashable {
   /// Whether the path can be that of a file: it does not end with a slash and contains no zero byte.
   package var isValid: Bool { !name.isEmpty && name != "." && name != ".." && !path.utf8.contains(0) }
 
-  /// Looks at the file with one system call.
+  /// Determines the status with one system call.
   package var status: Status {
     var status = stat()
     if lstat(path, &status) == 0 { return .file(FileIdentity(status)) }

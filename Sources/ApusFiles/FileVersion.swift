@@ -6,9 +6,9 @@ import Glibc
 import Musl
 #endif
 
-/// A file as it was at one moment: a changed or replaced file has another version.
+/// The state of a file at one moment: a changed or replaced file has another version.
 package struct FileVersion: Hashable, Sendable, Codable {
-  // The names are part of stored records.
+  // Do not rename these properties: they are part of stored records.
   package let size: Int64
   let inode: UInt64
   let modifiedSeconds: Int64
@@ -31,7 +31,7 @@ package struct FileVersion: Hashable, Sendable, Codable {
 
 /// The version of a file with its device, owner and permissions.
 ///
-/// It is meaningful while the file is held open, so that its inode number is not reused.
+/// It is meaningful only while the file is open, because the system may reuse the inode number afterwards.
 package struct FileIdentity: Hashable, Sendable {
   private let version: FileVersion
   private let device: UInt64

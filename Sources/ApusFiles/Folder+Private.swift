@@ -7,15 +7,15 @@ import Musl
 #endif
 
 extension Folder {
-  /// Refuses a folder of another user, and one that other users can list or write to.
+  /// Refuses a folder that belongs to another user, or that other users can list or write to.
   package func checkIsPrivate() throws(FileError) {
     try descriptor.check(S_IFDIR, isPrivate: true)
   }
 
-  /// Opens a folder, and creates it first with its missing parents if it is missing, with mode 700. When this returns,
-  /// new folders are on the disk.
+  /// Opens a folder. If the folder is missing, creates it and its missing parents with mode 700; when this returns, new
+  /// folders are on the disk.
   ///
-  /// The folder is not checked: see ``checkIsPrivate()``.
+  /// The permissions of an existing folder are not checked: see ``checkIsPrivate()``.
   package static func made(_ path: String) throws(FileError) -> Folder {
     if let folder = try existing(path) { return folder }
     try make(path)
@@ -23,7 +23,7 @@ extension Folder {
   }
 
   private static func make(_ path: String) throws(FileError) {
-    // With a slash at its end the path would be its own parent.
+    // With a slash at its end, the path would be the same as its parent's path.
     let path = path.utf8.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     let place = FilePath(path)
     do throws(FileError) {
@@ -39,19 +39,19 @@ extension Folder {
     do throws(FileError) {
       try systemCall("made", place.name) { mkdir(place.path, 0o700) }
     } catch {
-      // Another process was quicker.
+      // Another process has created the folder meanwhile.
       if error.number != EEXIST { throw error }
     }
     try syncParent(of: place)
   }
 
-  /// Flushes the parent folder; otherwise a new folder would not survive a power failure.
+  /// Flushes the parent folder. Otherwise a new folder would not survive a power failure.
   private static func syncParent(of place: FilePath) throws(FileError) {
     let parent: Folder
     do throws(FileError) {
       parent = try Folder(place.folder)
     } catch {
-      // A folder that cannot be read, or that a sandbox denies, can still be written to.
+      // A folder that cannot be read, or that a sandbox protects, may still be writable.
       if error.number == EACCES || error.number == EPERM { return }
       throw error
     }

@@ -1,5 +1,5 @@
 extension Folder {
-  /// The steps of a replacement, at which tests let it fail.
+  /// The steps of a replacement, at which tests inject failures.
   package enum Step: CaseIterable, Sendable {
     /// The new file exists, empty, beside the old one.
     case made
@@ -9,15 +9,15 @@ extension Folder {
     case replaced
   }
 
-  /// The name of a new file before the replacement. One name is enough, since there is one writer at a time.
+  /// The name of the new file before the replacement. One name suffices, because only one process writes at a time.
   package static func draft(of file: String) -> String { file + ".new" }
 
-  /// Replaces a file atomically: at any moment, either the old or the new file exists, complete. When this returns, the
-  /// new file is on the disk.
+  /// Replaces a file atomically: at any moment, the name belongs to the complete old file or the complete new file.
+  /// When this returns, the new file is on the disk.
   ///
-  /// The caller holds a lock, so an existing draft was left behind by a process that died.
+  /// The caller has a lock, so an existing draft was left behind by a process that died.
   ///
-  /// - Parameter reached: called at each step; an error ends the replacement there, as a failure of the disk would.
+  /// - Parameter reached: called at each step. An error ends the replacement at that step, like a failure of the disk.
   /// - Returns: the new file.
   /// - Throws: ``FileError``; the error of `reached`.
   @discardableResult

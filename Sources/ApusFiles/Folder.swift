@@ -8,8 +8,8 @@ import Musl
 
 /// An open folder. Its files are opened relative to its descriptor, so that replacing the folder has no effect.
 package struct Folder: Sendable {
-  /// A file with a name, determined without opening it.
-  package enum Look: Hashable {
+  /// The kind of the file with a name, determined without opening the file.
+  package enum Kind: Hashable {
     case nothing
     case file
     case folder
@@ -17,7 +17,7 @@ package struct Folder: Sendable {
     case special
   }
 
-  /// The ways to open a file.
+  /// The access with which a file is opened.
   package enum Access {
     case reading
     case writing
@@ -29,7 +29,7 @@ package struct Folder: Sendable {
     descriptor = try Descriptor(FilePath(path).name) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
   }
 
-  /// Opens a folder; `nil`: it does not exist.
+  /// Opens a folder. Returns `nil` if the folder does not exist.
   package static func existing(_ path: String) throws(FileError) -> Folder? {
     do throws(FileError) {
       return try Folder(path)
@@ -41,10 +41,10 @@ package struct Folder: Sendable {
 
   // MARK: Files
 
-  package func look(at file: String) throws(FileError) -> Look {
+  package func kind(of file: String) throws(FileError) -> Kind {
     var status = stat()
     do throws(FileError) {
-      try systemCall("looked at", file) { fstatat(descriptor.number, file, &status, AT_SYMLINK_NOFOLLOW) }
+      try systemCall("examined", file) { fstatat(descriptor.number, file, &status, AT_SYMLINK_NOFOLLOW) }
     } catch {
       guard error.number == ENOENT else { throw error }
       return .nothing
@@ -56,7 +56,7 @@ package struct Folder: Sendable {
     }
   }
 
-  /// Opens a file of this user; `nil`: it does not exist.
+  /// Opens a file of this user. Returns `nil` if the file does not exist.
   ///
   /// - Parameter isPrivate: whether a file that other users can access is refused.
   /// - Throws: ``FileError``, also for a link, a special file and a file of another user.
@@ -69,7 +69,7 @@ package struct Folder: Sendable {
     } catch {
       switch error.number {
       case ENOENT: return nil
-      // A link, or a folder.
+      // The file is a link or a folder.
       case ELOOP, EISDIR: throw FileError(.notAFile, "opened", file)
       default: throw error
       }
@@ -78,9 +78,10 @@ package struct Folder: Sendable {
     return opened
   }
 
-  /// Creates a file for reading and writing; `nil`: it exists.
+  /// Creates a file for reading and writing. Returns `nil` if the file exists.
   ///
-  /// - Parameter mode: the permissions, from which the process's umask may remove some. Default: for its owner only.
+  /// - Parameter mode: the permissions, from which the process's umask may remove some. Default: only the owner has
+  ///   access.
   package func make(_ file: String, mode: UInt32 = 0o600) throws(FileError) -> Descriptor? {
     do throws(FileError) {
       let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -91,11 +92,12 @@ package struct Folder: Sendable {
     }
   }
 
-  /// Opens a file of this user for writing, and creates it for its owner only if it is missing.
+  /// Opens a file of this user for writing. If the file is missing, creates it with access for its owner only.
   ///
-  /// - Throws: the same errors as ``existing(_:for:isPrivate:)``; `EAGAIN` if others keep creating and removing it.
+  /// - Throws: the same errors as ``existing(_:for:isPrivate:)``; `EAGAIN` if other processes keep creating and
+  ///   removing it.
   package func opened(_ file: String, isPrivate: Bool) throws(FileError) -> Descriptor {
-    // A few rounds at most: each one means that another process has just created or removed the file.
+    // Another round is needed only if another process has just created or removed the file, so a few rounds suffice.
     for _ in 0..<16 {
       if let existing = try existing(file, for: .writing, isPrivate: isPrivate) { return existing }
       guard let made = try make(file) else { continue }
@@ -113,7 +115,7 @@ package struct Folder: Sendable {
   ) throws -> Descriptor {
     guard let made = try make(file) else { throw FileError(.system(EEXIST), "opened", file) }
     do {
-      // The process's umask may have removed bits, and the folder's default permissions may have added some.
+      // The process's umask may have removed permissions, and the folder's default permissions may have added some.
       try made.setMode(0o600)
       try reached()
       try made.write(bytes)
@@ -125,7 +127,7 @@ package struct Folder: Sendable {
     return made
   }
 
-  /// Whether an open file still has its name: it may have been removed and created again.
+  /// Whether an open file still has its name. The file may have been removed, and another file created with the name.
   package func has(_ opened: Descriptor, as file: String) throws(FileError) -> Bool {
     let status = try opened.status()
     var named = stat()
@@ -149,15 +151,15 @@ package struct Folder: Sendable {
     try systemCall("replaced", other) { renameat(descriptor.number, file, descriptor.number, other) }
   }
 
-  /// Renames a file atomically, unless a file has the new name. Returns whether the name was free.
+  /// Renames a file atomically, unless the new name is taken. Returns whether the name was free.
   package func renameExclusively(_ file: String, to other: String) throws(FileError) -> Bool {
     do throws(FileError) {
       guard try link(file, as: other) else { return false }
       remove(file)
     } catch {
       guard [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(error.number) else { throw error }
-      // The file system has no hard links. Between the two calls another program may create the file.
-      guard try look(at: other) == .nothing else { return false }
+      // The file system has no hard links. Another program may create the file between the two calls.
+      guard try kind(of: other) == .nothing else { return false }
       try rename(file, to: other)
     }
     return true
@@ -192,7 +194,7 @@ package struct Folder: Sendable {
 
   // MARK: The folder
 
-  /// Whether two folders are the same, also if they were opened by different paths.
+  /// Whether two folders are the same, even if they were opened by different paths.
   package func isSame(as other: Folder) throws(FileError) -> Bool {
     let (mine, theirs) = (try descriptor.status(), try other.descriptor.status())
     return mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino
@@ -200,7 +202,7 @@ package struct Folder: Sendable {
 
   /// The permissions that the process's umask, or the folder, gives to new files.
   ///
-  /// Reading the umask would change it for a moment for all threads, so a file is created.
+  /// Creates a probe file, because reading the umask would briefly change it for all threads.
   package func newFileMode(probe: String) throws(FileError) -> UInt32 {
     remove(probe)
     guard let made = try make(probe, mode: 0o666) else { return 0o600 }
@@ -221,7 +223,7 @@ package struct Folder: Sendable {
     try descriptor.sync()
   }
 
-  /// Flushes new and renamed files to the disk, except on a read-only file system, which has none.
+  /// Flushes new and renamed files to the disk, unless the file system is read-only.
   package func syncIfWritable() throws(FileError) {
     do throws(FileError) {
       try sync()

@@ -8,90 +8,89 @@ import Synchronization
 /// A process that shares a credentials file with a test, which controls it line by line.
 ///
 ///     CredentialsWorker call FILE KEY URL         makes one call
-///     CredentialsWorker call-slowly FILE KEY URL  the same; before it keeps new tokens it says `asked` and waits
-///     CredentialsWorker call-together FILE KEY URL  the same as `call`; it says `asks` before it asks for new tokens,
-///                                                 and `waits` when it waits for another process first
-///     CredentialsWorker hold FILE KEY             takes the lease, says `held` and waits
-///     CredentialsWorker keep FILE KEY             keeps one token
-///     CredentialsWorker keep-on FILE KEY          keeps one token after the other, and says the number of each
-///
-/// "Waits" means that it waits for a line.
+///     CredentialsWorker call-slowly FILE KEY URL  makes one call; after a refresh, prints `refreshed` and waits for a
+///                                                 line before it stores the new tokens
+///     CredentialsWorker call-together FILE KEY URL  makes one call; prints `refreshing` before a refresh, or `waits`
+///                                                 if it must wait for another process first
+///     CredentialsWorker lock FILE KEY             acquires the lease, prints `locked` and waits for a line
+///     CredentialsWorker store FILE KEY            stores one token
+///     CredentialsWorker store-many FILE KEY       stores one token after the other, and prints the number of each
 @main
 struct CredentialsWorker {
-  private let source: FileCredentialsStore
+  private let store: FileCredentialsStore
   private let verb: String
 
   static func main() async {
     let arguments = CommandLine.arguments
-    guard arguments.count > 3 else { return say("which file, and which key?") }
-    let clock: any MonotonicClock = arguments[1] == "call-together" ? TellingClock() : SystemClock()
+    guard arguments.count > 3 else { return printLine("which file, and which key?") }
+    let clock: any MonotonicClock = arguments[1] == "call-together" ? ReportingClock() : SystemClock()
     let worker = CredentialsWorker(
-      source: FileCredentialsStore(at: arguments[2], key: .file(arguments[3]), clock: clock), verb: arguments[1])
+      store: FileCredentialsStore(at: arguments[2], key: .file(arguments[3]), clock: clock), verb: arguments[1])
     do {
       try await worker.work(baseURL: arguments.count > 4 ? arguments[4] : "http://127.0.0.1")
     } catch {
-      say("error \(error)")
+      printLine("error \(error)")
     }
   }
 
   private func work(baseURL: String) async throws {
     switch verb {
     case "call", "call-slowly", "call-together": try await call(baseURL)
-    case "hold":
-      try await source.withLock {
-        Self.say("held")
+    case "lock":
+      try await store.withLock {
+        Self.printLine("locked")
         _ = readLine()
       }
-    case "keep": try await source.set(.token("0"))
-    case "keep-on":
+    case "store": try await store.set(.token("0"))
+    case "store-many":
       for number in 1...100_000 {
-        try await source.set(.token(Secret("token-\(number)")))
-        Self.say("\(number)")
+        try await store.set(.token(Secret("token-\(number)")))
+        Self.printLine("\(number)")
       }
-    default: Self.say("what is \(verb)?")
+    default: Self.printLine("what is \(verb)?")
     }
   }
 
   private func call(_ baseURL: String) async throws {
-    let (isSlow, isTelling) = (verb == "call-slowly", verb == "call-together")
+    let (isSlow, reportsRefresh) = (verb == "call-slowly", verb == "call-together")
     let url = try BaseURL(baseURL)
     let client = Client(baseURL: url, transport: NIOTransport()) {
-      // Another process may hold the lease for long, and a test a response.
+      // Another process may have the lease for long, and a test may delay a response.
       $0.attemptTimeout = nil
-      $0.authentication = .bearer(source) { refresh in
-        if isTelling { Self.say("asks") }
+      $0.authentication = .bearer(store) { refresh in
+        if reportsRefresh { Self.printLine("refreshing") }
         let tokens = try await refresh.send(.newTokens(for: refresh.token))
         if isSlow {
-          Self.say("asked")
+          Self.printLine("refreshed")
           _ = readLine()
         }
         return tokens
       }
     }
-    Self.say("ready")
-    let answer = try await client.send(Request<String>.get("/me"))
-    Self.say("answer \(answer)")
+    Self.printLine("ready")
+    let response = try await client.send(Request<String>.get("/me"))
+    Self.printLine("response \(response)")
   }
 
-  /// Unbuffered, unlike `print`: the test waits for each line.
-  fileprivate static func say(_ line: String) {
+  /// Prints a line without buffering, unlike `print`, because the test waits for each line.
+  fileprivate static func printLine(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
 }
 
 /// A clock that reports its first sleep, which happens only while another process holds a lock.
-private final class TellingClock: MonotonicClock {
+private final class ReportingClock: MonotonicClock {
   private let clock = SystemClock()
-  private let hasSaid = Mutex(false)
+  private let hasReported = Mutex(false)
 
   var now: MonotonicInstant { clock.now }
 
   func sleep(until instant: MonotonicInstant) async throws {
-    let isFirst = hasSaid.withLock { hasSaid in
-      defer { hasSaid = true }
-      return !hasSaid
+    let isFirst = hasReported.withLock { hasReported in
+      defer { hasReported = true }
+      return !hasReported
     }
-    if isFirst { CredentialsWorker.say("waits") }
+    if isFirst { CredentialsWorker.printLine("waits") }
     try await clock.sleep(until: instant)
   }
 }

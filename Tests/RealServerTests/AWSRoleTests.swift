@@ -6,12 +6,12 @@ import Testing
 
 @testable import ApusAWS
 
-/// Roles that the credentials chain assumes at moto's token service, and their use at its S3.
+/// Roles that the credentials chain assumes at moto's token service, and their use at moto's S3.
 @Suite("AWS roles at an independent token service", .needs(.moto))
 struct AWSRoleTests {
   private static let role = "arn:aws:iam::123456789012:role/"
 
-  /// A machine with a profile `base`, which has the keys of the user, and profiles that assume roles with them.
+  /// An environment with a profile `base`, which has the user's keys, and profiles that assume roles with them.
   private func environment(_ url: String, secret: String = "testing") -> AWSEnvironment {
     var environment = AWSEnvironment(
       variables: ["AWS_ENDPOINT_URL_STS": url, "AWS_REGION": "us-east-1"], home: "/home/x")
@@ -44,7 +44,7 @@ struct AWSRoleTests {
     return environment
   }
 
-  /// Runs `body` with a bucket that has the object `a`, and the credentials of a machine.
+  /// Runs `body` with a bucket that contains the object `a`, and with the credentials of a machine.
   private func withChain(
     profile: String? = nil, variables: [String: String] = [:], secret: String = "testing",
     _ body: (S3Bucket, AWSCredentialsChain) async throws -> Void
@@ -64,7 +64,8 @@ struct AWSRoleTests {
     }
   }
 
-  @Test("A profile assumes its role, and the role's policy decides", arguments: ["reader", "writer"])
+  @Test(
+    "A profile assumes its role, and the role's policy determines the permissions", arguments: ["reader", "writer"])
   func profile(name: String) async throws {
     try await withChain(profile: name) { bucket, chain in
       #expect(try await bucket.get("a").data == Data("film".utf8))
@@ -104,7 +105,7 @@ struct AWSRoleTests {
     try await withChain(profile: "reader", secret: "wrong") { bucket, _ in
       let error = await failure { try await bucket.get("a") }
       let reason = (error?.underlying as? AWSCredentialsError)?.failures.last?.reason
-      // moto puts the code elsewhere in the document than AWS.
+      // moto writes the code to another place in the document than AWS.
       #expect(
         reason?.hasPrefix("profile reader: AssumeRole was rejected with the status 403, code ") == true,
         "\(String(describing: error))")

@@ -2,7 +2,7 @@
 import Apus
 import Synchronization
 
-/// Records the `Authorization` of each message just before it is sent. Keeps cookies if it is told to.
+/// Records the `Authorization` of each message just before it is sent. Optionally stores cookies.
 final class DigestWatcher: Middleware {
   private struct State {
     var shown: [[String: String]] = []
@@ -16,7 +16,7 @@ final class DigestWatcher: Middleware {
     self.keepsCookies = keepsCookies
   }
 
-  /// The parameters of each message's `Authorization`, in order; empty without a digest.
+  /// The parameters of each message's `Authorization`, in order; empty if the message has no digest.
   var shown: [[String: String]] { state.withLock { $0.shown } }
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {

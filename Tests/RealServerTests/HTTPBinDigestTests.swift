@@ -6,7 +6,8 @@ import Testing
 
 /// Digest authentication against an independent server.
 ///
-/// It accepts neither content nor query where it asks for a digest, and recognizes stale nonces by cookies.
+/// The server accepts neither content nor query on pages with digest authentication, and recognizes stale nonces by
+/// cookies.
 @Suite("httpbin: digest", .needs(.httpbin))
 struct HTTPBinDigestTests {
   private var ada: MemoryCredentialsStore { MemoryCredentialsStore(.password(user: "ada", "right")) }
@@ -16,7 +17,7 @@ struct HTTPBinDigestTests {
   }
 
   @Test(
-    "The right password is accepted after one challenge, then sent preemptively, whatever the server requires",
+    "The right password is accepted after one challenge, then sent preemptively, for each quality of protection",
     arguments: Wire.allCases,
     [
       "auth/ada/right", "auth/ada/right/MD5", "auth/ada/right/SHA-256", "auth/ada/right/MD5/never",
@@ -54,7 +55,8 @@ struct HTTPBinDigestTests {
     }
   }
 
-  @Test("A wrong password is rejected after one attempt, with one event each time", arguments: Wire.allCases)
+  @Test(
+    "A wrong password is rejected after one attempt, and the app is notified once each time", arguments: Wire.allCases)
   func wrong(wire: Wire) async throws {
     let httpbin = try await RealServer.httpbin.value
     let events = Mutex<[SessionEnd]>([])
@@ -95,7 +97,7 @@ struct HTTPBinDigestTests {
     }
   }
 
-  @Test("A stale nonce is replaced by the new one, and the caller does not notice")
+  @Test("A stale nonce is replaced by a new nonce, and the call succeeds")
   func stale() async throws {
     let httpbin = try await RealServer.httpbin.value
     let watcher = DigestWatcher(keepsCookies: true)
@@ -120,7 +122,7 @@ struct HTTPBinDigestTests {
     #expect(Set(nonces).count == 4)
   }
 
-  @Test("A server to which every nonce is stale is not asked for ever")
+  @Test("A server that declares every nonce stale receives a bounded number of requests")
   func alwaysStale() async throws {
     let httpbin = try await RealServer.httpbin.value
     try await withConfigured(try httpbin.url()) {
@@ -157,7 +159,7 @@ struct HTTPBinDigestTests {
     #expect(Set(shown.map { [$0["nonce"], $0["nc"]] }).count == shown.count)
   }
 
-  @Test("Of several schemes the server's challenge decides", arguments: Wire.allCases)
+  @Test("If the client has several schemes, the server's challenge determines the scheme", arguments: Wire.allCases)
   func chosen(wire: Wire) async throws {
     let httpbin = try await RealServer.httpbin.value
     try await withConfigured(try httpbin.url(), over: wire) {
@@ -169,7 +171,7 @@ struct HTTPBinDigestTests {
         let response = try await client.response(to: message(.get, RequestPath(stringLiteral: place)))
         #expect(response.head.status == .ok, "\(place)")
       }
-      // It asks for MD5, after SHA-256 was used.
+      // The server requests MD5, although SHA-256 was used before.
       do throws(CallError) {
         _ = try await client.response(to: message(.get, "/digest-auth/auth/ada/right"))
         Issue.record("a weaker digest was answered")

@@ -47,14 +47,14 @@ struct HTTPBinTests {
     #expect(try await json(message(.get, "/deflate"), over: wire)["deflated"] == .bool(true))
   }
 
-  @Test("A coding that was not offered is passed on unchanged, with its name")
+  @Test("A coding that the client did not offer is passed on unchanged, with its name")
   func unknownCoding() async throws {
     let response = try await call(message(.get, "/brotli"), over: .nio)
     #expect(response.field("Content-Encoding") == "br")
     #expect(response.value.data.first != UInt8(ascii: "{"))
   }
 
-  @Test("What is sent in a format comes back in that format", arguments: Wire.allCases)
+  @Test("Content in a format is echoed in that format", arguments: Wire.allCases)
   func formats(wire: Wire) async throws {
     let value: JSONValue = .object([
       "name": .string("Ada €"), "age": .number(36), "tags": .array([.bool(true), .null]),
@@ -77,7 +77,7 @@ struct HTTPBinTests {
     #expect(echo["data"] == .string((0..<100).map { "piece \($0);" }.joined()))
   }
 
-  @Test("Content that arrives bit by bit can be read as it arrives", arguments: Wire.allCases)
+  @Test("Content can be read while it arrives slowly", arguments: Wire.allCases)
   func streams(wire: Wire) async throws {
     let httpbin = try await RealServer.httpbin.value
     try await withClient(try httpbin.url(), over: wire) { client in
@@ -88,7 +88,7 @@ struct HTTPBinTests {
       }
       let ids = try lines.map { try JSONDecoder().decode(JSONValue.self, from: Data($0))["id"]?.number?.int }
       #expect(ids == Array(0..<50))
-      // A byte each second: the first one arrives long before the last.
+      // The server sends a byte each second, so the first one arrives long before the last one.
       let (dripped, pieces, time) = try await client.withResponse(
         to: message(.get, "/drip?numbytes=10&duration=10&delay=0")
       ) { response in
@@ -111,7 +111,7 @@ struct HTTPBinTests {
     }
   }
 
-  @Test("Credentials are sent in the scheme that the server asks for", arguments: Wire.allCases)
+  @Test("Credentials are sent in the scheme of the server's challenge", arguments: Wire.allCases)
   func credentials(wire: Wire) async throws {
     let httpbin = try await RealServer.httpbin.value
     for (password, status) in [("right", 200), ("wrong", 401)] {
@@ -144,7 +144,7 @@ struct HTTPBinTests {
     }
   }
 
-  @Test("Redirects are responses, and cookies are not kept", arguments: Wire.allCases)
+  @Test("Redirects are returned as responses, and cookies are not stored", arguments: Wire.allCases)
   func redirectsAndCookies(wire: Wire) async throws {
     let httpbin = try await RealServer.httpbin.value
     try await withClient(try httpbin.url(), over: wire) { client in
@@ -160,7 +160,7 @@ struct HTTPBinTests {
     }
   }
 
-  @Test("Parts and validators", arguments: Wire.allCases)
+  @Test("Ranges and validators are supported", arguments: Wire.allCases)
   func conditions(wire: Wire) async throws {
     let part = try await call(message(.get, "/range/100").field("Range", "bytes=26-51"), over: wire)
     #expect(part.head.status.code == 206)
@@ -171,7 +171,7 @@ struct HTTPBinTests {
     #expect(image.value.data.starts(with: [0x89, 0x50, 0x4E, 0x47]))
   }
 
-  @Test("Many concurrent calls all get responses", arguments: Wire.allCases)
+  @Test("Many concurrent calls all receive responses", arguments: Wire.allCases)
   func atOnce(wire: Wire) async throws {
     let httpbin = try await RealServer.httpbin.value
     try await withClient(try httpbin.url(), over: wire) { client in

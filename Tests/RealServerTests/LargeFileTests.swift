@@ -5,10 +5,11 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Content larger than the memory it may use. One test after another, so that each measures its own.
+/// Content larger than the permitted memory. The tests run one after another, so that each measures only its own
+/// memory.
 @Suite("nginx: large files", .needs(.nginx), .serialized)
 struct LargeFileTests {
-  /// More than reading needs, much less than the file. The address sanitizer keeps freed memory for a while.
+  /// More than reading needs, but much less than the file. The address sanitizer keeps freed memory for a while.
   private static let memory = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil ? 128 << 20 : Int.max
 
   /// Reads the large file. Returns its hash, and the growth of the process's memory meanwhile.
@@ -26,7 +27,7 @@ struct LargeFileTests {
     }
   }
 
-  @Test("256 MiB are read completely, in little memory", arguments: ["plain", "tls13"])
+  @Test("256 MiB are read completely, with little memory", arguments: ["plain", "tls13"])
   func download(port: String) async throws {
     let nginx = try await RealServer.nginx.value
     let authority = try nginx.file("ca.pem")
@@ -35,7 +36,7 @@ struct LargeFileTests {
       $0.trust.additionalTrustRoots = [authority]
     } body: { client in
       var growths: [Int] = []
-      // Other tests run in this process and allocate memory once.
+      // Other tests in this process may allocate memory during a round, so the measurement is repeated.
       repeat {
         let (checksum, growth) = try await read(by: client, length: nginx.big.length)
         #expect(checksum.length == nginx.big.length)
@@ -46,7 +47,7 @@ struct LargeFileTests {
     }
   }
 
-  @Test("The end of a large file can be requested alone")
+  @Test("The end of a large file can be requested separately")
   func end() async throws {
     let nginx = try await RealServer.nginx.value
     try await withClient(try nginx.url()) { client in

@@ -5,7 +5,7 @@ import Crypto
 import Foundation
 import Testing
 
-/// Lists as real servers page them: datasette with absolute links, docker-registry with relative ones.
+/// Lists on real servers: datasette uses absolute links, docker-registry relative links.
 @Suite("Pages of real servers")
 struct ListTests {
   private struct Film: Decodable, Sendable, Equatable {
@@ -115,7 +115,7 @@ struct RegistryTests {
     .url(try #require(response.field("Location")), relativeTo: response.url)
   }
 
-  /// Uploads a blob in one chunk of unknown length, as the registry's protocol has it.
+  /// Uploads a blob in one chunk of unknown length, as the registry's protocol permits.
   private func upload(_ data: Data, to repository: String, by api: Client) async throws {
     let begun = try await api.response(to: message(.post, "/v2/\(repository)/blobs/uploads/"))
     #expect(begun.status == 202)
@@ -132,7 +132,7 @@ struct RegistryTests {
   }
 
   @Test(
-    "A blob is uploaded in chunks to the URLs that the server names, and downloaded with its digest",
+    "A blob is uploaded in chunks to the URLs that the server states, and downloaded with its digest",
     arguments: Wire.allCases)
   func blob(wire: Wire) async throws {
     try await withRegistry(over: wire) { api in
@@ -177,7 +177,7 @@ struct RegistryTests {
   }
 }
 
-/// Hands out content in pieces of 100,000 bytes.
+/// Returns content in pieces of 100,000 bytes.
 private actor Pieces {
   private var rest: Data
 

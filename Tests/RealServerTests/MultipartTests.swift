@@ -3,7 +3,7 @@ import Apus
 import Foundation
 import Testing
 
-/// Multipart content as parsers read it that Apus did not write: Python's `email`, Werkzeug and `python-multipart`.
+/// Multipart content, read by independent parsers: Python's `email`, Werkzeug and `python-multipart`.
 @Suite("Multipart content, read by independent parsers", .needs(.httpbin))
 struct MultipartTests {
   private struct Part: Decodable, Equatable, Sendable {
@@ -14,7 +14,7 @@ struct MultipartTests {
     var sha256: String
   }
 
-  /// The parts as a parser read them. All values precede all files, because Werkzeug returns them separately.
+  /// The parts that a parser returned. Values precede files, because Werkzeug returns them separately.
   private func parts(_ parts: [MultipartPart], by parser: String, over wire: Wire) async throws -> [Part] {
     let server = try await RealServer.httpbin.value
     return try await withClient(try server.url(), over: wire) { api in

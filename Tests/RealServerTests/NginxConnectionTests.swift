@@ -4,7 +4,7 @@ import ApusNIO
 import Foundation
 import Testing
 
-/// Servers that close connections between requests, as all servers do at times.
+/// Servers that close connections between requests.
 @Suite("nginx: connections that end", .needs(.nginx))
 struct NginxConnectionTests {
   /// A location and its content.
@@ -13,7 +13,7 @@ struct NginxConnectionTests {
     let text: String
   }
 
-  /// Makes concurrent calls and counts the connections they needed.
+  /// Makes concurrent calls and returns the number of connections that they used.
   private func connections(_ calls: Int, atOnce: Int, by client: Client, to place: Position) async throws -> Int {
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<atOnce {
@@ -31,19 +31,19 @@ struct NginxConnectionTests {
     }
   }
 
-  @Test("A server that serves ten requests on a connection fails none of thousands")
+  @Test("Thousands of calls succeed at a server that serves ten requests per connection")
   func tenEach() async throws {
     let nginx = try await RealServer.nginx.value
     try await withClient(try nginx.url("short")) { client in
       for atOnce in [1, 16] {
         let made = try await connections(2000, atOnce: atOnce, by: client, to: Position(path: "/", text: "short\n"))
-        // Each carries ten calls at most, and hardly any is given up before.
+        // Each connection serves at most ten calls, and very few are closed earlier.
         #expect((200...300).contains(made), "\(atOnce) at once: \(made)")
       }
     }
   }
 
-  @Test("A server that closes idle connections at once fails none of thousands")
+  @Test("Thousands of calls succeed at a server that closes idle connections immediately")
   func closedWhenIdle() async throws {
     let nginx = try await RealServer.nginx.value
     try await withClient(try nginx.url("closing")) { client in
@@ -53,7 +53,7 @@ struct NginxConnectionTests {
     }
   }
 
-  @Test("A connection carries one call after another as long as both ends want", arguments: ["plain", "tls13"])
+  @Test("A connection serves call after call as long as both ends permit", arguments: ["plain", "tls13"])
   func kept(port: String) async throws {
     let nginx = try await RealServer.nginx.value
     let authority = try nginx.file("ca.pem")

@@ -4,10 +4,10 @@ import ApusTransfers
 import Foundation
 import Testing
 
-/// Downloads from a server that makes entity tags of its own, from a file's size and its modification date.
+/// Downloads from a server that computes entity tags from a file's size and modification date.
 @Suite("nginx: downloads", .needs(.nginx))
 struct NginxDownloadTests {
-  /// A file on the server that only this test uses, and a folder for what is downloaded.
+  /// A file on the server that only this test uses, and a folder for downloaded files.
   private struct Place {
     let source: URL
     let path: RequestPath
@@ -37,7 +37,7 @@ struct NginxDownloadTests {
     Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251 &+ seed) })
   }
 
-  /// Downloads until some bytes have arrived, and stops there.
+  /// Downloads until some bytes have arrived, and then cancels.
   private func interrupt(_ place: Place, by api: Client) async throws {
     let progress = ProgressReporter()
     let request = Request<Content>.get(place.path).downloadProgress(progress)
@@ -58,7 +58,7 @@ struct NginxDownloadTests {
     try await withClient(try nginx.url(), over: wire) { api in
       try await interrupt(place, by: api)
       let kept = try #require(FileManager.default.contents(atPath: place.target + ".apus-part")?.count)
-      // If the machine was so slow that everything had arrived, there is nothing to continue.
+      // On a very slow machine the download may have completed, which leaves nothing to continue.
       try #require(kept > 0 && kept < 8_000_000)
       let file = try await api.download(place.path, to: place.target)
       #expect(file.resumedBytes == Int64(kept) && file.status == 206)
@@ -66,7 +66,7 @@ struct NginxDownloadTests {
     }
   }
 
-  @Test("A file that has changed meanwhile has another entity tag, and arrives completely")
+  @Test("A file that has changed meanwhile has another entity tag, and is downloaded completely")
   func changed() async throws {
     let nginx = try await RealServer.nginx.value
     let place = Place(nginx)
@@ -81,7 +81,7 @@ struct NginxDownloadTests {
     }
   }
 
-  @Test("Several ranges at once make the same file, which is left alone if it is there already")
+  @Test("Several parallel ranges result in the same file; an existing file is not changed")
   func ranges() async throws {
     let nginx = try await RealServer.nginx.value
     let place = Place(nginx)

@@ -6,10 +6,10 @@ import LoopbackConformance
 import Synchronization
 import Testing
 
-/// Passwords for two realms of one server, and the server's own log of users.
+/// Passwords for two realms of one server, and the server's log of users.
 @Suite("nginx: realms", .needs(.nginx))
 struct NginxRealmsTests {
-  /// A call to a location: the response, and status and user of each exchange from the server's log.
+  /// A call to a location: the response, and the status and user of each exchange in the server's log.
   private struct Visit {
     let response: Response<Content>
     let exchanges: [String]
@@ -18,7 +18,7 @@ struct NginxRealmsTests {
   private let ada = MemoryCredentialsStore(.password(user: "ada", "for apus"))
   private let bob = MemoryCredentialsStore(.password(user: "bob", "for other"))
 
-  /// Makes a call, and waits until the server has logged as many exchanges as the caller knows of.
+  /// Makes a call, and waits until the server has logged as many exchanges as the call has made.
   private func visit(_ path: RequestPath, by client: Client) async throws -> Visit {
     let nginx = try await RealServer.nginx.value
     let call = UUID().uuidString
@@ -39,7 +39,7 @@ struct NginxRealmsTests {
   }
 
   @Test(
-    "The right password is accepted; a wrong or missing one is always rejected, with one event if there was a session",
+    "The right password is accepted; a wrong or missing one is rejected, and the app is notified if there was a session",
     arguments: Wire.allCases)
   func passwords(wire: Wire) async throws {
     let nginx = try await RealServer.nginx.value
@@ -84,7 +84,7 @@ struct NginxRealmsTests {
   }
 
   @Test(
-    "Each of two passwords is sent to its own realm only, preemptively from the second call on",
+    "Each of two passwords is sent to its own realm only, and preemptively from the second call on",
     arguments: Wire.allCases)
   func realms(wire: Wire) async throws {
     let nginx = try await RealServer.nginx.value
@@ -97,7 +97,7 @@ struct NginxRealmsTests {
         let other = try await visit("/realms/other/file", by: client)
         #expect(other.exchanges == asked + ["200 bob"])
       }
-      // Locations below belong to the realm; locations elsewhere are not asked for credentials and get none.
+      // Locations below belong to the realm. Other locations send no challenge and get no credentials.
       let below = try await visit("/realms/apus/further/down", by: client)
       #expect(below.exchanges == ["200 ada"])
       let elsewhere = try await client.message(for: message(.get, "/hello"))
@@ -118,7 +118,7 @@ struct NginxRealmsTests {
     }
   }
 
-  @Test("Content sent without a password is sent once more with it, and stored once", arguments: Wire.allCases)
+  @Test("Content sent without a password is resent once with it, and stored once", arguments: Wire.allCases)
   func content(wire: Wire) async throws {
     let nginx = try await RealServer.nginx.value
     try await withConfigured(try nginx.url(), over: wire) {
@@ -136,7 +136,7 @@ struct NginxRealmsTests {
   }
 
   @Test(
-    "A password stays with its server: it is not sent to another port, and is sent again on the way back",
+    "A password is not sent to another port, and is sent again after a redirect back to its server",
     arguments: Wire.allCases)
   func redirects(wire: Wire) async throws {
     let nginx = try await RealServer.nginx.value
@@ -151,7 +151,7 @@ struct NginxRealmsTests {
     }
   }
 
-  @Test("A password of an https server is never sent over http, even when redirects are followed")
+  @Test("A password of an https server is never sent over http, even if redirects are followed")
   func unprotected() async throws {
     let nginx = try await RealServer.nginx.value
     let authority = try nginx.file("ca.pem")

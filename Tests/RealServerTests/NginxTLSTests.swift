@@ -21,14 +21,14 @@ struct NginxTLSTests {
   }
 
   @Test(
-    "Servers with a single version of TLS are spoken to in that version",
+    "A server with a single TLS version is contacted with that version",
     arguments: [("tls12", "TLSv1.2"), ("tls13", "TLSv1.3")])
   func versions(port: String, version: String) async throws {
     let response = try await secure(port)
     #expect(response.value.string == "\(version) \n")
   }
 
-  @Test("A server with an old version, or with an untrusted certificate, gets no request")
+  @Test("A server with an old TLS version, or with an untrusted certificate, receives no request")
   func refused() async throws {
     let old = try #require(await failure { try await secure("tls12") { trust, _ in trust.minimumTLSVersion = .tls13 } })
     let unknown = try #require(
@@ -39,7 +39,7 @@ struct NginxTLSTests {
     }
   }
 
-  @Test("A server that requests a certificate sees the client's, and rejects clients without one")
+  @Test("A server that requests a certificate receives the client's, and rejects clients without one")
   func mutual() async throws {
     let known = try await secure("mutual") { trust, nginx in
       trust.clientIdentity = ClientIdentity(
@@ -72,7 +72,7 @@ struct NginxTLSTests {
     }
   }
 
-  @Test("Content in every framing arrives completely through TLS", arguments: ["tls12", "tls13"])
+  @Test("Content with any framing arrives completely over TLS", arguments: ["tls12", "tls13"])
   func framings(port: String) async throws {
     let nginx = try await RealServer.nginx.value
     let (text, authority) = (try nginx.file("files/text.txt"), try nginx.file("ca.pem"))

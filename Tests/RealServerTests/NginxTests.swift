@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Every kind of response that nginx gives, over both transports.
+/// All kinds of nginx's responses, over both transports.
 @Suite("nginx", .needs(.nginx))
 struct NginxTests {
   private func get(
@@ -20,7 +20,7 @@ struct NginxTests {
   private func text() async throws -> Data { try await RealServer.nginx.value.file("files/text.txt") }
 
   @Test(
-    "Content with a length, chunked, coded, throttled or until close is that of the file", arguments: Wire.allCases)
+    "Content with a length, chunked, coded, throttled or until close equals the file", arguments: Wire.allCases)
   func framings(wire: Wire) async throws {
     let text = try await text()
     for path in ["/files/text.txt", "/chunks/text.txt", "/zipped/text.txt", "/slow/text.txt"] as [RequestPath] {
@@ -45,7 +45,7 @@ struct NginxTests {
     #expect(coded.value.data.count < text.count / 2)
   }
 
-  @Test("A range is a part of the file; one beyond its end is rejected", arguments: Wire.allCases)
+  @Test("A range is a part of the file; a range beyond its end is rejected", arguments: Wire.allCases)
   func ranges(wire: Wire) async throws {
     let text = try await text()
     let part = try await get("/files/text.txt", over: wire) { $0.field("Range", "bytes=10-99") }
@@ -94,7 +94,7 @@ struct NginxTests {
     }
   }
 
-  @Test("A redirect is a response, and a cookie is not kept", arguments: Wire.allCases)
+  @Test("A redirect is returned as a response, and a cookie is not stored", arguments: Wire.allCases)
   func redirectsAndCookies(wire: Wire) async throws {
     let nginx = try await RealServer.nginx.value
     try await withClient(try nginx.url(), over: wire) { client in
@@ -109,7 +109,7 @@ struct NginxTests {
     }
   }
 
-  @Test("A server that asks for credentials gets the configured ones", arguments: Wire.allCases)
+  @Test("A server that sends a challenge receives the configured credentials", arguments: Wire.allCases)
   func basic(wire: Wire) async throws {
     let nginx = try await RealServer.nginx.value
     let anonymous = try await get("/guarded", over: wire)
@@ -127,7 +127,7 @@ struct NginxTests {
   }
 
   @Test(
-    "A reverse proxy works, even one whose connections end with each response", arguments: Wire.allCases)
+    "A reverse proxy is supported, even if it closes the connection after each response", arguments: Wire.allCases)
   func behind(wire: Wire) async throws {
     let nginx = try await RealServer.nginx.value
     try await withClient(try nginx.url(), over: wire) { client in
@@ -141,7 +141,7 @@ struct NginxTests {
     }
   }
 
-  @Test("The server stores what is sent, and sends 100 Continue when asked to")
+  @Test("The server stores the sent content, and sends 100 Continue on request")
   func expectation() async throws {
     let nginx = try await RealServer.nginx.value
     let interim = Mutex<[Int]>([])
@@ -159,7 +159,7 @@ struct NginxTests {
     }
   }
 
-  @Test("A server that rejects content before it has read it is heard")
+  @Test("The response of a server that rejects content before it has read it is received")
   func earlyAnswer() async throws {
     let nginx = try await RealServer.nginx.value
     try await withClient(try nginx.url()) { client in

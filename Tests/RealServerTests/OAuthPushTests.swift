@@ -6,8 +6,8 @@ import Crypto
 import Foundation
 import Testing
 
-/// Pushed authorization requests (RFC 9126) and clients that authenticate with a key (`private_key_jwt`), at the
-/// authorization server made with Authlib.
+/// Pushed authorization requests (RFC 9126) and clients that authenticate with a key (`private_key_jwt`), at an
+/// authorization server built with Authlib.
 @Suite("OAuth: pushed requests and client keys", .needs(.oauth), .timeLimit(.minutes(5)))
 struct OAuthPushTests {
   private let redirect = "http://127.0.0.1:9/callback"
@@ -18,7 +18,7 @@ struct OAuthPushTests {
 
   // MARK: Pushed requests
 
-  @Test("A client that must push its requests signs in, and no parameter is in the page")
+  @Test("A client that must push its requests signs in, and the page contains no parameter")
   func pushed() async throws {
     try await withOAuth(id: "pushed", pushes: true) { bench in
       let authorization = try await bench.oauth.authorization(scopes: ["films:read"], redirect: redirect)
@@ -33,7 +33,7 @@ struct OAuthPushTests {
     }
   }
 
-  @Test("The server refuses the client's request that was not pushed")
+  @Test("The server rejects a request that the client did not push")
   func direct() async throws {
     try await withOAuth(id: "pushed", pushes: false) { bench in
       let authorization = try await bench.oauth.authorization(scopes: ["films:read"], redirect: redirect)
@@ -41,7 +41,7 @@ struct OAuthPushTests {
     }
   }
 
-  @Test("A pushed request is for its client and for one use")
+  @Test("A pushed request is valid for its client only, and can be used once")
   func onlyOnce() async throws {
     try await withOAuth(id: "pushed", pushes: true) { bench in
       let authorization = try await bench.oauth.authorization(scopes: ["films:read"], redirect: redirect)
@@ -56,7 +56,7 @@ struct OAuthPushTests {
     }
   }
 
-  @Test("A request that the server refuses fails when it is pushed, before a page is opened")
+  @Test("A request that the server rejects fails when it is pushed, before a page is opened")
   func refused() async throws {
     try await withOAuth(id: "pushed", pushes: true) { bench in
       for (id, redirect, code) in [
@@ -72,7 +72,7 @@ struct OAuthPushTests {
     }
   }
 
-  @Test("A pushed request proves the key to which the tokens will be bound, with the nonce that the server demands")
+  @Test("A pushed request proves possession of the key for the tokens, with the nonce that the server requires")
   func bound() async throws {
     try await withOAuth(id: "bound", pushes: true) { bench in
       let tokens = try await bench.signIn().tokens
@@ -85,7 +85,7 @@ struct OAuthPushTests {
 
   // MARK: Client keys
 
-  /// Runs `body` with a client that authenticates with a key; `nil`: the key that the server knows.
+  /// Runs `body` with a client that authenticates with a key; `nil`: the registered key.
   private func withKey<Result>(
     _ pem: String? = nil, _ body: (OAuthBench) async throws -> Result
   ) async throws -> Result {
@@ -98,7 +98,7 @@ struct OAuthPushTests {
     }
   }
 
-  @Test("A client with a key gets tokens of its own, again and again")
+  @Test("A client with a key can repeatedly request tokens of its own")
   func clientCredentials() async throws {
     try await withKey { bench in
       for _ in 0..<3 {
@@ -123,7 +123,7 @@ struct OAuthPushTests {
     }
   }
 
-  @Test("Another key is refused at each endpoint")
+  @Test("Another key is rejected at each endpoint")
   func wrongKey() async throws {
     let tokens = try await withKey { try await $0.signIn().tokens }
     try await withKey(P256.Signing.PrivateKey().pemRepresentation) { bench in

@@ -4,7 +4,7 @@ import ApusNIO
 import ApusOAuth
 import Foundation
 
-/// A browser in which the user decides, and which follows the redirect.
+/// A browser with a scripted user, which follows the redirect.
 struct ScriptedUser: AuthorizationBrowser {
   let client: Client
   var decision = "allow"
@@ -16,7 +16,7 @@ struct ScriptedUser: AuthorizationBrowser {
     return nil
   }
 
-  /// Decides without following the redirect, which is returned.
+  /// Returns the redirect that the user's decision leads to, without following it.
   func decide(_ page: String) async throws -> String? {
     try await client.response(to: Self.get("\(page)&decision=\(decision)").redirects(.none)).field("Location")
   }
@@ -26,7 +26,7 @@ struct ScriptedUser: AuthorizationBrowser {
   }
 }
 
-/// A client of the authorization server, and of the API behind it.
+/// A client of the authorization server, and a client of the API behind it.
 struct OAuthBench {
   struct Films: Decodable, Sendable {
     let client: String
@@ -54,8 +54,8 @@ struct OAuthBench {
 /// Runs `body` with a client of the authorization server.
 ///
 /// - Parameters:
-///   - id: the client's id. `bound` has its tokens bound to a key.
-///   - pushes: whether the client pushes its authorization requests, as clients do if the server takes them.
+///   - id: the client's ID. The tokens of `bound` are bound to a key.
+///   - pushes: whether the client pushes its authorization requests, as clients do if the server supports it.
 func withOAuth<Result>(
   id: String = "app", pushes: Bool = false, _ body: (OAuthBench) async throws -> Result
 ) async throws -> Result {

@@ -5,8 +5,8 @@ import ApusOAuth
 import Foundation
 import Testing
 
-/// Sign-ins at an authorization server made with Authlib, which requires PKCE, rotates refresh tokens and revokes a
-/// sign-in whose refresh token is used twice. The browser is a script.
+/// Sign-ins at an authorization server built with Authlib. The server requires PKCE, rotates refresh tokens and revokes
+/// a sign-in whose refresh token is used twice. The browser is a script.
 @Suite("OAuth with an independent authorization server", .needs(.oauth), .timeLimit(.minutes(5)))
 struct OAuthTests {
   private func refreshes(_ bench: OAuthBench) async throws -> Int {
@@ -27,7 +27,7 @@ struct OAuthTests {
   }
 
   @Test(
-    "The signature of an ID token is verified with each algorithm, also the hash of the access token in it",
+    "The signature of an ID token is verified with each algorithm, and so is the hash of the access token in it",
     arguments: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"])
   func algorithms(name: String) async throws {
     try await withOAuth(id: "app-\(name)") { bench in
@@ -55,7 +55,7 @@ struct OAuthTests {
     }
   }
 
-  @Test("The server refuses a code without its verifier, a second use of a code, and an unknown client")
+  @Test("The server rejects a code without its verifier, a second use of a code, and an unknown client")
   func refused() async throws {
     try await withOAuth { bench in
       let first = try await bench.oauth.authorization(scopes: ["films:read"], redirect: "http://127.0.0.1:9/callback")
@@ -64,7 +64,7 @@ struct OAuthTests {
           .accepting(.any).redirects(.none))
       let redirect = try #require(decided.field("Location"))
       _ = try await bench.oauth.finish(first, with: redirect)
-      // The verifier of another authorization.
+      // Uses the verifier of another authorization.
       let second = try await bench.oauth.authorization(scopes: ["films:read"], redirect: "http://127.0.0.1:9/callback")
       let state = second.page.split(separator: "&").first { $0.hasPrefix("state=") } ?? ""
       let forged = redirect.split(separator: "&").map { $0.hasPrefix("state=") ? state : $0 }.joined(separator: "&")
@@ -76,7 +76,7 @@ struct OAuthTests {
     }
   }
 
-  @Test("A scope that the server does not know is refused")
+  @Test("A scope that the server does not support is rejected")
   func unknownScope() async throws {
     try await withOAuth(id: "service") { bench in
       var own = bench.oauth
@@ -87,7 +87,7 @@ struct OAuthTests {
     }
   }
 
-  @Test("200 parallel calls with an expired token refresh once, and the server's reuse detection is never met")
+  @Test("200 parallel calls with an expired token refresh once, without triggering the server's reuse detection")
   func parallel() async throws {
     try await withOAuth(id: "parallel") { bench in
       let store = MemoryCredentialsStore(.tokens(try await bench.signIn().tokens))
@@ -106,7 +106,7 @@ struct OAuthTests {
     }
   }
 
-  @Test("A refresh token that is used twice is refused, and with it every token of the sign-in")
+  @Test("A refresh token that is used twice is rejected, and every token of the sign-in is revoked")
   func reuse() async throws {
     try await withOAuth { bench in
       let tokens = try await bench.signIn().tokens
@@ -138,7 +138,7 @@ struct OAuthTests {
   }
 
   @Test(
-    "A user signs in on another device, also after the server asks to slow down",
+    "A user signs in on another device, even if the server requests slower polling",
     arguments: ["allow", "deny", "expire"])
   func device(decision: String) async throws {
     try await withOAuth { bench in
@@ -158,7 +158,7 @@ struct OAuthTests {
     }
   }
 
-  @Test("A client with a secret gets tokens of its own; a wrong secret is refused")
+  @Test("A client with a secret gets tokens of its own; a wrong secret is rejected")
   func clientCredentials() async throws {
     try await withOAuth(id: "service") { bench in
       var oauth = bench.oauth
@@ -174,7 +174,7 @@ struct OAuthTests {
     }
   }
 
-  @Test("Bound tokens work with the proofs and nonces that the server demands, and only with their key")
+  @Test("Bound tokens are accepted only with the proofs and nonces that the server requires, and with their key")
   func proofs() async throws {
     try await withOAuth(id: "bound") { bench in
       let tokens = try await bench.signIn().tokens

@@ -4,7 +4,7 @@ import Testing
 
 /// An independent server, started by `scripts/servers/serve.py` and ended with this process.
 ///
-/// One of each kind serves all tests of a run, so tests store under names of their own.
+/// One server of each kind serves all tests of a run, so each test must use unique names.
 final class RealServer: Sendable {
   /// The script's report on the server it has started.
   private struct Facts: Decodable {
@@ -66,7 +66,7 @@ final class RealServer: Sendable {
 
   private let facts: Facts
   private let process: Process
-  /// The script's standard input. The script ends the server when it closes, at the latest with the process.
+  /// The script's standard input. When it closes, at the latest at the end of this process, the script ends the server.
   private let holding: FileHandle
 
   /// The folder of the server's files.
@@ -78,21 +78,21 @@ final class RealServer: Sendable {
 
   func url(_ name: String = "plain") throws -> String { "http://127.0.0.1:\(try port(name))" }
 
-  /// A file of the server's folder.
+  /// Returns the content of a file in the server's folder.
   func file(_ path: String) throws -> Data {
     try Data(contentsOf: folder.appending(path: path), options: .mappedIfSafe)
   }
 
-  /// On a thread of its own: blocking a thread of the shared pool would delay all tests.
+  /// Starts the server on a separate thread: blocking a thread of the shared pool would delay all tests.
   private static func started(_ kind: Kind) async throws -> RealServer {
     try await withCheckedThrowingContinuation { done in
       Thread.detachNewThread { done.resume(with: Result { try RealServer(kind) }) }
     }
   }
 
-  /// Returns what a script of `scripts/servers` prints, without the line end.
+  /// Returns the output of a script of `scripts/servers`, without the line end.
   ///
-  /// - Throws: ``NotStarted`` if it fails.
+  /// - Throws: ``NotStarted`` if the script fails.
   static func output(of script: String, _ arguments: String...) async throws -> String {
     try await withCheckedThrowingContinuation { done in
       Thread.detachNewThread {
@@ -120,7 +120,7 @@ final class RealServer: Sendable {
     process.standardInput = input
     process.standardOutput = output
     holding = input.fileHandleForWriting
-    // Otherwise two servers would hold each other's input open.
+    // Prevents a server from inheriting the input of another server, which would keep it open.
     _ = fcntl(holding.fileDescriptor, F_SETFD, FD_CLOEXEC)
     try process.run()
     var line = Data()
@@ -136,7 +136,7 @@ final class RealServer: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips, by name, tests whose server is not installed; if all servers are required, the test runs and fails.
+  /// Skips tests whose server is not installed. If all servers are required, the tests run and fail.
   static func needs(_ kind: RealServer.Kind) -> Self {
     .enabled(Comment(rawValue: "\(kind.rawValue) is not installed")) {
       let environment = ProcessInfo.processInfo.environment

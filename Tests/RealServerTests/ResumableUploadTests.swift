@@ -7,8 +7,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Uploads to two independent servers of the tus protocol. One keeps what has arrived of an interrupted request, the
-/// other discards it.
+/// Uploads to two independent servers of the tus protocol. One stores the received bytes of an interrupted request, the
+/// other discards them.
 @Suite("tus servers: resumable uploads", .needs(.litestarTus), .needs(.aiohttpTus), .serialized)
 struct ResumableUploadTests {
   enum Server: String, CaseIterable, Sendable {
@@ -22,11 +22,11 @@ struct ResumableUploadTests {
       }
     }
 
-    /// Only litestar-tus keeps a part of a request, so the other one gets several requests.
+    /// Only litestar-tus stores a part of a request, so uploads to the other server use several requests.
     var uploadProtocol: UploadProtocol { self == .litestar ? .tus() : .tus(checksum: .sha1) }
   }
 
-  /// A PATCH as the server saw it.
+  /// A PATCH request in the server's log.
   private struct Patch: Equatable {
     let offset: Int64
     let length: Int64
@@ -51,8 +51,7 @@ struct ResumableUploadTests {
 
   private func request(_ path: String) -> Request<Void> { .post("/files", content: .file(path)) }
 
-  /// Returns the hash of the file that an upload has become, and the PATCH requests that have succeeded, as the server
-  /// has logged them.
+  /// Returns the hash of the uploaded file, and the successful PATCH requests in the server's log.
   private func stored(_ url: String?, on server: RealServer) throws -> (hash: SHA256Digest, patches: [Patch]) {
     let id = try #require(url?.split(separator: "/").last)
     let log = String(decoding: try server.file("requests.log"), as: UTF8.self).split(separator: "\n")
@@ -92,7 +91,7 @@ struct ResumableUploadTests {
         let environment = Environment(baseURL: try BaseURL(try server.url()))
         let interrupted = Client(environment: environment, transport: holding)
         let upload = Task {
-          // An upload that fails before ends the wait, too.
+          // An upload that fails earlier ends the wait, too.
           defer { holding.reached.open() }
           return try await interrupted.upload(request(path), by: kind.uploadProtocol, options: options)
         }
@@ -102,12 +101,12 @@ struct ResumableUploadTests {
       }
       try await withClient(try server.url()) { api in
         let uploaded = try await api.upload(request(path), by: kind.uploadProtocol, options: options)
-        // litestar-tus has what arrived until the connection was closed, aiohttp-tus the complete requests.
+        // litestar-tus has the bytes received until the connection was closed, aiohttp-tus only the complete requests.
         #expect(uploaded.size == Self.size && uploaded.resumedBytes > 0 && uploaded.resumedBytes <= Self.size / 2)
         if kind == .aiohttp { #expect(uploaded.resumedBytes == Self.size / 2) }
         let (arrived, patches) = try stored(uploaded.url, on: server)
         #expect(arrived == hash)
-        // litestar-tus logs the interrupted request as if it had been complete.
+        // litestar-tus logs the interrupted request like a complete one.
         let rest = patches.filter { $0.offset >= uploaded.resumedBytes }
         #expect(rest.first?.offset == uploaded.resumedBytes)
         #expect(rest.reduce(0) { $0 + $1.length } == Self.size - uploaded.resumedBytes)
@@ -133,7 +132,7 @@ struct ResumableUploadTests {
 
 /// A transport that sends the first bytes of an upload, then waits until the exchange is cancelled.
 private struct HoldingTransport: Transport {
-  /// Opens when the bytes have been handed over.
+  /// Opens when the first bytes have been passed to the transport.
   let reached = Gate()
   private let transport: any Transport
   private let limit: Int64

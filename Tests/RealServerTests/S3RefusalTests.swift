@@ -6,9 +6,9 @@ import Testing
 
 @testable import ApusAWS
 
-@Suite("S3 servers: refusals", .needs(.seaweedfs), .needs(.swift), .needs(.moto))
+@Suite("S3 servers: rejections", .needs(.seaweedfs), .needs(.swift), .needs(.moto))
 struct S3RefusalTests {
-  @Test("A wrong secret and an unknown access key are refused with the server's code", arguments: S3Server.allCases)
+  @Test("A wrong secret and an unknown access key are rejected with the server's code", arguments: S3Server.allCases)
   func wrongKey(server: S3Server) async throws {
     let wrong = AWSCredentials(accessKeyID: "test:tester", secretAccessKey: "another")
     try await server.withBucket(wrong) { bucket in
@@ -23,7 +23,7 @@ struct S3RefusalTests {
     }
   }
 
-  @Test("A clock that is wrong by an hour is refused, and not corrected over http", arguments: S3Server.strict)
+  @Test("A clock that is wrong by an hour is rejected, and not corrected over http", arguments: S3Server.strict)
   func skewedClock(server: S3Server) async throws {
     let late: @Sendable () -> Date = { Date().addingTimeInterval(-3600) }
     try await server.withBucket(now: late) { bucket in
@@ -32,7 +32,7 @@ struct S3RefusalTests {
     }
   }
 
-  @Test("A clock that is wrong by an hour is refused, and corrected by the server's time over https")
+  @Test("A clock that is wrong by an hour is rejected, and corrected by the server's time over https")
   func correctedClock() async throws {
     let server = S3Server.secureSeaweedFS
     let late: @Sendable () -> Date = { Date().addingTimeInterval(-3600) }
@@ -47,7 +47,7 @@ struct S3RefusalTests {
     }
   }
 
-  @Test("A request that is changed after it was signed is refused", arguments: S3Server.strict)
+  @Test("A request that is changed after it was signed is rejected", arguments: S3Server.strict)
   func tampered(server: S3Server) async throws {
     let changes: [@Sendable (inout RequestMessage) -> Void] = [
       { $0.target += "2" },
@@ -66,7 +66,7 @@ struct S3RefusalTests {
   }
 
   @Test(
-    "Content that does not have its checksum is not stored", arguments: S3Server.strict, ChecksumAlgorithm.allCases)
+    "Content that does not match its checksum is not stored", arguments: S3Server.strict, ChecksumAlgorithm.allCases)
   func wrongChecksum(server: S3Server, checksum: ChecksumAlgorithm) async throws {
     try await server.withBucket { bucket in
       try await bucket.put("right", .text("content"), options: S3PutOptions(checksum: checksum))

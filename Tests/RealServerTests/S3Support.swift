@@ -7,7 +7,7 @@ import Synchronization
 
 @testable import ApusAWS
 
-/// The servers with the API of S3 that verify signatures.
+/// S3 servers that verify signatures.
 enum S3Server: String, CaseIterable, Sendable {
   case seaweedfs
   /// SeaweedFS over https.
@@ -15,8 +15,8 @@ enum S3Server: String, CaseIterable, Sendable {
   case swift
   case moto
 
-  /// The servers that check content and time as well. moto takes any content and any time, and without the library of
-  /// AWS it computes CRC-32 in place of the default checksum of parts.
+  /// The servers that also verify content and time. moto accepts any content and any time, and without AWS's library it
+  /// computes CRC-32 instead of the default checksum of parts.
   static let strict: [S3Server] = [.seaweedfs, .swift]
 
   func started() async throws -> RealServer {
@@ -27,15 +27,15 @@ enum S3Server: String, CaseIterable, Sendable {
     }
   }
 
-  /// The authorities that signed the server's certificate.
+  /// Returns the authorities that signed the server's certificate.
   func authorities() async throws -> [Data] {
     self == .secureSeaweedFS ? [try await started().file("ca.pem")] : []
   }
 
-  /// Makes the transport of a test from the usual one.
+  /// Wraps the usual transport for a test.
   typealias Wrap = @Sendable (any Transport) -> any Transport
 
-  /// The account that all servers have.
+  /// The account, which is the same on all servers.
   static let credentials = AWSCredentials(accessKeyID: "test:tester", secretAccessKey: "testing")
 
   /// Runs `body` with a new bucket.
@@ -54,7 +54,7 @@ enum S3Server: String, CaseIterable, Sendable {
       $0.trust.additionalTrustRoots = authorities
     } body: { transport in
       let name = "bucket-\(UUID().uuidString.lowercased())"
-      // The bucket exists whatever the test does to its own requests.
+      // This client creates and removes the bucket, so the test's changes to requests do not affect that.
       let client = Client(environment: Environment(baseURL: url), transport: transport)
       try await S3(client, region: "us-east-1", credentials: Self.credentials).bucket(name).create()
       let changed = Client(environment: Environment(baseURL: url), transport: wrap(transport))
@@ -65,10 +65,10 @@ enum S3Server: String, CaseIterable, Sendable {
   }
 }
 
-/// A transport that changes requests after they were signed, or fails in place of another transport.
+/// A transport that changes signed requests, or throws an error instead of sending them.
 struct MeddlingTransport: Transport {
   let inner: any Transport
-  /// Throws, or changes the request.
+  /// Changes the request, or throws.
   let meddle: @Sendable (inout RequestMessage) throws -> Void
 
   init(_ inner: any Transport, meddle: @escaping @Sendable (inout RequestMessage) throws -> Void) {
@@ -82,7 +82,7 @@ struct MeddlingTransport: Transport {
   }
 }
 
-/// A number that counts up.
+/// A counter.
 final class FailureCount: Sendable {
   private let number = Mutex(0)
 
@@ -97,7 +97,7 @@ final class FailureCount: Sendable {
   }
 }
 
-/// A transport that hides the time of the server.
+/// A transport that removes the server's time from responses.
 struct TimelessTransport: Transport {
   let inner: any Transport
 

@@ -10,7 +10,7 @@ import Testing
 /// Objects on independent servers that verify signatures.
 @Suite("S3 servers: objects", .needs(.seaweedfs), .needs(.swift), .needs(.moto))
 struct S3Tests {
-  @Test("An object that is stored is read, described, copied and deleted", arguments: S3Server.allCases)
+  @Test("A stored object can be read, described, copied and deleted", arguments: S3Server.allCases)
   func object(server: S3Server) async throws {
     try await server.withBucket { bucket in
       #expect(try await bucket.exists())
@@ -39,7 +39,7 @@ struct S3Tests {
     }
   }
 
-  @Test("An object with a content coding is read and downloaded as it is stored", arguments: S3Server.strict)
+  @Test("An object with a content coding is read and downloaded in its stored form", arguments: S3Server.strict)
   func coded(server: S3Server) async throws {
     let coded = try #require(
       Data(base64Encoded: "H4sIAAAAAAACA3NUSMvMyVVIqlRwzM4sSlTwLi3KL04sTwQA/TW4WBgAAAA="))
@@ -60,13 +60,13 @@ struct S3Tests {
     "a b", " leading and trailing ", "a+b&c=d", "100%25", "100%", "%2F", "a?b#c;d", "äöü/ß/日本", "😀", "e\u{301}", "é",
     "~!*'()", "\"<>&'", "folder/name", String(repeating: "k", count: 200), "-._", "@:,$", "a\tb",
   ]
-  /// SeaweedFS maps keys to paths of a file system, and has other keys for these.
+  /// Keys that SeaweedFS changes, because it maps keys to file system paths.
   private static let pathKeys = [
     "a\\b", "a//b", "folder/", "..", "../a", "a/../b", "./a/.", "/a", "//", String(repeating: "k", count: 1024),
     String(repeating: "ä/", count: 341),
   ]
 
-  @Test("Odd keys are stored, listed and deleted exactly", arguments: S3Server.allCases)
+  @Test("Unusual keys are stored, listed and deleted exactly", arguments: S3Server.allCases)
   func oddKeys(server: S3Server) async throws {
     let keys = [.swift, .moto].contains(server) ? Self.keys + Self.pathKeys : Self.keys
     try await server.withBucket { bucket in
@@ -84,7 +84,7 @@ struct S3Tests {
 
   private static func precedes(_ lhs: [UInt8], _ rhs: [UInt8]) -> Bool { lhs.lexicographicallyPrecedes(rhs) }
 
-  @Test("A list has common prefixes in place of the keys below them", arguments: S3Server.allCases)
+  @Test("A list has common prefixes instead of the keys below them", arguments: S3Server.allCases)
   func folders(server: S3Server) async throws {
     try await server.withBucket { bucket in
       for key in ["a/1", "a/2", "b c/3", "d", "e"] { try await bucket.put(key, .text(key)) }
@@ -100,7 +100,8 @@ struct S3Tests {
     }
   }
 
-  @Test("A presigned URL reads and stores without credentials, until it is changed", arguments: S3Server.allCases)
+  @Test(
+    "A presigned URL reads and stores without credentials, and is invalid after a change", arguments: S3Server.allCases)
   func presigned(server: S3Server) async throws {
     let authorities = try await server.authorities()
     try await server.withBucket { bucket in
@@ -117,7 +118,7 @@ struct S3Tests {
     }
   }
 
-  @Test("Ten thousand keys are listed by pages, in order")
+  @Test("Ten thousand keys are listed page by page, in order")
   func manyKeys() async throws {
     try await S3Server.seaweedfs.withBucket { bucket in
       let keys = (0..<10_000).map { "key/\(String($0 + 10_000).dropFirst())" }

@@ -14,7 +14,7 @@ import Testing
 /// Multipart uploads and downloads in ranges, on two independent servers.
 @Suite("S3 servers: transfers", .needs(.seaweedfs), .needs(.swift), .serialized)
 struct S3TransferTests {
-  /// A file of random-looking bytes, removed after the test.
+  /// Runs a test with a file of random-looking bytes, which is removed afterwards.
   private func withFile(
     _ size: Int, _ test: (_ path: String, _ hash: SHA256Digest, _ folder: String) async throws -> Void
   ) async throws {
@@ -88,7 +88,7 @@ struct S3TransferTests {
   }
 
   @Test(
-    "An upload that fails for good leaves no parts behind, unless another process may continue",
+    "An upload that fails permanently leaves no parts on the server, unless another process may continue",
     arguments: S3Server.strict)
   func aborted(server: S3Server) async throws {
     let failing: S3Server.Wrap = { transport in
@@ -115,7 +115,7 @@ struct S3TransferTests {
     return try #require(error)
   }
 
-  /// Options with which earlier parts are complete when a later one fails.
+  /// Returns options with which earlier parts are complete when a later part fails.
   private static func oneByOne(_ store: FileTransferStore) -> S3UploadOptions {
     var options = S3UploadOptions(store: store)
     options.maximumParallelParts = 1
@@ -128,7 +128,7 @@ struct S3TransferTests {
     return options
   }
 
-  /// Compares the number of incomplete uploads of a bucket.
+  /// Checks the number of incomplete uploads of a bucket.
   private func expectUploads(_ count: Int, in bucket: S3Bucket, after error: CallError? = nil) async throws {
     if let error { #expect(error.code == .tls) }
     let request = bucket.request(

@@ -6,10 +6,10 @@ import Testing
 
 @testable import ApusAWS
 
-/// What only moto's S3 has: buckets that keep versions, buckets of other regions, and checksums that are stored.
+/// Features that only moto supports: versioning, buckets of other regions, and stored checksums.
 @Suite("S3 servers: versions, regions and checksums", .needs(.moto))
 struct S3VersionTests {
-  /// Runs `body` with a bucket that keeps versions.
+  /// Runs `body` with a bucket with versioning.
   private func withVersions<Result>(_ body: (S3Bucket) async throws -> Result) async throws -> Result {
     try await S3Server.moto.withBucket { bucket in
       let document = XMLTree("VersioningConfiguration", children: [XMLTree("Status", text: "Enabled")])
@@ -20,7 +20,7 @@ struct S3VersionTests {
     }
   }
 
-  @Test("Each version is read, described and copied by its name")
+  @Test("Each version is read, described and copied by its version ID")
   func versions() async throws {
     try await withVersions { bucket in
       let first = try await bucket.put("a b", .text("one"), options: S3PutOptions(metadata: ["n": "1"]))
@@ -38,7 +38,7 @@ struct S3VersionTests {
     }
   }
 
-  @Test("A deleted object is gone, its versions stay, and a deleted version is gone for good")
+  @Test("A deleted object is missing but its versions stay; a deleted version is removed permanently")
   func deletion() async throws {
     try await withVersions { bucket in
       let first = try #require(try await bucket.put("a", .text("one")).version)
@@ -72,11 +72,11 @@ struct S3VersionTests {
   }
 
   @Test(
-    "A checksum that the server computes is that of this side, and is compared with the content",
+    "The checksum that the server computes equals the client's, and is compared with the content",
     arguments: [ChecksumAlgorithm.crc32, .sha1, .sha256])
   func checksums(checksum: ChecksumAlgorithm) async throws {
     try await S3Server.moto.withBucket { bucket in
-      // The server computes the checksum only if it is named and not sent.
+      // The server computes the checksum only if the algorithm is specified and the checksum is not sent.
       let name = RawField("x-amz-sdk-checksum-algorithm", checksum.rawValue)
       let options = S3PutOptions(checksum: nil, fields: [name])
       try await bucket.put("a", .text("123456789"), options: options)
@@ -89,7 +89,7 @@ struct S3VersionTests {
     }
   }
 
-  @Test("More objects than one request deletes are deleted, also those that do not exist")
+  @Test("More objects than one request can delete are deleted, including missing ones")
   func batches() async throws {
     try await S3Server.moto.withBucket { bucket in
       let keys = (0..<1001).map { "key \($0)" }
@@ -106,7 +106,7 @@ struct S3VersionTests {
     }
   }
 
-  @Test("A list takes any text as prefix, delimiter and start, and any size of its pages")
+  @Test("A list accepts any text as prefix, delimiter and start, and any page size")
   func lists() async throws {
     try await S3Server.moto.withBucket { bucket in
       let keys = ["a+b/1", "a+b/2", "a b/3", "ä|x||1", "ä|x||2", "ä|y", "&<>\"'", "%41", "z/"]

@@ -7,7 +7,7 @@ import Testing
 @Suite("squid", .needs(.squid), .needs(.nginx))
 struct SquidTests {
   private static let known = NIOTransport.Proxy.Credentials(user: "user", password: "secret")
-  /// Another user name: squid remembers one password for each, whoever asks at the same time.
+  /// A separate user name, because squid caches one password for each name, whichever client sends it.
   private static let unknown = NIOTransport.Proxy.Credentials(user: "stranger", password: "guessed")
 
   /// Runs `body` with a client whose calls go through the proxy to nginx.
@@ -28,7 +28,7 @@ struct SquidTests {
     }
   }
 
-  @Test("Plain messages are forwarded, and the connection is kept")
+  @Test("Plain messages are forwarded, and the connection is reused")
   func clear() async throws {
     let text = try await RealServer.nginx.value.file("files/text.txt")
     try await through("open") { client in
@@ -36,7 +36,7 @@ struct SquidTests {
       for _ in 0..<50 {
         let hello = try await client.response(to: message(.get, "/hello"))
         #expect(hello.value.string == "hello\n")
-        // What squid told nginx.
+        // The field that squid added to the request, echoed by nginx.
         #expect(hello.field("X-Via")?.contains("proxy.test (squid") == true)
         if hello.isOnNewConnection { connections += 1 }
       }
@@ -51,7 +51,7 @@ struct SquidTests {
   }
 
   @Test(
-    "https messages go through a tunnel to a server that sees the client's certificate",
+    "https messages use a tunnel to the server, which sees the client's certificate",
     arguments: ["tls12", "tls13", "mutual"])
   func tunnel(port: String) async throws {
     let nginx = try await RealServer.nginx.value
@@ -66,12 +66,14 @@ struct SquidTests {
         #expect(secure.value.string.contains("CN=client") == (port == "mutual"))
         #expect(secure.isOnNewConnection == (number == 0))
       }
-      // Nobody in between has seen the message.
+      // No proxy in between could read the message.
       #expect(try await client.response(to: message(.get, "/hello")).field("X-Via") == nil)
     }
   }
 
-  @Test("A proxy that asks for credentials gets them, for messages and for tunnels", arguments: ["plain", "tls13"])
+  @Test(
+    "A proxy that sends a challenge receives the credentials, for messages and for tunnels",
+    arguments: ["plain", "tls13"])
   func credentials(port: String) async throws {
     try await through("guarded", to: port) {
       $0.proxy = Self.with(Self.known, $0.proxy)
@@ -101,7 +103,7 @@ struct SquidTests {
     }
   }
 
-  @Test("A tunnel that the proxy refuses fails the call as not sent")
+  @Test("If the proxy refuses a tunnel, the call fails as not sent")
   func refusedTunnel() async throws {
     let closed = try await RealServer.squid.value.port("refused")
     let proxy = NIOTransport.Proxy(host: "127.0.0.1", port: try await RealServer.squid.value.port("open"))
@@ -120,7 +122,7 @@ struct SquidTests {
     }
   }
 
-  @Test("Excepted hosts are reached without the proxy", arguments: ["127.0.0.1", "127.0.0.0/8", "*"])
+  @Test("Excluded hosts are contacted without the proxy", arguments: ["127.0.0.1", "127.0.0.0/8", "*"])
   func exceptions(entry: String) async throws {
     try await through("open") {
       guard case .proxy(var proxy) = $0.proxy else { return }

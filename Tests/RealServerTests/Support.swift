@@ -13,7 +13,7 @@ enum Wire: String, CaseIterable, Sendable {
   case urlSession
 }
 
-/// Runs `body` with a client without middlewares, over a transport of its own, which it shuts down.
+/// Runs `body` with a client without middlewares and with a separate transport, which is shut down afterwards.
 func withClient<Result>(
   _ url: String, over wire: Wire = .nio, _ configure: (inout NIOTransport.Options) -> Void = { _ in },
   body: (Client) async throws -> Result
@@ -33,7 +33,7 @@ func withConfigured<Result>(
 ) async throws -> Result {
   var configuration = Configuration(baseURL: try BaseURL(url))
   configuration.timeout = .seconds(300)
-  // The servers are under test: each response is the server's to one message.
+  // Each response must be the server's response to a single message.
   configuration.attemptTimeout = nil
   configuration.retry = .none
   configure(&configuration)
@@ -51,7 +51,7 @@ func withTransport<Result>(
     return try await body(transport)
   case .nio:
     var options = NIOTransport.Options()
-    // The machine may be slow, and the servers are under test.
+    // The machine may be slow, so no short timeout may end a call.
     (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (.seconds(120), nil, nil)
     options.idleTimeout = .seconds(3600)
     configure(&options)
@@ -68,25 +68,25 @@ func withTransport<Result>(
   }
 }
 
-/// Any method and path; every status is accepted.
+/// Returns a request with any method and path; every status is accepted.
 func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath) -> Request<Content> {
   Request(method: method, path: path, mapping: .content).accepting(.any)
 }
 
 extension Content {
-  /// The bytes as text.
+  /// The content as text.
   var string: String { String(decoding: data, as: UTF8.self) }
 }
 
 extension Response {
-  /// A field of the response, by name.
+  /// Returns a field of the response by name.
   func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
 
   /// Whether the response came over a new connection.
   var isOnNewConnection: Bool { trace.events.contains { $0.kind == .connected(reused: false) } }
 }
 
-/// CRC-32 over consecutive pieces.
+/// A CRC-32 over consecutive pieces.
 struct Checksum {
   private(set) var value: UInt = 0
   private(set) var length: Int64 = 0
@@ -99,7 +99,7 @@ struct Checksum {
   }
 }
 
-/// The memory that this process has in use, in bytes.
+/// Returns the number of bytes of memory that this process uses.
 func residentBytes() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
   return (status.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096

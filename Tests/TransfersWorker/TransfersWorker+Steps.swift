@@ -5,10 +5,10 @@ import ApusNIO
 import ApusTransfers
 import Foundation
 
-/// A transfer that a test kills at some change of the file system.
+/// A transfer that a test kills before a change of the file system.
 struct KilledTransfer: Sendable {
-  /// `download`, `plain`, `tus`, `ietf` or `careful` for a transfer of a queue; `download-call`, `ranges-call`, `tus-call`
-  /// or `s3-call` for a call.
+  /// `download`, `plain`, `tus`, `ietf` or `careful` for a transfer of a queue; `download-call`, `ranges-call`,
+  /// `tus-call` or `s3-call` for a call.
   let way: String
   /// For S3 the URL of the server, the bucket and the key, separated by spaces.
   let url: String
@@ -25,7 +25,7 @@ struct KilledTransfer: Sendable {
     }
   }
 
-  /// Whether a progress is at least the half.
+  /// Whether at least half of the bytes are transferred.
   fileprivate static func isHalf(_ progress: TransferProgress) -> Bool { (progress.fraction ?? 0) >= 0.5 }
 }
 
@@ -47,15 +47,15 @@ private struct KilledClip: Endpoint, TransferEndpoint {
 }
 
 extension TransfersWorker {
-  /// Performs steps one after the other, and says the name of each when it is done:
+  /// Performs steps one after the other, and prints the name of each completed step:
   ///
-  /// - `add`, `pause`, `resume` and `cancel`: the commands of a queue; `cancel` of a call removes what is kept.
+  /// - `add`, `pause`, `resume` and `cancel`: the commands of a queue; `cancel` of a call removes the kept bytes.
   /// - `halfway`: transfers until half of the bytes are transferred; a call is then cancelled.
   /// - `run`: transfers until the transfer is complete.
   /// - `close`: closes the queue.
   ///
-  /// A transfer waits until the first `halfway` or `run`. When it is complete, the process says `told` with the number
-  /// of bytes.
+  /// A queued transfer is paused until the first `halfway` or `run`. When it is complete, the process prints `reported`
+  /// with the number of bytes.
   static func perform(_ steps: String, _ transfer: KilledTransfer) async {
     let steps = steps.split(separator: " ").map(String.init)
     do {
@@ -65,7 +65,7 @@ extension TransfersWorker {
         try await performInQueue(steps, transfer)
       }
     } catch {
-      say("error \(error)")
+      printLine("error \(error)")
     }
   }
 
@@ -76,13 +76,13 @@ extension TransfersWorker {
     scheduler.pauseAll()
     let transfers = try await Transfers(api, store: transfer.store, account: "ada") {
       $0.scheduler = scheduler
-      $0.downloads(of: KilledFilm.self) { _, file in say("told \(file.size)") }
+      $0.downloads(of: KilledFilm.self) { _, file in printLine("reported \(file.size)") }
       $0.uploads(of: KilledClip.self, by: transfer.uploadProtocol) { _, result in
-        say("told \(result.size)")
+        printLine("reported \(result.size)")
       }
     }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: transfer.folder)) ?? []
-    say("listed \(names.sorted().joined(separator: " "))")
+    printLine("listed \(names.sorted().joined(separator: " "))")
     for step in steps {
       switch step {
       case "add" where transfer.way == "download":
@@ -96,11 +96,11 @@ extension TransfersWorker {
       case "cancel": try await command(transfers, transfers.cancel)
       default: await transfers.close()
       }
-      say(step)
+      printLine(step)
     }
   }
 
-  /// Waits until no transfer is left, or one satisfies a condition.
+  /// Waits until no transfer is left, or until a transfer satisfies a condition.
   private static func wait(for transfers: Transfers, until condition: (Transfer) -> Bool) async throws {
     for await list in transfers.updates {
       guard let transfer = list.first else { return }
@@ -116,7 +116,7 @@ extension TransfersWorker {
       do throws(CallError) {
         try await command(transfer.id)
       } catch {
-        // It has become complete.
+        // The transfer has completed meanwhile.
         if error.transfer?.problem != .unknownTransfer { throw error }
       }
     }
@@ -127,7 +127,7 @@ extension TransfersWorker {
   private static func performCall(_ step: String, _ transfer: KilledTransfer) async throws {
     let progress = ProgressReporter()
     switch step {
-    case "run": say("told \(try await send(transfer, progress))")
+    case "run": printLine("reported \(try await send(transfer, progress))")
     case "halfway":
       let call = Task { try await send(transfer, progress) }
       progress.observe { if KilledTransfer.isHalf($0) { call.cancel() } }
@@ -141,10 +141,10 @@ extension TransfersWorker {
         try await bucket.discardUpload(of: transfer.path, to: key, options: options)
       }
     }
-    say(step)
+    printLine(step)
   }
 
-  /// Returns the number of bytes.
+  /// Performs the call. Returns the number of transferred bytes.
   private static func send(_ transfer: KilledTransfer, _ progress: ProgressReporter) async throws -> Int64 {
     switch transfer.way {
     case "download-call", "ranges-call":
@@ -155,7 +155,7 @@ extension TransfersWorker {
         let film = Request<Content>.get(.url(transfer.url)).downloadProgress(progress)
         return try await api.download(film, to: transfer.path, options: options).size
       } catch {
-        // A file appears under its name when it is complete.
+        // A file has its final name only when it is complete.
         guard error.transfer?.problem == .fileExists else { throw error }
         return Int64(FileManager.default.contents(atPath: transfer.path)?.count ?? 0)
       }
@@ -174,7 +174,7 @@ extension TransfersWorker {
 
   private static func options(of transfer: KilledTransfer) -> UploadOptions { UploadOptions(store: transfer.store) }
 
-  /// The object that a file is uploaded to in parts.
+  /// Returns the object to which a file is uploaded in parts.
   private static func object(
     of transfer: KilledTransfer, _ progress: ProgressReporter
   ) throws -> (S3Bucket, key: String, S3UploadOptions) {

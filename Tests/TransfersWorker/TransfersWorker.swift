@@ -5,45 +5,44 @@ import ApusTransfers
 import Foundation
 import Synchronization
 
-/// A process that downloads or uploads a file for a test, which may kill it at any time.
+/// A process that downloads or uploads a file for a test, which may kill the process at any time.
 ///
 ///     TransfersWorker download URL FILE [RANGES [INTERVAL]]
 ///                                                    downloads the file, several ranges at once, flushes it after each
-///                                                    INTERVAL of bytes, and says how many bytes of it there are
-///     TransfersWorker verified URL FILE              downloads the file, and stops when it is about to get its name
-///     TransfersWorker unreadable URL FILE WAY        sends the file as an ordinary user. WAY is `plain`, `tus` or `ietf`
-///     TransfersWorker limited URL FILE SIZE          the same; the system permits no file with more bytes than SIZE
-///     TransfersWorker filling URL FILE RANGES OTHER  the same; fills the disk with another file when 2 MB have
-///                                                    arrived, removes that when the download fails, and downloads
+///                                                    INTERVAL of bytes, and prints the number of bytes on disk
+///     TransfersWorker verified URL FILE              downloads the file, and stops before it is renamed
+///     TransfersWorker unreadable URL FILE WAY        sends the file as ordinary user. WAY is `plain`, `tus` or `ietf`
+///     TransfersWorker limited URL FILE SIZE          downloads; the system permits no file with more bytes than SIZE
+///     TransfersWorker filling URL FILE RANGES OTHER  downloads; fills the disk with the file OTHER when 2 MB have
+///                                                    arrived, removes OTHER when the download fails, and downloads
 ///                                                    again
 ///     TransfersWorker tus URL FILE FOLDER            uploads the file by tus, with its record in the folder
-///     TransfersWorker ietf URL FILE FOLDER           the same, by the IETF's draft
+///     TransfersWorker ietf URL FILE FOLDER           uploads the file by the IETF draft, with its record in the folder
 ///     TransfersWorker s3 "URL BUCKET KEY" FILE FOLDER [LIMIT]
-///                                                    uploads the file in parts to a server of S3 with the account
+///                                                    uploads the file in parts to an S3 server with the account
 ///                                                    `test:tester`, with its record in the folder, and kills itself
 ///                                                    when LIMIT bytes were sent
-///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with its store in the folder. WAY is
+///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with a store in the folder. WAY is
 ///                                                    `download` or `upload`. A file FILE.add is the request to add the
-///                                                    transfer; without it only a stored one is continued. When the
+///                                                    transfer; without it, only a stored one continues. When the
 ///                                                    transfer is complete, the process adds a line to FILE.log. With
 ///                                                    the way `dying` it downloads, and kills itself as soon as the
-///                                                    file has its name
+///                                                    file has its final name
 ///     TransfersWorker steps STEPS WAY URL FILE FOLDER
 ///                                                    performs steps on the transfer of a file, see `perform`
 ///     TransfersWorker fullstore URL FILE FOLDER OTHER
 ///                                                    queues downloads while the disk with the store in the folder is
-///                                                    full, and when it has space again
-///     TransfersWorker memory WAY URL FILE            transfers the file, and says by how much memory the process has
+///                                                    full, and again when the disk has space
+///     TransfersWorker memory WAY URL FILE            transfers the file, and prints by how much memory the process has
 ///                                                    grown. WAY is `download`, `upload`, or `multipart` for a part of
 ///                                                    multipart content
-///
-/// Each line is a word and a value: `bytes 1048576` for progress, at last `resumed 0` and `done 5000000`, `grown 12345`
-/// in KiB, or `error` with a description and `files` with the names in the folder.
+/// Each printed line is a word and a value: `bytes 1048576` for progress, then `resumed 0` and `done 5000000`, `grown
+/// 12345` in KiB, or `error` with a description and `files` with the names in the folder.
 @main
 struct TransfersWorker {
   static func main() async {
     let arguments = CommandLine.arguments
-    guard arguments.count > 3 else { return say("error which URL, and which file?") }
+    guard arguments.count > 3 else { return printLine("error which URL, and which file?") }
     let extra = arguments.count > 4 ? arguments[4] : ""
     switch arguments[1] {
     case "limited":
@@ -92,7 +91,7 @@ struct TransfersWorker {
     let isFirst = Mutex(true)
     do {
       let file = try await api.download(Request<Content>.get(.url(url)), to: path, options) { completed, _ in
-        say("bytes \(completed)")
+        printLine("bytes \(completed)")
         let isNow =
           completed >= 2_000_000
           && isFirst.withLock { isFirst in
@@ -101,27 +100,27 @@ struct TransfersWorker {
           }
         if isNow { midway() }
       }
-      say("resumed \(file.resumedBytes)")
-      say("done \(file.size)")
+      printLine("resumed \(file.resumedBytes)")
+      printLine("done \(file.size)")
     } catch {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-      say("error \(error)")
-      say("files \(names.sorted().joined(separator: " "))")
+      printLine("error \(error)")
+      printLine("files \(names.sorted().joined(separator: " "))")
     }
   }
 
-  /// Downloads a file, and says `verified` instead of giving it its name.
+  /// Downloads a file, and prints `verified` instead of renaming it.
   private static func verify(_ url: String, _ path: String) async {
     var options = DownloadOptions()
     options.willPublish = { _ in
-      say("verified")
+      printLine("verified")
       try? await Task.sleep(for: .seconds(3600))
     }
     _ = try? await api.download(.url(url), to: path, options: options)
   }
 
-  /// Sends a file as a user without special rights, who may not be able to read it.
+  /// Sends a file as an unprivileged user, who may not be able to read it.
   private static func sendUnreadable(_ path: String, to url: String, _ way: String) async {
     if geteuid() == 0 { setuid(65_534) }
     let film = Request<Content>.post(.url(url), content: .file(path))
@@ -131,26 +130,26 @@ struct TransfersWorker {
       case "ietf": _ = try await api.upload(film, by: .ietf())
       default: _ = try await api.send(film)
       }
-      say("done 0")
+      printLine("done 0")
     } catch {
-      say("error \(error.code) \(error.requestState) \(error.detail)")
+      printLine("error \(error.code) \(error.requestState) \(error.detail)")
     }
   }
 
   private static func upload(_ path: String, to url: String, _ uploadProtocol: UploadProtocol, _ folder: String) async {
     let progress = ProgressReporter()
     let film = Request<Content>.post(.url(url), content: .file(path)).uploadProgress(progress)
-    async let said: Void = {
-      for await step in progress { say("bytes \(step.completed)") }
+    async let printed: Void = {
+      for await step in progress { printLine("bytes \(step.completed)") }
     }()
     do {
       let options = UploadOptions(store: FileTransferStore(folder))
       let result = try await api.upload(film, by: uploadProtocol, options: options)
-      await said
-      say("resumed \(result.resumedBytes)")
-      say("done \(result.size)")
+      await printed
+      printLine("resumed \(result.resumedBytes)")
+      printLine("done \(result.size)")
     } catch {
-      say("error \(error)")
+      printLine("error \(error)")
     }
   }
 
@@ -181,20 +180,20 @@ struct TransfersWorker {
           try await transfers.download(QueuedFilm(url: url), to: path)
         }
         try? FileManager.default.removeItem(atPath: request)
-        say("added \(transfers.all.count)")
+        printLine("added \(transfers.all.count)")
       }
       for await list in updates {
         guard let transfer = list.first else { break }
-        if case .failed(let error) = transfer.state { return say("error \(error)") }
-        say("bytes \(transfer.progress.completed)")
+        if case .failed(let error) = transfer.state { return printLine("error \(error)") }
+        printLine("bytes \(transfer.progress.completed)")
       }
-      say("done 0")
+      printLine("done 0")
     } catch {
-      say("error \(error)")
+      printLine("error \(error)")
     }
   }
 
-  /// Kills this process from a thread that looks for a file all the time.
+  /// Kills this process from a thread that polls for a file.
   private static func dieWhenFileExists(_ path: String) {
     Thread.detachNewThread {
       while access(path, F_OK) != 0 {}
@@ -202,14 +201,14 @@ struct TransfersWorker {
     }
   }
 
-  /// Says what a queue does whose store is on a full disk.
+  /// Prints the results of queue commands while the disk with the store is full.
   private static func fillStore(_ url: String, _ path: String, _ folder: String, _ other: String) async {
     do throws(CallError) {
       let scheduler = Scheduler()
       scheduler.pauseAll()
       let configure = { @Sendable (configuration: inout TransfersConfiguration) in
         configuration.scheduler = scheduler
-        configuration.downloads(of: QueuedFilm.self) { _, file in say("complete \(file.size)") }
+        configuration.downloads(of: QueuedFilm.self) { _, file in printLine("complete \(file.size)") }
       }
       let transfers = try await Transfers(api, store: FileTransferStore(folder), configure)
       let id = try await transfers.download(QueuedFilm(url: url), to: path)
@@ -221,30 +220,30 @@ struct TransfersWorker {
           } else {
             try await transfers.pause(id)
           }
-          say("\(command) succeeded")
+          printLine("\(command) succeeded")
         } catch {
-          say("\(command) \(error.code) \(error.detail) \(transfers.all.count)")
+          printLine("\(command) \(error.code) \(error.detail) \(transfers.all.count)")
         }
       }
       await transfers.close()
       try? FileManager.default.removeItem(atPath: other)
       let next = try await Transfers(api, store: FileTransferStore(folder), configure)
-      say("listed \(next.all.count)")
+      printLine("listed \(next.all.count)")
       scheduler.resumeAll()
       try? await next.resume(id)
       try await next.completion(of: id)
-      say("done 0")
+      printLine("done 0")
     } catch {
-      say("error \(error)")
+      printLine("error \(error)")
     }
   }
 
   /// Adds a line to the log of complete transfers.
   private static func note(_ size: Int64, _ path: String) {
     let log = path + ".log"
-    // Not by `FileManager`, which would leave a temporary file if the process dies meanwhile.
+    // `FileManager` would leave a temporary file if the process died meanwhile.
     let descriptor = open(log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    guard descriptor >= 0 else { return say("error the log cannot be opened") }
+    guard descriptor >= 0 else { return printLine("error the log cannot be opened") }
     let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
     try? file.write(contentsOf: Data("\(size)\n".utf8))
     try? file.close()
@@ -260,8 +259,8 @@ struct TransfersWorker {
     try? file.close()
   }
 
-  /// Transfers a file. Says the difference between the most memory that the process has had in use, and what it had in
-  /// use before it made its client.
+  /// Transfers a file. Prints the difference between the peak memory use of the process and its memory use before it
+  /// created its client.
   private static func measure(_ way: String, _ url: String, _ path: String) async {
     do {
       let before = try memory("VmRSS")
@@ -271,13 +270,13 @@ struct TransfersWorker {
       case "upload": try await api.send(Request<Void>.put(.url(url), content: .file(path)))
       default: try await api.send(Request<Void>.put(.url(url), content: .multipart([.file("file", at: path)])))
       }
-      say("grown \(try memory("VmHWM") - before)")
+      printLine("grown \(try memory("VmHWM") - before)")
     } catch {
-      say("error \(error)")
+      printLine("error \(error)")
     }
   }
 
-  /// Returns a value of Linux's file about this process, in KiB. `VmHWM` is the peak of `VmRSS`.
+  /// Returns a value of `/proc/self/status` in KiB. `VmHWM` is the peak of `VmRSS`.
   private static func memory(_ name: String) throws -> Int {
     let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
     let line = lines.first { $0.hasPrefix("\(name):") }
@@ -285,7 +284,7 @@ struct TransfersWorker {
     return number
   }
 
-  /// Makes writes beyond a size fail, as on a full disk.
+  /// Limits the file size: writes beyond it fail, as on a full disk.
   private static func limitFiles(to size: UInt64) {
     signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit(rlim_cur: rlim_t(size), rlim_max: rlim_t(size))
@@ -296,8 +295,8 @@ struct TransfersWorker {
     #endif
   }
 
-  /// Unbuffered, unlike `print`: the test waits for each line.
-  static func say(_ line: String) {
+  /// Prints a line without buffering, unlike `print`, because the test waits for each line.
+  static func printLine(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
 }

@@ -79,7 +79,7 @@ public final class Backend: Sendable {
 
   /// Stops the backend: closes all connections, ends all exchanges and removes a temporary database.
   ///
-  /// Returns when done; a second call waits for the first.
+  /// Returns when the backend has stopped; a second call waits for the first.
   public func stop() async {
     connections.close()
     run.cancel()
@@ -102,11 +102,11 @@ extension Backend {
     public var port = 0
     /// The path of the database file; `nil` for a temporary database, removed when the backend stops.
     public var database: String?
-    /// The lifetime of access tokens.
+    /// The time for which access tokens are valid.
     public var tokenLifetime: Duration = .seconds(3600)
     /// Whether token responses contain the lifetime of access tokens, in `expires_in`. Otherwise clients detect an
     /// expired token by a 401.
-    public var tellsTokenLifetime = true
+    public var sendsTokenLifetime = true
     /// The lifetime of refresh tokens, and so of a session without a refresh.
     public var sessionLifetime: Duration = .seconds(30 * 24 * 3600)
     /// The API key of films and analytics.
@@ -118,16 +118,16 @@ extension Backend {
     public var friendsPerAccount = 40
     /// The delay of every response, except those of the log.
     public var latency: Duration = .zero
-    /// Holds selected responses until it releases them. Default: holds none.
+    /// Holds the responses that a test selects, until they are released. Default: no responses.
     public var held = HeldResponses()
-    /// Loses selected responses after the work is done. Default: loses none.
+    /// Loses the responses that a test selects, after the work is done. Default: no responses.
     public var lost = LostResponses()
-    /// Closes connections in the middle of selected responses. Default: closes none.
+    /// Closes connections in the middle of the responses that a test selects. Default: no responses.
     public var cut = CutResponses()
-    /// The avatars; other backends can serve the same. Default: none.
+    /// The avatars; other backends can share this object. Default: no avatars.
     public var avatars = Avatars()
-    /// The address of the server in the avatars' URLs, for example of another backend with the same avatars. Default:
-    /// `nil`, the address that the client uses.
+    /// The server's address in the avatars' URLs, for example that of another backend with the same avatars. Default:
+    /// `nil`, the address to which the client sends its request.
     public var avatarAddress: String?
     /// scrypt's N for new passwords, a power of two.
     ///

@@ -42,11 +42,11 @@ struct BackendCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    // Trapped before the start, so that an early interrupt also stops the server properly.
+    // Signals are handled before the start, so that an early interrupt also stops the server properly.
     let (signals, sources) = Self.signals()
     defer { for source in sources { source.cancel() } }
     let backend = try await Backend.start(options)
-    say("\(backend.baseURL)\n\(name) is listening; API key: \(apiKey). Press Ctrl-C to stop.\n")
+    printNow("\(backend.baseURL)\n\(name) is listening; API key: \(apiKey). Press Ctrl-C to stop.\n")
     for await _ in signals { break }
     await backend.stop()
   }
@@ -64,8 +64,8 @@ struct BackendCommand: AsyncParsableCommand {
     return (signals, sources)
   }
 
-  /// Writes without buffering, unlike `print`, because scripts read the address from the first line.
-  private func say(_ text: String) {
+  /// Prints a text without buffering, unlike `print`, because scripts read the address from the first line.
+  private func printNow(_ text: String) {
     FileHandle.standardOutput.write(Data(text.utf8))
   }
 

@@ -43,7 +43,7 @@ public struct TraceContext: Sendable, Hashable {
     (self.traceID, self.parentID, self.isSampled) = (traceID, parentID, isSampled)
   }
 
-  /// 16 digits. An ID of zeros is not valid.
+  /// Returns 16 hexadecimal digits. An ID of zeros is not valid, so 0 is replaced.
   private static func hexadecimal(_ number: UInt64) -> String {
     let digits = String(max(number, 1), radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

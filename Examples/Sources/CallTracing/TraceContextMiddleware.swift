@@ -1,20 +1,20 @@
 public import Apus
 
-/// The key of the position that a call has in its trace.
+/// The key for the call's position in its trace.
 enum TraceContextKey: ContextKey {
   static let defaultValue: TraceContext? = nil
 }
 
 extension Endpoint {
-  /// Continues a trace, for example that of the request that a server handles, in place of starting one.
+  /// Continues a trace instead of starting a new trace, for example that of the request that a server handles.
   public func continuing(_ trace: TraceContext?) -> Request<Value> { setting(TraceContextKey.self, trace) }
 }
 
 /// A middleware that adds the field (header) `traceparent` to each exchange with an allowed origin.
 ///
-/// The exchanges of a call have the same trace ID, and each has a parent ID of its own, so that a tracing system shows
-/// retries and redirects as separate operations of one trace. Other origins get no field, because trace IDs let them
-/// correlate users. A `traceparent` of the endpoint is not replaced.
+/// All exchanges of a call have the same trace ID, and each has a different parent ID, so that a tracing system
+/// displays retries and redirects as separate operations of one trace. Other origins get no field, because trace IDs
+/// would let them correlate users. A `traceparent` field of the endpoint is not replaced.
 public struct TraceContextMiddleware: Middleware {
   /// The origins that get the field, besides that of the environment's base URL.
   private let origins: Set<Origin>
@@ -57,10 +57,10 @@ extension Pipeline {
   ///   - isSampled: whether the traces that are started here are recorded. Default: `true`.
   ///   - origins: the allowed origins, besides that of the environment's base URL. Default: none.
   public mutating func insertTraceContext(isSampled: Bool = true, origins: Set<Origin> = []) {
-    // Once per call, so that its retries belong to one trace; inside `coalescing`, which keeps calls with different
-    // values apart.
+    // Runs once per call, so that its retries belong to one trace; inside `coalescing`, which does not combine calls
+    // with different values.
     insert(TraceStartMiddleware(isSampled: isSampled), .before(.retry))
-    // Once per exchange, where the origin is that of the hop.
+    // Runs once per exchange, where the origin of each redirect is known.
     insert(TraceContextMiddleware(origins: origins), .before(.transport))
   }
 }

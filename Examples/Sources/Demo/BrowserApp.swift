@@ -10,7 +10,7 @@ public struct BrowserApp: Sendable {
   let credentials: FileCredentialsStore
   let accounts: LiveAccountsService
 
-  /// Starts the app: reads the server's metadata. The tokens of an earlier start are used.
+  /// Starts the app: reads the server's metadata. Tokens that the app stored before are used.
   ///
   /// - Parameters:
   ///   - folder: contains the encrypted file and its key.
@@ -36,7 +36,7 @@ public struct BrowserApp: Sendable {
     try await credentials.set(.tokens(grant.tokens))
   }
 
-  /// Signs the user out: forgets the tokens, then revokes them.
+  /// Signs the user out: removes the tokens, then revokes them.
   func signOut() async throws { try await oauth.signOut(of: credentials) }
 
   /// Returns the name of the account that is signed in.
@@ -50,7 +50,7 @@ public struct BrowserApp: Sendable {
     return tokens
   }
 
-  /// There are no tokens.
+  /// The error that the user is not signed in.
   struct NotSignedIn: Error, CustomStringConvertible {
     let description = "No user is signed in"
   }

@@ -2,13 +2,13 @@ import Apus
 import ApusAWS
 import Foundation
 
-/// A third-party server with the API of S3, in a process of its own: SeaweedFS, started by the script `serve.py`. It
-/// ends with this process at the latest.
+/// A third-party server with the API of S3, in its own process: SeaweedFS, started by the script `serve.py`. It ends
+/// with this process at the latest.
 final class BucketServer: Sendable {
   /// The account of the server.
   static let credentials = AWSCredentials(accessKeyID: "test:tester", secretAccessKey: "testing")
 
-  /// The server did not start.
+  /// The error of a server that did not start.
   struct NotStarted: Error, CustomStringConvertible {
     let reason: String
     var description: String { "SeaweedFS did not start: \(reason)" }
@@ -16,7 +16,7 @@ final class BucketServer: Sendable {
 
   private let run: Task<Void, Never>
   private let addresses: AsyncThrowingStream<BaseURL, any Error>
-  /// The script's standard input: the script ends the server when it closes.
+  /// The script's standard input: when it is closed, the script stops the server.
   private let holding: FileHandle
 
   /// Starts the server of a checkout; `nil` if it is not installed there.
@@ -29,7 +29,7 @@ final class BucketServer: Sendable {
     let (addresses, address) = AsyncThrowingStream<BaseURL, any Error>.makeStream()
     self.addresses = addresses
     holding = input.fileHandleForWriting
-    // Other processes of the demo would keep it open.
+    // Without the flag, child processes of the demo would inherit the pipe and leave it open.
     _ = fcntl(holding.fileDescriptor, F_SETFD, FD_CLOEXEC)
     run = Task {
       do {
@@ -41,19 +41,19 @@ final class BucketServer: Sendable {
     }
   }
 
-  /// Waits until the server is ready. Returns its address. May be used once.
+  /// Waits until the server is ready. Returns its address. May be called once.
   func address() async throws -> BaseURL {
     for try await address in addresses { return address }
     throw NotStarted(reason: "it has ended")
   }
 
-  /// Tells the server to end, which takes it several seconds.
+  /// Requests the end of the server, which takes several seconds.
   func end() {
-    // It fails if it was closed before.
+    // Closing fails if the pipe was closed before.
     try? holding.close()
   }
 
-  /// Ends the server. Returns when it has ended.
+  /// Stops the server. Returns when it has ended.
   func stop() async {
     end()
     await run.value

@@ -134,7 +134,7 @@ public struct DemoOptions: Sendable {
   public var latency: Duration = .milliseconds(150)
   /// scrypt's N of the backends in this process.
   public var passwordHashRounds = 16_384
-  /// The folder of this repository, in which third-party servers are installed; `nil` starts none of them.
+  /// The folder of this repository, in which third-party servers are installed; `nil` starts no third-party servers.
   public var checkout: String?
   /// Whether a third-party server that is not installed is a failure; otherwise its scene is skipped.
   public var requiresServers = false

@@ -4,7 +4,7 @@ struct Expectations: Sendable, Equatable {
   private(set) var rows: [Check] = []
   /// The number of scenes that were skipped.
   private(set) var skipped = 0
-  /// The name of the expectation to break, to show a failure; `nil` for none.
+  /// The name of the expectation to break, to demonstrate a failure; `nil` breaks no expectation.
   let broken: String?
 
   /// Creates an empty table.
@@ -25,7 +25,7 @@ struct Expectations: Sendable, Equatable {
   /// Whether there are rows and all of them are met.
   var areMet: Bool { !rows.isEmpty && rows.allSatisfy(\.isMet) && isBreakKnown }
 
-  /// Whether the expectation to break exists. A mistyped name must not look like success.
+  /// Whether the expectation to break exists. With a mistyped name the demo must fail.
   var isBreakKnown: Bool { broken.map { name in rows.contains { $0.name == name } } ?? true }
 
   /// The lines of the table, in columns.

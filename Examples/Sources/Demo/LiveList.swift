@@ -1,14 +1,13 @@
 import Apus
 import Synchronization
 
-/// The calls in flight of one or more clients, collected from their events, as an app's progress list would show
-/// them.
+/// The calls in flight of one or more clients, collected from their events, as for an app's list of calls.
 final class LiveList: CallObserver {
   /// The state of a call.
   enum Status: String, Sendable {
     case queued
     case running
-    /// Waiting for its next attempt.
+    /// The call waits for its next attempt.
     case retrying
   }
 
@@ -39,7 +38,7 @@ final class LiveList: CallObserver {
     var news: [String] = []
   }
 
-  /// Yields when something changed. Changes that were not yet observed are combined.
+  /// A stream that yields after changes. Changes that were not yet observed are combined.
   let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
   private let state = Mutex(State())
@@ -66,7 +65,7 @@ final class LiveList: CallObserver {
     changed.yield()
   }
 
-  /// The numbers of calls that wait (in a queue or for a retry), run and have ended.
+  /// The numbers of calls that are waiting (in a queue or for a retry), running and done.
   var counts: (waiting: Int, running: Int, done: Int) {
     state.withLock { $0.counts }
   }
@@ -76,18 +75,18 @@ final class LiveList: CallObserver {
 
   /// Returns the counts, then a line for each call, running calls first.
   ///
-  /// - Parameter most: the maximum number of calls; a last line counts the rest. Default: 12.
-  func lines(most: Int = 12) -> [String] {
+  /// - Parameter maximum: the maximum number of calls; a last line counts the rest. Default: 12.
+  func lines(maximum: Int = 12) -> [String] {
     state.withLock { state in
       let running = state.items.filter { $0.status == .running }
       let all = running + state.items.filter { $0.status != .running }
-      let shown = all.prefix(most).map(\.line)
-      return [state.line] + shown + (all.count > most ? ["… and \(all.count - most) more"] : [])
+      let shown = all.prefix(maximum).map(\.line)
+      return [state.line] + shown + (all.count > maximum ? ["… and \(all.count - maximum) more"] : [])
     }
   }
 
   /// Returns the changes of the first call of each endpoint since the last use of this function.
-  func takeNews() -> [String] {
+  func nextNews() -> [String] {
     state.withLock { state in
       defer { state.news = [] }
       return state.news
@@ -114,16 +113,16 @@ extension LiveList.State {
     } else {
       items.append(LiveList.Item(key: key, endpoint: endpoint, status: status))
     }
-    tell(key, endpoint, status.rawValue)
+    addNews(key, endpoint, status.rawValue)
   }
 
   fileprivate mutating func end(_ key: LiveList.Key, _ endpoint: String, _ text: String) {
     items.removeAll { $0.key == key }
     done += 1
-    tell(key, endpoint, text)
+    addNews(key, endpoint, text)
   }
 
-  private mutating func tell(_ key: LiveList.Key, _ endpoint: String, _ text: String) {
+  private mutating func addNews(_ key: LiveList.Key, _ endpoint: String, _ text: String) {
     if firsts[endpoint] == nil { firsts[endpoint] = key }
     if firsts[endpoint] == key { news.append("\(endpoint) \(text)") }
   }
@@ -177,11 +176,11 @@ final class LiveBoard: Sendable {
     height = lines.count
   }
 
-  /// Erases the list; without a terminal, prints the news.
+  /// Erases the list. If the output is not a terminal, prints the news instead.
   private func clear(_ height: inout Int) {
     stage.erase(lines: height)
     height = 0
-    let news = list.takeNews()
+    let news = list.nextNews()
     guard !stage.isTerminal else { return }
     for line in news { stage.note(line) }
   }

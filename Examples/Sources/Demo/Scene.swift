@@ -30,7 +30,7 @@ struct NothingFound: Error, CustomStringConvertible {
 
 /// A third-party server that is not installed. The scene is skipped unless such servers are required.
 struct MissingServer: Error, CustomStringConvertible {
-  /// What is missing, and how to get it.
+  /// The missing server, and how to install it.
   let description: String
 
   init(_ description: String) {
@@ -61,7 +61,7 @@ extension Scene {
     return error
   }
 
-  /// Makes a call that fails, and shows nothing.
+  /// Makes a call that fails, without printing the error.
   ///
   /// - Throws: ``UnexpectedOutcome``
   @discardableResult

@@ -36,20 +36,20 @@ struct Server: Sendable {
 
   /// Returns the address of a path on the server.
   ///
-  /// - Parameter path: appended to the server's address. Default: nothing.
+  /// - Parameter path: appended to the server's address. Default: empty.
   func url(_ path: String = "") throws -> BaseURL {
     try BaseURL("\(client.environment.baseURL)\(path)")
   }
 
-  /// The access token as the log identifies it; `none` while the client is signed out.
+  /// The access token's fingerprint in the log; `none` while the client is signed out.
   var fingerprint: String {
     Self.fingerprint(of: tokens.current().credential)
   }
 
-  /// The API key as the log identifies it.
+  /// The API key's fingerprint in the log.
   var keyFingerprint: String { "api_key:\(Backend.fingerprint(of: apiKey))" }
 
-  /// Returns an access token as the log identifies it; `none` for other credentials.
+  /// Returns an access token's fingerprint in the log; `none` for other credentials.
   static func fingerprint(of credential: Credential?) -> String {
     guard case .tokens(let tokens)? = credential else { return "none" }
     return "bearer:\(Backend.fingerprint(of: tokens.access.value))"
@@ -57,7 +57,7 @@ struct Server: Sendable {
 }
 
 extension Server {
-  /// A running backend that responds too fast: no call would be in flight long enough to be cancelled.
+  /// The error of a running backend that responds so fast that calls in flight cannot be cancelled.
   struct TooFast: Error, CustomStringConvertible {
     let address: String
     var description: String {

@@ -16,7 +16,7 @@ protocol ServerLog: Sendable {
   func rows(since position: Int) async throws -> [LoggedExchange]
 }
 
-/// A request that did not arrive in time.
+/// The error of a request that did not arrive in time.
 struct NoArrival: Error, CustomStringConvertible {
   let subject: String
   var description: String { "The request \(subject) did not arrive at the server" }
@@ -47,7 +47,7 @@ struct RemoteLog: ServerLog {
 
   init(at baseURL: BaseURL) {
     client = Client(baseURL: baseURL) {
-      // Responses wait for rows, ten seconds at most.
+      // The server delays its responses by up to ten seconds, until there are rows.
       $0.attemptTimeout = nil
     }
   }

@@ -1,6 +1,6 @@
-/// The demo's output: lines of text, with colors and redrawn lines where the terminal has them.
+/// The demo's output: lines of text, with colors and redrawn lines if the terminal supports them.
 struct Stage: Sendable {
-  /// Whether the output is a terminal: then lines are redrawn and scenes pause to be read.
+  /// Whether the output is a terminal: then lines are redrawn, and scenes pause so that they can be read.
   let isTerminal: Bool
   /// Whether to print colors.
   var hasColor = false
@@ -24,7 +24,7 @@ struct Stage: Sendable {
     write("\(styled(text, .bold))\n\(styled(String(repeating: "═", count: text.count), .dim))\n\n")
   }
 
-  /// Prints the meaning of the styles and signs.
+  /// Prints an explanation of the styles and signs.
   func legend() {
     say("\(styled("“Text”", .cyan))  what the user of an app reads, with the error's code for developers")
     say("\(styled("· note", .dim))  details for developers")
@@ -47,7 +47,7 @@ struct Stage: Sendable {
     write(text.isEmpty ? "\n" : "  \(text)\n")
   }
 
-  /// Prints a sentence that the user reads, and its technical cause.
+  /// Prints a sentence for the user, and its technical cause.
   func reads(_ sentence: String, cause: String = "") {
     write("  \(styled("“\(sentence)”", .cyan))\(cause.isEmpty ? "" : "  " + styled("(\(cause))", .dim))\n")
   }
@@ -57,13 +57,13 @@ struct Stage: Sendable {
     write("  \(styled("· \(text)", .dim))\n")
   }
 
-  /// Redraws the current line on a terminal; prints nothing elsewhere until ``settle(_:)``.
+  /// Redraws the current line on a terminal; otherwise prints nothing until ``finishProgress(_:)``.
   func progress(_ text: String) {
     if isTerminal { write("\r\u{1B}[K  \(text)") }
   }
 
   /// Replaces a line drawn by ``progress(_:)`` with its final text.
-  func settle(_ text: String) {
+  func finishProgress(_ text: String) {
     if isTerminal { write("\r\u{1B}[K") }
     say(text)
   }

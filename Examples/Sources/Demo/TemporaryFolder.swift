@@ -1,6 +1,6 @@
 import Foundation
 
-/// A new folder for files, which only its owner may read.
+/// A new folder for files, which only its owner can read.
 struct TemporaryFolder: Sendable {
   /// The path of the folder.
   let path = FileManager.default.temporaryDirectory.appendingPathComponent("apus-demo-\(UUID().uuidString)").path
@@ -14,7 +14,7 @@ struct TemporaryFolder: Sendable {
   func path(_ name: String) -> String { "\(path)/\(name)" }
 
   func remove() {
-    // A temporary folder: the system removes what is left.
+    // If this fails, the system removes the temporary folder later.
     try? FileManager.default.removeItem(atPath: path)
   }
 }

@@ -17,7 +17,7 @@ struct World: Sendable {
   let production: Server
   /// A server for analytics only.
   let analytics: Server
-  /// A server for images only, which serves the avatars of the unstable server.
+  /// A server for images only, which shares the avatars of the unstable server.
   let cdn: Server
   /// A server with access tokens that expire after three seconds, and with faults and outages.
   let unstable: Server
@@ -31,7 +31,7 @@ struct World: Sendable {
   let bucketServer: BucketServer?
   /// Whether third-party servers must be installed.
   let requiresServers: Bool
-  /// The controls of the unstable server's misbehavior.
+  /// The controls for the unstable server's faults.
   let faults: FaultControls
   /// The client of the friends app; it is switched between servers.
   let app: Client
@@ -96,7 +96,7 @@ struct World: Sendable {
       })
     user = User(email: "ada.\(UInt32.random(in: 0 ... .max))@example.com")
     browserAppFolder = try TemporaryFolder()
-    // It starts while other scenes are played.
+    // The bucket server starts while other scenes are played.
     bucketServer = options.checkout.flatMap { BucketServer(of: $0) }
   }
 
@@ -147,7 +147,7 @@ struct FaultControls: Sendable {
   let avatars = Avatars()
 }
 
-/// The system's time of day plus an offset, so that tokens expire without a wait.
+/// The system's clock plus an offset, so that tokens expire without a wait.
 final class AdvancingClock: Sendable {
   private let offset = Mutex(Duration.zero)
 

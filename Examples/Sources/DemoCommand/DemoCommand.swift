@@ -88,7 +88,7 @@ struct DemoCommand: AsyncParsableCommand {
     try process.run()
     for await _ in ends {}
     guard process.terminationStatus == 0 else { throw ExitCode(process.terminationStatus) }
-    // A line fits in the pipe, so it can be read after the end.
+    // The line fits in the pipe's buffer, so it can be read after the program has ended.
     let bytes = output.fileHandleForReading.availableData
     return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines)
   }

@@ -1,6 +1,6 @@
 public import FriendsService
 
-/// The input of the form so far. It is never sent, so it can stay isolated to the main actor.
+/// The input of the form so far. It is not sent to the server, so it can stay isolated to the main actor.
 public struct FriendDraft: Codable {
   /// The name.
   public var name = ""

@@ -32,7 +32,7 @@ public final class FriendsModel {
       errorText = nil
       revision += 1
     } catch {
-      // A cancelled or superseded load is no error to show.
+      // A cancelled or superseded load is not an error.
       if !error.isCancellation { errorText = error.errorDescription }
     }
   }

@@ -8,7 +8,7 @@ public protocol FriendsService: Sendable {
   /// "reload" twice gives one result.
   func latestFriends(in category: String?) async throws(CallError) -> FriendsPage
 
-  /// Returns all pages; each page is fetched when the loop reaches it.
+  /// Returns all pages. Each page is fetched when the loop reaches it.
   func pages(in category: String?) -> any AsyncSequence<FriendsPage, CallError> & Sendable
 
   /// Adds a friend. Returns a rejected form as a value; throws only when the call itself fails.

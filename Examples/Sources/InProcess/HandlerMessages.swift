@@ -3,7 +3,7 @@ public import Foundation
 
 /// A request as a handler receives it.
 public struct HandlerRequest: Sendable {
-  /// The method, the target and the fields (headers). `Content-Length` is there if the length was known in advance.
+  /// The method, the target and the header fields, with `Content-Length` if the length was known in advance.
   public let head: HTTPRequest
   /// The content (body).
   public let content: Data
@@ -34,7 +34,7 @@ public struct HandlerResponse: Sendable {
   /// - Parameters:
   ///   - head: the status and the fields. The exchange fails if the content has another length than `Content-Length`.
   ///   - trailers: the fields after the content. Default: none.
-  ///   - pieces: returns the next piece, or `nil` at the end. If it throws, the content breaks off.
+  ///   - pieces: returns the next piece, or `nil` at the end. If it throws, the response is interrupted.
   public init(_ head: HTTPResponse, trailers: HTTPFields = [:], pieces: @escaping ContentStream.Pieces) {
     (self.head, content, self.trailers) = (head, .pieces(pieces), trailers)
   }

@@ -6,13 +6,13 @@ import Synchronization
 /// deadline of the attempt passes, whether or not the handler notices.
 final class InProcessExchange: DeadlineTarget {
   private struct State {
-    /// Resumed with the response, or with the error of an exchange that ends before its head.
+    /// The caller, resumed with the response, or with the error of an exchange that ended before the head.
     var waiter: CheckedContinuation<ResponseMessage, any Error>?
     /// The task of the handler, until the exchange ends.
     var work: Task<Void, Never>?
     var isSent = false
     var hasHead = false
-    /// The reason for which the exchange ended early.
+    /// The error of an exchange that ended early.
     var ending: (any Error)?
 
     /// Ends the exchange. Returns the caller to resume and the task to cancel.
@@ -34,7 +34,7 @@ final class InProcessExchange: DeadlineTarget {
     (self.request, self.context, self.handler) = (request, context, handler)
   }
 
-  /// Performs the exchange, and returns when the handler has returned its response.
+  /// Performs the exchange. Returns when the handler has returned its response.
   func response() async throws -> ResponseMessage {
     let alarm = context.alarm(for: self)
     defer { alarm?.cancel() }
@@ -45,7 +45,7 @@ final class InProcessExchange: DeadlineTarget {
     }
   }
 
-  /// Ends the exchange unless the head has arrived, because the deadline of an attempt does not cover content.
+  /// Ends the exchange unless the head has arrived; the deadline of an attempt does not include the content.
   func deadlinePassed() {
     let isSent = state.withLock { $0.isSent }
     let phase = isSent ? CallPhase.awaitingHead : .connecting
@@ -58,7 +58,7 @@ final class InProcessExchange: DeadlineTarget {
       if state.ending == nil { state.waiter = waiter }
       return state.ending
     }
-    // The task was cancelled before it waited.
+    // The task was cancelled before this function was called.
     if let ending { return waiter.resume(throwing: ending) }
     let work = context.spawn { await self.perform() }
     let isOver = state.withLock { state in
@@ -68,7 +68,7 @@ final class InProcessExchange: DeadlineTarget {
     if isOver { work.cancel() }
   }
 
-  /// Ends the exchange early: cancels the handler, and throws an error to the caller if it waits for the head.
+  /// Ends the exchange early: cancels the handler and, if the caller still waits for the head, throws an error to it.
   private func end(throwing error: any Error, onlyBeforeHead: Bool = false) {
     let (waiter, work) = state.withLock { $0.end(error, onlyBeforeHead: onlyBeforeHead) }
     work?.cancel()
@@ -136,7 +136,7 @@ final class InProcessExchange: DeadlineTarget {
 // MARK: - The content of the request
 
 extension InProcessExchange {
-  /// The head with the length of the content, which a transport announces if it is known.
+  /// The request's head with the length of the content, if it is known.
   private var announcedHead: HTTPRequest {
     var head = request.head
     if !request.content.isEmpty, let length = request.content.length {
@@ -145,7 +145,7 @@ extension InProcessExchange {
     return head
   }
 
-  /// Reads the content. Nothing has been sent if that fails.
+  /// Collects the content. If that fails, no part of the request has been sent.
   private func collectedContent() async throws -> Data {
     do {
       var bytes = Data()
@@ -173,7 +173,7 @@ extension InProcessExchange {
         context.reportSent(total: Int64(bytes.count), expected: request.content.length)
       }
     default:
-      // Kinds that later versions add are not supported.
+      // Kinds of content that later versions add are not supported.
       guard case .joined(let contents) = content else { throw HandlerFault(text: "the kind of content is unknown") }
       for content in contents { try await append(content, to: &bytes) }
     }

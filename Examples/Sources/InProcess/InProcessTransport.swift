@@ -12,11 +12,11 @@ public import Apus
 /// ```
 ///
 /// The content (body) of a request is collected in memory before the handler is called. The content of a response may
-/// be produced piece by piece, and no faster than the app reads it. A handler runs in a task of its own, which is
-/// cancelled when the exchange ends early.
+/// be produced piece by piece, and no faster than the app reads it. Each handler runs in its own task, which is
+/// cancelled if the exchange ends early.
 ///
-/// It lacks these capabilities of `TransportConformance`, which need a wire: interim responses, framing, codings, and
-/// back-pressure for the content of requests.
+/// The transport does not support these capabilities of `TransportConformance`, which need a connection: interim
+/// responses, framing, codings, and back-pressure for the content of requests.
 public struct InProcessTransport: Transport {
   /// A function that responds to requests.
   ///

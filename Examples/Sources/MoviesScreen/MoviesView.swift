@@ -3,8 +3,8 @@ import Apus
 public import MoviesService
 public import SwiftUI
 
-/// The screen. It loads when it appears, when the text changes and on pull to refresh. A load is cancelled when a
-/// newer one replaces it or when the screen disappears.
+/// The screen. It loads when it appears, when the text changes and on pull to refresh. A load is cancelled when a newer
+/// load replaces it or when the screen disappears.
 public struct MoviesView: View {
   @State private var model: MoviesModel
 
@@ -13,7 +13,7 @@ public struct MoviesView: View {
     _model = State(initialValue: MoviesModel(service: service))
   }
 
-  /// The list; it shows the previous movies until newer ones arrive.
+  /// The list. It displays the previous movies until newer movies arrive.
   public var body: some View {
     @Bindable var field = model.field
     List(model.films.value ?? []) { film in

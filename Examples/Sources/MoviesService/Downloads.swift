@@ -11,7 +11,7 @@ public struct MovieDownloads: Sendable {
 
   /// Creates the service.
   ///
-  /// - Parameter client: calls the server with the files, which needs no key.
+  /// - Parameter client: calls the server with the files, which requires no key.
   public init(client: Client) {
     self.client = client
   }

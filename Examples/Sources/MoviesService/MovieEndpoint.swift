@@ -2,7 +2,8 @@ import Apus
 
 /// Version 3 of TheMovieDB's API.
 ///
-/// Style: an enum. The whole API is one type, whose calls can be cancelled together. The call names the type to decode.
+/// Style: an enum. The whole API is one type, whose calls can be cancelled together. The caller specifies the type to
+/// decode.
 enum MovieEndpoint: Endpoint {
   case popular(page: Int)
   case newMovies(page: Int)
@@ -16,7 +17,7 @@ enum MovieEndpoint: Endpoint {
     case .newMovies(let page): get("/movie/now_playing", ["page": page])
     // The user is typing and waits for the result.
     case .search(let text, let page): get("/search/movie", ["query": text, "page": page]).priority(.high)
-    // Shown below the movie, off screen at first.
+    // Displayed below the movie, so not visible at first.
     case .recommendations(let id, let page): get("/movie/\(id)/recommendations", ["page": page]).priority(.low)
     case .details(let id): get("/movie/\(id)", [:])
     }

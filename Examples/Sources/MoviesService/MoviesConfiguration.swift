@@ -1,6 +1,7 @@
 import Apus
 
-/// The environments of the movies API, such as `qa`, `staging` and `production`, and the one in use.
+/// The environments of the movies API, such as `qa`, `staging` and `production`, and the name of the environment in
+/// use.
 ///
 /// Decoded from a configuration file, so that switching environments changes no code:
 ///
@@ -24,7 +25,7 @@ public struct MoviesConfiguration: Decodable, Sendable {
     public let key: String
   }
 
-  /// An environment that the configuration does not list.
+  /// The error of an environment that is not in the configuration.
   public struct UnknownEnvironment: Error, CustomStringConvertible {
     /// The missing environment's name.
     public let name: String

@@ -25,7 +25,7 @@ public protocol MoviesService: Sendable {
   /// Returns the details of a movie.
   func details(of id: Movie.ID) async throws(CallError) -> MovieDetails
 
-  /// Returns a movie's poster; `nil` when it has none. Posters yield to more urgent calls.
+  /// Returns a movie's poster; `nil` if it has no poster. Posters have a low priority.
   func poster(of movie: Movie) async throws(CallError) -> Poster?
 
   /// Returns a movie's trailers and other videos.

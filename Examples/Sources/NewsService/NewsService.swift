@@ -35,7 +35,7 @@ public struct Article: Codable, Sendable, Hashable, Identifiable {
 ///
 /// ``LiveNewsService`` calls the server; previews and tests use fakes.
 public protocol NewsService: Sendable {
-  /// Returns the newest headlines. A call is refused while an earlier call is in flight, so repeated taps send one
+  /// Returns the newest headlines. A call is rejected while an earlier call is in flight, so repeated taps send one
   /// request.
   func headlines() async throws(CallError) -> [Headline]
 

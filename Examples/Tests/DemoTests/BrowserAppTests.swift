@@ -15,7 +15,7 @@ import Testing
     let clock: AdvancingClock
     let folder: TemporaryFolder
 
-    /// Starts the app, with nothing in memory.
+    /// Starts the app without the objects in memory of an earlier start.
     func app() async throws -> BrowserApp {
       try await BrowserApp.started(in: folder.path, server: try BaseURL(backend.baseURL))
     }
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("A superseded refresh token in other hands ends the session for both")
+  @Test("Reuse of a superseded refresh token ends the session for its user and for the thief")
   func theft() async throws {
     try await withSite { site in
       let app = try await site.signedIn()
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("A sign-out forgets the tokens and revokes them")
+  @Test("A sign-out removes the tokens and revokes them")
   func signOut() async throws {
     try await withSite { site in
       let app = try await site.signedIn()
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("A wrong password and a cancelled sign-in store nothing")
+  @Test("A wrong password and a cancelled sign-in store no tokens")
   func cancelled() async throws {
     try await withSite { site in
       let app = try await site.app()
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("A page without a form is not the page of a sign-in")
+  @Test("The scripted browser rejects a page without a sign-in form")
   func otherPage() async throws {
     try await withSite { site in
       await #expect(throws: ScriptedBrowser.UnexpectedPage.self) {

@@ -3,14 +3,14 @@ import Testing
 @testable import Demo
 
 @Suite struct BucketServerTests {
-  @Test("The script's line names the address")
+  @Test("The server's address is read from the line that the script prints")
   func ready() throws {
     let line = #"ready {"ports": {"plain": 8333}, "folder": "/tmp/a"}"#
     #expect("\(try BucketServer.address(in: line))" == "http://127.0.0.1:8333")
   }
 
   @Test(
-    "Any other line is the reason why the server did not start",
+    "Any other line is reported as the reason why the server did not start",
     arguments: [
       ("failed seaweedfs is not installed", "seaweedfs is not installed"), ("failed ", "it has ended"),
       ("", "it has ended"), ("Traceback", "Traceback"), (#"ready {"ports": {}}"#, "it has named no port"),
@@ -20,7 +20,7 @@ import Testing
     #expect(error?.reason == reason)
   }
 
-  @Test("Without an installation there is no server")
+  @Test("Without an installation no server is started")
   func missing() {
     #expect(BucketServer(of: "/nowhere") == nil)
   }

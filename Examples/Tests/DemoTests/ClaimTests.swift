@@ -6,7 +6,7 @@ import Testing
 @testable import Demo
 
 @Suite struct ClaimTests {
-  /// Rows decoded from the log's JSON. Each row has one more request at work than the row before.
+  /// Decodes rows from the log's JSON. Each row has one more request in progress than the row before.
   private func rows(_ items: String...) throws -> [LoggedExchange] {
     let common =
       #""sequence":1,"connection":1,"time":"2026-01-01T00:00:00Z","duration_milliseconds":1,"field_names":[]"#
@@ -36,7 +36,7 @@ import Testing
     #expect(Claim.outcomes([]) == "nothing")
   }
 
-  @Test("Each different credential is listed once, and missing ones as none")
+  @Test("Each different credential is listed once, and missing credentials are listed as none")
   func credentials() throws {
     let rows = try rows(
       #""method":"GET","path":"/a","credential":"bearer:b","client_left":false"#,
@@ -46,7 +46,7 @@ import Testing
     #expect(Claim.credentials(rows) == "bearer:a, bearer:b, none")
   }
 
-  @Test("Successes omit failed rows, and count counts all rows")
+  @Test("The summary of successes omits failed rows, and the count includes all rows")
   func successes() throws {
     let rows = try rows(
       #""method":"GET","path":"/a","status":200,"client_left":false"#,
@@ -59,7 +59,7 @@ import Testing
     #expect(Claim.count([]) == "0")
   }
 
-  @Test("The highest number of concurrent requests is shown only when it exceeds the limit")
+  @Test("The highest number of concurrent requests is printed only if it exceeds the limit")
   func concurrency() throws {
     let row = #""method":"GET","path":"/a","status":200,"client_left":false"#
     let rows = try rows(row, row, row)
@@ -78,7 +78,7 @@ import Testing
     #expect(Claim.keys([]) == "0 without, 0 with 0 keys")
   }
 
-  @Test("Only rows that match the subject count, including unexpected ones")
+  @Test("Only rows that match the subject are counted, including unexpected rows")
   func matching() throws {
     let rows = try rows(
       #""method":"GET","path":"/a/1","status":200,"client_left":false"#,

@@ -2,7 +2,7 @@ import Backend
 import Foundation
 import Testing
 
-/// The built program in a process of its own.
+/// The built program in its own process.
 @Suite(.serialized) struct DemoProcessTests {
   private struct Ending: Sendable {
     let status: Int32
@@ -15,11 +15,11 @@ import Testing
     return environment["APUS_SERVERS"] == "required" || environment["CI"] == "true"
   }()
 
-  /// Runs the program in the folder of the test's own executable.
+  /// Runs the program in the folder of the test's executable.
   ///
   /// - Parameter requiring: whether the demo requires third-party servers. Default: `nil`, as these tests do.
   private func run(_ arguments: String..., requiring: Bool? = nil) async throws -> Ending {
-    // The test bundle on Apple platforms, the running executable elsewhere.
+    // Apple platforms have a test bundle; elsewhere the tests are the running executable.
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
     let folder = try #require(bundle ?? Bundle.main.executableURL).deletingLastPathComponent()
     let process = Process()
@@ -29,7 +29,7 @@ import Testing
       let changes = ["APUS_SERVERS": requiring ? "required" : "", "CI": ""]
       process.environment = ProcessInfo.processInfo.environment.merging(changes) { $1 }
     }
-    // To a file, because reading a pipe would block a thread.
+    // The output is written to a file, because reading a pipe would block a thread.
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("demo-\(UUID().uuidString).txt")
     _ = FileManager.default.createFile(atPath: file.path, contents: nil)
     defer { try? FileManager.default.removeItem(at: file) }
@@ -54,7 +54,7 @@ import Testing
     // The first lines describe the demo.
     #expect(ending.output.hasPrefix("Apus: small apps against real servers\n"))
     #expect(ending.output.contains("20 calls in 7.0 seconds, none failed"))
-    // The live list shows the changes of calls.
+    // The live list prints the changes of calls.
     for call in ["GET /movie/now_playing running", "GET /search/movie queued", "GET /search/movie succeeded"] {
       #expect(ending.output.contains("\(call)\n"), "\(call)")
     }
@@ -84,7 +84,7 @@ import Testing
       for name in bucket { #expect(ending.output.contains("✓ \(name) "), "\(name)") }
     }
     #if os(Linux)
-    // Recorded in traces by the SwiftNIO transport only.
+    // The trace contains this event with the SwiftNIO transport only.
     #expect(ending.output.contains("reused connection") || ending.output.contains("new connection"))
     #endif
   }
@@ -124,7 +124,7 @@ import Testing
     await production.stop()
   }
 
-  @Test("A backend that responds too fast to show calls in flight is refused")
+  @Test("A backend that responds too fast to display calls in flight is rejected")
   func tooFast() async throws {
     let backend = try await Backend.start()
     let ending = try await run("--base-url", backend.baseURL)

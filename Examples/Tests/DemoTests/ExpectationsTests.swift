@@ -13,19 +13,19 @@ import Testing
     return table
   }
 
-  @Test("A table is met when every row is met")
+  @Test("The expectations are met when every row is met")
   func met() {
     #expect(table(row("a", "200", "200"), row("b", "204", "204")).areMet)
     #expect(!table(row("a", "200", "200"), row("b", "204", "404")).areMet)
   }
 
-  @Test("An empty table is not met")
+  @Test("Expectations without rows are not met")
   func empty() {
     #expect(!table().areMet)
     #expect(table().summary == "There are no expectations.")
   }
 
-  @Test("Breaking one row leaves the others met")
+  @Test("Breaking one row does not affect the others")
   func breaking() {
     let table = table(breaking: "b", row("a", "200", "200"), row("b", "200", "200"))
     #expect(table.rows.map(\.isMet) == [true, false])
@@ -40,7 +40,7 @@ import Testing
     #expect(table.summary == "There is no expectation named c.")
   }
 
-  @Test("A skipped scene is counted, and is no failure")
+  @Test("A skipped scene is counted, but is not a failure")
   func skipped() {
     var table = table(row("a", "200", "200"))
     table.skip()
@@ -50,7 +50,7 @@ import Testing
     #expect(table.summary == "All 1 expectations are met. 2 scenes were skipped.")
   }
 
-  @Test("Rows are aligned in columns, and an unmet row shows both results")
+  @Test("Rows are aligned in columns, and an unmet row contains both results")
   func lines() {
     let table = table(row("a", "200", "200"), row("longer", "200", "left"))
     #expect(

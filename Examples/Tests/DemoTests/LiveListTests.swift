@@ -10,7 +10,7 @@ import Testing
   private let gate = Gate()
   private let list = LiveList()
 
-  /// Waits until the list has certain counts, which changes of the list announce.
+  /// Waits until the list has certain counts. The list reports each change.
   ///
   /// - Throws: `CancellationError` at the time limit of the test.
   private func wait(for counts: (Int, Int, Int)) async throws {
@@ -42,10 +42,10 @@ import Testing
     try await wait(for: (0, 0, 5))
     #expect(list.line == "\(Stage.bar(1, of: 1))  0 waiting, 0 running, 5 done")
     #expect(list.lines() == [list.line])
-    // Only the first call of each endpoint makes news.
-    let ended = list.takeNews().filter { !$0.hasSuffix(" queued") && !$0.hasSuffix(" running") }.sorted()
+    // Only changes of the first call of each endpoint are reported as news.
+    let ended = list.nextNews().filter { !$0.hasSuffix(" queued") && !$0.hasSuffix(" running") }.sorted()
     #expect(ended == ["GET / succeeded", "GET /missing failed: rejected"])
-    #expect(list.takeNews().isEmpty)
+    #expect(list.nextNews().isEmpty)
   }
 
   @Test("The calls of all clients have a line each, running calls first, up to the maximum")
@@ -56,10 +56,10 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await clients[0].send(Request<Void>.method(.get, "/first")) }
       try await wait(for: (0, 1, 0))
-      // Also the first call of its client, and still a call of its own.
+      // The first of these calls has the same number as the first call of the other client, but its own line.
       for _ in 0..<4 { group.addTask { try await clients[1].send(Request<Void>.method(.get, "/others/\(1)")) } }
       try await wait(for: (4, 1, 0))
-      let lines = list.lines(most: 3)
+      let lines = list.lines(maximum: 3)
       let calls = ["running   GET /first", "queued    GET /others/{}", "queued    GET /others/{}"]
       #expect(lines == [list.line] + calls + ["… and 2 more"])
       #expect(list.lines().count == 6)

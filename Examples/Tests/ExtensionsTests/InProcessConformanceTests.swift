@@ -5,7 +5,7 @@ import Testing
 
 @Suite("InProcessTransport as a transport")
 struct InProcessConformanceTests {
-  /// What needs a wire.
+  /// The capabilities that need a connection.
   private static let gaps: Set<TransportConformance.Capability> = [
     .interimResponses, .strictFraming, .contentCodings, .strictCodings, .backPressure,
   ]

@@ -11,7 +11,7 @@ private struct User: Codable, Sendable, Equatable {
   var name: String
 }
 
-@Suite("Clients over a handler")
+@Suite("Clients with a handler in place of a server")
 struct InProcessTransportTests {
   private static func json(_ text: String, status: HTTPResponse.Status = .ok) -> HandlerResponse {
     HandlerResponse(
@@ -59,7 +59,7 @@ struct InProcessTransportTests {
     #expect(parts.contains("Ada") && parts.contains("file"))
   }
 
-  @Test("A stream with another length than it announces is not passed to the handler")
+  @Test("A stream whose length differs from the announced length is not passed to the handler")
   func wrongLength() async {
     let api = Self.client { _ in
       Issue.record("the handler was called")
@@ -75,7 +75,7 @@ struct InProcessTransportTests {
     #expect(error?.requestState == .notSent)
   }
 
-  @Test("A handler that throws is a lost connection, and content with a wrong length breaks off")
+  @Test("If a handler throws, the connection is lost; content with a wrong length interrupts the response")
   func failing() async {
     struct Failure: Error {}
     let throwing = Self.client { _ in throw Failure() }
@@ -88,7 +88,7 @@ struct InProcessTransportTests {
     #expect(broken?.code == .connectionLost && broken?.requestState == .responded)
   }
 
-  @Test("A handler continues the trace of its request in calls of its own")
+  @Test("A handler continues the trace of its request in the calls that it makes")
   func tracing() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .status(204))

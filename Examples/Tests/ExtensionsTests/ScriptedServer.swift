@@ -12,7 +12,7 @@ final class ScriptedServer: ConformanceServer {
     var arrivals: [String: Gate] = [:]
     var departures: [String: Gate] = [:]
     var replied: Set<String> = []
-    /// The number of connections that a server would have closed so far.
+    /// The number of connections that a real server would have closed so far.
     var closedConnections = 0
   }
 
@@ -45,7 +45,7 @@ final class ScriptedServer: ConformanceServer {
 
   func hasReplied(_ path: String) async -> Bool { state.withLock { $0.replied.contains(path) } }
 
-  /// The handler.
+  /// Responds to a request.
   func respond(to request: HandlerRequest) async throws -> HandlerResponse {
     guard request.head.authority == "handler.test" else {
       throw TransportError(.connectionFailed, requestState: .notSent)
@@ -81,7 +81,7 @@ final class ScriptedServer: ConformanceServer {
   }
 }
 
-/// A reply that is being played. If it is released before its end, the client has left.
+/// The script of a response in progress. If it is released before its end, the client has disconnected.
 private final class Script: Sendable {
   private struct State {
     var steps: ArraySlice<ConformanceReply.Step>
@@ -104,7 +104,7 @@ private final class Script: Sendable {
     if !state.withLock({ $0.isOver }) { server.ended(path, isComplete: false) }
   }
 
-  /// Plays the steps up to the head.
+  /// Runs the steps up to the head.
   func head() async throws -> HTTPResponse {
     while let step = state.withLock({ $0.steps.popFirst() }) {
       switch step {
@@ -118,7 +118,7 @@ private final class Script: Sendable {
     throw over(BrokenOff())
   }
 
-  /// Plays the steps up to the next piece.
+  /// Runs the steps up to the next piece.
   func next() async throws -> Data? {
     while let step = state.withLock({ $0.steps.first }) {
       switch step {
@@ -139,7 +139,7 @@ private final class Script: Sendable {
     return nil
   }
 
-  /// Ends the reply by the server.
+  /// Ends the response as if the server did.
   private func over<Failure: Error>(_ error: Failure) -> Failure {
     state.withLock { $0.isOver = true }
     return error
@@ -147,7 +147,7 @@ private final class Script: Sendable {
 }
 
 extension [String: Gate] {
-  /// The gate of a path, created if there is none.
+  /// Returns the gate of a path. It is created if it does not exist.
   fileprivate mutating func gate(of path: String) -> Gate {
     let gate = self[path] ?? Gate()
     self[path] = gate
@@ -166,10 +166,10 @@ extension ConformanceReply {
     steps.lazy.compactMap { if case .trailers(let fields) = $0 { fields } else { nil } }.first ?? [:]
   }
 
-  /// The steps without a close after a complete response, which affects no exchange here.
+  /// The steps without a final close after a complete response, because it affects no exchange here.
   fileprivate var withoutHarmlessClose: [Step] {
     guard case .close = steps.last, let announced = fields[.contentLength] else { return steps }
-    // Content that is not read makes the close a failure.
+    // If the content is not read, the close is a failure.
     if case .early(readsContent: false)? = steps.first { return steps }
     let count = steps.reduce(0) { if case .content(let piece, let times) = $1 { $0 + piece.count * times } else { $0 } }
     return announced == String(count) ? steps.dropLast() : steps

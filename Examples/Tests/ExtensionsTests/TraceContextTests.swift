@@ -43,7 +43,7 @@ struct TraceContextTests {
     #expect(Set(traces.map(\.traceID)).count == 2)
   }
 
-  @Test("A call continues the trace that its endpoint has, with its sampling flag")
+  @Test("A call continues the trace that its endpoint sets, with its sampling flag")
   func continuing() async throws {
     stub.onAny(reply: .status(204))
     let incoming = try #require(TraceContext(Self.incoming))
@@ -52,7 +52,7 @@ struct TraceContextTests {
     #expect(sent.traceID == incoming.traceID && sent.parentID != incoming.parentID && !sent.isSampled)
   }
 
-  @Test("Only allowed origins get the field")
+  @Test("Only exchanges with allowed origins get the field")
   func origins() async throws {
     stub.on(.get, "/a", reply: .status(307, fields: ["Location": "https://other.test/b"]))
     stub.on(.get, "/b", reply: .status(204))
@@ -63,31 +63,31 @@ struct TraceContextTests {
     #expect(values.map { $0 != nil } == [true, false, true, true])
   }
 
-  @Test("The endpoint's own field is sent unchanged")
+  @Test("A field that the endpoint sets is sent unchanged")
   func ownField() async throws {
     stub.onAny(reply: .status(204))
     try await client().send(Request<Void>.method(.get, "/a").field("traceparent", Self.incoming))
     #expect(values == [Self.incoming])
   }
 
-  @Test("describe() shows the middleware")
+  @Test("The output of describe() contains the middleware")
   func describing() {
     #expect("\(client(origins: []).describe())".contains("TraceContextMiddleware (origins besides the base URL's: 0)"))
   }
 
-  @Test("A value is read and written", arguments: [incoming, incoming.dropLast() + "1"])
+  @Test("A value can be read and written unchanged", arguments: [incoming, incoming.dropLast() + "1"])
   func reading(value: String) {
     #expect(TraceContext(value)?.value == value)
   }
 
-  @Test("Later versions may have more parts, and flags that are unknown")
+  @Test("A value of a later version may have more parts and unknown flags")
   func laterVersion() {
     let trace = TraceContext("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-83-more")
     #expect(trace?.value == Self.incoming.dropLast() + "1")
   }
 
   @Test(
-    "A malformed value is refused",
+    "A malformed value is rejected",
     arguments: [
       "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", incoming + "-more",
       "ff" + incoming.dropFirst(2),

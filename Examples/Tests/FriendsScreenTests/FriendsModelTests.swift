@@ -10,7 +10,7 @@ import Testing
   private let client: Client
 
   init() {
-    // Without retries, so that a failed load shows.
+    // The client does not retry, so that a failed load is an error at once.
     client = Client(baseURL: "https://friends.test", transport: stub) { $0.retry = .none }
     model = FriendsModel(service: LiveFriendsService(client: client))
   }
@@ -20,7 +20,7 @@ import Testing
     return .json(#"{"items":[\#(items)],"page":1,"total_pages":1,"total_results":\#(names.count)}"#)
   }
 
-  @Test("A load shows the friends and stops the spinner")
+  @Test("A load displays the friends and stops the spinner")
   func load() async {
     stub.on(.get, "/friends", reply: page("Ada", "Grace"))
     await model.reload()
@@ -29,7 +29,7 @@ import Testing
     #expect(model.errorText == nil)
   }
 
-  @Test("A second tap gives one result, and the superseded load does not stop the spinner")
+  @Test("A second tap displays one result, and the superseded load does not stop the spinner")
   func tapAgain() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(.get, "/friends", replies: [page("old").waiting(for: slow), page("new").waiting(for: fast)])
@@ -47,7 +47,7 @@ import Testing
     #expect(model.revision == 1)
   }
 
-  @Test("A failed load shows an error and keeps the friends; the next load clears the error")
+  @Test("A failed load displays an error and leaves the friends unchanged; the next load clears the error")
   func failure() async {
     stub.on(.get, "/friends", replies: [page("Ada"), .status(503), page("Grace")])
     await model.reload()
@@ -60,7 +60,7 @@ import Testing
     #expect(model.friends.map(\.name) == ["Grace"])
   }
 
-  @Test("A cancelled load shows no error")
+  @Test("A cancelled load displays no error")
   func cancelled() async throws {
     stub.on(.get, "/friends", reply: .stalled)
     async let load: Void = model.reload()

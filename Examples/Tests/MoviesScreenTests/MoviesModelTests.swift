@@ -20,7 +20,7 @@ import Testing
 
   private var titles: [String]? { model.films.value?.map(\.title) }
 
-  @Test("With an empty field the most popular movies are loaded, with a spinner meanwhile")
+  @Test("With an empty field the most popular movies are loaded, with a spinner in the meantime")
   func popular() async throws {
     let gate = Gate()
     stub.on(.get, "/3/movie/popular", reply: page("Alien", "Brazil").waiting(for: gate))
@@ -35,7 +35,7 @@ import Testing
     #expect(model.errorText == nil)
   }
 
-  @Test("The typed text is searched for")
+  @Test("The typed text is used for the search")
   func search() async {
     stub.on(.get, "/3/search/movie", reply: page("Contact"))
     model.field.text = "cont act"
@@ -44,7 +44,7 @@ import Testing
     #expect(stub.exchanges.map(\.target) == ["/3/search/movie?query=cont%20act&page=1"])
   }
 
-  @Test("The next letter supersedes the search in flight, whose result is never shown")
+  @Test("The next letter supersedes the search in flight, whose result is never displayed")
   func typing() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(
@@ -63,7 +63,7 @@ import Testing
     #expect(model.errorText == nil)
   }
 
-  @Test("A failed load shows an error and keeps the movies; the next load clears the error")
+  @Test("A failed load displays an error and leaves the movies unchanged; the next load clears the error")
   func failure() async {
     stub.on(.get, "/3/movie/popular", replies: [page("Alien"), .status(503), page("Brazil")])
     await model.films.load()
@@ -76,7 +76,7 @@ import Testing
     #expect(titles == ["Brazil"])
   }
 
-  @Test("A screen that disappears cancels its load and shows no error")
+  @Test("A screen that disappears cancels its load and displays no error")
   func leaving() async throws {
     stub.on(.get, "/3/movie/popular", reply: .stalled)
     let films = model.films

@@ -13,7 +13,7 @@ import Testing
     accounts = LiveAccountsService(
       client: Client(baseURL: "https://accounts.test", transport: stub) {
         $0.authentication = .accounts(tokens)
-        // Retries without delay.
+        // Retries have no delay.
         $0.retry = RetryPolicy(baseDelay: .zero)
       },
       credentials: tokens)
@@ -26,7 +26,7 @@ import Testing
     stub.exchanges.filter { $0.target == target }.map { $0.field("Authorization") }
   }
 
-  @Test("A sign-in sends no token, and the next call carries the new one")
+  @Test("A sign-in sends no token, and the next call carries the new token")
   func signIn() async throws {
     tokens.set(token: "old")
     try await accounts.signIn(email: "ada@example.com", password: "correct horse")
@@ -60,7 +60,7 @@ import Testing
     #expect(tokens.current().credential == .tokens(expected))
   }
 
-  @Test("A sign-out sends only the refresh token and removes both")
+  @Test("A sign-out sends only the refresh token and removes both tokens")
   func signOut() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     try await accounts.signOut()
@@ -101,7 +101,7 @@ import Testing
     #expect(stub.exchanges.map(\.target) == ["/sessions", "/accounts"])
   }
 
-  @Test("A second sign-out sends nothing")
+  @Test("A second sign-out sends no request")
   func signOutTwice() async throws {
     try await accounts.signIn(email: "ada@example.com", password: "x")
     try await accounts.signOut()
@@ -149,7 +149,7 @@ import Testing
     #expect(stub.exchanges.last?.text == #"{"refresh_token":"r1"}"#)
   }
 
-  @Test("No text of the form contains the password")
+  @Test("The printed form does not contain the password")
   func secrets() {
     let form = SignUpForm(name: "Ada", email: "ada@example.com", password: "correct horse")
     var text = ""

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test("Without a network a call fails at once as offline, and nothing is sent")
+  @Test("Without a network a call fails at once as offline, and no request is sent")
   func failFast() async throws {
     try await withSite { site in
       try await site.signIn()
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("A call that waits for the network is sent once when the network is back")
+  @Test("A call that waits for the network is sent once when the network is available again")
   func waiting() async throws {
     try await withSite { site in
       try await site.signIn()

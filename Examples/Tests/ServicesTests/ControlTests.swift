@@ -7,7 +7,7 @@ import Testing
 /// The priorities, tags and retries of the services' endpoints, on a real server.
 @Suite struct ControlTests {
   @Test(
-    "Held posters wait, a search does not, and the concurrency limit is kept",
+    "Paused posters wait, a search does not, and the concurrency limit is respected",
     .timeLimit(.minutes(5)))
   func posters() async throws {
     try await withSite { site in
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("Without a key a lost response is not retried, and the error says why")
+  @Test("Without a key a lost response is not retried, and the error contains the reason")
   func withoutKey() async throws {
     let options = Backend.Options.testing { $0.friendsPerAccount = 0 }
     try await withSite(options) { site in
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("A safe request is retried until it succeeds, and the trace has every attempt")
+  @Test("A safe request is retried until it succeeds, and the trace contains every attempt")
   func flaky() async throws {
     try await withSite { site in
       let request = Request<Void>.method(.get, "/faults/flaky", query: ["key": "control", "failures": 2])

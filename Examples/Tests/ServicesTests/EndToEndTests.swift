@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("An empty list is one empty page")
+  @Test("An empty list is a single empty page")
   func emptyList() async throws {
     try await withSite(.testing { $0.friendsPerAccount = 0 }) { site in
       try await site.signIn()

@@ -6,7 +6,7 @@ import MoviesService
 import Testing
 
 @Suite struct EnvironmentTests {
-  @Test("Switching a client while calls are in flight mixes up no servers and no credentials")
+  @Test("Switching a client while calls are in flight does not mix up servers or credentials")
   func switching() async throws {
     try await withSite(.testing { $0.latency = .milliseconds(150) }) { staging in
       try await withSite { production in
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("Two concurrent clients stay with their servers")
+  @Test("Two concurrent clients call their own servers only")
   func twoClients() async throws {
     try await withSite { staging in
       try await withSite(.testing { $0.friendsPerAccount = 3 }) { production in
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("An environment that the configuration lacks is an error with its name")
+  @Test("An environment that is not in the configuration is an error with its name")
   func unknownEnvironment() throws {
     let configuration = try JSONDecoder().decode(
       MoviesConfiguration.self, from: Data(#"{"environment": "beta", "environments": {}}"#.utf8))
@@ -77,7 +77,7 @@ import Testing
     #expect(error?.description == "The configuration has no environment “beta”.")
   }
 
-  /// Starts servers, each with a key of its own, and decodes a configuration file that lists them.
+  /// Starts servers, each with its own key, and decodes a configuration file that lists them.
   private func withMovieServers(
     _ names: [String], _ test: (MoviesConfiguration, [Backend]) async throws -> Void
   ) async throws {

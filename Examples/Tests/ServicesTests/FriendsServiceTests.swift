@@ -56,7 +56,7 @@ import Testing
     #expect(stub.exchanges.first?.text == #"{"name":"Grace"}"#)
   }
 
-  @Test("All attempts to add a friend send one idempotency key, and each friend gets a new one")
+  @Test("All attempts to add a friend send the same idempotency key, and each friend has a new key")
   func keys() async throws {
     let grace = StubReply.json(#"{"id":9,"name":"Grace","email":null,"category":null}"#, status: 201)
     stub.on(.post, "/v1/friends", replies: [.status(503), grace, grace])
@@ -104,7 +104,7 @@ import Testing
     #expect(try await friends.categories() == [FriendCategory(name: "work", count: 3)])
   }
 
-  @Test("A removal needs no content in the response")
+  @Test("The response to a removal needs no content")
   func remove() async throws {
     stub.on(.delete, "/v1/friends/7", reply: .status(204))
     try await friends.remove(7)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// An app's sources use Apus and nothing below it.
+/// An app's sources use Apus and none of the libraries that it is built on.
 @Suite struct IsolationTests {
   private static let sources = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("Service protocols mention no requests and no statuses")
+  @Test("Service protocols do not mention requests and statuses")
   func protocols() throws {
     for service in Self.allowed.keys.filter({ $0.hasSuffix("Service") }) {
       let text = try #require(try Self.files(of: service)["\(service).swift"])

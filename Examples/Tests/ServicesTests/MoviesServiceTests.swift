@@ -56,7 +56,7 @@ import Testing
     #expect(stub.exchanges.first?.target == "/3/search/movie?query=am%C3%A9lie%20%26%20co%3F&page=1&api_key=k3y")
   }
 
-  @Test("A wrong key shows the server's message")
+  @Test("The error of a wrong key contains the server's message")
   func wrongKey() async throws {
     stub.onAny(
       reply: .json(
@@ -101,7 +101,7 @@ import Testing
     #expect(stub.exchanges.count == 4)
   }
 
-  @Test("Without a poster path or an image server there is no poster, and no request")
+  @Test("Without a poster path or an image server there is no poster and no request")
   func noPoster() async throws {
     #expect(try await movies.poster(of: film(poster: "/x.jpg")) == nil)
     let images = Client(baseURL: "https://image.tmdb.org/t/p", transport: stub)

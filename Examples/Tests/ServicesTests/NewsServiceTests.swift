@@ -16,7 +16,7 @@ import Testing
 
   private let headlines = StubReply.json(#"{"code":0,"message":"ok","data":[{"id":1,"title":"Swifts are back"}]}"#)
 
-  @Test("The data of a real server is decoded out of the envelope")
+  @Test("The data of a real server's response is decoded from the envelope")
   func envelope() async throws {
     try await withSite { site in
       let news = LiveNewsService(baseURL: site.client.environment.baseURL)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("A second call for headlines is refused while the first is in flight, and nothing is sent")
+  @Test("A second call for headlines is rejected while the first is in flight, and no request is sent")
   func duplicate() async throws {
     let gate = Gate()
     stub.on(.get, "/news", replies: [headlines.waiting(for: gate), headlines])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The README's samples are compiled: each one is part of the source file it names.
+/// The README's samples are compiled: each is part of the source file that is named in the comment above it.
 @Suite struct ReadmeTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -31,7 +31,7 @@ import Testing
     lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty && !$0.hasPrefix("//") }
   }
 
-  @Test("Every sample is part of the file it names, line by line")
+  @Test("Every sample is part of its source file, line by line")
   func samplesAreCompiled() throws {
     let samples = try Self.samples()
     #expect(samples.count >= 3)

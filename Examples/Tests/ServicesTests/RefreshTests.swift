@@ -5,7 +5,7 @@ import Backend
 import FriendsService
 import Testing
 
-/// Tokens that expire while calls are made, on a real server and over the platform's transport.
+/// Tokens that expire while calls are made, on a real server and with the platform's transport.
 @Suite struct RefreshTests {
   private static let lifetime = Duration.seconds(60)
   private static let path = "/friends/categories"
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// Expires all access tokens, for the server and for apps that know the lifetime.
+  /// Expires all access tokens, for the server and for apps that received the lifetime.
   private func expire() {
     time.advance(by: Self.lifetime)
     clock.advance(by: Self.lifetime)
@@ -40,11 +40,11 @@ import Testing
   }
 
   @Test(
-    "Two hundred concurrent calls with an expired token make one refresh, and none fails",
+    "Two hundred concurrent calls with an expired token make one refresh, and all succeed",
     arguments: [false, true])
   func storm(isLifetimeKnown: Bool) async throws {
     let (calls, rounds) = (200, 3)
-    try await withSite(options { $0.tellsTokenLifetime = isLifetimeKnown }, clock: clock) { site in
+    try await withSite(options { $0.sendsTokenLifetime = isLifetimeKnown }, clock: clock) { site in
       try await site.signIn()
       for round in 1...rounds {
         expire()
@@ -54,7 +54,7 @@ import Testing
       #expect(site.refreshes.allSatisfy { $0.status == 200 && $0.credential == nil })
       let rows = site.backend.log.rows { $0.path == Self.path }
       #expect(rows.count { $0.status == 200 } == calls * rounds)
-      // An app that knows the lifetime never sends an expired token; others send the first one.
+      // An app that received the lifetime never sends an expired token; other apps send it with their first calls.
       let refused = rows.count { $0.status == 401 }
       #expect((refused == 0) == isLifetimeKnown)
       #expect(Set(rows.map(\.credential)).count == (isLifetimeKnown ? rounds : rounds + 1))
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("A sign-out during a refresh is final, even when new tokens arrive later")
+  @Test("A sign-out during a refresh is final, even if new tokens arrive later")
   func signOut() async throws {
     let options = options()
     try await withSite(options) { site in
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("When the server rejects a refresh, all calls fail alike and the app is told once")
+  @Test("When the server rejects a refresh, all calls fail with the same error and the app is notified once")
   func refused() async throws {
     let options = options()
     try await withSite(options) { site in
@@ -127,13 +127,13 @@ import Testing
       #expect(site.events.all.map(\.reason) == [.expired])
       #expect(site.tokens.current().credential == nil)
       #expect(site.refreshes.map(\.status) == [400])
-      // A sign-in is enough to continue.
+      // After a new sign-in, calls succeed again.
       try await site.accounts.signIn(email: "ada@example.com", password: "correct horse")
       try await load(1, from: friends)
     }
   }
 
-  @Test("An app that quit before it stored new tokens continues with the old ones")
+  @Test("An app that quit before it stored new tokens continues with the old tokens")
   func lost() async throws {
     try await withSite(options()) { site in
       try await site.signIn()
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  /// Ends the session from another device, which the app learns only from the server.
+  /// Ends the session from another device. The app learns this only from the server's responses.
   private func signOutElsewhere(_ site: Site) async throws {
     let tokens = MemoryCredentialsStore(site.tokens.current().credential)
     let client = Client(baseURL: site.client.environment.baseURL) { $0.authentication = .accounts(tokens) }

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("The log has method, URL and status of every call, and no password and no token")
+  @Test("The log contains method, URL and status of every call, and no password and no token")
   func log() async throws {
     try await withSite { site in
       try await site.signIn()

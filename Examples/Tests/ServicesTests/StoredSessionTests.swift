@@ -7,7 +7,8 @@ import Testing
 
 /// Sessions in an encrypted file, on a real server.
 @Suite struct StoredSessionTests {
-  /// The accounts of a server, with credentials in a folder: a new object each time, as after a restart.
+  /// Returns a service for a server's accounts, with credentials in a folder: a new object each time, as after a
+  /// restart.
   private func accounts(of site: Site, in folder: URL) -> LiveAccountsService {
     let credentials = credentials(in: folder)
     let client = Client(baseURL: site.client.environment.baseURL) { $0.authentication = .accounts(credentials) }
@@ -68,7 +69,7 @@ import Testing
     try await withSite { site in
       try await withFolder { folder in
         try await site.signIn()
-        // A file where the folder belongs.
+        // A file in place of the folder prevents the store from writing.
         try Data().write(to: folder.appendingPathComponent("session"))
         let accounts = accounts(of: site, in: folder)
         let error = await #expect(throws: CallError.self) {

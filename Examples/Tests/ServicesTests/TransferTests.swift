@@ -16,7 +16,7 @@ import Testing
     try await body(folder.path)
   }
 
-  @Test("An avatar is stored as it was uploaded, and the progress is complete")
+  @Test("An avatar is stored as it was uploaded, and the reported progress is complete")
   func avatar() async throws {
     try await withSite { site in
       try await site.signIn()
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("A download continues after a lost connection, with one call")
+  @Test("A download continues after a lost connection, within the same call")
   func download() async throws {
     let options = Backend.Options.testing()
     try await withSite(options) { site in
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("Friends of friends are resumed at a stored position")
+  @Test("Friends of friends are resumed at a stored page position")
   func position() async throws {
     try await withSite { site in
       try await site.signIn()

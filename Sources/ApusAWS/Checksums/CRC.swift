@@ -6,8 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A cyclic redundancy check whose bits are reflected and whose register begins and ends inverted, as CRC-32, CRC-32C and
-/// CRC-64/NVME are.
+/// A cyclic redundancy check with reflected bits, whose register is inverted at the beginning and at the end, as in
+/// CRC-32, CRC-32C and CRC-64/NVME.
 struct CRC<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
   private let table: CRCTable<Register>
   private var register = ~Register(0)
@@ -24,20 +24,21 @@ struct CRC<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
   }
 }
 
-/// The tables of a check for sixteen bytes at once: entry `256 × n + b` is the check of the byte `b` and `n` zero bytes.
+/// The tables of a check that processes sixteen bytes at once: entry `256 × n + b` is the check of the byte `b` and `n`
+/// zero bytes.
 ///
-/// Whole blocks are first reduced to sixteen bytes by carry-less multiplication, if the processor has it: six times as
-/// fast as the tables alone.
+/// If the processor supports carry-less multiplication, long input is first reduced to sixteen bytes by it, which is
+/// six times as fast as the tables alone.
 struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
   private static var slices: Int { 16 }
 
   private let entries: [Register]
-  /// `nil`: the processor cannot multiply without carries.
+  /// The factors of carry-less multiplication; `nil` if the processor does not support it.
   private let factors: apus_crc_factors?
 
   /// - Parameters:
   ///   - polynomial: the polynomial, reflected.
-  ///   - canFold: whether the processor can multiply without carries. Default: what the processor reports.
+  ///   - canFold: whether carry-less multiplication is used. Default: whether the processor supports it.
   init(polynomial: Register, canFold: Bool = apus_crc_can_fold() != 0) {
     var entries = [Register](repeating: 0, count: 256 * Self.slices)
     for byte in 0..<256 {
@@ -57,19 +58,19 @@ struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Senda
       : nil
   }
 
-  /// The factors that move a remainder over a number of bits.
+  /// Returns the factors that move a remainder by a number of bits.
   private static func factors(over distance: Int, _ polynomial: Register) -> (UInt64, UInt64) {
     (power(distance + 63, polynomial), power(distance - 1, polynomial))
   }
 
-  /// A power of x modulo the polynomial, reflected in a word.
+  /// Returns a power of x modulo the polynomial, reflected in a word.
   private static func power(_ exponent: Int, _ polynomial: Register) -> UInt64 {
     var power = Register(1) << (Register.bitWidth - 1)
     for _ in 0..<exponent { power = timesX(power, polynomial) }
     return UInt64(power) << (64 - Register.bitWidth)
   }
 
-  /// A remainder times x, modulo the polynomial; both are reflected.
+  /// Returns a remainder times x, modulo the polynomial; both are reflected.
   private static func timesX(_ remainder: Register, _ polynomial: Register) -> Register {
     remainder & 1 == 1 ? remainder >> 1 ^ polynomial : remainder >> 1
   }
@@ -86,7 +87,7 @@ struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Senda
     return updateByTables(check, with: UnsafeRawBufferPointer(rebasing: bytes[(blocks * Self.block)...]))
   }
 
-  // Specialized for both sizes of register, because it is generic and reads every byte.
+  // Specialized for both sizes of the register, because this generic function reads every byte.
   @_specialize(where Register == UInt32)
   @_specialize(where Register == UInt64)
   private func updateByTables(_ register: Register, with bytes: UnsafeRawBufferPointer) -> Register {
@@ -107,7 +108,7 @@ struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Senda
     }
   }
 
-  /// The check of eight bytes that are followed by `rest` zero bytes.
+  /// Returns the check of eight bytes that are followed by `rest` zero bytes.
   @inline(__always)
   private static func eight(
     _ word: UInt64, before rest: Int, _ table: UnsafeBufferPointer<Register>

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The credentials with which requests to AWS, and to servers with its signatures, are signed.
+/// The credentials that sign requests to AWS, and to other servers that verify AWS signatures.
 public struct AWSCredentials: Sendable, Hashable, SelfRedacting {
   /// The access key ID. It is part of every signed request, and not secret.
   public var accessKeyID: String
@@ -14,7 +14,7 @@ public struct AWSCredentials: Sendable, Hashable, SelfRedacting {
   public var secretAccessKey: String
   /// The session token of temporary credentials, sent with every request; `nil` for long-term credentials.
   public var sessionToken: String?
-  /// The time at which temporary credentials expire; `nil` if they do not expire, or if it is unknown.
+  /// The time at which temporary credentials expire; `nil` if they do not expire, or if the time is unknown.
   public var expiration: Date?
 
   /// Creates credentials.

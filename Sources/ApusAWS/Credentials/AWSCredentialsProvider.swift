@@ -2,16 +2,16 @@ import ApusCore
 
 /// A source of the credentials with which requests are signed.
 ///
-/// ``AWSCredentials`` are their own provider, for credentials that do not change. A provider is asked for every request, so
-/// it should keep what it has fetched.
+/// ``AWSCredentials`` are their own provider, for credentials that do not change. A provider is called for every
+/// request, so it should cache the credentials that it has fetched.
 public protocol AWSCredentialsProvider: Sendable {
   /// Returns credentials that have not expired.
   ///
-  /// - Throws: the reason why there are none; `CancellationError` when the task is cancelled.
+  /// - Throws: the reason why no credentials are available; `CancellationError` when the task is cancelled.
   func credentials() async throws -> AWSCredentials
 
-  /// Notes that a server rejected credentials as expired or revoked, so that they are not returned again. Default: does
-  /// nothing.
+  /// Records that a server rejected credentials as expired or revoked, so that they are not returned again. Default:
+  /// does nothing.
   func invalidate(_ credentials: AWSCredentials)
 }
 
@@ -20,12 +20,12 @@ extension AWSCredentialsProvider {
   public func invalidate(_ credentials: AWSCredentials) {}
 }
 
-/// A provider that keeps credentials, and knows the call that needs them.
+/// A provider that caches credentials, and accepts the context of the call that needs them.
 protocol ReadyCredentialsProvider: AWSCredentialsProvider {
-  /// The credentials, if a call need not wait for them.
+  /// The credentials, if they are available without waiting.
   var ready: AWSCredentials? { get }
 
-  /// Returns credentials. The limits of the call end its wait.
+  /// Returns credentials. The attempt timeout of the call applies to the wait.
   func credentials(for context: CallContext) async throws -> AWSCredentials
 }
 

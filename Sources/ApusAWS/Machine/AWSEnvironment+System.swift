@@ -10,7 +10,7 @@ import Musl
 #endif
 
 extension AWSEnvironment {
-  /// The environment of the process: its variables, the files of its user and the programs of the machine.
+  /// The environment of the process: its variables, the user's files and the machine's programs.
   public static var system: AWSEnvironment {
     let variables = ProcessInfo.processInfo.environment
     var environment = AWSEnvironment(variables: variables, home: variables["HOME"].flatMap { $0.isEmpty ? nil : $0 })
@@ -22,7 +22,7 @@ extension AWSEnvironment {
   }
 }
 
-/// A regular file that is read whole.
+/// A regular file that is read completely.
 enum SystemFile {
   /// The reason why a file was not read.
   enum Failure: LoggableError {
@@ -37,9 +37,9 @@ enum SystemFile {
     }
   }
 
-  /// Returns the content of a file; `nil` if there is none.
+  /// Returns the content of a file, or `nil` if the file does not exist.
   static func read(_ path: String, maximumLength: Int) throws(Failure) -> Data? {
-    // Without waiting: a pipe in place of the file would block for ever.
+    // Opens without waiting: a pipe in place of the file would block forever.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }

@@ -8,7 +8,8 @@ package import Foundation
 
 /// The settings of AWS on this machine: variables, files below the home folder and programs.
 ///
-/// A value, so that tests and apps decide what an ``AWSCredentialsChain`` sees. ``system`` is that of the process.
+/// Tests and apps can pass a different environment to an ``AWSCredentialsChain``. ``system`` is the environment of the
+/// process.
 ///
 /// ```swift
 /// var environment = AWSEnvironment.system
@@ -17,19 +18,19 @@ package import Foundation
 public struct AWSEnvironment: Sendable, SelfRedacting {
   /// The environment variables, such as `AWS_PROFILE`. An empty value counts as not set.
   public var variables: [String: String]
-  /// The absolute path of the user's home folder, with `.aws/config`, `.aws/credentials` and `.aws/sso/cache`; `nil`:
-  /// there is none. Default: `nil`.
+  /// The absolute path of the user's home folder, with `.aws/config`, `.aws/credentials` and `.aws/sso/cache`; `nil` if
+  /// there is no home folder. Default: `nil`.
   public var home: String?
-  /// The profile to use, and nothing but the profile. Default: `nil`: all providers, with the profile that `AWS_PROFILE`
-  /// names, or `default`.
+  /// The only profile to use, without other providers. Default: `nil`, all providers, with the profile in
+  /// `AWS_PROFILE`, or `default`.
   public var profile: String?
-  /// Reads a file; `nil` if there is none. The path is absolute, and a longer file than the maximum number of bytes is an
-  /// error. Default: there are no files.
+  /// Returns the content of a file, or `nil` if the file does not exist. The path is absolute, and a longer file than
+  /// the maximum number of bytes is an error. Default: no file exists.
   package var readFile: @Sendable (_ path: String, _ maximumLength: Int) throws -> Data? = { _, _ in nil }
-  /// Runs a program and returns its standard output when it has ended; processes that it started may go on. Default:
-  /// fails.
+  /// Runs a program and returns its standard output when it has ended; processes that it started may still run.
+  /// Default: fails.
   package var runProgram: @Sendable (AWSProgram) async throws -> Data = { _ in throw AWSProgramError.unsupported }
-  /// The time. Default: the system's.
+  /// Returns the time. Default: the system's time.
   package var now: @Sendable () -> Date = { Date() }
 
   /// Creates an environment without files and programs.
@@ -51,8 +52,8 @@ public struct AWSEnvironment: Sendable, SelfRedacting {
 
 /// A program that prints credentials (`credential_process`).
 package struct AWSProgram: Sendable, Hashable, SelfRedacting {
-  /// The absolute path of the program, or a name without slashes, which is searched in the absolute entries of its
-  /// variable `PATH`.
+  /// The absolute path of the program, or a name without slashes, which is searched in the absolute entries of the
+  /// variable `PATH` in ``variables``.
   package var path: String
   /// The arguments, without the path.
   package var arguments: [String]
@@ -60,24 +61,24 @@ package struct AWSProgram: Sendable, Hashable, SelfRedacting {
   package var variables: [String: String]
   /// The maximum number of bytes of its standard output. A longer output is an error.
   package var maximumLength: Int
-  /// The time after which it is killed.
+  /// The time after which the program is killed.
   package var timeout: Duration
 
   /// The path.
   package var description: String { "AWSProgram(\(path))" }
 }
 
-/// The reason why a program gave no credentials.
+/// The reason why a program printed no credentials.
 package enum AWSProgramError: LoggableError, Hashable {
   /// Programs cannot be run here.
   case unsupported
-  /// There is no such program, or it cannot be run.
+  /// The program does not exist, or cannot be run.
   case notStarted
-  /// It ended with another status than 0.
+  /// The program ended with another status than 0.
   case failed(status: Int)
-  /// It printed too much.
+  /// The program printed more bytes than permitted.
   case outputTooLong
-  /// It took too long, and was killed.
+  /// The program exceeded its timeout, and was killed.
   case timedOut
 
   /// The reason as a clause.

@@ -1,9 +1,10 @@
-/// The words of a command line, divided as a shell divides them, without anything else that a shell does.
+/// The words of a command line, separated as in a shell, without any other feature of a shell.
 enum CommandWords {
   /// Returns the words; `nil` if a quotation mark is not closed.
   ///
-  /// White space divides words. Single quotation marks keep everything up to the next one; double ones keep all but a
-  /// backslash before a double quotation mark or a backslash; elsewhere a backslash keeps the next character.
+  /// White space separates words. Single quotation marks quote everything up to the next one. Double quotation marks do
+  /// so, too, except for a backslash before a double quotation mark or a backslash. Outside of quotation marks a
+  /// backslash quotes the next character.
   static func split(_ line: String) -> [String]? {
     var words: [String] = []
     var word: String?

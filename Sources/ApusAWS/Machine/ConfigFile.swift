@@ -8,14 +8,14 @@ import Foundation
 
 /// A file of sections with properties: `~/.aws/config` or `~/.aws/credentials`.
 ///
-/// The parser is total: each text gives sections, or an error with the number of a line. A line that begins with `#` or
-/// `;`, and the rest of a line after white space and one of them, are comments. A line that begins with white space
-/// continues the value before it. Sections with one name are one section; of two properties with one name the later one
-/// counts.
+/// Any text results in sections, or in an error with a line number. A line that begins with `#` or `;` is a comment,
+/// and so is the rest of a line after white space and one of these characters. A line that begins with white space
+/// continues the value before it. Sections with equal names are merged; of several properties with the same name the
+/// last one is used.
 struct ConfigFile: Sendable, Hashable, SelfRedacting {
   /// A text that is not a file of sections.
   struct Failure: LoggableError, Hashable {
-    /// From 1.
+    /// The number of the line, from 1.
     let line: Int
     let reason: String
 
@@ -25,7 +25,7 @@ struct ConfigFile: Sendable, Hashable, SelfRedacting {
   /// The maximum size of a file in bytes.
   static let maximumLength = 1 << 20
 
-  /// The properties by name, in lower case, of each section, by its title without brackets.
+  /// The properties of each section by lower-case name. The key of a section is its title without brackets.
   private(set) var sections: [String: [String: String]] = [:]
 
   var description: String { "ConfigFile(\(sections.keys.sorted()))" }

@@ -1,6 +1,6 @@
 import ApusCore
 
-/// The profiles of the user's files: those of `credentials` and `config`, of which the former take precedence.
+/// The profiles of the user's files `credentials` and `config`. Properties in `credentials` take precedence.
 struct ConfigProfiles: Sendable {
   /// A file that could not be used.
   struct Failure: LoggableError, Hashable {
@@ -17,8 +17,8 @@ struct ConfigProfiles: Sendable {
     (self.config, self.credentials) = (config, credentials)
   }
 
-  /// Reads the files: those that `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE` name, or those in the user's home.
-  /// A missing file has no profiles.
+  /// Reads the files at the paths in `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, by default those in the
+  /// user's home. A missing file has no profiles.
   init(of environment: AWSEnvironment) throws(Failure) {
     config = try Self.read("AWS_CONFIG_FILE", "config", environment)
     credentials = try Self.read("AWS_SHARED_CREDENTIALS_FILE", "credentials", environment)
@@ -41,7 +41,7 @@ struct ConfigProfiles: Sendable {
     }
   }
 
-  /// The properties of a profile; `nil` if there is none with the name.
+  /// Returns the properties of a profile, or `nil` if no profile has the name.
   func profile(_ name: String) -> [String: String]? {
     let sections = [
       name == "default" ? config.sections["default"] : nil, config.sections["profile \(name)"],
@@ -51,13 +51,13 @@ struct ConfigProfiles: Sendable {
     return sections.reduce(into: [:]) { $0.merge($1) { _, later in later } }
   }
 
-  /// The properties of a session of single sign-on.
+  /// Returns the properties of a single sign-on session.
   func session(_ name: String) -> [String: String]? { config.sections["sso-session \(name)"] }
 }
 
 extension AWSEnvironment {
-  /// An absolute path, with `~` as the user's home; `nil` for a path relative to the working directory, which may be
-  /// a project with files of its author.
+  /// Returns an absolute path, with `~` as the user's home. Returns `nil` for a path relative to the working directory,
+  /// which may be a project with untrusted files.
   func absolute(_ path: String) -> String? {
     if path.hasPrefix("/") { return path }
     guard path.hasPrefix("~/"), let home, home.hasPrefix("/") else { return nil }

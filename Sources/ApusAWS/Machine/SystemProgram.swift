@@ -10,10 +10,10 @@ import Glibc
 import Musl
 #endif
 
-/// A program that is run without a shell, with a limit of its output and its time.
+/// A program that is run without a shell, with limits for its output and its time.
 enum SystemProgram {
-  /// Runs a program to its end, which may come before the end of its output: an agent that it leaves running has the
-  /// same standard output.
+  /// Runs a program until it ends. Its standard output may stay open after that, because an agent that it started may
+  /// have inherited it.
   ///
   /// - Returns: its standard output. Its standard error is discarded, because it may contain secrets.
   static func run(_ program: AWSProgram) async throws -> Data {
@@ -22,7 +22,7 @@ enum SystemProgram {
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = program.arguments
     process.environment = program.variables
-    // Not the working directory of this process, which may be a project with programs of its author.
+    // Not the working directory of this process, which may be a project with untrusted programs.
     process.currentDirectoryURL = URL(fileURLWithPath: "/")
     let output = Pipe()
     (process.standardOutput, process.standardInput, process.standardError) =
@@ -35,7 +35,8 @@ enum SystemProgram {
     }
   }
 
-  /// The absolute path of a program. Relative entries of `PATH` would lead to the working directory.
+  /// Returns the absolute path of a program. Ignores relative entries of `PATH`, which would lead to the working
+  /// directory.
   private static func path(of program: AWSProgram) -> String? {
     if program.path.contains("/") { return program.path.hasPrefix("/") ? program.path : nil }
     let folders = (program.variables["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
@@ -43,7 +44,7 @@ enum SystemProgram {
   }
 }
 
-/// A program that runs, and the caller that waits for it.
+/// A running program, and the caller that waits for it.
 private final class RunningProgram: Sendable {
   private struct State {
     var waiter: CheckedContinuation<Data, any Error>?
@@ -51,7 +52,7 @@ private final class RunningProgram: Sendable {
     var output = Data()
     var watch: Watch?
     var identifier: Int32?
-    /// Whether the program has ended, so that its number may belong to another one.
+    /// Whether the program has ended, so that another process may have its identifier.
     var hasExited = false
 
     func killProgram() {
@@ -60,13 +61,13 @@ private final class RunningProgram: Sendable {
   }
 
   private struct Parts: @unchecked Sendable {
-    // Foundation's process is used by one thread at a time: first by `start`, then by the thread that waits for its
-    // end. Of the file handle only the descriptor is used.
+    // One thread at a time uses Foundation's process: first `start`, then the thread that waits for its end. Of the
+    // file handle only the descriptor is used.
     let process: Process
     let output: FileHandle
   }
 
-  /// Tells when there is output. Any thread may cancel it.
+  /// A source of events when output is available. Any thread may cancel it.
   private struct Watch: @unchecked Sendable {
     let source: any DispatchSourceRead
   }
@@ -97,7 +98,7 @@ private final class RunningProgram: Sendable {
     state.withLock { state in
       (state.identifier, state.watch) = (id, watch)
       guard case .failure? = state.result else { return }
-      // The wait has ended while the program was started.
+      // The wait has ended while the program was being started.
       state.killProgram()
       watch.source.cancel()
     }
@@ -111,7 +112,7 @@ private final class RunningProgram: Sendable {
     }
   }
 
-  /// Ends the wait once; a program that still runs is killed.
+  /// Ends the wait once, and kills a program that still runs.
   func end(with result: Result<Data, any Error>) {
     let (waiter, isFirst) = state.withLock { state in
       let isFirst = state.result == nil
@@ -132,13 +133,13 @@ private final class RunningProgram: Sendable {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: reading)
     source.setEventHandler { [weak self] in self?.read() }
-    // The descriptor stays open until it is no longer watched.
+    // The descriptor stays open until the source is cancelled.
     source.setCancelHandler { [parts] in withExtendedLifetime(parts) {} }
     source.activate()
     return Watch(source: source)
   }
 
-  /// Reads the output that is there.
+  /// Reads the available output.
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
@@ -164,11 +165,12 @@ private final class RunningProgram: Sendable {
     end(with: .success(state.withLock { $0.output }))
   }
 
-  /// Waits until the program has ended, and returns its status, or the number of the signal that ended it.
+  /// Waits until the program has ended. Returns its status, or the number of the signal that ended it.
   private func exitStatus(of id: Int32) -> Int {
     defer { state.withLock { $0.hasExited = true } }
     #if !canImport(Darwin)
-    // Foundation waits for the end of a socket that processes of the program inherit, and collects the status then.
+    // Does not use Foundation's wait: it waits until descendants of the program close an inherited socket, and only
+    // then collects the status.
     var info = siginfo_t()
     var result: CInt
     repeat {

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The reason why a server rejected a signature, as far as another signature may help.
+/// The reason why a server rejected a signature, as far as a new signature may help.
 enum AWSErrorCode: Sendable, Hashable {
   /// The clocks of client and server differ.
   case skewedClock
@@ -17,7 +17,7 @@ enum AWSErrorCode: Sendable, Hashable {
   case expiredCredentials
   /// Another reason.
   case other
-  /// The response has no readable content.
+  /// The content of the response is missing or unreadable.
   case unknown
 
   private static let names: [(String, AWSErrorCode)] = [
@@ -28,7 +28,7 @@ enum AWSErrorCode: Sendable, Hashable {
     ("AuthFailure", .wrongSignature), ("AccessDenied", .other),
   ]
 
-  /// The number of bytes in which the code is searched.
+  /// The maximum number of bytes in which the code is searched.
   private static let searchedLength = 4 << 10
 
   private static let field = HTTPField.Name("x-amzn-errortype")
@@ -48,7 +48,7 @@ enum AWSErrorCode: Sendable, Hashable {
     self.init(in: content.prefix(Self.searchedLength))
   }
 
-  /// Reads the first word of a document that is a known code: `<Code>` in XML, `__type` or `code` in JSON.
+  /// Searches a document for a known code: `<Code>` in XML, `__type` or `code` in JSON.
   private init(in content: Data) {
     for word in content.split(whereSeparator: { !$0.isLetter }) {
       if let found = Self.names.first(where: { $0.0.utf8.elementsEqual(word) }) {

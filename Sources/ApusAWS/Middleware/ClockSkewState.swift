@@ -6,13 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The differences between the clocks of servers and the device's, learned from rejected signatures. A pure state machine.
+/// The differences between the clocks of servers and the device, learned from rejected signatures. A pure state
+/// machine.
 ///
-/// A signature is valid for some minutes around the server's time. A device's clock may be wrong by more, and is then
-/// corrected for each origin by the `Date` of the rejection (RFC 9110 §6.6.1).
+/// A signature is valid for some minutes around the server's time. The clock of a device may deviate more. The time of
+/// its signatures is then corrected for each origin by the `Date` of the rejection (RFC 9110 §6.6.1).
 ///
-/// Only over https, and by a day at most: anybody who can change a `Date` would get signatures that are valid at a time
-/// of their choice.
+/// A correction is made over https only, and is at most a day: an attacker who can change a `Date` would otherwise get
+/// signatures that are valid at any chosen time.
 struct ClockSkewState: Sendable {
   /// A rejected signature.
   struct Rejection: Sendable {
@@ -26,20 +27,20 @@ struct ClockSkewState: Sendable {
     let serverDate: Date?
   }
 
-  /// The maximum number of origins. Beyond it one is forgotten, and learned anew if needed.
+  /// The maximum number of origins. Beyond it an arbitrary origin is removed, and learned again if needed.
   static let limit = 64
-  /// The smallest correction, in seconds, after a rejection for the time itself.
-  private static let certain = 30.0
-  /// The smallest correction, in seconds, if the reason of the rejection is not known to be the time. Servers accept
-  /// five minutes at least.
-  private static let likely = 240.0
-  /// The largest correction, in seconds.
-  private static let longest = 86_400.0
+  /// The minimum correction, in seconds, if the server rejected the time of the signature.
+  private static let minimumIfSkewed = 30.0
+  /// The minimum correction, in seconds, if the reason of the rejection may be another. Servers accept a deviation of
+  /// at least five minutes.
+  private static let minimumIfUnclear = 240.0
+  /// The maximum correction, in seconds.
+  private static let maximumCorrection = 86_400.0
 
   /// The seconds by which a server's clock is ahead, by origin.
   private var offsets: [Origin: TimeInterval] = [:]
 
-  /// The time to sign with for an origin.
+  /// Returns the time of a signature for an origin.
   func date(for origin: Origin, at now: Date) -> Date {
     guard !offsets.isEmpty, let offset = offsets[origin] else { return now }
     return now.addingTimeInterval(offset)
@@ -47,19 +48,19 @@ struct ClockSkewState: Sendable {
 
   /// Learns from a rejection.
   ///
-  /// - Returns: the correction in seconds if a signature with the corrected time may be accepted; else `nil`.
+  /// - Returns: the correction in seconds if a signature with the corrected time may be accepted; otherwise `nil`.
   mutating func correct(after rejection: Rejection) -> TimeInterval? {
     guard let serverDate = rejection.serverDate, rejection.origin.scheme == "https" else { return nil }
     let threshold: TimeInterval
     switch rejection.code {
-    case .skewedClock: threshold = Self.certain
-    case .wrongSignature, .unknown: threshold = Self.likely
+    case .skewedClock: threshold = Self.minimumIfSkewed
+    case .wrongSignature, .unknown: threshold = Self.minimumIfUnclear
     case .expiredCredentials, .other: return nil
     }
-    // Compared with the time of the signature: another call may have corrected the clock in the meantime.
+    // Compares with the time of the signature, because another call may have corrected the clock in the meantime.
     guard abs(serverDate.timeIntervalSince(rejection.signedAt)) > threshold else { return nil }
     let offset = serverDate.timeIntervalSince(rejection.now)
-    guard abs(offset) <= Self.longest else { return nil }
+    guard abs(offset) <= Self.maximumCorrection else { return nil }
     if offsets[rejection.origin] == nil, offsets.count >= Self.limit { offsets.remove(at: offsets.startIndex) }
     offsets[rejection.origin] = offset
     return offset

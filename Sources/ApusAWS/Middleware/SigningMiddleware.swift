@@ -11,8 +11,7 @@ public import Foundation
 
 /// A middleware that signs requests with AWS signatures, version 4.
 ///
-/// Insert it after the credentials of other kinds, so that each attempt and each hop of a redirect gets a signature of its
-/// own:
+/// Insert it after other authentication, so that each attempt and each hop of a redirect gets a new signature:
 ///
 /// <!-- sample: signing-middleware -->
 /// ```swift
@@ -23,18 +22,19 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Requests to the origin of the base URL, to further origins of the middleware, and to origins that the endpoint trusts
-/// (`.trusting(_:)`) are signed. Requests to other origins, endpoints without credentials (`.credentials(.none)`),
-/// presigned URLs and requests with another `Authorization` are sent as they are.
+/// Requests to the origin of the base URL, to further origins of the middleware, and to origins that the endpoint
+/// trusts (`.trusting(_:)`) are signed. Requests to other origins, requests of endpoints without credentials
+/// (`.credentials(.none)`), presigned URLs and requests with another `Authorization` are sent unchanged.
 ///
-/// A request that the server rejects because of the device's clock is signed once more with the server's time, which
-/// later requests to that origin use as well; over https only, and if the clock is wrong by at most 24 hours. A request whose credentials have expired is signed once more with new ones.
+/// If the server rejects a request because of the device's clock, the request is signed once more with the server's
+/// time, which later requests to that origin use as well. This happens over https only, and if the clock is wrong by at
+/// most 24 hours. A request whose credentials have expired is signed once more with new credentials.
 public final class SigningMiddleware: Middleware {
   private let signer: SignatureV4
   private let provider: any AWSCredentialsProvider
-  /// The provider, if its credentials do not change, and if it keeps credentials: looked up once.
+  /// The credentials of a provider whose credentials do not change.
   private let fixed: AWSCredentials?
-  private let keeper: (any ReadyCredentialsProvider)?
+  private let cachingProvider: (any ReadyCredentialsProvider)?
   private let origins: Set<Origin>
   private let now: @Sendable () -> Date
   private let skew = Mutex(ClockSkewState())
@@ -43,22 +43,23 @@ public final class SigningMiddleware: Middleware {
   ///
   /// - Parameters:
   ///   - signer: the region, the service and its rules.
-  ///   - credentials: the provider of the credentials; ``AWSCredentials`` for ones that do not change.
-  ///   - origins: the origins whose requests are signed, besides that of the base URL. Default: none.
+  ///   - credentials: the provider of the credentials. Pass ``AWSCredentials`` for credentials that do not change.
+  ///   - origins: further origins, besides that of the base URL, whose requests are signed. Default: none.
   ///   - now: the device's time. Default: the system's.
   public init(
     _ signer: SignatureV4, credentials: any AWSCredentialsProvider, origins: Set<Origin> = [],
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     (self.signer, provider, self.origins, self.now) = (signer, credentials, origins, now)
-    (fixed, keeper) = (credentials as? AWSCredentials, credentials as? any ReadyCredentialsProvider)
+    (fixed, cachingProvider) = (credentials as? AWSCredentials, credentials as? any ReadyCredentialsProvider)
   }
 
-  /// Signs the request and passes it on; signs and sends it once more if the clock or the credentials were the reason of
-  /// a rejection.
+  /// Signs the request and passes it on. If the server rejects it because of the clock or the credentials, signs and
+  /// sends it once more.
   ///
-  /// - Throws: `TransportError` whose cause is a ``SigningError``, with the code `invalidRequest`, if the request cannot
-  ///   be signed; with the code `refused` if there are no credentials, with the provider's error as its cause.
+  /// - Throws: `TransportError` whose cause is a ``SigningError``, with the code `invalidRequest`, if the request
+  ///   cannot be signed; with the code `refused` and the provider's error as its cause, if no credentials are
+  ///   available.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let origin = signedOrigin(of: request, context) else { return try await next(request, context: context) }
     let attempt = try sign(request, to: origin, with: try await credentials(context), context)
@@ -78,7 +79,7 @@ public final class SigningMiddleware: Middleware {
     let date: Date
   }
 
-  /// The origin of a request that is signed; `nil`: it is sent as it is.
+  /// The origin of a request that is signed; `nil` if the request is sent unchanged.
   private func signedOrigin(of request: RequestMessage, _ context: CallContext) -> Origin? {
     guard context.values[CredentialsPolicyKey.self] != .none, let origin = request.origin,
       context.isTrusted(request) || origins.contains(origin)
@@ -89,11 +90,11 @@ public final class SigningMiddleware: Middleware {
 
   private func credentials(_ context: CallContext) async throws -> AWSCredentials {
     if let fixed { return fixed }
-    if let ready = keeper?.ready { return ready }
+    if let ready = cachingProvider?.ready { return ready }
     do {
-      // Fetching them may need the permit that this call holds.
+      // The fetch may need the permit that this call has.
       return try await context.withoutPermit {
-        if let keeper { return try await keeper.credentials(for: context) }
+        if let cachingProvider { return try await cachingProvider.credentials(for: context) }
         return try await provider.credentials()
       }
     } catch let error as CancellationError {
@@ -129,12 +130,12 @@ public final class SigningMiddleware: Middleware {
 
   // MARK: Rejections
 
-  /// A change that may make the server accept the request. Each is tried once.
+  /// A change that may make the server accept the request. Each is applied at most once.
   private enum Remedy {
     case time, credentials
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame of a call that is not rejected.
+  @inline(never)
   private func resend(
     _ rejected: Attempt, after rejection: ResponseMessage, _ context: CallContext, _ next: Next
   ) async throws -> ResponseMessage {
@@ -174,15 +175,15 @@ public final class SigningMiddleware: Middleware {
     return .time
   }
 
-  /// The maximum number of bytes that are kept of a rejection.
-  private static let keptLength = 64 << 10
+  /// The maximum number of bytes of a rejection that are read into memory.
+  private static let maximumRejectionLength = 64 << 10
 
-  /// The rejection with its content in memory. Content that is announced to be long is left as it is, and other long or
-  /// slow content is discarded.
+  /// Returns the rejection with its content in memory. Content whose announced length exceeds the maximum stays unread,
+  /// and other long or slow content is discarded.
   private static func readable(_ response: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
     if response.content.bytes != nil { return response }
-    if let length = response.content.expectedLength, length > keptLength { return response }
-    let content = try await IntermediateContent.collect(response.content, upTo: keptLength, context)
+    if let length = response.content.expectedLength, length > maximumRejectionLength { return response }
+    let content = try await IntermediateContent.collect(response.content, upTo: maximumRejectionLength, context)
     return ResponseMessage(head: response.head, content: content.map { ResponseContent($0) } ?? .empty)
   }
 }
@@ -193,19 +194,19 @@ extension SigningMiddleware: SelfDescribing {
 }
 
 extension SignatureV4 {
-  /// The payload of a request whose endpoint sets none.
+  /// The payload of a request whose endpoint specifies none.
   fileprivate func payload(of request: RequestMessage) -> Payload {
     switch request.content {
     case .empty, .bytes: .content
     default:
-      // Any other service needs a digest.
+      // Services other than S3 require a digest.
       if pathRules != .decoded { .content } else { request.head.scheme == "https" ? .unsigned : .signedChunks() }
     }
   }
 }
 
 extension RequestMessage {
-  /// Whether the query has a signature. Servers refuse requests with two.
+  /// Whether the query has a signature. Servers reject requests with two signatures.
   fileprivate var isPresigned: Bool {
     let bytes = target.utf8
     guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return false }

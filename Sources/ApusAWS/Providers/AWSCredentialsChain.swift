@@ -1,6 +1,6 @@
 public import ApusCore
 
-/// The credentials of the machine, found where AWS's own tools look for them.
+/// The credentials of the machine, found in the same places as by AWS's own tools.
 ///
 /// <!-- sample: credentials-chain -->
 /// ```swift
@@ -8,25 +8,25 @@ public import ApusCore
 /// let signing = SigningMiddleware(SignatureV4(region: "eu-central-1", service: "execute-api"), credentials: chain)
 /// ```
 ///
-/// The providers are asked in order, and the first one that is configured decides: its failure ends the search, so that a
-/// request is never signed by another identity than intended. The order: environment variables; web identity; the profile
-/// (keys, an assumed role, a sign-in with `aws sso login`, a program); a container's service; an instance's metadata
-/// service. ``AWSEnvironment/profile`` restricts the search to one profile.
+/// The providers are tried in order, and the first one that is configured is used. If it fails, the search ends, so
+/// that a request is never signed with an unintended identity. The order: environment variables; web identity; the
+/// profile (keys, an assumed role, a sign-in with `aws sso login`, a program); a container's service; an instance's
+/// metadata service. ``AWSEnvironment/profile`` restricts the search to one profile.
 ///
-/// Credentials are fetched once for any number of calls, and again in the last tenth of their lifetime, at most a minute,
-/// while calls go on with the old ones. Expired credentials are not used, except those of an instance during an outage of
-/// its service. After a failure the providers rest for a second, doubled with each further failure up to a minute; during
-/// that time calls fail at once with the same error.
+/// Concurrent calls share one fetch. Credentials are fetched again in the last tenth of their lifetime, at most a
+/// minute before its end, while calls still use the old ones. Expired credentials are not used, except those of an
+/// instance during an outage of its service. After a failure no provider is called for a second, doubled with each
+/// further failure up to a minute; during that time calls fail immediately with the same error.
 ///
-/// Nothing is read from the working directory, and programs run without a shell.
+/// No file is read from the working directory, and programs run without a shell.
 public final class AWSCredentialsChain: AWSCredentialsProvider {
   private let cache: CredentialsCache
 
-  /// Creates a chain. Nothing is fetched before the first call.
+  /// Creates a chain. No provider is called before the first call.
   ///
   /// - Parameters:
-  ///   - transport: the transport of requests to services that issue credentials. Without a proxy: the addresses of
-  ///     containers and instances are those of this machine, and their responses are secret.
+  ///   - transport: the transport of requests to services that issue credentials. It must not use a proxy: the
+  ///     addresses of containers and instances belong to this machine, and the responses are secret.
   ///   - environment: the variables, files and programs. Default: those of the process.
   ///   - runtime: the clock, the executor and the source of randomness. Default: the system's.
   public init(transport: any Transport, environment: AWSEnvironment = .system, runtime: Runtime = Runtime()) {
@@ -34,13 +34,13 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
     cache = CredentialsCache(runtime, now: environment.now) { try await Self.fetch(context) }
   }
 
-  /// Returns credentials, which are fetched if there are none, or none that are usable.
+  /// Returns credentials. Fetches them if none are cached, or if the cached ones cannot be used.
   ///
   /// - Throws: ``AWSCredentialsError``; `CancellationError` when the task is cancelled, which does not end the fetch.
   public func credentials() async throws -> AWSCredentials { try await cache.credentials() }
 
-  /// Notes that a server rejected credentials as expired: the next call fetches others. A repeated rejection of the same
-  /// credentials is ignored for a minute.
+  /// Records that a server rejected credentials as expired, so that the next call fetches new ones. A repeated
+  /// rejection of the same credentials is ignored for a minute.
   public func invalidate(_ credentials: AWSCredentials) { cache.invalidate(credentials) }
 
   private static func fetch(_ context: ProviderContext) async throws(AWSCredentialsError) -> FetchedCredentials {

@@ -1,6 +1,6 @@
 public import ApusCore
 
-/// The reason why there are no credentials: what each provider that was asked said, in order.
+/// The reason why no credentials are available: the failures of the providers that were tried, in order.
 public struct AWSCredentialsError: LoggableError, Hashable {
   /// A provider of credentials.
   package enum Source: String, Sendable, Hashable, CaseIterable {
@@ -16,17 +16,17 @@ public struct AWSCredentialsError: LoggableError, Hashable {
     case instance = "instance metadata"
   }
 
-  /// A provider without credentials.
+  /// A provider that returned no credentials.
   package struct Failure: Sendable, Hashable {
     /// The provider.
     package let source: Source
-    /// Whether the provider is configured, so that the providers after it were not asked.
+    /// Whether the provider is configured, so that the following providers were not tried.
     package let isConfigured: Bool
     /// The reason as a clause. Contains no secrets.
     package let reason: String
   }
 
-  /// The providers that were asked, in order. Only the last one may be configured.
+  /// The failures of the providers that were tried, in order. Only the last provider may be configured.
   package let failures: [Failure]
 
   /// The providers and their reasons.

@@ -1,10 +1,11 @@
 import ApusCore
 
-/// The credentials of a container: from an address that its environment names.
+/// The credentials of a container, from a URL in its environment.
 struct ContainerSource: Sendable {
   let context: ProviderContext
 
-  /// The addresses, besides loopback ones, to which a request without TLS may go: those of the container services.
+  /// The hosts, besides loopback addresses, to which a request without TLS may be sent: those of the container
+  /// services.
   private static let allowedHosts: Set = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"]
   private static let timeout = Duration.seconds(2)
 
@@ -13,11 +14,11 @@ struct ContainerSource: Sendable {
     let client = try ProviderClient(url.origin.description, timeout: Self.timeout, context)
     var request = Request<Content>.get(url.path).field("Accept", "application/json")
     if let token = try token() { request = request.field("Authorization", token, isSensitive: true) }
-    let answer = try await client.send(request)
-    guard answer.status == 200 else {
-      throw SourceFailure(reason: "the container service answers with the status \(answer.status)")
+    let response = try await client.send(request)
+    guard response.status == 200 else {
+      throw SourceFailure(reason: "the container service responds with the status \(response.status)")
     }
-    return FetchedCredentials(credentials: try ServiceCredentials.read(answer))
+    return FetchedCredentials(credentials: try ServiceCredentials.read(response))
   }
 
   private func url() throws(SourceFailure) -> URLReference {
@@ -34,7 +35,7 @@ struct ContainerSource: Sendable {
     return try .ofService(full, from: "AWS_CONTAINER_CREDENTIALS_FULL_URI", withoutTLS: Self.allowedHosts)
   }
 
-  /// The token that the service demands. Its file is read every time, because it changes.
+  /// Returns the token that the service requires. Its file is read for each request, because it changes.
   private func token() throws(SourceFailure) -> String? {
     var token = context.environment["AWS_CONTAINER_AUTHORIZATION_TOKEN"]
     if let path = context.environment["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"] {

@@ -8,23 +8,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Credentials that are fetched once for any number of calls, and again before they expire: drives a ``RefreshState``.
+/// A cache of credentials. Concurrent calls share one fetch, and credentials are fetched again before they expire.
+/// Drives a ``RefreshState``.
 final class CredentialsCache: Sendable {
   typealias Fetch = @Sendable () async throws -> FetchedCredentials
 
   private enum Outcome: Sendable {
-    case readAgain
+    case succeeded
     case failed(any Error)
   }
 
-  /// The credentials of a generation.
+  /// The credentials of a generation, with the instant at which they expire.
   private struct Held {
     let fetched: FetchedCredentials
-    /// `nil`: they do not expire.
+    /// The instant at which they expire; `nil` if they do not expire.
     let end: MonotonicInstant?
-    /// The time from when they were fetched to their end.
+    /// The time from the fetch to the expiration.
     let lifetime: Duration?
-    /// Whether a server has rejected them.
+    /// Whether a server has rejected the credentials.
     var isInvalid = false
   }
 
@@ -33,12 +34,12 @@ final class CredentialsCache: Sendable {
     var waiters = WaiterTable<RefreshState.Waiter, Outcome>()
     var nextWaiter: RefreshState.Waiter = 0
     var window = RefreshWindow()
-    /// The number of fetches that gave credentials.
+    /// The number of successful fetches.
     var generation: UInt64 = 0
     var held: Held?
     var failure: (any Error)?
-    /// The credentials that were rejected last, and when. A server that rejects them again must not cause a fetch for
-    /// every call.
+    /// The credentials that were rejected last, and the instant. If servers keep rejecting them, not every call may
+    /// start a fetch.
     var rejected: (credentials: AWSCredentials, at: MonotonicInstant)?
   }
 
@@ -50,7 +51,7 @@ final class CredentialsCache: Sendable {
 
   /// The time for which a second rejection of the same credentials is ignored.
   private static let rejectionPause = Duration.seconds(60)
-  /// The shortest extension of stable credentials, and the part of it that is random.
+  /// The minimum extension of stable credentials. The actual extension is random, up to twice this time.
   private static let extensionTime = Duration.seconds(300)
 
   private let runtime: Runtime
@@ -66,9 +67,9 @@ final class CredentialsCache: Sendable {
 
   /// Returns credentials that have not expired.
   ///
-  /// - Parameter context: the call that needs them; its attempt's timeout ends the wait.
+  /// - Parameter context: the call that needs the credentials. Its attempt timeout ends the wait.
   func credentials(for context: CallContext? = nil) async throws -> AWSCredentials {
-    // A call that waited reads the credentials again: they may have been rejected in the meantime.
+    // The result of a wait is checked again, because the fetched credentials may have been rejected meanwhile.
     for _ in 0..<3 {
       switch step() {
       case .use(let credentials): return credentials
@@ -81,7 +82,7 @@ final class CredentialsCache: Sendable {
     throw SourceFailure(reason: "the server rejects credentials as soon as they are fetched")
   }
 
-  /// The credentials, if a call need not wait for them.
+  /// The credentials, if they are available without waiting.
   var ready: AWSCredentials? {
     shared.withLock { shared in
       guard let held = shared.held, !held.isInvalid, let end = held.end else {
@@ -142,7 +143,7 @@ final class CredentialsCache: Sendable {
     return freshness == .expired && held.fetched.isStable ? .ageing : freshness
   }
 
-  /// Fetches in a task that belongs to no call, so that the end of a call does not end it.
+  /// Fetches credentials in a task that does not belong to a call, so that the end of a call does not end the fetch.
   private func begin(_ flight: RefreshState.Flight) {
     Task.detached(executorPreference: runtime.executor) {
       let result: Result<FetchedCredentials, any Error>
@@ -162,7 +163,7 @@ final class CredentialsCache: Sendable {
       let outcome: Outcome
       switch result.flatMap({ held($0, at: instant) }) {
       case .success(let held):
-        (shared.held, shared.failure, outcome) = (held, nil, .readAgain)
+        (shared.held, shared.failure, outcome) = (held, nil, .succeeded)
         waiters = shared.state.succeeded(flight)
         shared.generation += 1
       case .failure(let error):
@@ -174,7 +175,8 @@ final class CredentialsCache: Sendable {
     for resumption in resumptions { resumption.resume() }
   }
 
-  /// Fetched credentials with the instant of their end. Stable ones that have expired are extended.
+  /// Returns the fetched credentials with the instant of their expiration. Extends stable credentials that have
+  /// expired.
   private func held(_ fetched: FetchedCredentials, at instant: MonotonicInstant) -> Result<Held, any Error> {
     guard let expiration = fetched.credentials.expiration else {
       return .success(Held(fetched: fetched, end: nil, lifetime: nil))
@@ -206,7 +208,7 @@ final class CredentialsCache: Sendable {
     }
   }
 
-  /// Ends the wait of a call whose attempt has exceeded its timeout. The fetch continues for other calls.
+  /// Ends the wait of a call whose attempt timeout has passed. The fetch continues for other calls.
   fileprivate func giveUp(_ waiter: RefreshState.Waiter) {
     let resumption = shared.withLock { shared -> WaiterTable<RefreshState.Waiter, Outcome>.Resumption? in
       guard shared.waiters.isPending(waiter) else { return nil }

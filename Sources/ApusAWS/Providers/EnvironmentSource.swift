@@ -1,4 +1,4 @@
-/// The credentials of environment variables.
+/// The credentials in environment variables.
 enum EnvironmentSource {
   static func fetch(_ environment: AWSEnvironment) throws(SourceFailure) -> FetchedCredentials {
     let (id, secret) = (environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"])

@@ -29,7 +29,7 @@ struct ProcessSource: Sendable {
 
   let environment: AWSEnvironment
 
-  /// - Parameter command: the program and its arguments, divided as a shell would divide them.
+  /// - Parameter command: the program and its arguments, separated as in a shell.
   func fetch(_ command: String) async throws(SourceFailure) -> FetchedCredentials {
     guard let words = CommandWords.split(command), let name = words.first, let path = path(of: name) else {
       throw SourceFailure(reason: "credential_process names no program with an absolute path or in PATH")
@@ -58,8 +58,8 @@ struct ProcessSource: Sendable {
         printed.id, printed.secret, token: printed.token, expiration: expiration))
   }
 
-  /// The absolute path of a program, or its name, which is searched in `PATH`. A path relative to the working directory,
-  /// which may be a project with programs of its author, is refused.
+  /// Returns the absolute path of a program, or its name, which is searched in `PATH`. A path relative to the working
+  /// directory is refused, because the directory may be a project with untrusted programs.
   private func path(of name: String) -> String? {
     if let path = environment.absolute(name) { return path }
     return name.isEmpty || name.contains("/") ? nil : name

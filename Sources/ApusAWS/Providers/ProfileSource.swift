@@ -1,13 +1,13 @@
-/// The credentials of a profile: its own keys, a role that it assumes, a sign-in, or a program.
+/// The credentials of a profile: its own keys, an assumed role, a sign-in, or a program.
 struct ProfileSource: Sendable {
-  /// The maximum number of profiles that name one another.
+  /// The maximum depth of profiles that refer to each other.
   private static let maximumDepth = 8
 
   let context: ProviderContext
 
   private var environment: AWSEnvironment { context.environment }
 
-  /// Fetches the credentials of the profile that the environment names, or of `default`.
+  /// Fetches the credentials of the environment's profile, or of `default`.
   func fetch() async throws(SourceFailure) -> FetchedCredentials {
     let profiles: ConfigProfiles
     do {
@@ -24,7 +24,7 @@ struct ProfileSource: Sendable {
     return try await credentials(of: name, profiles, after: [])
   }
 
-  /// - Parameter path: the profiles that led to this one.
+  /// - Parameter path: the profiles that refer to this profile, directly or indirectly.
   private func credentials(
     of name: String, _ profiles: ConfigProfiles, after path: [String]
   ) async throws(SourceFailure) -> FetchedCredentials {
@@ -43,7 +43,7 @@ struct ProfileSource: Sendable {
         return try await ProcessSource(environment: environment).fetch(command)
       }
     } catch {
-      // The inner profile has named itself.
+      // The error of the inner profile already contains the profile's name.
       throw error.reason.hasPrefix("profile ") || error.reason.contains(" → ")
         ? error : SourceFailure(reason: "profile \(shown): \(error.reason)")
     }
@@ -77,7 +77,7 @@ struct ProfileSource: Sendable {
     return FetchedCredentials(credentials: try await service.assume(role, with: source.credentials))
   }
 
-  /// The credentials with which a profile assumes its role.
+  /// Fetches the credentials with which a profile assumes its role.
   private func source(
     _ profile: [String: String], _ profiles: ConfigProfiles, _ chain: [String]
   ) async throws(SourceFailure) -> FetchedCredentials {
@@ -85,7 +85,7 @@ struct ProfileSource: Sendable {
       guard profile["credential_source"] == nil else {
         throw SourceFailure(reason: "source_profile and credential_source are both set")
       }
-      // A profile that names itself means its own keys.
+      // A profile whose source profile is itself uses its own keys.
       if name == chain.last {
         guard let keys = try Self.keys(profile) else { throw SourceFailure(reason: "it names itself, without keys") }
         return keys
@@ -96,7 +96,7 @@ struct ProfileSource: Sendable {
     case "Environment"?: return try EnvironmentSource.fetch(environment)
     case "EcsContainer"?: return try await ContainerSource(context: context).fetch()
     case "Ec2InstanceMetadata"?: return try await InstanceSource(context: context).fetch()
-    case let other?: throw SourceFailure(reason: "credential_source \(ErrorName.shown(other)) is not known")
+    case let other?: throw SourceFailure(reason: "credential_source \(ErrorName.printable(other)) is not known")
     case nil: throw SourceFailure(reason: "role_arn is set without source_profile and credential_source")
     }
   }

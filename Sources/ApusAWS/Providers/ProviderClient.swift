@@ -8,24 +8,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A client for a service that issues credentials: bounded, without redirects, cookies and retries, and with errors that
-/// show nothing of a response.
+/// A client for services that issue credentials. Its responses are bounded, it uses no redirects, cookies and retries,
+/// and its errors contain no part of a response.
 struct ProviderClient: Sendable {
-  /// A response, and how far the service's clock is ahead.
-  struct Answer: Sendable {
+  /// A response, and the difference of the clocks.
+  struct ServiceResponse: Sendable {
     let status: Int
     let content: Data
-    /// The seconds by which the device's clock is ahead of the service's, if they differ noticeably.
+    /// The seconds by which the device's clock is ahead of the service's clock, if the difference is significant.
     let skew: TimeInterval
 
     var text: String? { String(validating: content, as: UTF8.self) }
 
-    /// A time of the service, by the device's clock.
+    /// Converts a time of the service to the device's clock.
     func local(_ date: Date) -> Date { date.addingTimeInterval(skew) }
   }
 
   private static let contentLimit = 64 << 10
-  /// A difference that delays may explain, in seconds.
+  /// The maximum difference, in seconds, that delays may explain.
   private static let negligibleSkew = 60.0
 
   private let client: Client
@@ -34,8 +34,8 @@ struct ProviderClient: Sendable {
 
   /// - Parameters:
   ///   - base: the URL to which the paths of requests are relative.
-  ///   - timeout: the limit of each call.
-  ///   - signing: the middleware that signs the calls; `nil`: none.
+  ///   - timeout: the timeout of each call.
+  ///   - signing: the middleware that signs the calls; `nil`: the calls are not signed.
   init(
     _ base: String, timeout: Duration, _ context: ProviderContext, signing: SigningMiddleware? = nil
   ) throws(SourceFailure) {
@@ -52,10 +52,10 @@ struct ProviderClient: Sendable {
     (self.timeout, now) = (timeout, context.environment.now)
   }
 
-  func send(_ request: Request<Content>) async throws(SourceFailure) -> Answer {
+  func send(_ request: Request<Content>) async throws(SourceFailure) -> ServiceResponse {
     do {
       let response = try await client.response(to: request.accepting(.any).timeout(timeout))
-      return Answer(status: response.status, content: response.value.data, skew: skew(response.head))
+      return ServiceResponse(status: response.status, content: response.value.data, skew: skew(response.head))
     } catch {
       let status = error.status.map { ", status \($0)" } ?? ""
       throw SourceFailure(reason: "the request failed (\(error.code.rawValue)\(status))")
@@ -70,7 +70,7 @@ struct ProviderClient: Sendable {
 }
 
 extension URLReference {
-  /// A URL that the environment or the library gives.
+  /// Parses a URL that the environment or the library specifies.
   static func ofService(_ text: String) throws(SourceFailure) -> URLReference {
     do {
       return try URLReference(text.utf8, relativeTo: nil)
@@ -79,8 +79,8 @@ extension URLReference {
     }
   }
 
-  /// A URL that a setting names. Anybody on the way could read credentials that are sent without TLS, so only this
-  /// machine and the hosts of the service may do without.
+  /// Parses a URL in a setting. Credentials that are sent without TLS could be intercepted, so only loopback addresses
+  /// and the hosts of the service may be used without TLS.
   ///
   /// - Parameters:
   ///   - source: the setting, as the subject of a sentence.
@@ -96,11 +96,11 @@ extension URLReference {
     return url
   }
 
-  /// The URL as a path of a request.
+  /// The URL as the path of a request.
   var path: RequestPath { .url("\(origin)\(target)") }
 }
 
-/// Credentials as the metadata services write them.
+/// Credentials in the format of the metadata services.
 struct ServiceCredentials: Decodable {
   let code: String?
   let id: String?
@@ -116,24 +116,24 @@ struct ServiceCredentials: Decodable {
     case expiration = "Expiration"
   }
 
-  static func read(_ answer: ProviderClient.Answer) throws(SourceFailure) -> AWSCredentials {
-    guard let found = try? JSONCoding.default.decode(Self.self, from: answer.content) else {
+  static func read(_ response: ProviderClient.ServiceResponse) throws(SourceFailure) -> AWSCredentials {
+    guard let found = try? JSONCoding.default.decode(Self.self, from: response.content) else {
       throw SourceFailure(reason: "the response of the service cannot be read")
     }
     if let code = found.code, code != "Success" {
-      throw SourceFailure(reason: "the service answers with the code \(ErrorName.shown(code))")
+      throw SourceFailure(reason: "the service responds with the code \(ErrorName.printable(code))")
     }
     let expiration = try found.expiration.map { text throws(SourceFailure) in
       guard let date = Date.ofService(text) else { throw SourceFailure(reason: "the expiration cannot be read") }
-      return answer.local(date)
+      return response.local(date)
     }
     return try AWSCredentials.checked(found.id, found.secret, token: found.token, expiration: expiration)
   }
 }
 
-/// The name of an error in a response, as far as a text for logs may show it.
+/// The name of an error in a response, limited to the part that logs may contain.
 enum ErrorName {
-  static func shown(_ name: String?) -> String {
+  static func printable(_ name: String?) -> String {
     guard let name, !name.isEmpty, name.utf8.count <= 64,
       name.utf8.allSatisfy({
         (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || $0 == UInt8(ascii: ".")

@@ -7,9 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The credentials of a role for which the user has signed in with `aws sso login`.
+/// The credentials of a role, obtained by the user's sign-in with `aws sso login`.
 struct SSOSource: Sendable {
-  /// The role, and where its sign-in is cached.
+  /// The role, and the location of its cached sign-in.
   struct Role: Sendable {
     let account: String
     let name: String
@@ -23,12 +23,12 @@ struct SSOSource: Sendable {
     let expiresAt: String
   }
 
-  private struct Answer: Decodable {
+  private struct RoleResponse: Decodable {
     struct Credentials: Decodable {
       let accessKeyId: String?
       let secretAccessKey: String?
       let sessionToken: String?
-      /// Milliseconds since 1970.
+      /// The expiration in milliseconds since 1970.
       let expiration: Double?
     }
 
@@ -40,7 +40,7 @@ struct SSOSource: Sendable {
   private static let timeout = Duration.seconds(5)
   private static let advice = "sign in with `aws sso login`"
 
-  /// Reads the role of a profile; `nil` if the profile has none.
+  /// Reads the role of a profile. Returns `nil` if the profile has no role.
   static func role(_ profile: [String: String], _ profiles: ConfigProfiles) throws(SourceFailure) -> Role? {
     var settings = profile
     var key = profile["sso_start_url"]
@@ -62,19 +62,19 @@ struct SSOSource: Sendable {
     let url = try URLReference.ofService(
       "https://portal.sso.\(role.region).\(RegionName.domain(of: role.region))/federation/credentials")
     let client = try ProviderClient(url.origin.description, timeout: Self.timeout, context)
-    let answer = try await client.send(
+    let response = try await client.send(
       Request<Content>.get(url.path, query: ["role_name": role.name, "account_id": role.account])
         .field("x-amz-sso_bearer_token", token, isSensitive: true))
-    guard answer.status != 401 else {
+    guard response.status != 401 else {
       throw SourceFailure(reason: "the sign-in has ended; \(Self.advice)")
     }
-    guard answer.status == 200 else {
-      throw SourceFailure(reason: "the sign-on service answers with the status \(answer.status)")
+    guard response.status == 200 else {
+      throw SourceFailure(reason: "the sign-on service responds with the status \(response.status)")
     }
-    guard let found = try? JSONCoding.default.decode(Answer.self, from: answer.content).roleCredentials else {
+    guard let found = try? JSONCoding.default.decode(RoleResponse.self, from: response.content).roleCredentials else {
       throw SourceFailure(reason: "the response of the sign-on service cannot be read")
     }
-    let expiration = found.expiration.map { answer.local(Date(timeIntervalSince1970: $0 / 1000)) }
+    let expiration = found.expiration.map { response.local(Date(timeIntervalSince1970: $0 / 1000)) }
     return FetchedCredentials(
       credentials: try AWSCredentials.checked(
         found.accessKeyId, found.secretAccessKey, token: found.sessionToken, expiration: expiration))

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The service that gives temporary credentials of a role.
+/// The service that issues temporary credentials of a role.
 struct SecurityTokenService: Sendable {
   /// The role to assume.
   struct Role: Sendable {
@@ -17,7 +17,7 @@ struct SecurityTokenService: Sendable {
   }
 
   let context: ProviderContext
-  /// `nil`: the global address.
+  /// The region of the service; `nil` for the global address.
   let region: String?
 
   private static let timeout = Duration.seconds(10)
@@ -53,11 +53,11 @@ struct SecurityTokenService: Sendable {
   ) async throws(SourceFailure) -> AWSCredentials {
     let url = try url()
     let client = try ProviderClient(url.origin.description, timeout: Self.timeout, context, signing: signing)
-    let answer = try await client.send(Request<Content>.post(url.path, content: .form(form)))
-    let document = try? XMLReader.read(answer.content)
-    guard answer.status == 200 else {
-      let code = ErrorName.shown(document?["Error"]?.text(of: "Code"))
-      throw SourceFailure(reason: "\(action) was rejected with the status \(answer.status), code \(code)")
+    let response = try await client.send(Request<Content>.post(url.path, content: .form(form)))
+    let document = try? XMLReader.read(response.content)
+    guard response.status == 200 else {
+      let code = ErrorName.printable(document?["Error"]?.text(of: "Code"))
+      throw SourceFailure(reason: "\(action) was rejected with the status \(response.status), code \(code)")
     }
     guard let found = document?["\(action)Result"]?["Credentials"] else {
       throw SourceFailure(reason: "the response to \(action) cannot be read")
@@ -67,7 +67,7 @@ struct SecurityTokenService: Sendable {
     }
     return try AWSCredentials.checked(
       found.text(of: "AccessKeyId"), found.text(of: "SecretAccessKey"), token: found.text(of: "SessionToken"),
-      expiration: answer.local(expiration))
+      expiration: response.local(expiration))
   }
 
   private func url() throws(SourceFailure) -> URLReference {
@@ -80,7 +80,7 @@ struct SecurityTokenService: Sendable {
 }
 
 extension RegionName {
-  /// - Throws: if the name could make the host another one.
+  /// - Throws: an error if the name could change the host.
   static func checked(_ region: String) throws(SourceFailure) -> String {
     guard isValid(region) else { throw SourceFailure(reason: "the name of the region is invalid") }
     return region

@@ -1,5 +1,5 @@
-/// The credentials of a role that is assumed with the token of an identity provider, which is read from its file every
-/// time.
+/// The credentials of a role that is assumed with the token of an identity provider. The token is read from its file
+/// for each fetch.
 struct WebIdentitySource: Sendable {
   let context: ProviderContext
 

@@ -20,7 +20,7 @@ extension S3Bucket {
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - version: the version. Default: `nil`, the latest; in a bucket that keeps versions, earlier ones stay.
+  ///   - version: the version. Default: `nil`, the latest; in a bucket with versioning, earlier versions stay.
   /// - Throws: `CallError`.
   public func delete(_ key: String, version: String? = nil) async throws(CallError) {
     try await client.send(request(.delete, route(key, Self.version(version)), mapping: .constant(())))
@@ -29,14 +29,14 @@ extension S3Bucket {
   /// Deletes any number of objects, up to 1,000 with each request.
   ///
   /// - Parameter keys: the keys.
-  /// - Returns: the objects that could not be deleted, for example for want of a permission.
-  /// - Throws: `CallError` if a request fails. The objects of earlier requests are deleted then.
+  /// - Returns: the objects that could not be deleted, for example because a permission is missing.
+  /// - Throws: `CallError` if a request fails. The objects of earlier requests are then already deleted.
   @discardableResult
   public func delete(_ keys: some Sequence<String> & Sendable) async throws(CallError) -> [S3DeletionFailure] {
     var failures: [S3DeletionFailure] = []
     var batch: [String] = []
     for key in keys {
-      // A document cannot contain it.
+      // An XML document cannot contain such a key.
       guard XMLWriter.canWrite(key) else {
         try await delete(key)
         continue
@@ -56,7 +56,7 @@ extension S3Bucket {
     let content = XMLWriter.document(document, namespace: S3Document.namespace)
     var route = route(nil, [.init("delete")])
     route.sendsMD5 = true
-    // Deleting an object twice does no harm.
+    // Deleting an object twice is harmless.
     let request = request(.post, route, .bytes(content, "application/xml"), document: "DeleteResult").idempotent()
     return try await client.send(request).all("Error").map { error in
       let reason = S3Error(error) ?? S3Error(code: "InternalError", message: error.text(of: "Message"))

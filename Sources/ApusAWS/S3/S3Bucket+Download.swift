@@ -13,10 +13,10 @@ extension S3Bucket {
   /// Downloads an object to a file, and continues a download that was interrupted.
   ///
   /// The properties of the object are read first. Its entity tag must stay the same until the last byte, and the
-  /// complete file must have the checksum of the object, if the server states one that covers it. An object with a
-  /// content coding is saved as it is coded; over `URLSessionTransport`, which decodes it, the call fails. The rest is
-  /// as with the client's `download(_:to:options:)`: the file gets its name when it is complete and verified, and the
-  /// same call continues after an interruption, also in another process.
+  /// complete file must have the checksum of the object, if the server states a checksum of the whole object. An object
+  /// with a content coding is saved without decoding; over `URLSessionTransport`, which decodes it, the call fails. In
+  /// all other respects it behaves like the client's `download(_:to:options:)`: the file gets its final name when it is
+  /// complete and verified, and the same call continues after an interruption, also in another process.
   ///
   /// Progress is reported to `downloadProgress` of ``S3Bucket/options``.
   ///
@@ -26,14 +26,14 @@ extension S3Bucket {
   ///   - version: the version. Default: `nil`, the latest.
   ///   - options: resuming, replacing, and the number of ranges that are requested at once. Default:
   ///     `DownloadOptions()`.
-  /// - Throws: `CallError`. Its `transfer` tells what was kept, its ``ApusCore/CallError/s3`` the reason that the
-  ///   server gave.
-  /// - Cancellation: the code is `cancelled`; what has arrived is kept.
+  /// - Throws: `CallError`. Its `transfer` contains the number of bytes that were kept, and its
+  ///   ``ApusCore/CallError/s3`` the server's reason.
+  /// - Cancellation: the code is `cancelled`; the received bytes are kept.
   public func download(
     _ key: String, to path: String, version: String? = nil, options: DownloadOptions = DownloadOptions()
   ) async throws(CallError) -> DownloadedFile {
     let info = try await head(key, version: version)
-    // The file has the stored bytes, which the checksum covers, also those of an object with a content coding.
+    // The file contains the stored bytes, which the checksum covers, even if the object has a content coding.
     var route = route(key, Self.version(version))
     route.success = .object
     var request = request(.get, route, mapping: .content)
@@ -48,13 +48,13 @@ extension S3Bucket {
   }
 }
 
-/// The comparison of a file with the checksum of its object.
+/// A check that compares a file with the checksum of its object.
 private final class S3ContentCheck: ContentCheck {
-  private let wanted: String
+  private let expected: String
   private let stream: Mutex<Checksum>
 
-  init(_ algorithm: ChecksumAlgorithm, _ wanted: String) {
-    self.wanted = wanted
+  init(_ algorithm: ChecksumAlgorithm, _ expected: String) {
+    self.expected = expected
     stream = Mutex(Checksum(algorithm))
   }
 
@@ -62,5 +62,5 @@ private final class S3ContentCheck: ContentCheck {
     stream.withLock { $0.update(bytes) }
   }
 
-  var isMatch: Bool { stream.withLock { $0.text } == wanted }
+  var isMatch: Bool { stream.withLock { $0.text } == expected }
 }

@@ -9,9 +9,9 @@ import Foundation
 
 /// A page of a list of objects.
 public struct S3Page: Sendable, Hashable {
-  /// The objects, in the order of the server: at AWS, by the bytes of their keys.
+  /// The objects, in the order of the server: at AWS, in the byte order of their keys.
   public let objects: [S3ObjectInfo]
-  /// The common prefixes of the keys that are left out because they contain the delimiter.
+  /// The common prefixes of the keys that are omitted because they contain the delimiter.
   public let prefixes: [String]
   /// The position of the next page. `nil` after the last page.
   let next: S3ListPosition?
@@ -29,12 +29,13 @@ extension S3Bucket {
   ///
   /// - Parameters:
   ///   - prefix: the text with which keys begin. Default: empty, all keys.
-  ///   - delimiter: the text, usually `/`, that ends a folder: of all keys with it after the prefix, only the part up to
-  ///     it is listed, in ``S3Page/prefixes``. Default: `nil`, all keys are listed.
-  ///   - key: the key after which the list begins. Default: `nil`, the first.
+  ///   - delimiter: the text, usually `/`, that ends a folder. For keys that contain it after the prefix, only the part
+  ///     up to the delimiter is listed, in ``S3Page/prefixes``. Default: `nil`, all keys are listed.
+  ///   - key: the key after which the list begins. Default: `nil`, the list begins with the first key.
   ///   - pageSize: the maximum number of objects and prefixes of a page, from 1 to 1,000. Default: 1,000.
-  /// - Returns: a sequence. Each page is a call when the loop requests it. A list that goes on after 100 pages in a row, or
-  ///   20,000 in all, with neither objects nor prefixes is an error with the code `decoding`.
+  /// - Returns: a sequence. Each page is a call, made when the loop requests the page. A list with 100 consecutive
+  ///   pages, or 20,000 pages in total, that have neither objects nor prefixes ends with an error with the code
+  ///   `decoding`.
   public func list(
     prefix: String = "", delimiter: String? = nil, after key: String? = nil, pageSize: Int = 1000
   ) -> PageSequence<S3Page> {
@@ -57,7 +58,7 @@ extension S3Bucket {
 }
 
 extension S3Page {
-  /// Reads a `ListBucketResult`.
+  /// Parses a `ListBucketResult`.
   ///
   /// - Parameter position: the position of the page. Default: `nil`, the first page.
   init(_ content: Data, after position: S3ListPosition? = nil) throws {
@@ -79,7 +80,7 @@ extension S3Page {
     next = try S3ListPosition(token, after: position, isEmpty: objects.isEmpty && prefixes.isEmpty)
   }
 
-  /// Returns a key as it is. Servers encode it as in a form, where a space may be `+`.
+  /// Returns the decoded key. Servers use the encoding of forms, where a space may be `+`.
   static func key(_ text: String, isEncoded: Bool) -> String {
     guard isEncoded else { return text }
     let space = text.utf8.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }

@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 extension S3Bucket {
-  /// Stores an object. An object with this key is replaced.
+  /// Stores an object. An existing object with this key is replaced.
   ///
   /// The content (body) is read twice: once for its checksum, and once while it is sent. For large files use
   /// ``upload(_:to:options:)``, which can be resumed.
@@ -17,7 +17,7 @@ extension S3Bucket {
   ///   - key: the key.
   ///   - content: the content; with a known length and replayable. At most 5 GiB.
   ///   - options: metadata, checksum and fields. Default: `S3PutOptions()`.
-  /// - Throws: `CallError`. Its ``ApusCore/CallError/s3`` is the reason that the server gave.
+  /// - Throws: `CallError`. Its ``ApusCore/CallError/s3`` is the server's reason.
   @discardableResult
   public func put(
     _ key: String, _ content: RequestContent, options: S3PutOptions = S3PutOptions()
@@ -28,14 +28,14 @@ extension S3Bucket {
 
   /// Reads an object into memory, up to the client's content limit.
   ///
-  /// The content is compared with the checksum of the object if the server states one that covers it.
+  /// The content is compared with the checksum of the object if the server states a checksum that covers it.
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - range: the offsets of the bytes to read. Default: `nil`, all of them.
+  ///   - range: the offsets of the bytes to read. Default: `nil`, all bytes.
   ///   - version: the version. Default: `nil`, the latest.
-  /// - Throws: `CallError`, with the ``ApusCore/CallError/s3`` code `NoSuchKey` if there is no such object. With the
-  ///   code `malformedResponse` the content does not have its checksum.
+  /// - Throws: `CallError`, with the ``ApusCore/CallError/s3`` code `NoSuchKey` if the object does not exist. With the
+  ///   code `malformedResponse` the content does not match its checksum.
   public func get(
     _ key: String, range: Range<Int64>? = nil, version: String? = nil
   ) async throws(CallError) -> S3Object {
@@ -48,10 +48,10 @@ extension S3Bucket {
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - range: the offsets of the bytes to read; not empty. Default: `nil`, all of them.
+  ///   - range: the offsets of the bytes to read; not empty. Default: `nil`, all bytes.
   ///   - version: the version. Default: `nil`, the latest.
   ///   - body: reads the content; runs on the caller's actor. `next()` throws after the last piece if the content does
-  ///     not have its checksum.
+  ///     not match its checksum.
   /// - Throws: `CallError`. An error of the closure becomes its `underlying` error, with the code `handler`.
   public func withContent<Output>(
     of key: String, range: Range<Int64>? = nil, version: String? = nil,
@@ -62,20 +62,20 @@ extension S3Bucket {
 
   /// Reads the properties of an object.
   ///
-  /// - Throws: `CallError`, with the status 404 if there is no such object.
+  /// - Throws: `CallError`, with the status 404 if the object does not exist.
   public func head(_ key: String, version: String? = nil) async throws(CallError) -> S3ObjectInfo {
     var request = request(.head, route(key, Self.version(version)), mapping: .content)
       .field("x-amz-checksum-mode", "ENABLED")
-    // That of the content, which follows.
+    // The progress belongs to the content, which a later request downloads.
     request.options.downloadProgress = nil
     return S3ObjectInfo(key, try await client.response(to: request).fields)
   }
 
-  /// Copies an object on the server. An object with the new key is replaced. At most 5 GiB.
+  /// Copies an object on the server. An existing object with the new key is replaced. At most 5 GiB.
   ///
   /// - Parameters:
   ///   - key: the key of the object.
-  ///   - bucket: the name of its bucket. Default: `nil`, this one.
+  ///   - bucket: the name of the object's bucket. Default: `nil`, this bucket.
   ///   - newKey: the key of the copy, in this bucket.
   ///   - version: the version to copy. Default: `nil`, the latest.
   /// - Throws: `CallError`, also if the server reports the failure in a response with a status of success.
@@ -112,7 +112,7 @@ extension S3Bucket {
   private func getting(_ key: String, _ range: Range<Int64>?, _ version: String?) -> Request<Content> {
     var route = route(key, Self.version(version))
     (route.success, route.verifies) = (.object, range == nil)
-    // Content that a transport has decoded is not what the checksum was computed from.
+    // The checksum does not cover content that a transport has decoded.
     let request = request(.get, route, mapping: .content).field("Accept-Encoding", "identity")
     guard let range else { return request.field("x-amz-checksum-mode", "ENABLED") }
     return request.field("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
@@ -124,7 +124,7 @@ extension S3Bucket {
 }
 
 extension ResponseMapping where Value == XMLTree {
-  /// A mapping that reads a document whose root element has this name.
+  /// Returns a mapping that reads a document whose root element has this name.
   static func document(_ name: String) -> ResponseMapping {
     ResponseMapping { content throws in
       let tree = try XMLReader.read(content.data)

@@ -4,12 +4,13 @@ public import HTTPTypes
 extension S3Bucket {
   /// Returns a URL with which anyone can read or store an object until it expires, without credentials.
   ///
-  /// Sends nothing. The URL is a secret.
+  /// Sends no request. The URL is a secret.
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - method: the method of the request that the URL is for. Default: GET. With PUT, the object is stored.
-  ///   - seconds: the time for which the URL is valid, from 1 to 604,800 (a week); no longer than temporary credentials.
+  ///   - method: the method of the request for which the URL is valid. Default: GET. PUT stores the object.
+  ///   - seconds: the time for which the URL is valid, from 1 to 604,800 (a week). It ends earlier if temporary
+  ///     credentials expire.
   ///   - version: the version. Default: `nil`, the latest.
   /// - Throws: `CallError` with the code `invalidRequest`, for example without credentials.
   public func presign(

@@ -11,9 +11,9 @@ import Foundation
 extension S3Bucket {
   /// Uploads a file in parts, several at once, and continues an upload that was interrupted.
   ///
-  /// Each part is read while it is sent, has a checksum, and is sent again after a temporary failure. With a store the
-  /// same call, also in another process, asks the server which parts it has, and sends the others; cancelling the task
-  /// pauses the upload then. A file of at most one part is sent with one request.
+  /// Each part is read while it is sent, has a checksum, and is resent after a temporary failure. With a store the same
+  /// call, also in another process, requests the list of stored parts from the server, and sends the missing parts;
+  /// cancelling the task then pauses the upload. A file of at most one part is sent with one request.
   ///
   /// Progress is reported to `uploadProgress` of ``S3Bucket/options``.
   ///
@@ -22,8 +22,8 @@ extension S3Bucket {
   ///   - key: the key of the object. An object with this key is replaced when the upload is complete, not before.
   ///   - options: the store, the size and number of parts. Default: `S3UploadOptions()`.
   /// - Returns: the object on the server, and the number of bytes that an earlier call had sent.
-  /// - Throws: `CallError`. Its `transfer` tells how many bytes the server is known to have, its
-  ///   ``ApusCore/CallError/s3`` the reason that the server gave.
+  /// - Throws: `CallError`. Its `transfer` contains the number of bytes that the server is known to have, and its
+  ///   ``ApusCore/CallError/s3`` the server's reason.
   /// - Cancellation: the code is `cancelled`.
   @discardableResult
   public func upload(
@@ -31,12 +31,12 @@ extension S3Bucket {
   ) async throws(CallError) -> UploadResult<S3ObjectInfo> {
     let content = RequestContent.file(path, options.mediaType)
     let length = (try? ContentFile(path: path))?.length ?? 0
-    guard let partSize = S3PartSize(for: length, wanted: options.partSize) else {
+    guard let partSize = S3PartSize(for: length, requested: options.partSize) else {
       let error = TransferError(.contentTooLarge(limit: S3PartSize.maximumLength))
       throw CallError(.refused, message: "The file is too large for the server.", underlying: error)
     }
     guard length > partSize.bytes else {
-      // The file may have had several parts when an earlier upload was interrupted.
+      // The file may have had several parts during an earlier, interrupted upload.
       if options.store != nil { try? await discardUpload(of: path, to: key, options: options) }
       let response = try await store(key, content, options.object)
       let object = S3ObjectInfo(stored: key, response.fields, size: length)
@@ -57,11 +57,11 @@ extension S3Bucket {
     }
   }
 
-  /// Removes an incomplete upload from the server and from the store, also one of an earlier version of the file. Does
-  /// nothing if the store has none.
+  /// Removes an incomplete upload, also of an earlier version of the file, from the server and from the store. Does
+  /// nothing if the store has no record of the upload.
   ///
-  /// A server may also have incomplete uploads that no store has, for example if the response to the creation of one
-  /// was lost. Give the bucket a lifecycle rule that removes them.
+  /// A server may also have incomplete uploads without a record, for example if the response to their creation was
+  /// lost. Configure a lifecycle rule of the bucket that removes them.
   ///
   /// - Parameters:
   ///   - path: the path of the file.
@@ -71,21 +71,21 @@ extension S3Bucket {
   public func discardUpload(of path: String, to key: String, options: S3UploadOptions) async throws(CallError) {
     let content = RequestContent.file(path, options.mediaType)
     guard let length = (try? ContentFile(path: path))?.length,
-      let partSize = S3PartSize(for: length, wanted: options.partSize)
+      let partSize = S3PartSize(for: length, requested: options.partSize)
     else { return }
     let request = options.object.describe(request(.put, route(key), content, mapping: .completion))
     let driver = driver(for: key, partSize, options)
     try await client.discardUpload(request, by: UploadProtocol(driver), options: transfer(to: key, options))
   }
 
-  /// The options of the transfer, which names the object: its URL differs from region to region.
+  /// Returns the options of the transfer. They identify the object by a name, because its URL differs between regions.
   private func transfer(to key: String, _ options: S3UploadOptions) -> UploadOptions {
     var transfer = UploadOptions(store: options.store, account: options.account)
     transfer.resource = resource(key)
     return transfer
   }
 
-  /// The name of an object in the records of transfers.
+  /// Returns the name of an object in the records of transfers.
   func resource(_ key: String) -> String { "s3 \(client.environment.baseURL) \(name)/\(key)" }
 
   private func driver(
@@ -97,7 +97,7 @@ extension S3Bucket {
       maximumParallelParts: min(max(options.maximumParallelParts, 1), 16), conditions: conditions)
   }
 
-  /// Removes the parts of a failed upload. The task may be cancelled already, so it is done in another one.
+  /// Removes the parts of a failed upload, in a new task, because the current task may already be cancelled.
   private func abort(
     _ request: Request<S3Completion>, _ driver: S3MultipartUpload, _ transfer: UploadOptions
   ) async {
@@ -119,7 +119,7 @@ private struct S3Completion: Sendable {
 }
 
 extension ResponseMapping where Value == S3Completion {
-  /// A mapping that reads the response. If it was lost, nothing is known.
+  /// A mapping that reads the response. If the response was lost, it returns an empty completion.
   fileprivate static var completion: ResponseMapping {
     ResponseMapping { content in
       guard !content.data.isEmpty else { return S3Completion() }

@@ -2,10 +2,10 @@ public import ApusCore
 import ApusMiddleware
 import HTTPTypes
 
-/// A bucket, and the operations on its objects. Made by ``S3/bucket(_:)``.
+/// A bucket, and the operations on its objects. Created by ``S3/bucket(_:)``.
 ///
-/// Keys are any text of 1 to 1,024 bytes in UTF-8. They are sent exactly: `a//b`, `../a` and `a%25` are three different
-/// keys, and none of them is normalized.
+/// A key is any text of 1 to 1,024 bytes in UTF-8. Keys are sent unchanged: `a//b`, `../a` and `a%25` are three
+/// different keys, and none of them is normalized.
 public struct S3Bucket: Sendable {
   /// The name of the bucket.
   public let name: String
@@ -22,7 +22,7 @@ public struct S3Bucket: Sendable {
   /// Creates the bucket in the region of the ``S3``.
   ///
   /// - Throws: `CallError`. Its ``ApusCore/CallError/s3`` has the code `BucketAlreadyOwnedByYou` or
-  ///   `BucketAlreadyExists` if there is one with this name.
+  ///   `BucketAlreadyExists` if a bucket with this name exists.
   public func create() async throws(CallError) {
     var content = RequestContent.empty
     if s3.region != "us-east-1" {
@@ -79,7 +79,7 @@ extension S3Bucket {
 }
 
 extension Request {
-  /// Returns the request with a place in a bucket.
+  /// Returns the request with the bucket, key and parameters of a route.
   func routed(_ route: S3Route) -> Request {
     setting(S3RouteKey.self, route).setting(S3DigestsKey.self, S3ContentDigests())
       .coding { $0.format = S3RejectionFormat() }.rejecting(as: S3Rejection.self).redirects(.none).coalesced(false)
@@ -91,7 +91,7 @@ extension S3Bucket: SelfRedacting {
   public var description: String { "S3Bucket(\(name))" }
 }
 
-/// Properties of all documents of S3.
+/// The properties that all documents of S3 share.
 enum S3Document {
   static let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
 }

@@ -1,27 +1,27 @@
 import ApusCore
 import HTTPTypes
 
-/// The way in which a request names its bucket.
+/// How a request states its bucket.
 public enum S3Addressing: Sendable, Hashable {
-  /// In the host at servers of AWS, if the bucket's name can be part of a host name; else in the path.
+  /// In the host at AWS servers, if the bucket's name can be part of a host name; otherwise in the path.
   case automatic
-  /// In the host: `https://films.s3.eu-central-1.amazonaws.com/ran.mp4`. Calls for a bucket whose name cannot be part of
-  /// a host fail with the code `invalidRequest`, and send nothing.
+  /// In the host: `https://films.s3.eu-central-1.amazonaws.com/ran.mp4`. Calls for a bucket whose name cannot be part
+  /// of a host fail with the code `invalidRequest`, without sending a request.
   case virtualHost
   /// In the path: `https://s3.example.com/films/ran.mp4`.
   case path
 }
 
-/// The place of a bucket or an object on a server: the rules by which it is written in a request.
+/// The rules by which requests state the location of a bucket or an object.
 struct S3Endpoint: Hashable, Sendable {
   let addressing: S3Addressing
 
   /// Writes the authority and the target of a request.
   ///
   /// - Parameters:
-  ///   - head: the request to the URL of the server. Its target has the path of that URL before the route's placeholder,
-  ///     and the parameters of the environment.
-  ///   - region: the region of the bucket. At servers of AWS it is part of the host.
+  ///   - head: the request to the URL of the server. Its target contains the path of that URL before the route's
+  ///     placeholder, and the parameters of the environment.
+  ///   - region: the region of the bucket. At AWS servers it is part of the host.
   /// - Throws: `TransportError` with the kind `invalidRequest` if the region or the bucket's name cannot be part of the
   ///   host.
   func write(_ route: S3Route, region: String, to head: inout HTTPRequest) throws(TransportError) {
@@ -44,7 +44,7 @@ struct S3Endpoint: Hashable, Sendable {
     (head.authority, head.path) = (host, text.string)
   }
 
-  /// The path of the server's URL, without a slash at its end.
+  /// Returns the path of the server's URL, without a slash at its end.
   private func base(of path: Substring, before placeholder: String) -> Substring {
     var path = path.hasSuffix(placeholder) ? path.dropLast(placeholder.utf8.count) : path
     while path.last == "/" { path.removeLast() }
@@ -74,13 +74,13 @@ struct S3Endpoint: Hashable, Sendable {
       }
       return true
     case .automatic:
-      // The certificate of AWS covers one label before its own.
+      // The certificate of AWS covers only one label before the server's name.
       return Self.isAWS(host) && bucket.utf8.count >= 3 && HostPart.isName(bucket)
         && !(isSecure && bucket.utf8.contains(UInt8(ascii: ".")))
     }
   }
 
-  /// Returns the host for a region: at servers of AWS, whose hosts name it, the host is changed.
+  /// Returns the host for a region. At AWS servers, whose hosts contain the region, the region is replaced.
   private static func host(_ authority: String, in region: String) throws(TransportError) -> String {
     guard isAWS(authority) else { return authority }
     var labels = authority.split(separator: ".", omittingEmptySubsequences: false)
@@ -100,7 +100,7 @@ struct S3Endpoint: Hashable, Sendable {
     return labels.joined(separator: ".")
   }
 
-  /// Whether an authority is a server of AWS.
+  /// Whether an authority is an AWS server.
   static func isAWS(_ authority: String) -> Bool {
     let host = authority.prefix { $0 != ":" }
     return host.hasSuffix(".amazonaws.com") || host.hasSuffix(".amazonaws.com.cn")
@@ -108,7 +108,7 @@ struct S3Endpoint: Hashable, Sendable {
 }
 
 extension TransportError {
-  /// The error for a request whose host would be none, or another than intended.
+  /// The error of a request whose host would be invalid, or different from the intended host.
   static func unusableHost(_ reason: String) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: reason)
   }

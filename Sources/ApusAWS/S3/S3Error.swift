@@ -13,14 +13,15 @@ import Foundation
 public struct S3Error: Error, Sendable, Hashable {
   /// The code, for example `NoSuchKey` or `SignatureDoesNotMatch`.
   ///
-  /// A response to HEAD has no content; then it is `NotFound` for the status 404, `PreconditionFailed` for 412,
-  /// `NotModified` for 304, `AccessDenied` for 403, and `Rejected` for all others.
+  /// A response to HEAD has no content. Its code is `NotFound` for the status 404, `PreconditionFailed` for 412,
+  /// `NotModified` for 304, `AccessDenied` for 403, and `Rejected` for all other statuses.
   public let code: String
-  /// The server's sentence about it, at most 300 characters on one line. It may name the bucket and the key.
+  /// The server's sentence about the error, at most 300 characters on one line. It may contain the names of the bucket
+  /// and the key.
   public let message: String?
   /// The identifier of the request in the server's logs.
   public let requestID: String?
-  /// The region that the request belongs to, if the server names one.
+  /// The correct region of the request, if the server states it.
   let region: String?
 
   /// Creates an error. The texts are shortened and cleaned like those of a server.
@@ -28,7 +29,7 @@ public struct S3Error: Error, Sendable, Hashable {
     self.init(code, message, requestID: requestID, region: nil)
   }
 
-  /// Creates an error from texts of a server, which people read: each on one line, without control characters.
+  /// Creates an error from a server's texts, which people read: each is reduced to one line without control characters.
   private init(_ code: String, _ message: String?, requestID: String?, region: String?) {
     self.code = ServerText.code(code) ?? ""
     self.message = message.flatMap { ServerText.message($0) }
@@ -36,13 +37,13 @@ public struct S3Error: Error, Sendable, Hashable {
     self.region = region
   }
 
-  /// Reads the content (body) of a response. `nil` if it is not an error of S3.
+  /// Parses the content (body) of a response. Returns `nil` if it is not an S3 error.
   init?(_ content: Data) {
     guard content.count <= Self.limit, let tree = try? XMLReader.read(content) else { return nil }
     self.init(tree)
   }
 
-  /// Reads an element. `nil` if it is not an error of S3.
+  /// Parses an element. Returns `nil` if it is not an S3 error.
   init?(_ tree: XMLTree) {
     guard tree.name == "Error" || tree.name == "ErrorResponse" else { return nil }
     let error = tree["Error"] ?? tree
@@ -61,7 +62,7 @@ extension S3Error: SelfRedacting {
   public var description: String { requestID.map { "\(code) (request \($0))" } ?? code }
 }
 
-/// The content of a rejection. Not decoded, but read from XML by ``S3RejectionFormat``.
+/// The content of a rejection. ``S3RejectionFormat`` reads it from XML without `Decodable`.
 struct S3Rejection: Decodable, Sendable {
   let error: S3Error
 

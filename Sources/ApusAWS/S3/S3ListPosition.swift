@@ -1,11 +1,11 @@
 import ApusCore
 
-/// The position of a page in a list of objects: the server's token, and the counts of empty pages before it, with which
-/// a list without elements ends although each of its tokens is new.
+/// The position of a page in a list of objects: the server's token, and the counts of empty pages before it. The counts
+/// end a list without elements even if each token is new.
 ///
-/// Coded as the token alone as long as no page was empty.
+/// Encoded as only the token if no page was empty.
 struct S3ListPosition: Sendable, Hashable {
-  /// The reason why a list does not go on.
+  /// The reason why a list ends.
   enum Failure: LoggableError, Hashable {
     case endless(pages: Int)
     case circular
@@ -18,7 +18,7 @@ struct S3ListPosition: Sendable, Hashable {
     }
   }
 
-  /// The maximum number of empty pages in a row. Servers may send some, for example where objects were deleted.
+  /// The maximum number of consecutive empty pages. Servers may send some, for example where objects were deleted.
   static let limitInRow = 100
   /// The maximum number of empty pages of a list.
   static let limitInAll = 20_000
@@ -26,15 +26,15 @@ struct S3ListPosition: Sendable, Hashable {
   let token: String
   private var emptyInRow = 0
   private var emptyInAll = 0
-  /// An earlier token. A loop over pages finds a position that it has seen, but the counts make each position new, so a
-  /// circle is found by the token that was noted when the count of empty pages was a power of two.
+  /// An earlier token, recorded when the count of empty pages was a power of two. It detects a cycle of tokens. The
+  /// loop over pages, which compares positions, would not, because the counts make each position new.
   private var noted: String?
 
   /// Creates the position after a page.
   ///
   /// - Parameters:
-  ///   - token: the token that the page names.
-  ///   - previous: the position of the page. `nil`: the first page.
+  ///   - token: the token that the page contains.
+  ///   - previous: the position of the page. `nil`: the page is the first one.
   ///   - isEmpty: whether the page has neither objects nor prefixes.
   init(_ token: String, after previous: S3ListPosition? = nil, isEmpty: Bool = false) throws(Failure) {
     self.token = token

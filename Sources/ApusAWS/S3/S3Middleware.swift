@@ -8,15 +8,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The middleware that makes a request of S3 complete: address, checksums and signature.
+/// The middleware that completes a request to S3: address, checksums and signature.
 ///
-/// It is the last one before the transport, so each attempt has a new signature. If the server names another region
-/// for the bucket, the request is sent again there, with a signature for that region. Content that cannot be sent again
-/// is not: the call fails with the server's rejection, and the next one goes to that region.
+/// It is the last middleware before the transport, so each attempt has a new signature. If the server states another
+/// region for the bucket, the request is resent there, with a signature for that region. Content that can be read only
+/// once is not resent: the call fails with the server's rejection, and the next call is sent to that region.
 struct S3Middleware: Middleware {
   let region: String
   let endpoint: S3Endpoint
-  /// `nil`: requests are not signed.
+  /// The provider of the credentials; `nil`: requests are not signed.
   let credentials: (any AWSCredentialsProvider)?
   let now: @Sendable () -> Date
   private let regions = S3Regions()
@@ -35,7 +35,7 @@ struct S3Middleware: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard let route = context.values[S3RouteKey.self] else { return try await next(request, context: context) }
     var (request, context) = (request, context)
-    // The client's own credentials, which the signature replaces.
+    // Removes the client's own credentials, which the signature replaces.
     request.head.headerFields[.authorization] = nil
     context.values[SigningPayloadKey.self] = try await describeContent(of: &request, route, context)
     var region = regions[route.bucket] ?? region
@@ -74,7 +74,7 @@ struct S3Middleware: Middleware {
     return try await signing.intercept(request, context: context, next: next)
   }
 
-  /// How often a request is sent to another region.
+  /// The maximum number of times that a request is resent to another region.
   private static let maximumMoves = 2
 
   private func finished(
@@ -86,7 +86,7 @@ struct S3Middleware: Middleware {
 
   // MARK: Request
 
-  /// Adds the fields that describe the content (body), and returns how it is signed.
+  /// Adds the fields that describe the content (body), and returns how the content is signed.
   private func describeContent(
     of request: inout RequestMessage, _ route: S3Route, _ context: CallContext
   ) async throws -> SignatureV4.Payload {
@@ -111,7 +111,7 @@ struct S3Middleware: Middleware {
 
   private func presign(_ request: RequestMessage, _ region: String, _ seconds: Int) async throws -> RequestMessage {
     var request = request
-    // A request with the URL is sent without them.
+    // A request with the presigned URL is sent without these fields.
     request.head.headerFields = [:]
     do {
       guard let identity = try await credentials?.credentials() else { throw SigningError.invalidCredentials }

@@ -20,10 +20,10 @@ struct S3MultipartUpload: UploadDriver {
   let maximumParallelParts: Int
   /// The fields (headers) of the condition under which the object is stored.
   let conditions: [RawField]
-  /// The identifier of the upload that this call has created or continued.
+  /// The upload ID that this call has created or continued.
   let identifier = Latest()
 
-  /// The identifier that was used last.
+  /// The upload ID that was used last.
   final class Latest: Sendable {
     private let value = Mutex<String?>(nil)
 
@@ -40,7 +40,7 @@ struct S3MultipartUpload: UploadDriver {
   // MARK: Steps
 
   func create(
-    _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+    _ calls: UploadCalls, announce: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
     var request = calls.withoutContent()
     request.method = .post
@@ -62,7 +62,7 @@ struct S3MultipartUpload: UploadDriver {
 
   func locate(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep {
     identifier.current = ticket.location
-    // A record of an earlier version of the app may have another size.
+    // The part size may have changed since the record was stored.
     guard ticket.partSize == partSize.bytes else {
       try? await cancel(ticket, calls)
       return .gone
@@ -83,7 +83,7 @@ struct S3MultipartUpload: UploadDriver {
       let listed = document.all("Part")
       for part in listed { insert(part, into: &parts, length: calls.length) }
       emptyPages = listed.isEmpty ? emptyPages + 1 : 0
-      // A marker that does not grow would lead to the same parts for ever. A part that is not listed is sent again.
+      // A marker that does not increase would lead to the same page forever. Unlisted parts are resent.
       guard document.text(of: "IsTruncated") == "true",
         let next = document.text(of: "NextPartNumberMarker").flatMap({ Int($0) }), next > marker,
         next <= S3PartSize.maximumCount
@@ -121,7 +121,7 @@ struct S3MultipartUpload: UploadDriver {
     for condition in conditions { request = request.field(condition.name, condition.value) }
     do throws(CallError) {
       let response = try await calls.send(request)
-      // Only the whole document tells that the object is there.
+      // Only the complete document proves that the object exists.
       let document = try? XMLReader.read(response.value.data)
       return document?.name == "CompleteMultipartUploadResult" ? .complete(response) : .unsure
     } catch {
@@ -164,7 +164,7 @@ struct S3MultipartUpload: UploadDriver {
 
   // MARK: Parts
 
-  /// Adds a part of a list if it has the bytes and the checksum that an upload in these parts can use.
+  /// Adds a listed part if its number of bytes and its checksum are those that this upload uses.
   private func insert(_ part: XMLTree, into parts: inout StoredParts, length: Int64) {
     guard let number = part.text(of: "PartNumber").flatMap({ Int($0) }), let tag = part.text(of: "ETag"), !tag.isEmpty,
       let range = partSize.range(of: number, length: length),
@@ -190,8 +190,8 @@ struct S3MultipartUpload: UploadDriver {
       XMLTree("CompleteMultipartUpload", children: children), namespace: S3Document.namespace)
   }
 
-  /// Whether the object is there with this content, because an earlier request completed the upload and its response
-  /// was lost. Only a checksum of the whole object proves it.
+  /// Whether the object exists with this content, because an earlier request completed the upload and its response was
+  /// lost. Only a checksum of the whole object proves it.
   private func isStored(_ calls: UploadCalls) async throws(CallError) -> Bool {
     let request = request(.head, [], calls).field("x-amz-checksum-mode", "ENABLED")
     do throws(CallError) {
@@ -200,7 +200,7 @@ struct S3MultipartUpload: UploadDriver {
         return false
       }
       let values = try? await S3ContentDigests().values(
-        of: calls.source.content, S3ContentDigests.Wanted(checksum: stated.algorithm))
+        of: calls.source.content, S3ContentDigests.Selection(checksum: stated.algorithm))
       return values?.checksum == stated.value
     } catch {
       guard error.status == 404 else { throw error }
@@ -208,6 +208,6 @@ struct S3MultipartUpload: UploadDriver {
     }
   }
 
-  /// The number of pages without a part in a row after which a list of parts ends.
+  /// The maximum number of consecutive pages without a part in a list of parts.
   private static let maximumEmptyPages = 100
 }

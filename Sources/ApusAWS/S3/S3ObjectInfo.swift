@@ -7,26 +7,26 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The properties of an object, as far as the server states them: in a list, with the content or without it, or when
-/// the object is stored.
+/// The properties of an object that the server states: in a list, with the content or without it, or when the object is
+/// stored.
 public struct S3ObjectInfo: Sendable, Hashable {
   /// The key.
   public let key: String
-  /// The number of bytes of the object, also if only a range was requested. Not `nil` in a list; `nil` after `put` and
-  /// `copy`.
+  /// The number of bytes of the object, even if only a range was requested. Never `nil` in a list; `nil` after `put`
+  /// and `copy`.
   public let size: Int64?
-  /// The entity tag, with its quotation marks. It is not a digest of the content in general.
+  /// The entity tag, with its quotation marks. In general it is not a digest of the content.
   public let entityTag: String?
-  /// The version, if the bucket keeps versions. `nil` in a list.
+  /// The version, if the bucket has versioning. `nil` in a list.
   public let version: String?
   /// The time of the last change. `nil` when the object is stored.
   public private(set) var lastModified: Date?
-  /// The storage class, for example `GLACIER`. In a list the server names also `STANDARD`.
+  /// The storage class, for example `GLACIER`. The server states `STANDARD` only in a list.
   public private(set) var storageClass: String?
   /// The media type. `nil` in a list and when the object is stored.
   public private(set) var mediaType: MediaType?
-  /// The app's own metadata by their names without `x-amz-meta-`, in lower case. Empty in a list and when the object is
-  /// stored.
+  /// The app's own metadata by name, without the prefix `x-amz-meta-`, in lower case. Empty in a list and when the
+  /// object is stored.
   public private(set) var metadata: [String: String] = [:]
   /// The fields of the response. `nil` in a list.
   let fields: HTTPFields?
@@ -53,13 +53,13 @@ public struct S3ObjectInfo: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - fields: the fields of the response.
-  ///   - entityTag: the entity tag in the content of the response. Default: `nil`, the one of the fields.
+  ///   - entityTag: the entity tag in the content of the response. Default: `nil`, the entity tag in the fields.
   ///   - size: the number of bytes of the object. Default: `nil`, unknown.
   init(stored key: String, _ fields: HTTPFields, entityTag: String? = nil, size: Int64? = nil) {
     self.init(key, fields, size: size, entityTag: entityTag ?? fields[.eTag])
   }
 
-  /// Reads an object of a list.
+  /// Parses an object of a list.
   init(listed tree: XMLTree, isEncoded: Bool) throws {
     guard let key = tree.text(of: "Key") else { throw XMLFailure.missing("Key") }
     guard let size = tree.text(of: "Size").flatMap({ Int64($0) }) else { throw XMLFailure.missing("Size") }
@@ -73,7 +73,7 @@ public struct S3ObjectInfo: Sendable, Hashable {
     version = HTTPField.Name("x-amz-version-id").flatMap { fields?[$0] }
   }
 
-  /// The complete length of `Content-Range`, or else `Content-Length`.
+  /// Returns the complete length in `Content-Range`, or otherwise `Content-Length`.
   static func size(in fields: HTTPFields) -> Int64? {
     guard let range = fields[.contentRange] else { return fields[.contentLength].flatMap { Int64($0) } }
     return range.split(separator: "/").last.flatMap { Int64($0) }
@@ -87,7 +87,7 @@ public struct S3ObjectInfo: Sendable, Hashable {
 
 /// An object in memory.
 public struct S3Object: Sendable, Hashable {
-  /// The content, or the range of it that was requested.
+  /// The content, or the requested range of the content.
   public let data: Data
   /// The properties.
   public let info: S3ObjectInfo

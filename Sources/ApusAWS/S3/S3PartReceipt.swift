@@ -1,4 +1,4 @@
-/// What completes an upload with a part: the entity tag and the checksum of the part.
+/// The values of a part that the completion of an upload requires: the entity tag and the checksum.
 struct S3PartReceipt: Hashable, Sendable {
   let entityTag: String
   let checksum: String?
@@ -7,7 +7,7 @@ struct S3PartReceipt: Hashable, Sendable {
     (self.entityTag, self.checksum) = (entityTag, checksum)
   }
 
-  /// Reads ``text``.
+  /// Parses ``text``.
   init?(_ text: String) {
     let parts = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard let tag = parts.first, !tag.isEmpty else { return nil }

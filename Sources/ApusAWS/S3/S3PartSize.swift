@@ -6,27 +6,27 @@ struct S3PartSize: Hashable, Sendable {
 
   /// - Parameters:
   ///   - length: the number of bytes of the object.
-  ///   - wanted: the size that the app wants. Default: `nil`, 8 MiB. It is raised where the limits demand it.
-  /// - Returns: `nil` if no object can have this length.
-  init?(for length: Int64, wanted: Int64? = nil) {
+  ///   - requested: the size that the app requests. Default: `nil`, 8 MiB. It is increased where the limits require it.
+  /// - Returns: `nil` if the length exceeds the maximum of an object.
+  init?(for length: Int64, requested: Int64? = nil) {
     guard length <= Self.maximumLength else { return nil }
     let least = length / Self.maximumCount + (length % Self.maximumCount == 0 ? 0 : 1)
-    let wanted = min(max(wanted ?? Self.standard, Self.minimum), Self.maximum)
-    bytes = max(wanted, least)
+    let size = min(max(requested ?? Self.defaultSize, Self.minimum), Self.maximum)
+    bytes = max(size, least)
     if bytes > Self.maximum { return nil }
   }
 
-  /// The number of the part that begins at an offset, from 1.
+  /// Returns the number, from 1, of the part that begins at an offset.
   func number(of part: Range<Int64>) -> Int { Int(part.lowerBound / bytes) + 1 }
 
-  /// The offsets of a part of an object with this length, or `nil` if it has no such part.
+  /// Returns the offsets of a part of an object with this length, or `nil` if the object has no such part.
   func range(of number: Int, length: Int64) -> Range<Int64>? {
     guard (1...Int(Self.maximumCount)).contains(number) else { return nil }
     let start = Int64(number - 1) * bytes
     return start < length ? start..<min(start + bytes, length) : nil
   }
 
-  static let standard: Int64 = 8 << 20
+  static let defaultSize: Int64 = 8 << 20
   static let minimum: Int64 = 5 << 20
   static let maximum: Int64 = 5 << 30
   static let maximumCount: Int64 = 10_000

@@ -2,12 +2,12 @@ public import ApusCore
 
 /// The properties with which an object is stored.
 public struct S3PutOptions: Sendable {
-  /// The app's own metadata by their names, which become fields (headers) with the prefix `x-amz-meta-`. Default: none.
+  /// The app's own metadata by name. They become fields (headers) with the prefix `x-amz-meta-`. Default: none.
   public var metadata: [String: String] = [:]
-  /// The checksum that is sent with the content (body), so that the server stores nothing else. `nil`: none, for
-  /// servers that do not know it. Default: ``ChecksumAlgorithm/crc64nvme``.
+  /// The checksum that is sent with the content (body), so that the server rejects damaged content. `nil`: no checksum,
+  /// for servers that do not support it. Default: ``ChecksumAlgorithm/crc64nvme``.
   public var checksum: ChecksumAlgorithm? = .crc64nvme
-  /// Further fields, for example `Cache-Control`, `If-None-Match: *` (store only if there is no object with the key) or
+  /// Further fields, for example `Cache-Control`, `If-None-Match: *` (store only if no object has the key) or
   /// `x-amz-storage-class`. Default: none.
   public var fields: [RawField] = []
 

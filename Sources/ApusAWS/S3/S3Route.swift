@@ -2,8 +2,8 @@ import ApusCore
 
 /// The bucket, key and parameters of a request, which the middleware writes into the message.
 ///
-/// A key may have segments that no path of an endpoint can have, such as `..`, so a request has a placeholder in place
-/// of its path.
+/// A key may have segments that the path of an endpoint cannot have, such as `..`, so the request has a placeholder in
+/// place of its path.
 struct S3Route: Hashable, Sendable {
   /// A parameter of the query.
   struct Parameter: Hashable, Sendable {
@@ -17,11 +17,11 @@ struct S3Route: Hashable, Sendable {
 
   /// The kinds of content (body) that a successful operation can have.
   enum Success: Hashable, Sendable {
-    /// The bytes of an object, which may be any.
+    /// The bytes of an object, without restrictions.
     case object
     /// A document with the result, whose root element has a name that ends with `Result`.
     case document
-    /// Nothing that the operation needs.
+    /// Content that the operation ignores.
     case nothing
   }
 
@@ -30,13 +30,13 @@ struct S3Route: Hashable, Sendable {
   /// The key of the object. `nil` for the bucket itself.
   let key: String?
   let query: [Parameter]
-  /// The checksum that the content (body) of the request is sent with. `nil`: none.
+  /// The algorithm of the checksum of the request's content (body). `nil`: no checksum.
   var checksum: ChecksumAlgorithm?
   /// Whether the content needs the field `Content-MD5`.
   var sendsMD5 = false
   /// Whether the content of the response is compared with the checksum that the server states.
   var verifies = false
-  /// The content of a response with a status of success.
+  /// The kind of content of a successful response.
   var success = Success.nothing
   /// The number of seconds for which a presigned URL is valid. `nil`: the request is signed in its fields.
   var presigned: Int?
@@ -45,7 +45,7 @@ struct S3Route: Hashable, Sendable {
     (self.bucket, self.key, self.query) = (bucket, key, query)
   }
 
-  /// The path of the request of an endpoint, whose template is `/{bucket}/{key}` or `/{bucket}`.
+  /// The path of an endpoint's request. Its template is `/{bucket}/{key}` or `/{bucket}`.
   var path: RequestPath { key == nil ? "/\("-", "bucket")" : "/\("-", "bucket")/\("-", "key")" }
 
   /// The text of ``path``.

@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// The fields of a request that are signed, sorted by name.
+/// The signed fields of a request, sorted by name.
 struct CanonicalFields: Sendable {
   private struct Field: Sendable {
     let name: String
     let value: String
   }
 
-  /// Fields with one name are in their order.
+  /// The fields. Fields with the same name stay in their order.
   private var fields: [Field] = []
   /// The names, separated by semicolons.
   private(set) var names = ""
@@ -29,7 +29,7 @@ struct CanonicalFields: Sendable {
     }
   }
 
-  /// Appends a line for each name, an empty line, and the line of names.
+  /// Appends a line for each field, an empty line, and the line of names.
   func append(to text: inout CanonicalText) {
     for (index, field) in fields.enumerated() {
       if index > 0, fields[index - 1].name == field.name {
@@ -46,8 +46,7 @@ struct CanonicalFields: Sendable {
     text.append("\n" as Unicode.Scalar)
   }
 
-  /// Sorts by name. Few fields are sorted in place, since that needs no memory; many might take a time that grows with
-  /// their square.
+  /// Sorts by name. Up to 24 fields use insertion sort, which allocates no memory; more are sorted in O(n log n).
   private mutating func sort() {
     guard fields.count <= 24 else {
       let order = fields.indices.sorted { (fields[$0].name, $0) < (fields[$1].name, $1) }
@@ -63,9 +62,9 @@ struct CanonicalFields: Sendable {
     }
   }
 
-  /// Whether a field is not signed, because transports, proxies and tracing add or change it.
+  /// Whether a field is not signed, because transports, proxies or tracing add or change it.
   private static func isUnsigned(_ name: String) -> Bool {
-    // Comparing the lengths first costs less than comparing with each name.
+    // Comparing the lengths first is faster than comparing with each name.
     switch name.utf8.count {
     case 2: name == "te"
     case 6: name == "expect"

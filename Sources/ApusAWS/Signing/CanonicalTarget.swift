@@ -1,6 +1,6 @@
 import ApusCore
 
-/// The path and the query of a request target as Signature Version 4 writes them.
+/// The path and the query of a request target in the form that Signature Version 4 signs.
 struct CanonicalTarget: Sendable {
   /// The path as it is sent.
   private let path: Substring.UTF8View
@@ -20,7 +20,7 @@ struct CanonicalTarget: Sendable {
 
   /// - Parameters:
   ///   - target: the path and the query as they are sent.
-  ///   - rules: how the service reads paths.
+  ///   - rules: how the service interprets paths.
   init(_ target: String, _ rules: SignatureV4.PathRules) {
     let bytes = target.utf8
     let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
@@ -37,7 +37,7 @@ struct CanonicalTarget: Sendable {
     }.sorted()
   }
 
-  /// The parameters as they are signed.
+  /// Appends the signed form of the parameters.
   func append(queryTo text: inout CanonicalText) {
     for (index, parameter) in parameters.enumerated() {
       if index > 0 { text.append("&" as Unicode.Scalar) }
@@ -54,7 +54,7 @@ struct CanonicalTarget: Sendable {
     return Parameter(name: encodedName.bytes, value: encodedValue.bytes)
   }
 
-  /// The path as it is signed.
+  /// Appends the signed form of the path.
   func append(pathTo text: inout CanonicalText) {
     guard !path.isEmpty else { return text.append("/" as Unicode.Scalar) }
     switch rules {
@@ -76,8 +76,8 @@ struct CanonicalTarget: Sendable {
     return path.first == UInt8(ascii: "/")
   }
 
-  /// Removes dot segments and empty segments. Unlike RFC 3986 §5.2.4, and like AWS's own clients, a dot segment at the end
-  /// leaves no slash.
+  /// Removes dot segments and empty segments. Unlike in RFC 3986 §5.2.4, but like in AWS's own clients, a dot segment
+  /// at the end leaves no slash.
   private static func normalized(_ path: [UInt8]) -> [UInt8] {
     let slash = UInt8(ascii: "/")
     let dot = UInt8(ascii: ".")

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The text in which Signature Version 4 writes the parts of a request, so that client and server sign the same bytes.
+/// A text in the canonical form of Signature Version 4, so that client and server sign the same bytes.
 struct CanonicalText: Sendable {
   private(set) var bytes: [UInt8] = []
 
@@ -20,7 +20,7 @@ struct CanonicalText: Sendable {
 
   mutating func append(_ character: Unicode.Scalar) { bytes.append(UInt8(ascii: character)) }
 
-  /// Appends bytes that are encoded already.
+  /// Appends bytes that are already encoded.
   mutating func append(verbatim encoded: [UInt8]) { bytes += encoded }
 
   /// Appends bytes as lowercase hexadecimal digits.
@@ -33,9 +33,9 @@ struct CanonicalText: Sendable {
     }
   }
 
-  /// Appends text of which every byte except unreserved ones (RFC 3986 §2.3) is percent-encoded.
+  /// Appends text in which every byte except unreserved ones (RFC 3986 §2.3) is percent-encoded.
   ///
-  /// - Parameter keepsSlashes: whether slashes are kept as well.
+  /// - Parameter keepsSlashes: whether slashes are not encoded, either.
   mutating func append(encoding text: some Sequence<UInt8>, keepsSlashes: Bool = false) {
     let kept = ByteSet.unreserved
     for byte in text {
@@ -49,7 +49,7 @@ struct CanonicalText: Sendable {
     }
   }
 
-  /// Appends a field value without surrounding white space and with one space in place of each run of it.
+  /// Appends a field value without surrounding white space, and with each run of white space replaced by one space.
   mutating func append(field value: String) {
     if Self.isCanonical(value.utf8) { return bytes.append(contentsOf: value.utf8) }
     var isPending = false
@@ -65,9 +65,9 @@ struct CanonicalText: Sendable {
     }
   }
 
-  /// Whether a field value has no white space but single spaces between other bytes.
+  /// Whether the only white space in a field value is single spaces between other bytes.
   private static func isCanonical(_ value: String.UTF8View) -> Bool {
-    // A space at the beginning counts as a second one.
+    // Makes a leading space count as a second one.
     var isAfterSpace = true
     for byte in value {
       guard byte > 0x20 || byte == 0x20 && !isAfterSpace || byte < 0x09 || (0x0E..<0x20).contains(byte) else {

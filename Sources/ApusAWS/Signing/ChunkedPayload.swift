@@ -10,9 +10,9 @@ import Foundation
 #endif
 
 /// Content in the coding `aws-chunked`: chunks with their lengths, each signed unless only TLS protects them, and a
-/// checksum after the last one.
+/// checksum after the last chunk.
 struct ChunkedPayload: Sendable {
-  /// The number of content bytes in a chunk; servers require 8 KiB at least.
+  /// The number of content bytes in a chunk; servers require at least 8 KiB.
   static let chunkLength = 64 << 10
 
   let trailer: ChecksumAlgorithm?
@@ -27,7 +27,7 @@ struct ChunkedPayload: Sendable {
     }
   }
 
-  /// The number of bytes that are sent for content of a length; `nil` if they are too many for 64 bits.
+  /// Returns the number of bytes that are sent for content of a length; `nil` if the number exceeds 64 bits.
   func length(of decoded: Int64) -> Int64? {
     let size = Int64(Self.chunkLength)
     let (whole, rest) = decoded.quotientAndRemainder(dividingBy: size)
@@ -38,7 +38,7 @@ struct ChunkedPayload: Sendable {
     return isBeyond ? nil : sum
   }
 
-  /// The bytes of a chunk besides its content: the line with its length, and the line break after it.
+  /// The bytes of a chunk in addition to its content: the line with its length, and the line break after it.
   private func overhead(of count: Int64) -> Int64 {
     Int64(String(count, radix: 16).utf8.count + (isSigned ? ";chunk-signature=".utf8.count + 64 : 0) + 4)
   }
@@ -48,11 +48,12 @@ struct ChunkedPayload: Sendable {
     guard let trailer else { return overhead(of: 0) }
     let field = trailer.fieldName.utf8.count + 1 + trailer.textLength + 2
     let signature = isSigned ? "x-amz-trailer-signature:".utf8.count + 64 + 2 : 0
-    // The trailer takes the place of the empty chunk's content.
+    // The trailer replaces the content of the empty chunk.
     return overhead(of: 0) - 2 + Int64(field + signature + 2)
   }
 
-  /// The content as it is sent. It is encoded while it is sent, and holds no more than a chunk and a piece of its source.
+  /// Returns the encoded content. It is encoded while it is sent, with at most a chunk and a piece of its source in
+  /// memory.
   ///
   /// - Parameters:
   ///   - content: the content.
@@ -81,12 +82,12 @@ struct ChunkedPayload: Sendable {
   }
 }
 
-/// The key and the scope of the signatures of chunks, each of which covers the signature before it.
+/// The key and the scope of the signatures of chunks. Each signature covers the one before it.
 struct ChunkSigning: Sendable {
   let key: SymmetricKey
-  /// The time and the scope, a line each.
+  /// The time and the scope, each on a line.
   let scope: String
-  /// The latest signature, at first that of the request.
+  /// The latest signature, initially that of the request.
   private(set) var signature: String
 
   init(key: SymmetricKey, scope: String, seed: String) {
@@ -114,7 +115,7 @@ struct ChunkSigning: Sendable {
   }
 }
 
-/// The encoding of content as chunks, with what is left of the last piece. A pure state machine.
+/// An encoder of content as chunks, with the rest of the last piece. A pure state machine.
 struct ChunkEncoder: Sendable {
   private let payload: ChunkedPayload
   private var signing: ChunkSigning
@@ -126,7 +127,7 @@ struct ChunkEncoder: Sendable {
     checksum = payload.trailer.map { Checksum($0) }
   }
 
-  /// Takes a piece of content. Returns it as complete chunks; empty if there is not enough for one.
+  /// Adds a piece of content. Returns the complete chunks; empty if the content does not fill a chunk.
   mutating func append(_ piece: Data) -> Data {
     checksum?.update(piece)
     let size = ChunkedPayload.chunkLength
@@ -183,7 +184,7 @@ struct ChunkEncoder: Sendable {
   }
 }
 
-/// The pieces of content in chunks, for one reader.
+/// The pieces of chunked content. They have one reader.
 private final class ChunkedPieces: Sendable {
   private enum Source {
     case closed

@@ -1,7 +1,7 @@
-/// The rules for texts that become a part of a host, so that they cannot make it another host.
+/// The rules for texts that become a part of a host, so that they cannot change it to another host.
 enum HostPart {
-  /// Whether a text is a label of a host name (RFC 1123 §2.1) in lower case: 1 to 63 letters, digits and hyphens, with a
-  /// letter or digit at both ends.
+  /// Whether a text is a label of a host name (RFC 1123 §2.1) in lower case: 1 to 63 letters, digits and hyphens, with
+  /// a letter or digit at both ends.
   static func isLabel(_ text: Substring) -> Bool {
     let bytes = text.utf8
     return (1...63).contains(bytes.count) && bytes.first != UInt8(ascii: "-") && bytes.last != UInt8(ascii: "-")

@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// A field of a signed request that belongs to the signature.
+/// A field of a signed request that Signature Version 4 defines.
 enum SignatureField {
   case authorization, date, token, payload, decodedLength, trailer
 
@@ -10,7 +10,7 @@ enum SignatureField {
     "X-Amz-Trailer",
   ].compactMap { HTTPField.Name($0) }
 
-  /// `nil` never occurs, because the names are valid.
+  /// The name; never `nil`, because all names are valid.
   fileprivate var name: HTTPField.Name? {
     switch self {
     case .authorization: Self.names.first
@@ -22,7 +22,7 @@ enum SignatureField {
     }
   }
 
-  /// - Parameter name: in lower case.
+  /// - Parameter name: the name in lower case.
   static func contains(_ name: String) -> Bool {
     if name == "authorization" { return true }
     guard name.utf8.starts(with: "x-amz-".utf8) else { return false }
@@ -35,9 +35,9 @@ enum SignatureField {
 }
 
 extension RequestMessage {
-  /// Appends a field of the signature, which the message does not have yet.
+  /// Appends a field that Signature Version 4 defines. The message must not have it yet.
   ///
-  /// - Parameter value: printable characters of ASCII.
+  /// - Parameter value: printable ASCII characters.
   mutating func append(_ field: SignatureField, _ value: String, isSecret: Bool = false) {
     guard let name = field.name else { return }
     var field = HTTPField(name: name, value: value)
@@ -45,10 +45,10 @@ extension RequestMessage {
     head.headerFields.append(field)
   }
 
-  /// Appends a session token, if there is one.
+  /// Appends a session token, if the credentials have one.
   ///
-  /// - Throws: ``SigningError/invalidCredentials`` if a field cannot contain it: the server would reject a signature of a
-  ///   field that is not sent as it was signed.
+  /// - Throws: ``SigningError/invalidCredentials`` if a field cannot contain the token: the server would reject a
+  ///   signature of a field that is not sent as it was signed.
   mutating func append(token: String?) throws(SigningError) {
     guard let token else { return }
     guard token.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { throw .invalidCredentials }

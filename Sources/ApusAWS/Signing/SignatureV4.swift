@@ -10,8 +10,8 @@ public import Foundation
 
 /// Signatures of AWS, version 4 (`AWS4-HMAC-SHA256`), for one service in one region.
 ///
-/// A signature covers the method, the target, the fields (headers), the content (body) and the time, so a signed request
-/// is valid for a few minutes only and must not be changed afterward.
+/// A signature covers the method, the target, the fields (headers), the content (body) and the time, so a signed
+/// request is valid for a few minutes only and must not be changed afterward.
 ///
 /// ```swift
 /// let signer = SignatureV4(region: "eu-central-1", service: "execute-api")
@@ -19,32 +19,32 @@ public import Foundation
 /// let signed = try signer.sign(message, with: credentials, at: Date())
 /// ```
 public struct SignatureV4: Sendable {
-  /// The way in which a service reads the path of a request.
+  /// How a service interprets the path of a request.
   public enum PathRules: Sendable, Hashable {
-    /// The service signs each path segment as it is sent, and therefore encodes it again. All services except S3.
+    /// The service signs each path segment as it is sent, so the segment is encoded again for the signature. For all
+    /// services except S3.
     ///
-    /// - Parameter isNormalized: whether dot segments and empty segments are removed before.
+    /// - Parameter isNormalized: whether dot segments and empty segments are removed first.
     case asSent(isNormalized: Bool)
-    /// The service signs the path that the percent-encoding stands for. S3, whose keys may contain dot segments and empty
-    /// segments.
+    /// The service signs the percent-decoded path. For S3, whose keys may contain dot segments and empty segments.
     case decoded
   }
 
-  /// The content as it is signed.
+  /// The form in which content is signed.
   public enum Payload: Sendable, Hashable {
     /// The SHA-256 digest of the content of the message, which must be in memory.
     case content
-    /// A SHA-256 digest of the content, computed before: 64 lowercase hexadecimal digits.
+    /// A precomputed SHA-256 digest of the content: 64 lowercase hexadecimal digits.
     case digest(String)
-    /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. Over https only, because otherwise
-    /// anybody on the way could replace the content.
+    /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. Over https only, because otherwise an attacker
+    /// on the network could replace the content.
     case unsigned
-    /// The content is sent in chunks of 64 KiB, each with a signature, while it is read (`aws-chunked`), which S3 accepts.
-    /// For files and streams of known length. A message that was signed in this way cannot be signed again.
+    /// The content is sent in chunks of 64 KiB, each with a signature, while it is read (`aws-chunked`), which S3
+    /// accepts. For files and streams of known length. A message that was signed in this form cannot be signed again.
     ///
-    /// - Parameter trailer: the checksum that follows the content, signed as well; `nil`: none.
+    /// - Parameter trailer: the checksum that follows the content, signed as well; `nil`: no checksum.
     case signedChunks(trailer: ChecksumAlgorithm? = nil)
-    /// The content is sent in chunks without signatures, and a checksum follows it, which S3 accepts. Over https only.
+    /// The content is sent in unsigned chunks, followed by a checksum, which S3 accepts. Over https only.
     case unsignedChunks(trailer: ChecksumAlgorithm)
 
     /// The chunks in which the content is sent.
@@ -69,9 +69,9 @@ public struct SignatureV4: Sendable {
   public struct Signed: Sendable, SelfRedacting {
     /// The request with the signature.
     public var message: RequestMessage
-    /// The request as it was signed. For comparison with the text in a server's error; may contain secrets.
+    /// The request in the signed form, to be compared with the text in a server's error. It may contain secrets.
     public let canonicalRequest: String
-    /// The text whose keyed hash is the signature. Contains no secrets.
+    /// The text whose keyed hash is the signature. It contains no secrets.
     public let stringToSign: String
     /// The signature: 64 lowercase hexadecimal digits.
     public let signature: String
@@ -86,14 +86,16 @@ public struct SignatureV4: Sendable {
   public var region: String
   /// The name of the service in signatures, for example `s3` or `execute-api`.
   public let service: String
-  /// Default: ``PathRules/decoded`` for the service `s3`, else ``PathRules/asSent(isNormalized:)`` with `true`.
+  /// The interpretation of paths. Default: ``PathRules/decoded`` for the service `s3`, otherwise
+  /// ``PathRules/asSent(isNormalized:)`` with `true`.
   public var pathRules: PathRules
-  /// Whether the field `X-Amz-Content-SHA256` is added, which tells the server how the content was signed. Default:
-  /// `nil`, in requests to S3, which requires it, but not in presigned URLs. With `true` a presigned URL covers the
-  /// digest of the content; requests with a URL for S3 must have the field then, and those for other services need none.
+  /// Whether the field `X-Amz-Content-SHA256`, which states how the content was signed, is added. Default: `nil`: it is
+  /// added to requests to S3, which requires it, but not to presigned URLs. With `true` a presigned URL covers the
+  /// digest of the content: requests with a URL for S3 must then have the field, and those for other services need no
+  /// field.
   public var sendsPayload: Bool?
-  /// Whether the session token of temporary credentials is part of the signature. Default: `true`; a few services expect
-  /// it to be added afterward.
+  /// Whether the session token of temporary credentials is part of the signature. Default: `true`; a few services
+  /// require that it is added after signing.
   public var signsSessionToken = true
   private let keys = SigningKeys()
 
@@ -104,13 +106,13 @@ public struct SignatureV4: Sendable {
     pathRules = service == "s3" ? .decoded : .asSent(isNormalized: true)
   }
 
-  /// Signs a request in the field `Authorization`. An earlier signature is replaced.
+  /// Signs a request in the field `Authorization`. Replaces an earlier signature.
   ///
   /// - Parameters:
-  ///   - message: the request, complete: changing it afterward makes the signature invalid.
+  ///   - message: the complete request: changing it afterward makes the signature invalid.
   ///   - credentials: the identity.
-  ///   - date: the time of the signature; the server must agree within 15 minutes.
-  ///   - payload: the content as it is signed. Default: ``Payload/content``.
+  ///   - date: the time of the signature; the server's clock must agree within 15 minutes.
+  ///   - payload: the form in which the content is signed. Default: ``Payload/content``.
   /// - Throws: ``SigningError``.
   public func sign(
     _ message: RequestMessage, with credentials: AWSCredentials, at date: Date, payload: Payload = .content
@@ -149,8 +151,8 @@ public struct SignatureV4: Sendable {
 
   /// Signs a request in its query, for a URL that anyone may use until it expires.
   ///
-  /// A request with the URL must have the same fields, because they are signed too. The content of a request to S3 is not
-  /// signed unless ``sendsPayload`` is `true`, because usually it is not known yet.
+  /// A request with the URL must have the same fields, because they are signed too. The content of a request to S3 is
+  /// not signed unless ``sendsPayload`` is `true`, because usually the content is not known yet.
   ///
   /// - Parameters:
   ///   - message: the request.
@@ -167,7 +169,7 @@ public struct SignatureV4: Sendable {
     let identity = "\(credentials.accessKeyID)/\(moment.scopeText)"
     var message = Self.withoutSignature(message)
     let digest = try Self.digest(service == "s3" && sendsPayload != true ? .unsigned : .content, of: message)
-    // Other services compute the digest from the content, and a URL is used without the fields of this message.
+    // Other services compute the digest from the content. A URL is used without the fields of this message.
     if sendsPayload == true, service == "s3" { message.append(.payload, digest) }
     let fields = try CanonicalFields(of: message.head)
     message.append(parameters: [
@@ -220,7 +222,7 @@ public struct SignatureV4: Sendable {
 
   private static let algorithm = "AWS4-HMAC-SHA256"
 
-  /// The digest as it is signed.
+  /// Returns the digest in the signed form.
   private static func digest(_ payload: Payload, of message: RequestMessage) throws(SigningError) -> String {
     switch (payload, message.content) {
     case (.digest(let digest), _): return digest
@@ -242,7 +244,7 @@ public struct SignatureV4: Sendable {
 
   /// Sets the fields that describe content in chunks.
   ///
-  /// - Returns: the length of the content before it is divided.
+  /// - Returns: the length of the content without the chunk framing.
   private static func describe(
     _ chunks: ChunkedPayload, in message: inout RequestMessage
   ) throws(SigningError) -> Int64 {

@@ -7,38 +7,39 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The day, region and service for which a signature holds.
+/// The day, region and service for which a signature is valid.
 struct SigningScope: Sendable, Hashable {
   let day: String
   let region: String
   let service: String
 
-  /// The scope as it is written in signatures.
+  /// The scope in the syntax of signatures.
   var text: String { "\(day)/\(region)/\(service)/aws4_request" }
 }
 
-/// The time of a signature, and what follows from it: the scope and the key.
+/// The time of a signature with its scope and key.
 struct SigningMoment: Sendable {
-  /// In whole seconds since 1970.
+  /// The whole seconds since 1970.
   fileprivate let seconds: Int64
-  /// The time as it is written in requests.
+  /// The time in the syntax of requests.
   let time: String
   fileprivate let scope: SigningScope
-  /// The scope as it is written in signatures.
+  /// The scope in the syntax of signatures.
   let scopeText: String
   fileprivate let secret: String
   let key: SymmetricKey
 }
 
-/// The signing keys that were derived last. A key holds for one scope, and costs four keyed hashes.
+/// A cache of the signing keys that were derived last. A key is valid for one scope, and its derivation takes four
+/// keyed hashes.
 final class SigningKeys: Sendable {
   /// The maximum number of keys: a client may sign for a few regions and identities.
   private static let limit = 8
 
-  /// The latest moments, at most one for each scope and secret, the latest last.
+  /// The latest moments, at most one for each scope and secret; the most recent is the last.
   private let latest = Mutex<[SigningMoment]>([])
 
-  /// The moment of a signature.
+  /// Returns the moment of a signature.
   func moment(at date: Date, _ region: String, _ service: String, _ secret: String) -> SigningMoment {
     let seconds = SigningTime.seconds(date)
     let known = latest.withLock { moments in

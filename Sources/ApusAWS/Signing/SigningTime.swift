@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The time of a signature, as it is written in requests: `20150830T123600Z`.
+/// The time of a signature in the syntax of requests: `20150830T123600Z`.
 struct SigningTime: Sendable {
   /// The time in the basic format of ISO 8601, in UTC.
   let text: String
@@ -12,7 +12,7 @@ struct SigningTime: Sendable {
   /// The day: `20150830`.
   var day: String { String(text.prefix(8)) }
 
-  /// The whole seconds since 1970 of a date. Years before 0 and after 9999 are clamped.
+  /// Returns the whole seconds since 1970 of a date. Years before 0 and after 9999 are clamped.
   static func seconds(_ date: Date) -> Int64 {
     Int64(min(max(date.timeIntervalSince1970, -62_167_219_200), 253_402_300_799).rounded(.down))
   }

@@ -8,15 +8,15 @@ import Foundation
 
 /// A reader of XML documents in UTF-8 (XML 1.0), as web services send them.
 ///
-/// Total and bounded: every input gives a tree or an error, in linear time, without recursion. Document type
-/// declarations are errors, so there are no entities besides the five predefined ones and character references.
-/// Attributes are checked and left out; namespaces are not resolved.
+/// Every input results in a tree or an error, in linear time and without recursion. Document type declarations are
+/// errors, so the only entities are the five predefined ones and character references. Attributes are checked and
+/// discarded; namespaces are not resolved.
 struct XMLReader {
   /// The limits of a document.
   struct Limits: Hashable, Sendable {
-    /// The maximum number of bytes. A list of 1,000 keys of 1,024 bytes, each percent-encoded, has 4 MiB.
+    /// The maximum number of bytes. A list of 1,000 percent-encoded keys of 1,024 bytes has 4 MiB.
     var bytes = 16 << 20
-    /// The maximum number of elements in one another.
+    /// The maximum nesting depth of elements.
     var depth = 32
     /// The maximum number of elements.
     var elements = 100_000
@@ -149,8 +149,8 @@ struct XMLReader {
     while position < bytes.count, bytes[position] != UInt8(ascii: "<"), bytes[position] != UInt8(ascii: "&") {
       position += 1
     }
-    // White space is allowed outside of the root element, also before the declaration: services send it while they
-    // work on a response.
+    // White space is allowed outside of the root element, even before the declaration: services send it while they
+    // compute a response.
     if open.isEmpty {
       guard bytes[start..<position].allSatisfy(Self.isSpace), position == bytes.count || peek != UInt8(ascii: "&")
       else { throw failure }
@@ -160,7 +160,7 @@ struct XMLReader {
     if position < bytes.count, peek == UInt8(ascii: "&") { try reference() }
   }
 
-  /// Appends text with line ends as XML defines them (§2.11).
+  /// Appends text with its line ends converted as XML requires (§2.11).
   private mutating func append(_ text: ArraySlice<UInt8>) {
     let last = open.count - 1
     guard text.contains(UInt8(ascii: "\r")) else {
@@ -176,7 +176,7 @@ struct XMLReader {
   }
 
   private mutating func reference() throws(XMLFailure) {
-    // The longest is `&#x10FFFF;`.
+    // The longest reference is `&#x10FFFF;`.
     let end = bytes[position...].prefix(16).firstIndex(of: UInt8(ascii: ";"))
     guard let end else { throw failure }
     let name = String(decoding: bytes[position + 1..<end], as: UTF8.self)
@@ -255,15 +255,15 @@ struct XMLReader {
 
 /// The reason why a document cannot be read.
 enum XMLFailure: LoggableError, Hashable {
-  /// The document has more bytes, elements or levels than the limits permit.
+  /// The document exceeds the limits of bytes, elements or depth.
   case tooLarge
   /// The bytes are not UTF-8.
   case notUTF8
-  /// The document has a document type declaration, with which it could define entities.
+  /// The document has a document type declaration, which could define entities.
   case documentType
-  /// The document breaks the rules of XML at this offset.
+  /// The document is malformed at this offset.
   case malformed(offset: Int)
-  /// The document lacks an element that its kind must have.
+  /// The document lacks a required element.
   case missing(String)
 
   /// The reason as a clause, without text of the document.

@@ -4,15 +4,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The root element of a document of which only the beginning is read.
+/// The root element of a document, read from the beginning of the document only.
 enum XMLRoot {
-  /// The number of bytes in which the name is searched, after leading white space.
+  /// The maximum number of bytes in which the name is searched, after leading white space.
   private static let searchedLength = 4 << 10
 
-  /// Returns the name of the root element without its prefix, or that of a document type declaration. `nil` if the
-  /// content does not begin like a document.
+  /// Returns the name of the root element without its prefix, or that of a document type declaration. Returns `nil` if
+  /// the content does not begin like a document.
   static func name(of content: Data) -> String? {
-    // Services send white space while they work on a response.
+    // Services send white space while they compute a response.
     var rest = content.drop(while: isSpace).prefix(searchedLength)
     if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
     while true {
@@ -35,7 +35,8 @@ enum XMLRoot {
     return rest.dropFirst(word.count)
   }
 
-  /// Removes a part of the prolog. Returns `false` if the content does not begin with it, or does not contain its end.
+  /// Removes a part of the prolog. Returns `false` if the content does not begin with this part, or does not contain
+  /// its end.
   private static func skip(from start: String, to end: String, _ rest: inout Data) -> Bool {
     guard rest.starts(with: start.utf8), let range = rest.firstRange(of: Data(end.utf8)) else { return false }
     rest = rest[range.upperBound...]

@@ -1,10 +1,10 @@
-/// An element of an XML document: its name without prefix, its text and its children. Attributes are left out.
+/// An element of an XML document: its name without prefix, its text and its children. Attributes are not included.
 struct XMLTree: Hashable, Sendable {
   /// The name without its namespace prefix.
   let name: String
   /// The character data directly in the element.
   var text = ""
-  /// The elements directly in the element, in order.
+  /// The child elements, in order.
   var children: [XMLTree] = []
 
   /// Creates an element.

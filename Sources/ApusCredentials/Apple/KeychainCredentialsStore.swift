@@ -8,7 +8,7 @@ import Synchronization
 /// A credentials store in the Keychain of Apple platforms: a generic password that stays on this device and can be
 /// read after the first unlock.
 ///
-/// This code is type-checked on Linux against stubs of the Keychain API; the tests that run there do not run it.
+/// On Linux this code is type-checked against stubs of the Keychain API, but not run.
 ///
 /// The record that was last read or written is cached, since a Keychain query takes about a millisecond. A change
 /// by another process, such as an extension of the app with the same access group, is noticed when a refresh
@@ -17,15 +17,15 @@ import Synchronization
 /// Keychain has no lock that ends with a process, so an app and its extension can refresh concurrently. If the
 /// server ends the session in that case, use ``FileCredentialsStore`` in a folder of the app group.
 public final class KeychainCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
-  /// The maximum number of attempts at a replacement when other processes are faster.
+  /// The maximum number of attempts at a replacement while other processes keep changing the item.
   private static let attempts = 16
 
   private let item: KeychainItem
   private let clocks: Clocks
   private let mutex = AsyncMutex()
-  /// Notifies of sign-ins and sign-outs: by this process immediately, by others when they are noticed.
+  /// Notifies of sign-ins and sign-outs: of this process immediately, of other processes when they are noticed.
   public let principalChanges: PrincipalChangeNotifier? = PrincipalChangeNotifier()
-  private let held = Mutex<HeldRecord?>(nil)
+  private let cached = Mutex<CachedRecord?>(nil)
   /// Held during a read or a replacement until the cache is updated, so that an older record never replaces a newer
   /// record in the cache.
   private let steps = Mutex(())
@@ -51,9 +51,9 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   ///
   /// - Throws: ``CredentialsStoreError`` if they have not been read yet and cannot be read.
   public func current() throws -> StoredCredential {
-    if let held = held.withLock({ $0 }) { return held.stored(clocks) }
+    if let cached = cached.withLock({ $0 }) { return cached.stored(clocks) }
     try reload()
-    return (held.withLock { $0 } ?? HeldRecord(.empty, clocks)).stored(clocks)
+    return (cached.withLock { $0 } ?? CachedRecord(.empty, clocks)).stored(clocks)
   }
 
   /// Reads changes by other processes. Call it for example when the app becomes active.
@@ -65,8 +65,8 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
 
   /// Replaces the credentials at a sign-in.
   ///
-  /// An item that cannot be read, since it is of a later version or of another program, is removed first, since
-  /// users cannot remove it by hand. It stays if another process has replaced it in the meantime.
+  /// An item that cannot be read, because a later version or another program has written it, is removed first, since
+  /// users cannot remove it by hand. The item stays if another process has replaced it in the meantime.
   ///
   /// - Throws: ``CredentialsStoreError``.
   public func set(_ credential: Credential) throws {
@@ -99,9 +99,9 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
     try perform(.refresh(generation, to: credential, at: clocks.wall))
   }
 
-  /// Does work while no other caller refreshes the credentials of this object, after reading changes by other
-  /// processes. Callers wait in order of arrival. It is not reentrant: work that calls it again on this object
-  /// deadlocks.
+  /// Performs an operation while no other caller refreshes the credentials of this object, after reading changes by
+  /// other processes. Callers wait in order of arrival. The lock is not reentrant: an operation that acquires it again
+  /// on this object deadlocks.
   ///
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits;
   ///   ``CredentialsStoreError``.
@@ -112,7 +112,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
     }
   }
 
-  /// Shows nothing.
+  /// An empty mirror, so that dumps contain no secrets.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   // MARK: Item
@@ -127,14 +127,14 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
     throw CredentialsStoreError(keychain: errSecDuplicateItem)
   }
 
-  /// - Returns: whether the credentials were replaced; `nil`: another process was faster.
+  /// - Returns: whether the credentials were replaced; `nil` if another process changed the item meanwhile.
   private func attempt(_ change: RecordChange) throws -> Bool? {
     let content = try item.read()
     let present: (record: CredentialRecord, isThere: Bool)
     do throws(CredentialsStoreError) {
       present = try state(of: content)
     } catch {
-      // Users can remove a file, but not a Keychain item.
+      // Removes an unreadable item, because users cannot delete Keychain items themselves.
       guard change.changesPrincipal, let content else { throw error }
       try item.remove(content)
       return nil
@@ -154,11 +154,11 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
     return true
   }
 
-  /// The record of an item's content, and whether there is an item.
+  /// Returns the record in an item's content, and whether the item exists.
   private func state(
     of content: KeychainItem.Content?
   ) throws(CredentialsStoreError) -> (record: CredentialRecord, isThere: Bool) {
-    guard let content else { return ((held.withLock { $0 }?.record ?? .empty).lost, false) }
+    guard let content else { return ((cached.withLock { $0 }?.record ?? .empty).lost, false) }
     guard let record = content.bytes.flatMap({ CredentialRecord($0) }) else {
       throw CredentialsStoreError(keychain: errSecDecode)
     }
@@ -166,10 +166,10 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   }
 
   private func cache(_ record: CredentialRecord) {
-    let new = HeldRecord(record, clocks)
-    let old = held.withLock { held in
-      defer { held = new }
-      return held
+    let new = CachedRecord(record, clocks)
+    let old = cached.withLock { cached in
+      defer { cached = new }
+      return cached
     }
     if let old, old.record.principal != record.principal { principalChanges?.notify() }
   }

@@ -4,11 +4,11 @@ import Security
 
 /// A generic password in the Keychain.
 ///
-/// The generation of its content is an attribute as well, so that it can be replaced conditionally.
+/// The generation of its content is also an attribute, so that the item can be replaced conditionally.
 struct KeychainItem: Sendable {
   let service: String
   let account: String
-  /// `nil`: the app's own group.
+  /// The access group; `nil`: the app's own group.
   let accessGroup: String?
 
   private var query: [String: Any] {
@@ -16,7 +16,7 @@ struct KeychainItem: Sendable {
       kSecClass as String: kSecClassGenericPassword,
       kSecAttrService as String: service,
       kSecAttrAccount as String: account,
-      // On macOS the data protection keychain, with access groups and without prompts, as on the other platforms.
+      // Selects the data protection keychain on macOS: it has access groups and no prompts, as on the other platforms.
       kSecUseDataProtectionKeychain as String: true,
     ]
     if let accessGroup { query[kSecAttrAccessGroup as String] = accessGroup }
@@ -25,13 +25,13 @@ struct KeychainItem: Sendable {
 
   /// The content of an item.
   struct Content {
-    /// `nil`: no bytes.
+    /// The stored bytes; `nil`: the item has none.
     let bytes: Data?
-    /// The generation attribute; `nil`: there is none, so another program wrote the item.
+    /// The generation attribute; `nil` if the item has none, because another program wrote it.
     let generation: Data?
   }
 
-  /// Reads the item; `nil`: it does not exist.
+  /// Reads the item. Returns `nil` if it does not exist.
   func read() throws(CredentialsStoreError) -> Content? {
     var query = query
     query[kSecReturnData as String] = true
@@ -46,7 +46,7 @@ struct KeychainItem: Sendable {
       bytes: item[kSecValueData as String] as? Data, generation: item[kSecAttrGeneric as String] as? Data)
   }
 
-  /// Adds the item. Returns `false` if it exists.
+  /// Adds the item. Returns `false` if it already exists.
   func add(_ content: Data, generation: UInt64) throws(CredentialsStoreError) -> Bool {
     var attributes = query
     attributes[kSecValueData as String] = content
@@ -58,7 +58,7 @@ struct KeychainItem: Sendable {
     return true
   }
 
-  /// Replaces the content if it has a generation. Returns whether it was replaced.
+  /// Replaces the content if the item still has a given generation. Returns whether it was replaced.
   func replace(
     _ old: UInt64, by content: Data, generation: UInt64
   ) throws(CredentialsStoreError) -> Bool {
@@ -73,7 +73,7 @@ struct KeychainItem: Sendable {
     return true
   }
 
-  /// Removes the item if it still has the generation that was read, or was read without a generation.
+  /// Removes the item if its generation has not changed since it was read, or if it had no generation.
   func remove(_ content: Content) throws(CredentialsStoreError) {
     var query = query
     if let generation = content.generation { query[kSecAttrGeneric as String] = generation }

@@ -11,7 +11,7 @@ enum DigestAlgorithm: String, CaseIterable {
 
   /// The algorithm with the name in a challenge, compared case-insensitively.
   ///
-  /// - Parameter name: the name; `nil`: the challenge names none, which means `MD5`.
+  /// - Parameter name: the name; `nil` if the challenge states no algorithm, which means `MD5`.
   init?(named name: String?) {
     guard let name else {
       self = .md5
@@ -26,10 +26,10 @@ enum DigestAlgorithm: String, CaseIterable {
   /// Whether the key includes the first nonces of a session (RFC 7616 §3.4.2).
   var isOfSession: Bool { self == .md5Session || self == .sha256Session || self == .sha512256Session }
 
-  /// Whether it is one of the weak `MD5` algorithms.
+  /// Whether the algorithm is one of the weak `MD5` algorithms.
   var isMD5: Bool { self == .md5 || self == .md5Session }
 
-  /// A new hash of no bytes.
+  /// A new hasher without input.
   var hasher: DigestHasher {
     switch self {
     case .md5, .md5Session: .md5(Insecure.MD5())

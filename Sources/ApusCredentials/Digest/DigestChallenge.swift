@@ -7,25 +7,25 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A digest challenge that can be answered (RFC 7616 §3.3).
+/// A digest challenge to which this client can respond (RFC 7616 §3.3).
 struct DigestChallenge {
   let algorithm: DigestAlgorithm
-  /// The algorithm as the server wrote it; `nil`: the server named no algorithm, and none is sent back.
+  /// The algorithm as the server wrote it; `nil` if the server stated no algorithm, so that the response states none.
   let algorithmName: String?
   let realm: String
   let nonce: String
   let opaque: String?
-  /// The supported qualities of protection that the server offers. Empty: none, as in RFC 2069.
+  /// The supported qualities of protection that the server offers. Empty if the server offers none, as in RFC 2069.
   let qualities: Set<DigestQuality>
-  /// Whether the server wants a hashed user name.
+  /// Whether the server requests a hashed user name.
   let hashesUser: Bool
   /// Whether the server accepts names in UTF-8.
-  let takesUTF8: Bool
+  let acceptsUTF8: Bool
 
-  /// Parses a challenge; `nil`: it cannot be answered.
+  /// Parses a challenge. Returns `nil` if the client cannot respond to it.
   ///
-  /// Without a `qop` there is no client nonce. Such a challenge is answered only for `MD5`, as in RFC 2069: servers
-  /// with a stronger algorithm send a `qop`, too.
+  /// Without a `qop` the response has no client nonce. The client responds to such a challenge only for `MD5`, as in
+  /// RFC 2069, because servers with a stronger algorithm send a `qop`.
   init?(_ challenge: Challenge, allowsMD5: Bool) {
     guard challenge.matches(scheme: "Digest"), let realm = challenge.realm, let nonce = challenge["nonce"],
       let algorithm = DigestAlgorithm(named: challenge["algorithm"]), allowsMD5 || !algorithm.isMD5
@@ -43,16 +43,16 @@ struct DigestChallenge {
     self.nonce = nonce
     opaque = challenge["opaque"]
     hashesUser = challenge["userhash"]?.lowercased() == "true"
-    takesUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+    acceptsUTF8 = challenge["charset"]?.lowercased() == "utf-8"
   }
 
-  /// Whether the server asks for a quality of protection.
+  /// Whether the server requests a quality of protection.
   var isProtected: Bool { !qualities.isEmpty }
 
-  /// The quality of protection of a message; `nil`: the server offers none that this content can have.
+  /// The quality of protection of a message; `nil` if the server offers none that is possible for this content.
   ///
-  /// Content that can be sent once only is never hashed. Without content there is nothing that `auth-int` would
-  /// protect in addition.
+  /// Content that can be read only once is never hashed. For a message without content, `auth-int` would protect no
+  /// more than `auth`.
   func quality(for content: MessageContent) -> DigestQuality? {
     if qualities.contains(.authInt), content.isReplayable, !content.isEmpty || !qualities.contains(.auth) {
       return .authInt
@@ -60,7 +60,7 @@ struct DigestChallenge {
     return qualities.contains(.auth) ? .auth : nil
   }
 
-  /// The strength: the higher it is, the harder it is to find the password from a response.
+  /// The strength: the higher it is, the harder it is to derive the password from a response.
   var strength: Int {
     if !algorithm.isMD5 { return 3 }
     return isProtected ? 2 : 1
@@ -73,9 +73,9 @@ struct DigestChallenge {
 
 /// A quality of protection (RFC 7616 §3.3).
 enum DigestQuality: String, Hashable {
-  /// The method and the request target are part of the response.
+  /// The method and the request target are protected.
   case auth
-  /// The content is part of the response, too.
+  /// The content is protected, too.
   case authInt = "auth-int"
 }
 
@@ -98,7 +98,7 @@ struct DigestText {
   /// The content of a quoted string (RFC 9110 §5.6.4).
   private static func escaped(_ value: String) -> String {
     var scalars = String.UnicodeScalarView()
-    // By scalars: a quotation mark with a combining mark is one `Character`, but still ends the string.
+    // Iterates over scalars: a quotation mark with a combining mark is one `Character`, but still ends the string.
     for scalar in value.unicodeScalars {
       if scalar == "\"" || scalar == "\\" { scalars.append("\\") }
       scalars.append(scalar)

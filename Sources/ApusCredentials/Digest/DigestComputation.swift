@@ -3,7 +3,7 @@ import ApusMiddleware
 
 /// The computation of a digest response (RFC 7616 §3.4.1 to §3.4.4). A pure value.
 struct DigestComputation {
-  /// The part of a response that belongs to a quality of protection.
+  /// The parameters of a response that depend on the quality of protection.
   struct Protection: Hashable {
     /// The number of messages with the server's nonce, including this message, in eight hexadecimal digits.
     let count: String
@@ -16,9 +16,9 @@ struct DigestComputation {
   let realm: String
   /// The server's nonce of the message.
   let nonce: String
-  /// `nil`: the server asks for no quality of protection, as in RFC 2069.
+  /// The protection; `nil` if the server requests none, as in RFC 2069.
   let protection: Protection?
-  /// The nonce of the challenge that began the session; `nil`: the nonce of the message.
+  /// The nonce of the challenge that began the session; `nil` if it is the nonce of the message.
   var sessionNonce: String?
 
   /// `H(A1)`, the key made from a name and a password.
@@ -47,7 +47,7 @@ struct DigestComputation {
       "\(key):\(nonce):\(protection.count):\(protection.clientNonce):\(quality):\(algorithm.hash(message))")
   }
 
-  /// Returns the hash of a user name, for servers that ask for it.
+  /// Returns the hash of a user name, for servers that request a hash.
   func userHash(_ user: String) -> String {
     algorithm.hash("\(user):\(realm)")
   }
@@ -55,11 +55,11 @@ struct DigestComputation {
 
 /// The notation of a user name (RFC 7616 §3.4, §3.4.4).
 enum DigestUser {
-  /// In quotes: an ASCII name, or any name if the server does not declare that it accepts the extended notation.
+  /// In quotes: an ASCII name, or any name if the server does not state that it accepts the extended notation.
   case plain(String)
   /// In the extended notation, for a name beyond ASCII.
   case extended(String)
-  /// Hashed, if the server asks for it.
+  /// Hashed, if the server requests a hash.
   case hashed(String)
 
   /// Checks the name and the password, and chooses the notation.
@@ -71,7 +71,7 @@ enum DigestUser {
     }
     if challenge.hashesUser {
       self = .hashed(user)
-    } else if challenge.takesUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
+    } else if challenge.acceptsUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
       self = .extended(user)
     } else {
       self = .plain(user)

@@ -6,16 +6,16 @@ import HTTPTypes
 struct DigestInfo {
   /// The nonce for the next message.
   let nextNonce: String?
-  /// The server's proof.
+  /// The server's proof that it knows the password.
   let proof: String?
   private let quality: String?
   private let count: String?
   private let clientNonce: String?
 
-  /// Parses the field; `nil`: the response has none. Malformed text counts as no parameters.
+  /// Parses the field. Returns `nil` if the response has no such field; a malformed field has no parameters.
   init?(_ fields: HTTPFields) {
     guard let text = fields[.authenticationInfo] else { return nil }
-    // The parameters have the form of those in a challenge.
+    // The field has the syntax of the parameters of a challenge.
     let parameters = Challenge.all(in: [.wwwAuthenticate: "Digest \(text)"]).first
     nextNonce = parameters?["nextnonce"].flatMap { $0.isEmpty ? nil : $0 }
     proof = parameters?["rspauth"]
@@ -24,19 +24,19 @@ struct DigestInfo {
     clientNonce = parameters?["cnonce"]
   }
 
-  /// Whether the parameters that are sent back are those of a message, as far as they are present.
+  /// Whether the returned parameters, as far as they are present, equal those of a message.
   fileprivate func repeats(_ protection: DigestComputation.Protection) -> Bool {
     (count.map { $0.lowercased() == protection.count } ?? true)
       && (clientNonce.map { $0 == protection.clientNonce } ?? true)
   }
 
-  /// The quality of the proof; `nil`: unknown.
+  /// Returns the quality of the proof; `nil` if it is unknown.
   fileprivate func quality(or sent: DigestQuality) -> DigestQuality? {
     quality.map { DigestQuality(rawValue: $0) } ?? sent
   }
 }
 
-/// A message with digest credentials that was sent, as it is needed to check the response.
+/// The parts of a message with digest credentials that are needed to check the response.
 struct SentDigest {
   private let algorithm: DigestAlgorithm
   private let realm: String
@@ -45,7 +45,7 @@ struct SentDigest {
   private let target: String
   private let protection: DigestComputation.Protection
 
-  /// Reads the credentials of a message; `nil`: there are none, or they have no quality of protection.
+  /// Reads the credentials of a message. Returns `nil` if it has none, or if they have no quality of protection.
   init?(_ request: RequestMessage, for challenge: DigestChallenge) {
     guard let text = request.head.headerFields[.authorization],
       let sent = Challenge.all(in: [.wwwAuthenticate: text]).first, sent.matches(scheme: "Digest"),
@@ -61,7 +61,8 @@ struct SentDigest {
 
   /// Checks the server's proof.
   ///
-  /// - Returns: `nil`: there is no proof, or it covers content that is not in memory.
+  /// - Returns: whether the proof is correct; `nil` if the response has no proof, or if the proof covers content that
+  ///   is not in memory.
   func isProven(by info: DigestInfo, _ response: ResponseMessage, _ user: String, _ password: Secret) -> Bool? {
     guard let proof = info.proof else { return nil }
     guard info.repeats(protection), let quality = info.quality(or: protection.quality) else { return false }

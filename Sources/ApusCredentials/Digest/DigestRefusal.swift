@@ -1,7 +1,7 @@
 import ApusCore
 
-/// The reason why a supported digest challenge, or a response to a message with digest credentials, is refused (RFC 7616
-/// §3.5, §5.8).
+/// The reason why a supported digest challenge, or a response to a message with digest credentials, is refused (RFC
+/// 7616 §3.5, §5.8).
 ///
 /// It is the cause of the `CallError` that such a call throws, with the code `refused`:
 /// `error.underlying as? DigestRefusal`.
@@ -9,15 +9,15 @@ import ApusCore
 @nonexhaustive
 #endif
 public enum DigestRefusal: Error, Sendable, Hashable {
-  /// The server offers nothing stronger than `MD5`, over plain http to another machine. An eavesdropper could find a
-  /// weak password from the response. `allowsMD5: true` accepts such servers.
+  /// Over plain http to another machine, the server offers no algorithm stronger than `MD5`. An eavesdropper could
+  /// derive a weak password from the response. `allowsMD5: true` accepts such servers.
   case weakAlgorithm
   /// The same server offered a stronger algorithm before: an attacker may have replaced its challenge.
   case downgrade
-  /// The response holds a proof (`rspauth` in `Authentication-Info`) that the password does not give: it is not from
-  /// the server that knows the password, or was changed on the way. The response is not delivered.
+  /// The proof of the server (`rspauth` in `Authentication-Info`) does not match the password: the response comes from
+  /// another server, or was changed in transit. It is not delivered.
   case wrongProof
-  /// The response holds no proof, and the app requires one. The response is not delivered.
+  /// The response contains no proof, although the app requires one. It is not delivered.
   case missingProof
 }
 

@@ -6,28 +6,28 @@ import Synchronization
 extension Authentication {
   /// Authenticates with a user name and a proof of its password in `Authorization: Digest` (RFC 7616).
   ///
-  /// The first message to a server has no credentials, and is resent after the challenge; later messages answer the
+  /// The first message to a server has no credentials, and is resent after the challenge. Later messages respond to the
   /// challenge in advance.
   ///
-  /// Of several challenges, the one with the strongest algorithm is answered: `SHA-256` and `SHA-512-256`, also with
-  /// `-sess`, before `MD5` and `MD5-sess`; of equally strong challenges the first.
+  /// Of several challenges, the client responds to the one with the strongest algorithm: `SHA-256` and `SHA-512-256`,
+  /// also with `-sess`, before `MD5` and `MD5-sess`; of equally strong challenges to the first.
   ///
-  /// If the server offers it, `auth-int` protects the content of messages that have content: it is hashed before it is
-  /// sent, so a file is read twice. Content that can be sent once only, such as a stream, gets `auth` if that is offered,
-  /// too, and is refused by the server otherwise. With `auth-int` the server is asked for a response without content
-  /// coding, so that its proof can be checked. Use https all the same: the content is not encrypted.
+  /// If the server offers `auth-int`, it protects the content of messages: the content is hashed before it is sent, so
+  /// a file is read twice. Content that can be read only once, such as a stream, uses `auth`; a server that offers only
+  /// `auth-int` rejects such a message. With `auth-int` the client requests a response without content coding, so that
+  /// the server's proof can be checked. Use https nevertheless, because the content is not encrypted.
   ///
   /// A server can prove that it knows the password (`rspauth` in `Authentication-Info`). A wrong proof fails the call
-  /// with a ``DigestRefusal``, and the response is not delivered; a missing proof only with `requiresProof`. The nonce
-  /// that a response gives (`nextnonce`) is used for the next message.
+  /// with a ``DigestRefusal``, and the response is not delivered; a missing proof does so only with `requiresProof`.
+  /// The nonce that a response states in `nextnonce` is used for the next message.
   ///
   /// Downgrades are refused (RFC 7616 §5.8): an `MD5` challenge over plain http, unless the app allows it, and a
-  /// challenge that is weaker than an earlier one of the same server. Such calls fail with a ``DigestRefusal``. The
-  /// authentication keeps the strength for the whole origin: if two parts of one server differ in strength, give each
-  /// its own authentication.
+  /// challenge that is weaker than an earlier challenge of the same server. Such calls fail with a ``DigestRefusal``.
+  /// The authentication stores one strength for the whole origin: if two parts of one server differ in strength, give
+  /// each a separate authentication.
   ///
   /// Names and passwords are hashed in UTF-8, unchanged. Servers expect letters with marks in Unicode normalization
-  /// form C, which keyboards write (RFC 7616 §4). For servers without `charset` the standard leaves open how a name
+  /// form C, which keyboards produce (RFC 7616 §4). For servers without `charset` the RFC does not define how a name
   /// beyond ASCII is written: it is sent in quotes in UTF-8, as browsers do and most servers accept.
   ///
   /// ```swift
@@ -41,12 +41,12 @@ extension Authentication {
   ///   - origins: the origins to which responses to challenges may be sent. Default: the origin of the environment's
   ///     base URL.
   ///   - realm: the protection space of the credentials. Default: any.
-  ///   - allowsMD5: whether challenges of servers that offer nothing stronger than `MD5` are answered. A weak
-  ///     password can be found from such a response with little effort. Default: `nil`: only over https and to this
-  ///     machine, where there are no eavesdroppers, since many servers support nothing else.
-  ///   - requiresProof: whether a response to a message with credentials must hold the server's proof; 401 and statuses
-  ///     from 500 are exempt. A proof that covers the content (`auth-int`) can be checked only for calls that are not
-  ///     streamed; a streamed call then fails. Default: `false`, since many servers send no proof.
+  ///   - allowsMD5: whether the client responds to servers that offer no algorithm stronger than `MD5`. A weak password
+  ///     can be derived from such a response with little effort. Default: `nil`, only over https and to this machine,
+  ///     where no one can eavesdrop, because many servers support no other algorithm.
+  ///   - requiresProof: whether a response to a message with credentials must contain the server's proof; 401 and
+  ///     statuses from 500 are exempt. A proof that covers the content (`auth-int`) can be checked only for calls that
+  ///     are not streamed; a streamed call then fails. Default: `false`, because many servers send no proof.
   public static func digest(
     _ store: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil, allowsMD5: Bool? = nil,
     requiresProof: Bool = false
@@ -73,15 +73,13 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     self.random = random
   }
 
-  /// `Digest`
   var name: String? { "Digest" }
-  /// `Authorization`
   var locations: [CredentialLocation] { [.field("Authorization")] }
-  /// Shows nothing.
+  /// An empty mirror, so that dumps contain no secrets.
   var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// Returns the strongest challenge that can be answered, the first of several equally strong challenges (RFC 7616
-  /// §3.7); `nil`: no challenge can be answered.
+  /// Returns the strongest supported challenge, the first of several equally strong ones (RFC 7616 §3.7); `nil` if no
+  /// challenge is supported.
   func choose(among challenges: [Challenge]) -> Challenge? {
     var chosen: (challenge: Challenge, strength: Int)?
     for challenge in challenges {
@@ -94,8 +92,8 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
 
   /// Adds the response to a challenge.
   ///
-  /// - Returns: whether a response was added: `false` without a challenge, and for a challenge that is not supported or
-  ///   that this content cannot answer.
+  /// - Returns: whether a response was added: `false` without a challenge, and for a challenge that is not supported,
+  ///   or not possible for this content.
   /// - Throws: `TransportError` if the credentials are not a name and a password, or contain a control character;
   ///   with a ``DigestRefusal`` as its cause if the challenge is too weak; if the content cannot be read.
   func authorize(
@@ -110,19 +108,19 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     let shownUser = try DigestUser(user, password: password, for: challenge)
     try admit(challenge, at: request.origin)
     var content: String?
-    let turn: DigestSessions.Turn?
+    let use: DigestSessions.NonceUse?
     if challenge.isProtected {
       guard let quality = challenge.quality(for: request.content) else { return false }
       if quality == .authInt {
         content = try await challenge.algorithm.hash(request.content)
         try request.addField(RawField("Accept-Encoding", "identity"))
       }
-      turn = nextTurn(challenge, at: request.origin, quality)
-      guard turn != nil else { return false }
+      use = nextUse(challenge, at: request.origin, quality)
+      guard use != nil else { return false }
     } else {
-      turn = nil
+      use = nil
     }
-    let computation = challenge.computation(turn)
+    let computation = challenge.computation(use)
     let response = computation.response(
       key: computation.key(user: user, password: password.value), method: request.head.method.rawValue,
       target: request.target, content: content)
@@ -132,7 +130,7 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     return try request.addField(RawField("Authorization", text.text, isSensitive: true))
   }
 
-  /// Checks the server's proof, and notes the nonce for the next message.
+  /// Checks the server's proof, and stores the nonce for the next message.
   ///
   /// - Throws: `TransportError` with a ``DigestRefusal`` as its cause if the proof is wrong, or missing and required.
   func receive(
@@ -143,7 +141,7 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     else { return false }
     let key = DigestSessions.Key(origin: request.origin, nonce: challenge.nonce)
     guard response.head.status != .unauthorized else {
-      sessions.withLock { $0.succeed(key, with: nil) }
+      sessions.withLock { $0.setSuccessor(of: key, to: nil) }
       return false
     }
     let info = DigestInfo(response.head.headerFields)
@@ -151,7 +149,7 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     let isProven = info.flatMap { sent?.isProven(by: $0, response, user, password) }
     if isProven == false { throw DigestRefusal.wrongProof.error }
     if requiresProof, isProven == nil, response.head.status.code < 500 { throw DigestRefusal.missingProof.error }
-    if let next = info?.nextNonce { sessions.withLock { $0.succeed(key, with: next) } }
+    if let next = info?.nextNonce { sessions.withLock { $0.setSuccessor(of: key, to: next) } }
     return false
   }
 
@@ -162,9 +160,9 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
     guard sessions.withLock({ $0.admit(challenge.strength, at: origin) }) else { throw DigestRefusal.downgrade.error }
   }
 
-  private func nextTurn(
+  private func nextUse(
     _ challenge: DigestChallenge, at origin: Origin?, _ quality: DigestQuality
-  ) -> DigestSessions.Turn? {
+  ) -> DigestSessions.NonceUse? {
     let clientNonce = DigestText.hexadecimal(random()) + DigestText.hexadecimal(random())
     return sessions.withLock { sessions in
       sessions.next(
@@ -175,15 +173,15 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
 }
 
 extension Origin {
-  /// Whether messages to the origin can neither be read nor replaced on the way.
+  /// Whether messages to the origin can neither be read nor changed in transit.
   fileprivate var isPrivate: Bool { scheme == "https" || isThisMachine }
 }
 
 extension DigestChallenge {
   /// The computation of the response for a message.
-  fileprivate func computation(_ turn: DigestSessions.Turn?) -> DigestComputation {
+  fileprivate func computation(_ use: DigestSessions.NonceUse?) -> DigestComputation {
     DigestComputation(
-      algorithm: algorithm, realm: realm, nonce: turn?.nonce ?? nonce, protection: turn?.protection,
+      algorithm: algorithm, realm: realm, nonce: use?.nonce ?? nonce, protection: use?.protection,
       sessionNonce: nonce)
   }
 

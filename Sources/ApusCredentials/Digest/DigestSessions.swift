@@ -2,16 +2,16 @@ import ApusCore
 
 /// The message counts and successors of nonces, and the strengths of origins. A pure state machine.
 ///
-/// A response can give the nonce for the next message (`nextnonce`, RFC 7616 §3.5). The challenge stays the same, and so
+/// A response can state the nonce for the next message (`nextnonce`, RFC 7616 §3.5). The challenge stays the same, as
 /// does the session of a session algorithm; only the nonce of its messages changes.
 ///
-/// Among the last 256 nonces, no two messages have the same nonce and count, which a server would take for a replay
-/// (RFC 7616 §3.4). Beyond 256, the least recently used nonce is dropped, and would be counted from 1 again.
+/// Among the last 256 nonces, no two messages have the same nonce and count, which a server would treat as a replay
+/// (RFC 7616 §3.4). Beyond 256, the least recently used nonce is removed, and would be counted from 1 again.
 ///
-/// A message takes its count when it is made. A message that is only described, or never sent, leaves a gap: counts
-/// must rise, but need not be consecutive. A server that requires consecutive counts sends a new nonce.
+/// A message gets its count when it is created. A message that is only described, or never sent, leaves a gap: counts
+/// must increase, but need not be consecutive. A server that requires consecutive counts sends a new nonce.
 struct DigestSessions {
-  /// A server's nonce. Equal nonces of different servers are different keys.
+  /// The key of a nonce: equal nonces of different servers are different keys.
   struct Key: Hashable {
     let origin: Origin?
     let nonce: String
@@ -27,7 +27,7 @@ struct DigestSessions {
   }
 
   /// The nonces and the count of a message.
-  struct Turn: Hashable {
+  struct NonceUse: Hashable {
     /// The server's nonce.
     let nonce: String
     let protection: DigestComputation.Protection
@@ -42,24 +42,24 @@ struct DigestSessions {
   /// Creates an empty state.
   ///
   /// - Parameters:
-  ///   - limit: the maximum number of nonces that are kept.
+  ///   - limit: the maximum number of stored nonces.
   ///   - maximumUses: the maximum number of uses of a nonce. The default is the maximum of the eight-digit count.
   init(limit: Int = 256, maximumUses: UInt32 = .max) {
     self.limit = limit
     self.maximumUses = maximumUses
   }
 
-  /// Takes the next count of a nonce.
+  /// Returns the next count of a nonce.
   ///
   /// - Parameters:
   ///   - key: the nonce of the challenge.
-  ///   - clientNonce: a new client nonce. That of a session's first message becomes the session's client nonce.
+  ///   - clientNonce: a new client nonce. The client nonce of a session's first message becomes the session's.
   ///   - quality: the quality of protection.
   ///   - staysInSession: whether all messages of a session use its first client nonce.
-  /// - Returns: the nonce and the protection of the message; `nil`: the nonce is used up.
+  /// - Returns: the nonce and the protection of the message; `nil` if the nonce has reached its maximum count.
   mutating func next(
     _ key: Key, clientNonce: String, _ quality: DigestQuality = .auth, staysInSession: Bool
-  ) -> Turn? {
+  ) -> NonceUse? {
     let first = touch(key, clientNonce)
     let current = Key(origin: key.origin, nonce: first.successor ?? key.nonce)
     let count = touch(current, clientNonce).count
@@ -68,19 +68,19 @@ struct DigestSessions {
     let protection = DigestComputation.Protection(
       count: DigestText.hexadecimal(count + 1), clientNonce: staysInSession ? first.clientNonce : clientNonce,
       quality: quality)
-    return Turn(nonce: current.nonce, protection: protection)
+    return NonceUse(nonce: current.nonce, protection: protection)
   }
 
-  /// Notes the nonce for the next message; `nil`: the nonce of the challenge.
-  mutating func succeed(_ key: Key, with nonce: String?) {
+  /// Stores the nonce for the next message; `nil` restores the nonce of the challenge.
+  mutating func setSuccessor(of key: Key, to nonce: String?) {
     sessions[key]?.successor = nonce == key.nonce ? nil : nonce
   }
 
-  /// Whether a challenge may be answered: it is at least as strong as every earlier challenge of the same origin.
+  /// Whether the client may respond to a challenge: it is at least as strong as every earlier challenge of the origin.
   ///
   /// - Parameters:
   ///   - strength: the challenge's ``DigestChallenge/strength``.
-  ///   - origin: the origin of the server. Beyond 256 origins, one is dropped.
+  ///   - origin: the origin of the server. Beyond 256 origins, an arbitrary origin is removed.
   mutating func admit(_ strength: Int, at origin: Origin?) -> Bool {
     if let known = strengths[origin] {
       guard strength >= known else { return false }
@@ -91,9 +91,9 @@ struct DigestSessions {
     return true
   }
 
-  /// The session of a nonce, which is now the one used last.
+  /// Returns the session of a nonce, and makes it the most recently used.
   private mutating func touch(_ key: Key, _ clientNonce: String) -> Session {
-    if sessions[key] == nil, sessions.count >= limit { forgetOne() }
+    if sessions[key] == nil, sessions.count >= limit { removeLeastRecentlyUsed() }
     uses += 1
     var session = sessions[key] ?? Session(clientNonce: clientNonce)
     session.lastUse = uses
@@ -101,7 +101,7 @@ struct DigestSessions {
     return session
   }
 
-  private mutating func forgetOne() {
+  private mutating func removeLeastRecentlyUsed() {
     guard let oldest = sessions.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
     sessions[oldest.key] = nil
   }

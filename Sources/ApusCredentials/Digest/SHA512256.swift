@@ -1,6 +1,6 @@
-/// The hash function SHA-512/256 (FIPS 180-4 §5.3.6.2, §6.7): SHA-512 with its own initial values, cut to 256 bits.
+/// The hash function SHA-512/256 (FIPS 180-4 §5.3.6.2, §6.7): SHA-512 with other initial values, truncated to 256 bits.
 ///
-/// swift-crypto has it only in `CryptoExtras`. It has no branch or table that depends on the data.
+/// In swift-crypto only `CryptoExtras` contains it. This code has no branch or table index that depends on the data.
 struct SHA512256 {
   private static let blockLength = 128
 
@@ -36,7 +36,7 @@ struct SHA512256 {
   /// Returns the hash of all bytes.
   consuming func finalize() -> [UInt8] {
     var bits = (length &* 8).bigEndian
-    // A bit, zeros up to the end of a block, and in its last 16 bytes the length.
+    // Padding: a one bit, zeros, and in the last 16 bytes of the block the length.
     let zeros = (2 * Self.blockLength - 17 - rest.count) % Self.blockLength + 8
     let padding = [0x80] + [UInt8](repeating: 0, count: zeros)
     padding.withUnsafeBytes { update($0) }
@@ -98,6 +98,6 @@ struct SHA512256 {
 }
 
 extension UInt64 {
-  /// The bits rotated to the right.
+  /// Returns the bits rotated to the right.
   fileprivate func rotated(_ count: UInt64) -> UInt64 { self >> count | self << (64 - count) }
 }

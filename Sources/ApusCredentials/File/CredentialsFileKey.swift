@@ -21,8 +21,8 @@ public struct CredentialsFileKey: Sendable {
   /// A key of 256 bits in a separate file, in Base64.
   ///
   /// If the file is missing, a random key is created when the first credentials are stored, with mode 600; several
-  /// processes that create it concurrently agree on one key. A file that other users can read is refused. Keep it
-  /// apart from copies of the credentials file, such as backups: both together reveal the credentials. The key is
+  /// processes that create it concurrently agree on one key. A file that other users can read is refused. Do not store
+  /// the key with copies of the credentials file, such as backups: both together reveal the credentials. The key is
   /// read again for each write.
   ///
   /// - Parameter path: the path of the key file; missing folders are created with mode 700.
@@ -33,7 +33,7 @@ public struct CredentialsFileKey: Sendable {
   /// A passphrase from which the key is derived: PBKDF2 with HMAC-SHA-256 (RFC 8018 §5.2), 600,000 rounds and a
   /// random salt for each file.
   ///
-  /// The derivation takes most of a second of processor time, once in a process.
+  /// The derivation requires most of a second of processor time, once per process.
   public static func passphrase(_ passphrase: Secret) -> CredentialsFileKey {
     CredentialsFileKey(source: .passphrase(passphrase))
   }
@@ -43,13 +43,13 @@ public struct CredentialsFileKey: Sendable {
 enum PassphraseKey {
   /// The number of rounds for new files.
   static let rounds: UInt32 = 600_000
-  /// The maximum number of rounds that a file may ask for: more would only cost processor time.
+  /// The maximum number of rounds that a file may specify. A manipulated file could otherwise waste processor time.
   static let maximumRounds: UInt32 = 10_000_000
   static let saltLength = 16
 
-  /// The first block of the standard's output, which is as long as the key.
+  /// Returns the first block of the PBKDF2 output, which is as long as the key.
   static func derive(from passphrase: Secret, salt: [UInt8], rounds: UInt32) -> SymmetricKey {
-    // Keyed once; each round starts from a copy.
+    // Keyed once: each round starts from a copy.
     let keyed = HMAC<SHA256>(key: SymmetricKey(data: Array(passphrase.value.utf8)))
     var first = keyed
     let start: [UInt8] = salt + [0, 0, 0, 1]
@@ -79,11 +79,11 @@ struct Seal: Sendable {
 }
 
 /// The key of a file, cached once it is read or derived.
-final class KeyHolder: Sendable {
+final class KeyCache: Sendable {
   private let source: CredentialsFileKey.KeySource
   private let rounds: UInt32
   private let derives: @Sendable () -> Void
-  private let held = Mutex<Seal?>(nil)
+  private let cached = Mutex<Seal?>(nil)
   private let derivation = AsyncMutex()
 
   /// - Parameters:
@@ -105,10 +105,10 @@ final class KeyHolder: Sendable {
     }
   }
 
-  /// Returns the cached key for a header; `nil`: there is none. The key file may have changed or vanished since, so
-  /// this key opens files but never seals them.
-  func heldKey(for header: SealHeader) -> SymmetricKey? {
-    held.withLock { $0?.header == header ? $0?.key : nil }
+  /// Returns the cached key for a header, or `nil` if no such key is cached. The key file may have changed or vanished
+  /// since, so this key opens files but never seals them.
+  func cachedKey(for header: SealHeader) -> SymmetricKey? {
+    cached.withLock { $0?.header == header ? $0?.key : nil }
   }
 
   /// Returns the current key for a header, from the key file, which is read again, or from the passphrase.
@@ -125,9 +125,9 @@ final class KeyHolder: Sendable {
     }
   }
 
-  /// The seal of a new file. A missing key file is created, since no file is sealed with it yet.
+  /// Returns the seal of a new file. A missing key file is created, because no file is sealed with it yet.
   ///
-  /// - Throws: as ``key(for:_:)``.
+  /// - Throws: the same errors as ``key(for:_:)``.
   func newSeal() async throws -> Seal {
     let header = newHeader()
     if case .file(let place) = source { return Seal(header: header, key: cache(try place.key(isNew: true), header)) }
@@ -146,19 +146,19 @@ final class KeyHolder: Sendable {
     throw CredentialsStoreError(.keyPathCollision, place.name)
   }
 
-  /// Derives a key once, however many tasks ask for it at the same time.
+  /// Derives a key once, even if several tasks need it at the same time.
   private func derived(_ header: SealHeader, _ derive: @Sendable () -> SymmetricKey) async throws -> SymmetricKey {
-    if let key = heldKey(for: header) { return key }
+    if let key = cachedKey(for: header) { return key }
     return try await derivation.withLock {
-      // Another task may have derived it in the meantime.
-      if let key = heldKey(for: header) { return key }
+      // Another task may have derived the key in the meantime.
+      if let key = cachedKey(for: header) { return key }
       derives()
       return cache(derive(), header)
     }
   }
 
   private func cache(_ key: SymmetricKey, _ header: SealHeader) -> SymmetricKey {
-    held.withLock { $0 = Seal(header: header, key: key) }
+    cached.withLock { $0 = Seal(header: header, key: key) }
     return key
   }
 }

@@ -13,7 +13,7 @@ extension CredentialsStoreError {
     self.init(problem, error.name, step: error.operation, errno: error.number)
   }
 
-  /// Does work, and converts the errors of files.
+  /// Performs an operation, and converts its file errors.
   static func converting<Value>(_ work: () async throws -> Value) async throws -> Value {
     do {
       return try await work()

@@ -4,11 +4,11 @@ public import ApusMiddleware
 extension FileCredentialsStore {
   /// Replaces the credentials at a sign-in. When this returns, they are on the disk.
   ///
-  /// - Throws: ``CredentialsStoreError``; nothing has changed in that case, unless the disk failed after the last
-  ///   step. It is also thrown if the key that seals the file is missing or was replaced, though the credentials in
-  ///   memory still work. `CancellationError` when the task is cancelled while another process writes.
+  /// - Throws: ``CredentialsStoreError``; nothing has changed in that case, unless the disk failed after the last step.
+  ///   It is also thrown if the key that seals the file is missing or was replaced, although the credentials in memory
+  ///   still work. `CancellationError` when the task is cancelled while another process writes.
   public func set(_ credential: Credential) async throws {
-    _ = try await perform(.signIn(credential, at: ways.clocks.wall))
+    _ = try await perform(.signIn(credential, at: dependencies.clocks.wall))
   }
 
   /// Replaces the credentials with those of a named account. When this returns, they are on the disk.
@@ -21,14 +21,14 @@ extension FileCredentialsStore {
   ///   - account: the name of the account, for example its id. It is stored in the file.
   /// - Throws: the same errors as ``set(_:)``.
   public func set(_ credential: Credential, account: String) async throws {
-    _ = try await perform(.signIn(credential, account: account, at: ways.clocks.wall))
+    _ = try await perform(.signIn(credential, account: account, at: dependencies.clocks.wall))
   }
 
   /// Removes the credentials. The file stays, so that generations keep increasing; a missing file is not created.
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func clear() async throws {
-    _ = try await perform(.signOut(at: ways.clocks.wall))
+    _ = try await perform(.signOut(at: dependencies.clocks.wall))
   }
 
   /// Replaces or removes the credentials of a generation, if the file still contains that generation, whichever
@@ -36,38 +36,38 @@ extension FileCredentialsStore {
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
-    try await perform(.refresh(generation, to: credential, at: ways.clocks.wall))
+    try await perform(.refresh(generation, to: credential, at: dependencies.clocks.wall))
   }
 
-  /// Does work under the exclusive lease of these credentials: in the meantime, no other task or process refreshes
-  /// them.
+  /// Performs an operation under the exclusive lease of these credentials: meanwhile, no other task or process
+  /// refreshes them.
   ///
   /// A waiting process polls for the lease, with delays of up to 100 ms. The system releases the lease of a process
-  /// that dies. The folder and the file `NAME.lease` are created if they are missing, even if nothing has been stored
-  /// yet.
+  /// that dies. The folder and the file `NAME.lease` are created if they are missing, even if no credentials have been
+  /// stored yet.
   ///
-  /// The lease is not reentrant: work that asks for it again, through this object or another store of the same file,
-  /// deadlocks. The work may use all other methods.
+  /// The lease is not reentrant: an operation that requests it again, through this object or another store of the same
+  /// file, deadlocks. The operation may use all other methods.
   ///
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits;
   ///   ``CredentialsStoreError``.
   public func withLock(_ work: @Sendable () async throws -> Void) async throws {
     try await leases.withLock {
-      let lease = try await takeLease()
+      let lease = try await acquireLease()
       defer { lease.release() }
       try await work()
     }
   }
 
-  // Off the caller's actor, like everything that waits for the disk.
+  // Concurrent, so that the caller's actor does not wait for the disk.
   @concurrent
-  private func takeLease() async throws -> FileLocks {
+  private func acquireLease() async throws -> FileLocks {
     try await CredentialsStoreError.converting {
       let folder = try place.makeFolder()
       try check(folder)
-      let lease = try await place.lockForRefresh(in: folder, ways.clocks.pause)
+      let lease = try await place.lockForRefresh(in: folder, dependencies.clocks.pause)
       do {
-        try await tidy(folder)
+        try await removeDraft(in: folder)
       } catch {
         lease.release()
         throw error
@@ -92,23 +92,23 @@ extension FileCredentialsStore {
       }
       let folder = try place.makeFolder()
       try check(folder)
-      let lock = try await place.lockForWrite(in: folder, ways.clocks.pause)
+      let lock = try await place.lockForWrite(in: folder, dependencies.clocks.pause)
       defer { lock.release() }
-      let (present, seal) = try await kept(in: folder)
+      let (present, seal) = try await storedRecord(in: folder)
       guard
-        let new = change.record(after: present, isStored: seal != nil, ways.clocks, random: ways.random)
+        let new = change.record(after: present, isStored: seal != nil, dependencies.clocks, random: dependencies.random)
       else { return false }
-      try await keep(new, in: folder, sealedAs: seal)
+      try await write(new, in: folder, sealedAs: seal)
       return true
     }
   }
 
   /// Removes the draft of a process that died during a write.
-  private func tidy(_ folder: Folder) async throws {
+  private func removeDraft(in folder: Folder) async throws {
     let draft = Folder.draft(of: place.name)
-    guard try folder.look(at: draft) != .nothing else { return }
+    guard try folder.kind(of: draft) != .nothing else { return }
     try await writes.withLock {
-      let lock = try await place.lockForWrite(in: folder, ways.clocks.pause)
+      let lock = try await place.lockForWrite(in: folder, dependencies.clocks.pause)
       defer { lock.release() }
       folder.remove(draft)
     }

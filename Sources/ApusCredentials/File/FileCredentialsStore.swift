@@ -17,10 +17,10 @@ public import Foundation
 /// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
 /// ```
 ///
-/// The content is sealed with AES-256-GCM. The file is accessible to its owner only (mode 600), and its folder must
-/// be, too (mode 700, with which it is created if missing). The file is replaced atomically: after any failure or
-/// crash it contains either the old or the new content. Beside it are the empty lock files `NAME.lock` and
-/// `NAME.lease`, and during a write `NAME.new`.
+/// The content is sealed with AES-256-GCM. The file is accessible to its owner only (mode 600), and its folder must be,
+/// too (mode 700, with which it is created if missing). The file is replaced atomically: after any failure or crash it
+/// contains either the old or the new content. The empty lock files `NAME.lock` and `NAME.lease` are in the same
+/// folder, and during a write `NAME.new`.
 ///
 /// Changes by other processes take effect immediately: each use checks whether the file has changed, with one system
 /// call on the caller's executor. The file is read only if it has changed, off the caller's actor, as are writes. A
@@ -31,16 +31,16 @@ public import Foundation
 /// returns, the credentials are on the disk; that takes milliseconds, or much longer on a busy disk.
 public final class FileCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
   /// The dependencies that tests replace.
-  struct Ways: Sendable {
+  struct Dependencies: Sendable {
     var clocks: Clocks
     var rounds = PassphraseKey.rounds
-    /// Called at each step of a replacement; an error ends the replacement there.
+    /// Called at each step of a replacement. An error ends the replacement at that step.
     var reached: @Sendable (Folder.Step) throws -> Void = { _ in }
     /// Called before each derivation of a key from a passphrase.
     var derives: @Sendable () -> Void = {}
-    /// Called when a reader has found no file, before the missing file is noted.
+    /// Called when a reader has found no file, before the missing file is recorded.
     var missed: @Sendable () async throws -> Void = {}
-    /// 64 random bits.
+    /// Returns 64 random bits.
     var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
   }
 
@@ -48,16 +48,16 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   private struct Content: Sendable {
     let bytes: [UInt8]
     let identity: FileIdentity
-    /// The open file, kept as long as the identity is used.
+    /// The open file, retained as long as the identity is used.
     let descriptor: Descriptor
   }
 
   /// The content of the file when it was last read or written.
   private struct Memory: Sendable {
-    var held: HeldRecord?
-    /// The identity of the file; `nil`: there was none.
+    var cached: CachedRecord?
+    /// The identity of the file; `nil` if the file did not exist.
     var file: FileIdentity?
-    /// Keeps the file open, so that its inode number is not reused.
+    /// The open file, retained so that its inode number is not reused.
     var descriptor: Descriptor?
   }
 
@@ -65,43 +65,43 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   private static let limit = 1 << 20
 
   let place: FilePath
-  let ways: Ways
+  let dependencies: Dependencies
   let writes = AsyncMutex()
   let leases = AsyncMutex()
-  /// Notifies of sign-ins and sign-outs: by this process immediately, by others when the file is read.
+  /// Notifies of sign-ins and sign-outs: of this process immediately, of other processes when the file is read.
   public let principalChanges: PrincipalChangeNotifier? = PrincipalChangeNotifier()
-  private let keys: KeyHolder
+  private let keys: KeyCache
   private let memory = Mutex(Memory())
 
   /// Creates a store in a file. Neither the file nor the key is accessed before the first use.
   ///
   /// - Parameters:
   ///   - path: the path of the file. Missing folders are created when the first credentials are stored or refreshed.
-  ///   - key: the key that seals the file. A key file must not have the name of the credentials file or of the files
-  ///     beside it.
-  ///   - clock: measures the age of tokens whose lifetime is known, and times the waits for another process's lock.
+  ///   - key: the key that seals the file. A key file must not have the name of the credentials file or of its lock
+  ///     files.
+  ///   - clock: measures the age of tokens whose lifetime is known, and the delays while another process has a lock.
   ///     Default: `SystemClock`.
-  ///   - now: the wall clock, by which tokens age while no process runs. Default: the system's wall clock.
+  ///   - now: the wall clock, by which tokens age while the process does not run. Default: the system's wall clock.
   public convenience init(
     at path: String, key: CredentialsFileKey, clock: any MonotonicClock = SystemClock(),
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
-    self.init(at: path, key: key, ways: Ways(clocks: Clocks(clock: clock, date: now)))
+    self.init(at: path, key: key, dependencies: Dependencies(clocks: Clocks(clock: clock, date: now)))
   }
 
-  init(at path: String, key: CredentialsFileKey, ways: Ways) {
+  init(at path: String, key: CredentialsFileKey, dependencies: Dependencies) {
     place = FilePath(path)
-    keys = KeyHolder(key, rounds: ways.rounds, derives: ways.derives)
-    self.ways = ways
+    keys = KeyCache(key, rounds: dependencies.rounds, derives: dependencies.derives)
+    self.dependencies = dependencies
   }
 
-  /// Returns the current credentials: those in memory, unless the file has changed.
+  /// Returns the current credentials: from memory if the file has not changed, otherwise from the file.
   ///
   /// - Throws: ``CredentialsStoreError`` if the file cannot be read or is not safe; `CancellationError` when the
   ///   task is cancelled while another task derives the key.
   public func current() async throws -> StoredCredential {
     if let stored = unchanged() { return stored }
-    return try await read().stored(ways.clocks)
+    return try await read().stored(dependencies.clocks)
   }
 
   private func unchanged() -> StoredCredential? {
@@ -112,8 +112,8 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
     case .unknown: return nil
     }
     return memory.withLock { memory in
-      guard let held = memory.held, memory.file == file else { return nil }
-      return held.stored(ways.clocks)
+      guard let cached = memory.cached, memory.file == file else { return nil }
+      return cached.stored(dependencies.clocks)
     }
   }
 
@@ -122,7 +122,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
   /// Reads the file into memory.
   @concurrent
   @discardableResult
-  func read() async throws -> HeldRecord {
+  func read() async throws -> CachedRecord {
     try await CredentialsStoreError.converting {
       while true {
         let before = lastFile
@@ -130,15 +130,15 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
           try check(folder)
           if let content = try content(in: folder) { return cache(try await record(in: content), content) }
         }
-        try await ways.missed()
-        if let held = missing(since: before) { return held }
+        try await dependencies.missed()
+        if let cached = missing(since: before) { return cached }
       }
     }
   }
 
   private func content(in folder: Folder) throws(FileError) -> Content? {
     guard let file = try folder.existing(place.name, for: .reading, isPrivate: true) else { return nil }
-    // Before the content is read: a later change is noticed.
+    // Determined before the content is read, so that a later change is noticed.
     let identity = try file.identity
     return Content(bytes: try file.bytes(upTo: Self.limit), identity: identity, descriptor: file)
   }
@@ -149,14 +149,16 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
     try keys.check(apartFrom: place, in: folder)
   }
 
-  /// The stored record, and the seal of the file; `nil`: there is none. The caller holds the write lock.
+  /// Returns the stored record, and the seal of the file; `nil` if the file does not exist. The caller has the write
+  /// lock.
   ///
-  /// The current key is used, not the key in memory: processes that start later must be able to read the new file.
-  func kept(in folder: Folder) async throws -> (CredentialRecord, Seal?) {
+  /// The current key is used instead of the cached key, because processes that start later must be able to read the
+  /// file.
+  func storedRecord(in folder: Folder) async throws -> (CredentialRecord, Seal?) {
     while true {
       let before = lastFile
       guard let content = try content(in: folder) else {
-        if let held = missing(since: before) { return (held.record, nil) }
+        if let cached = missing(since: before) { return (cached.record, nil) }
         continue
       }
       let header = try header(of: content)
@@ -167,7 +169,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
 
   private func record(in content: Content) async throws -> CredentialRecord {
     let header = try header(of: content)
-    if let key = keys.heldKey(for: header), let bytes = header.opened(content.bytes, with: key) {
+    if let key = keys.cachedKey(for: header), let bytes = header.opened(content.bytes, with: key) {
       return try record(of: bytes)
     }
     // The key may have been replaced together with the file.
@@ -198,56 +200,56 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
 
   /// Writes a record to the file and to memory.
   ///
-  /// - Parameter old: the seal of the present file; `nil`: there is none.
-  func keep(_ record: CredentialRecord, in folder: Folder, sealedAs old: Seal?) async throws {
+  /// - Parameter old: the seal of the present file; `nil` if the file does not exist.
+  func write(_ record: CredentialRecord, in folder: Folder, sealedAs old: Seal?) async throws {
     let seal: Seal
     if let old { seal = old } else { seal = try await keys.newSeal() }
     let bytes = try seal.header.sealed(record.encoded(), with: seal.key)
     // A larger file could be written, but never read again.
     guard bytes.count <= Self.limit else { throw CredentialsStoreError(.tooLarge, place.name) }
-    let file = try folder.replace(place.name, by: bytes, ways.reached)
+    let file = try folder.replace(place.name, by: bytes, dependencies.reached)
     cache(record, Content(bytes: bytes, identity: try file.identity, descriptor: file))
   }
 
-  /// Shows nothing.
+  /// An empty mirror, so that dumps contain no secrets.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   // MARK: Memory
 
   @discardableResult
-  private func cache(_ record: CredentialRecord, _ content: Content) -> HeldRecord {
-    let held = HeldRecord(record, ways.clocks)
-    let new = Memory(held: held, file: content.identity, descriptor: content.descriptor)
+  private func cache(_ record: CredentialRecord, _ content: Content) -> CachedRecord {
+    let cached = CachedRecord(record, dependencies.clocks)
+    let new = Memory(cached: cached, file: content.identity, descriptor: content.descriptor)
     let old = memory.withLock { memory in
       defer { memory = new }
       return memory
     }
-    // Closed outside the lock.
+    // Closes the old file outside the lock.
     withExtendedLifetime(old) {}
-    tell(of: held, after: old.held)
-    return held
+    notify(of: cached, after: old.cached)
+    return cached
   }
 
-  private func tell(of held: HeldRecord, after old: HeldRecord?) {
-    if let old, old.record.principal != held.record.principal { principalChanges?.notify() }
+  private func notify(of cached: CachedRecord, after old: CachedRecord?) {
+    if let old, old.record.principal != cached.record.principal { principalChanges?.notify() }
   }
 
-  /// The file that was last read or written; `nil`: there was none.
+  /// The file that was last read or written; `nil` if it did not exist.
   private var lastFile: FileIdentity? { memory.withLock { $0.file } }
 
-  /// Notes that there is no file: signed out, also if there was one before.
+  /// Records that the file does not exist: the store is signed out, even if the file existed before.
   ///
   /// - Parameter before: the file that was last read or written before the search.
-  /// - Returns: `nil` if another task has read or written a file since: the observation is outdated.
-  private func missing(since before: FileIdentity?) -> HeldRecord? {
-    let (held, old) = memory.withLock { memory -> (HeldRecord?, HeldRecord?) in
+  /// - Returns: `nil` if another task has read or written a file since, so that the observation is outdated.
+  private func missing(since before: FileIdentity?) -> CachedRecord? {
+    let (cached, old) = memory.withLock { memory -> (CachedRecord?, CachedRecord?) in
       guard memory.file == before else { return (nil, nil) }
-      if let held = memory.held, memory.file == nil { return (held, nil) }
-      let (old, held) = (memory.held, HeldRecord((memory.held?.record ?? .empty).lost, ways.clocks))
-      memory = Memory(held: held)
-      return (held, old)
+      if let cached = memory.cached, memory.file == nil { return (cached, nil) }
+      let (old, cached) = (memory.cached, CachedRecord((memory.cached?.record ?? .empty).lost, dependencies.clocks))
+      memory = Memory(cached: cached)
+      return (cached, old)
     }
-    if let held { tell(of: held, after: old) }
-    return held
+    if let cached { notify(of: cached, after: old) }
+    return cached
   }
 }

@@ -9,14 +9,14 @@ import Foundation
 #endif
 
 extension FilePath {
-  /// The name of the write lock's file.
+  /// The name of the write lock file.
   private var lockName: String { name + ".lock" }
-  /// The name of the lease's file.
+  /// The name of the lease file.
   private var leaseName: String { name + ".lease" }
   /// The names of all files that credentials at this path need.
   var names: [String] { [name, Folder.draft(of: name), lockName, leaseName] }
 
-  /// Opens the folder; `nil`: it does not exist.
+  /// Opens the folder. Returns `nil` if the folder does not exist.
   func openFolder() throws(FileError) -> Folder? {
     guard isValid else { throw FileError(.notAFile, "opened", name) }
     return try Folder.existing(folder)
@@ -28,26 +28,26 @@ extension FilePath {
     return try Folder.made(folder)
   }
 
-  /// Takes the lock of a write, which lasts a few milliseconds.
+  /// Acquires the lock for a write, which takes a few milliseconds.
   ///
-  /// The folder is locked as well: writes of all stores in the folder exclude each other.
+  /// The folder is locked as well, so writes of all stores in the folder exclude each other.
   func lockForWrite(in folder: Folder, _ pause: FileLock.Pause) async throws -> FileLocks {
-    try await FileLocks.take(lockName, in: folder, and: folder, pause)
+    try await FileLocks.acquire(lockName, in: folder, and: folder, pause)
   }
 
-  /// Takes the lease, which lasts as long as a refresh.
+  /// Acquires the lease, which lasts as long as a refresh.
   ///
-  /// The file with the credentials is locked as well, if there is one. A write replaces that file, and with it the
-  /// generation: a process that locks the new file refreshes other credentials.
+  /// An existing credentials file is locked as well. A write replaces that file, and with it the generation: a process
+  /// that locks the new file refreshes other credentials.
   func lockForRefresh(in folder: Folder, _ pause: FileLock.Pause) async throws -> FileLocks {
-    try await FileLocks(FileLock.take(leaseName, in: folder, pause)) {
-      try await FileLock.takeContent(name, in: folder, pause)
+    try await FileLocks(FileLock.acquire(leaseName, in: folder, pause)) {
+      try await FileLock.acquireContent(name, in: folder, pause)
     }
   }
 }
 
 extension Clocks {
-  /// Waits between attempts at a lock.
+  /// Returns the function that waits between attempts at a lock.
   var pause: FileLock.Pause {
     { [clock] delay in try await clock.sleep(until: clock.now.advanced(by: delay)) }
   }
@@ -58,8 +58,8 @@ extension FilePath {
 
   /// Reads the key in the file.
   ///
-  /// - Parameter isNew: whether a missing key may be created, since no file is sealed with it yet. The key is then on
-  ///   the disk when this returns, whichever process has created it.
+  /// - Parameter isNew: whether a missing key may be created, because no file is sealed with it yet. When this returns,
+  ///   the key is on the disk, whichever process has created it.
   func key(isNew: Bool) throws -> SymmetricKey {
     if let folder = try openFolder(), let key = try storedKey(in: folder) {
       if isNew { try syncKey(in: folder) }
@@ -82,24 +82,24 @@ extension FilePath {
     return SymmetricKey(data: bytes)
   }
 
-  /// Creates the key file atomically, unless another process has been faster.
+  /// Creates the key file atomically, unless another process has created it.
   private func makeKey(in folder: Folder) throws {
-    // A unique name: other processes may do the same, and a key file in an arbitrary folder has no lock.
+    // The name is unique: other processes may create the key at the same time, and an arbitrary folder has no lock.
     let draft = draftPrefix + String(UInt64.random(in: .min ... .max), radix: 16)
     let text = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }.base64EncodedString() + "\n"
     _ = try folder.make(draft, with: Array(text.utf8))
     defer { folder.remove(draft) }
     do throws(FileError) {
-      // If the name is taken, another process has created the key; that process may also have removed the draft.
+      // If the name is taken, another process has created the key, and may also have removed the draft.
       _ = try folder.link(draft, as: name)
     } catch {
-      if case .nothing = try folder.look(at: draft) { return }
+      if case .nothing = try folder.kind(of: draft) { return }
       throw error
     }
   }
 
-  /// Flushes the key to the disk, and removes drafts of processes that died, since a draft may be a second name of
-  /// the key. A process that is still creating a key finds the existing key instead.
+  /// Flushes the key to the disk, and removes drafts of processes that died, because a draft may be a second name of
+  /// the key. A process that is still creating a key then uses the existing key.
   private func syncKey(in folder: Folder) throws {
     try folder.syncIfWritable()
     for draft in (try? folder.names) ?? [] where isDraft(draft) { folder.remove(draft) }

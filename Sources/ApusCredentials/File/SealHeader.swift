@@ -39,7 +39,7 @@ enum SealHeader: Hashable, Sendable {
     return bytes
   }
 
-  /// The header of a file; `nil`: the file is something else, or of a later version.
+  /// Parses the header of a file. Returns `nil` if the file has another format or a later version.
   init?(of file: [UInt8]) {
     let header = Array(file.prefix(Self.length))
     guard header.count == Self.length, header.starts(with: Self.mark), header[8] == Self.version else { return nil }
@@ -53,7 +53,7 @@ enum SealHeader: Hashable, Sendable {
     }
   }
 
-  /// A file with this header and sealed content, with a new nonce.
+  /// Returns a file with this header and sealed content, with a new nonce.
   func sealed(_ content: Data, with key: SymmetricKey) throws -> [UInt8] {
     var file = bytes
     let box = try AES.GCM.seal(content, using: key, authenticating: file)
@@ -63,10 +63,10 @@ enum SealHeader: Hashable, Sendable {
     return file
   }
 
-  /// The content of a file with this header; `nil`: the key is wrong or the file is damaged.
+  /// Returns the content of a file with this header; `nil` if the key is wrong or the file is damaged.
   func opened(_ file: [UInt8], with key: SymmetricKey) -> Data? {
     guard let box = try? AES.GCM.SealedBox(combined: file.dropFirst(Self.length)) else { return nil }
-    // The bytes of the file itself, so that unused bits are authenticated, too.
+    // Authenticates the bytes of the file itself, so that unused bits are covered, too.
     return try? AES.GCM.open(box, using: key, authenticating: file.prefix(Self.length))
   }
 }

@@ -1,11 +1,11 @@
 #if os(Linux)
 import CApusKeyring
 
-/// The key management calls of the kernel. Each returns a number that is not negative, or a negative error number.
+/// The key management calls of the kernel. Each returns a non-negative result, or a negative error number.
 protocol KernelKeys: Sendable {
   /// Searches a keyring for a key with a description. Returns the key's number.
   func search(_ keyring: Int32, _ description: String) -> Int
-  /// Reads a key's content. Returns its length, which may be more than fits.
+  /// Reads a key's content. Returns its length, which may exceed the buffer.
   func read(_ key: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int
   /// Adds a key, or replaces the content of the key with that description. Returns the key's number.
   func add(_ description: String, _ content: [UInt8], to keyring: Int32) -> Int
@@ -24,8 +24,8 @@ struct SystemKeys: KernelKeys {
   }
 
   func add(_ description: String, _ content: [UInt8], to keyring: Int32) -> Int {
-    // Only a process that possesses a new key may protect it. The keys of the user are not linked to every session: they
-    // are missing in one that a service manager or `keyctl session` has started.
+    // Only a process that possesses a new key may protect it. Not every session is linked to the keys of the user:
+    // sessions that a service manager or `keyctl session` has started are not.
     _ = apus_keyring_possess(keyring)
     return apus_keyring_add(description, content, content.count, keyring)
   }

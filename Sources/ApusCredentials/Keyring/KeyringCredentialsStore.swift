@@ -17,49 +17,49 @@ import Foundation
 /// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
 /// ```
 ///
-/// The credentials are in the kernel's memory only, never on a disk: they are gone after a restart, and those in the
-/// session keyring after the session's last process. They are not encrypted; the kernel shows them to the processes
-/// that may read the key, and to the superuser's.
+/// The credentials are in the kernel's memory only, never on a disk. They are lost after a restart; in the session
+/// keyring, also after the session's last process. They are not encrypted: processes that may read the key, and the
+/// superuser, can read them.
 ///
-/// Changes by other processes take effect immediately: each use reads the key, with two system calls. Replacing and
-/// refreshing are exclusive between processes by means of lock files, which are empty. Each key has a folder for them,
-/// below a folder that only its owner can access, such as one in `$XDG_RUNTIME_DIR`. Do not remove the folder of a key
-/// while a process runs.
+/// Changes by other processes take effect immediately: each use reads the key, with two system calls. Empty lock files
+/// make replacing and refreshing exclusive between processes. Each key has a folder for its lock files, below a folder
+/// that only its owner can access, such as a folder in `$XDG_RUNTIME_DIR`. Do not remove the folder of a key while a
+/// process runs.
 ///
 /// The size of a user's keys is limited (`/proc/sys/kernel/keys/maxbytes`), by default to 20,000 bytes. Containers
 /// often do not permit keyrings: the store then throws ``CredentialsStoreError`` with the reason `unavailable`.
 public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
   /// The keyrings of the kernel (`keyrings(7)`).
   public enum Keyring: Sendable, Hashable, CaseIterable {
-    /// That of the login session, which ends with its last process. A key with the same name in a keyring that is
-    /// linked to it, often that of the user, is found as well.
+    /// The keyring of the login session, which ends with its last process. A key with the same name in a linked
+    /// keyring, often the user's keyring, is found as well.
     case session
-    /// The keyring that all sessions of a user without one of their own share.
+    /// The keyring that is shared by all sessions of a user that have no session keyring.
     case userSession
     /// The keyring that all processes of a user share, until the last of them has ended.
     case user
   }
 
   /// The dependencies that tests replace.
-  struct Ways: Sendable {
+  struct Dependencies: Sendable {
     var clocks = Clocks(clock: SystemClock(), date: { Date() })
     var kernel: any KernelKeys = SystemKeys()
-    /// 64 random bits.
+    /// Returns 64 random bits.
     var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
   }
 
   /// The content of the key when it was last read or written.
   private struct Memory {
-    var held: HeldRecord?
-    /// `nil`: there was no key.
+    var cached: CachedRecord?
+    /// The content of the key; `nil` if the key did not exist.
     var content: [UInt8]?
   }
 
   private let key: KeyringKey
   private let locks: StoreLocks
-  private let ways: Ways
+  private let dependencies: Dependencies
   private let memory = Mutex(Memory())
-  /// Notifies of sign-ins and sign-outs: by this process immediately, by others when the key is read.
+  /// Notifies of sign-ins and sign-outs: of this process immediately, of other processes when the key is read.
   public let principalChanges: PrincipalChangeNotifier? = PrincipalChangeNotifier()
 
   /// Creates a store in a key, which is added when the first credentials are stored. Neither the keyring nor the folder
@@ -69,28 +69,28 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///   - name: the description of the key, for example the identifier of the tool. Use a different one for each of
   ///     several accounts.
   ///   - keyring: the keyring. Default: that of the login session.
-  ///   - locks: the path of the folder in which keys have the folders of their lock files. It is created if it is
+  ///   - locks: the path of the folder that contains a folder of lock files for each key. It is created if it is
   ///     missing.
-  ///   - timeout: the time after which stored or refreshed credentials expire, in whole seconds and at least one second.
-  ///     The store is then signed out. Default: `nil`, never.
+  ///   - timeout: the time after which stored or refreshed credentials expire, in whole seconds and at least one
+  ///     second. The store is then signed out. Default: `nil`, they never expire.
   public convenience init(
     _ name: String, in keyring: Keyring = .session, locks: String, timeout: Duration? = nil
   ) {
-    self.init(KeyringPlace(name: name, keyring: keyring, locks: locks, timeout: timeout), ways: Ways())
+    self.init(KeyringPlace(name: name, keyring: keyring, locks: locks, timeout: timeout), dependencies: Dependencies())
   }
 
-  init(_ place: KeyringPlace, ways: Ways) {
+  init(_ place: KeyringPlace, dependencies: Dependencies) {
     key = KeyringKey(
-      description: place.name, keyring: place.keyring, kernel: ways.kernel, timeout: place.seconds)
-    locks = StoreLocks(place.lockFolder, ways.clocks)
-    self.ways = ways
+      description: place.name, keyring: place.keyring, kernel: dependencies.kernel, timeout: place.seconds)
+    locks = StoreLocks(place.lockFolder, dependencies.clocks)
+    self.dependencies = dependencies
   }
 
   /// Returns the current credentials, which are read from the key.
   ///
   /// - Throws: ``CredentialsStoreError``.
   public func current() throws -> StoredCredential {
-    try changing { memory throws(CredentialsStoreError) in try read(&memory).stored(ways.clocks) }
+    try changing { memory throws(CredentialsStoreError) in try read(&memory).stored(dependencies.clocks) }
   }
 
   /// Replaces the credentials at a sign-in.
@@ -98,7 +98,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   /// - Throws: ``CredentialsStoreError``, also for the lock files; nothing has changed in that case.
   ///   `CancellationError` when the task is cancelled while another process writes.
   public func set(_ credential: Credential) async throws {
-    _ = try await perform(.signIn(credential, at: ways.clocks.wall))
+    _ = try await perform(.signIn(credential, at: dependencies.clocks.wall))
   }
 
   /// Replaces the credentials with those of a named account.
@@ -111,14 +111,14 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///   - account: the name of the account, for example its id. It is stored in the key.
   /// - Throws: the same errors as ``set(_:)``.
   public func set(_ credential: Credential, account: String) async throws {
-    _ = try await perform(.signIn(credential, account: account, at: ways.clocks.wall))
+    _ = try await perform(.signIn(credential, account: account, at: dependencies.clocks.wall))
   }
 
   /// Removes the credentials. The key stays, so that generations keep increasing; a missing key is not added.
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func clear() async throws {
-    _ = try await perform(.signOut(at: ways.clocks.wall))
+    _ = try await perform(.signOut(at: dependencies.clocks.wall))
   }
 
   /// Replaces or removes the credentials of a generation, if the key still contains that generation, whichever process
@@ -126,15 +126,15 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
-    try await perform(.refresh(generation, to: credential, at: ways.clocks.wall))
+    try await perform(.refresh(generation, to: credential, at: dependencies.clocks.wall))
   }
 
-  /// Does work under the exclusive lease of these credentials: in the meantime, no other task or process refreshes
-  /// them.
+  /// Performs an operation under the exclusive lease of these credentials: meanwhile, no other task or process
+  /// refreshes them.
   ///
-  /// A waiting process polls for the lease, with delays of up to 100 ms. The system releases the lease of a process that
-  /// dies. The lease is not reentrant: work that asks for it again, through this object or another store of the same
-  /// key, deadlocks. The work may use all other methods.
+  /// A waiting process polls for the lease, with delays of up to 100 ms. The system releases the lease of a process
+  /// that dies. The lease is not reentrant: an operation that requests it again, through this object or another store
+  /// of the same key, deadlocks. The operation may use all other methods.
   ///
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits;
   ///   ``CredentialsStoreError`` for the lock files.
@@ -142,7 +142,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
     try await locks.withLease(work)
   }
 
-  /// Shows nothing.
+  /// An empty mirror, so that dumps contain no secrets.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   // MARK: Key
@@ -154,11 +154,11 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
         let present = try read(&memory).record
         let isStored = memory.content != nil
         guard change.createsStore || isStored,
-          let new = change.record(after: present, isStored: isStored, ways.clocks, random: ways.random)
+          let new = change.record(after: present, isStored: isStored, dependencies.clocks, random: dependencies.random)
         else { return false }
         let content = Array(try new.encoded())
-        try key.keep(content)
-        memory = Memory(held: HeldRecord(new, ways.clocks), content: content)
+        try key.write(content)
+        memory = Memory(cached: CachedRecord(new, dependencies.clocks), content: content)
         return true
       }
     }
@@ -166,30 +166,30 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
     return isWritten
   }
 
-  private func read(_ memory: inout Memory) throws(CredentialsStoreError) -> HeldRecord {
+  private func read(_ memory: inout Memory) throws(CredentialsStoreError) -> CachedRecord {
     let content = try key.content()
-    if let held = memory.held, memory.content == content { return held }
+    if let cached = memory.cached, memory.content == content { return cached }
     let record: CredentialRecord
     if let content {
       guard let read = CredentialRecord(Data(content)) else { throw key.error(.unknownKeyFormat, nil) }
       record = read
     } else {
-      record = (memory.held?.record ?? .empty).lost
+      record = (memory.cached?.record ?? .empty).lost
     }
-    let held = HeldRecord(record, ways.clocks)
-    memory = Memory(held: held, content: content)
-    return held
+    let cached = CachedRecord(record, dependencies.clocks)
+    memory = Memory(cached: cached, content: content)
+    return cached
   }
 
-  /// Notifies of a changed principal once the memory is unlocked.
+  /// Changes the memory, and notifies of a changed principal after the memory is unlocked.
   private func changing<Value, Failure: Error>(
     _ change: (inout Memory) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     var isChanged = false
     defer { if isChanged { principalChanges?.notify() } }
     return try memory.withLock { memory throws(Failure) in
-      let old = memory.held?.record.principal
-      defer { isChanged = old.map { $0 != memory.held?.record.principal } ?? false }
+      let old = memory.cached?.record.principal
+      defer { isChanged = old.map { $0 != memory.cached?.record.principal } ?? false }
       return try change(&memory)
     }
   }
@@ -199,7 +199,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
 struct KeyringPlace {
   let name: String
   let keyring: KeyringCredentialsStore.Keyring
-  /// The folder in which keys have the folders of their lock files.
+  /// The folder that contains a folder of lock files for each key.
   let locks: String
   let timeout: Duration?
 
@@ -211,7 +211,7 @@ struct KeyringPlace {
     }
   }
 
-  /// The path of the folder of the lock files. Other characters of the name than letters and digits of ASCII, `.`, `-`
+  /// The path of the folder of the lock files. Characters of the name other than ASCII letters, ASCII digits, `.`, `-`
   /// and `_` are written as hexadecimal digits.
   var lockFolder: String {
     var file = "\(keyring.prefix)-"

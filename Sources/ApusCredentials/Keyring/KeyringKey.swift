@@ -13,15 +13,15 @@ struct KeyringKey: Sendable {
   let description: String
   let keyring: KeyringCredentialsStore.Keyring
   let kernel: any KernelKeys
-  /// The number of seconds after which content expires; `nil`: never.
+  /// The number of seconds after which content expires; `nil` if it never expires.
   let timeout: UInt32?
 
-  /// Reads the content; `nil`: there is no key, or it has expired.
+  /// Reads the content. Returns `nil` if the key does not exist or has expired.
   func content() throws(CredentialsStoreError) -> [UInt8]? {
     guard !description.utf8.contains(0), !description.isEmpty else { throw error(.invalidName, nil) }
     let found = repeated { kernel.search(keyring.number, description) }
     if found < 0 { return try missing(found, "found") }
-    // A longer content is read again: another process may have replaced it.
+    // If the content is longer, it is read again: another process may have replaced it.
     var length = 4096
     while length <= Self.limit + 1 {
       var buffer = [UInt8](repeating: 0, count: length)
@@ -36,12 +36,12 @@ struct KeyringKey: Sendable {
   }
 
   /// Replaces the content, or adds the key.
-  func keep(_ content: [UInt8]) throws(CredentialsStoreError) {
+  func write(_ content: [UInt8]) throws(CredentialsStoreError) {
     guard content.count <= Self.limit else { throw error(.tooLarge, nil) }
     let key = repeated { kernel.add(description, content, to: keyring.number) }
     guard key >= 0 else { throw error(Self.problem(key), key, "stored") }
     let number = Int32(truncatingIfNeeded: key)
-    // Replacing the content has removed the time at which it expires.
+    // Replacing the content has removed its expiration time.
     if let timeout { try check(kernel.setTimeout(of: number, seconds: timeout)) }
     if let permissions = keyring.permissions { try check(kernel.setPermissions(of: number, permissions)) }
   }
@@ -92,11 +92,11 @@ extension KeyringCredentialsStore.Keyring {
     }
   }
 
-  /// The permissions of a key; `nil`: the kernel's default, which lets only processes that possess the key
-  /// read it. A process need not possess the keyrings of its user.
+  /// The permissions of a key; `nil` for the kernel's default, which lets only processes that possess the key read it.
+  /// A process need not possess the keyrings of its user.
   fileprivate var permissions: UInt32? { self == .session ? nil : 0x3F3F_0000 }
 
-  /// The beginning of the names of folders with lock files.
+  /// The prefix of the names of folders with lock files.
   var prefix: String {
     switch self {
     case .session: "session"

@@ -10,22 +10,22 @@ import Foundation
 /// The stored content of a durable store: the credentials, their account and the time when they were set.
 struct CredentialRecord: Sendable, Hashable {
   var credential: Credential?
-  /// The account, if the app has named it.
+  /// The name of the account, if the app has set one.
   var account: String?
   var generation: UInt64
   var principal: UInt64
-  /// The time when the credentials were set, in seconds since 1970 by the wall clock, which survives a restart.
+  /// The time at which the credentials were set, in seconds since 1970 by the wall clock, which survives a restart.
   var since: Double
 
   /// The record of an empty store.
   static let empty = CredentialRecord(credential: nil, account: nil, generation: 0, principal: 0, since: 0)
 
-  /// The record after this one.
+  /// Returns the record after a sign-in or sign-out.
   ///
   /// - Parameters:
-  ///   - credential: the new credentials; `nil`: signed out.
+  ///   - credential: the new credentials; `nil` after a sign-out.
   ///   - now: seconds since 1970.
-  ///   - account: the account, if the app names it. Default: `nil`.
+  ///   - account: the name of the account, if the app sets one. Default: `nil`.
   func replaced(by credential: Credential?, at now: Double, account: String? = nil) -> CredentialRecord {
     let isSame = account != nil && self.credential != nil && credential != nil && self.account == account
     return CredentialRecord(
@@ -33,23 +33,23 @@ struct CredentialRecord: Sendable, Hashable {
       principal: isSame ? principal : principal &+ 1, since: now.isFinite ? now : 0)
   }
 
-  /// The record after a refresh. The new credentials are of the same account.
+  /// Returns the record after a refresh. The new credentials belong to the same account.
   func refreshed(to credential: Credential?, at now: Double) -> CredentialRecord {
     var record = replaced(by: credential, at: now)
     if credential != nil { (record.account, record.principal) = (account, principal) }
     return record
   }
 
-  /// The record after the stored credentials were removed by other means.
+  /// The record after another program has removed the stored credentials.
   var lost: CredentialRecord {
     credential == nil ? self : replaced(by: nil, at: since)
   }
 
-  /// The record for a new file or item, with generation and principal derived from the current time: they are never
-  /// lower than the numbers of an earlier store with the same name, and do not repeat them.
+  /// Returns the record for a new file or item, with generation and principal derived from the current time: they
+  /// exceed the numbers of an earlier store with the same name, and do not repeat them.
   ///
-  /// The milliseconds are followed by 20 random bits, which keep two starts distinct if the clock was set back. Most
-  /// of the range is left for counting.
+  /// The milliseconds are followed by 20 random bits, which make two starts distinct if the clock was set back. Most of
+  /// the range is left for counting.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970.
@@ -64,7 +64,7 @@ struct CredentialRecord: Sendable, Hashable {
     return record
   }
 
-  /// The time for which the access token remains valid; `nil`: unknown.
+  /// The time for which the access token remains valid; `nil` if unknown.
   ///
   /// A wall clock that was set back does not extend the lifetime.
   ///
@@ -72,13 +72,13 @@ struct CredentialRecord: Sendable, Hashable {
   func remaining(at now: Double) -> Duration? {
     guard case .tokens(let tokens)? = credential, let lifetime = tokens.lifetime else { return nil }
     let age = now - since
-    // Without the limit a duration could overflow and trap.
+    // Limits the age, because a duration could overflow and trap.
     return lifetime - .seconds(age > 0 ? min(age, 1e10) : 0)
   }
 }
 
 extension CredentialRecord {
-  /// The stored form: JSON, whose members are never renamed.
+  /// The stored form, JSON. Do not rename its members.
   private struct Written: Codable {
     enum Kind: String, Codable {
       case none, token, tokens, password
@@ -94,16 +94,16 @@ extension CredentialRecord {
     var secret: String?
     var refresh: String?
     var user: String?
-    /// The lifetime in seconds, and the attoseconds beside them.
+    /// The lifetime in seconds, and its fraction in attoseconds.
     var seconds: Int64?
     var attoseconds: Int64?
-    // Records of earlier versions do not have these.
+    // Members that records of earlier versions do not have.
     var scopes: [String]?
     var idToken: String?
     var proofKey: String?
   }
 
-  /// The record as JSON, with the secrets in plain text.
+  /// Returns the record as JSON, with the secrets in plain text.
   func encoded() throws -> Data {
     var written = Written(
       generation: generation, principal: principal, since: since, kind: .none, account: account)
@@ -129,7 +129,7 @@ extension CredentialRecord {
     return try JSONEncoder().encode(written)
   }
 
-  /// Decodes the result of ``encoded()``; `nil`: the bytes are something else, or of a later version.
+  /// Decodes the result of ``encoded()``. Returns `nil` if the bytes have another format or a later version.
   init?(_ bytes: Data) {
     guard let written = try? JSONDecoder().decode(Written.self, from: bytes), written.version == 1 else { return nil }
     self.init(
@@ -158,7 +158,7 @@ extension CredentialRecord {
 }
 
 extension Duration {
-  /// The duration, clamped to the range in which its parts can be written and read again.
+  /// The duration, limited to the range in which its parts can be encoded and decoded again.
   fileprivate var clamped: Duration {
     let longest = Duration(clampingSeconds: .infinity)
     return min(max(self, .zero - longest), longest)

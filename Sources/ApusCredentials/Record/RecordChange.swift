@@ -1,17 +1,19 @@
 import ApusMiddleware
 
-/// A change of the credentials in a store that outlives the process.
+/// A change of the credentials in a durable store.
 struct RecordChange: Sendable {
-  /// Whether the user signs in or out. Waiting calls are then notified.
+  /// Whether the user signs in or out, so that waiting calls are notified.
   let changesPrincipal: Bool
-  /// Whether the change creates a missing file or key of the store. Otherwise nothing is changed if it is missing.
+  /// Whether the change creates a missing file or key of the store. If `false`, the change has no effect without a file
+  /// or key.
   let createsStore: Bool
   private let next: @Sendable (CredentialRecord) -> CredentialRecord?
 
-  /// The user signs in.
+  /// A sign-in.
   ///
   /// - Parameters:
-  ///   - account: the name of the account; if it is that of the present credentials, the principal stays the same.
+  ///   - account: the name of the account. If the present credentials have the same account, the principal stays the
+  ///     same.
   ///   - now: seconds since 1970.
   static func signIn(_ credential: Credential, account: String? = nil, at now: Double) -> RecordChange {
     RecordChange(changesPrincipal: true, createsStore: true) {
@@ -19,22 +21,22 @@ struct RecordChange: Sendable {
     }
   }
 
-  /// The user signs out.
+  /// A sign-out.
   static func signOut(at now: Double) -> RecordChange {
     RecordChange(changesPrincipal: true, createsStore: false) { $0.replaced(by: nil, at: now) }
   }
 
-  /// The credentials of a generation are replaced or removed, if that generation is still stored.
+  /// A refresh: replaces or removes the credentials of a generation, if that generation is still stored.
   static func refresh(_ generation: UInt64, to credential: Credential?, at now: Double) -> RecordChange {
     RecordChange(changesPrincipal: false, createsStore: true) { present in
       present.generation == generation ? present.refreshed(to: credential, at: now) : nil
     }
   }
 
-  /// Returns the record to store in place of the present record; `nil`: none.
+  /// Returns the record that replaces the present record; `nil` if the present record stays.
   ///
   /// - Parameters:
-  ///   - isStored: whether the present record is stored, and not that of an empty store.
+  ///   - isStored: whether the present record is stored. `false` for the record of an empty store.
   ///   - random: returns 64 random bits.
   func record(
     after present: CredentialRecord, isStored: Bool, _ clocks: Clocks, random: () -> UInt64

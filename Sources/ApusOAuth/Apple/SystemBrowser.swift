@@ -2,7 +2,8 @@
 public import AuthenticationServices
 import Foundation
 
-/// A browser window of the system (`ASWebAuthenticationSession`), which catches the redirect. For apps on Apple platforms.
+/// A browser window of the system (`ASWebAuthenticationSession`), which intercepts the redirect. For apps on Apple
+/// platforms.
 ///
 /// <!-- sample: none the type exists on Apple platforms only -->
 /// ```swift
@@ -11,15 +12,15 @@ import Foundation
 /// let grant = try await oauth.signIn(scopes: ["openid"], redirect: redirect, browser: browser)
 /// ```
 ///
-/// The redirect must have a scheme of the app's own, or be an https URL on a host that the app is associated with.
+/// The redirect must have a custom scheme of the app, or be an https URL on a host that is associated with the app.
 public struct SystemBrowser: AuthorizationBrowser {
   private let anchor: @MainActor @Sendable () -> ASPresentationAnchor
   private let isEphemeral: Bool
 
   /// Creates a browser.
   ///
-  /// - Parameters:
-  ///   - isEphemeral: whether the window shares no cookies with the user's browser, so that the user always has to sign in.
+  /// - isEphemeral: whether the window shares no cookies with the user's browser, so that the user always has to sign
+  ///   in. Default: `false`.
   ///     Default: `false`.
   ///   - anchor: returns the window above which the browser is shown.
   public init(isEphemeral: Bool = false, above anchor: @escaping @MainActor @Sendable () -> ASPresentationAnchor) {
@@ -60,7 +61,7 @@ private final class SystemBrowserSession: ASWebAuthenticationPresentationContext
         session.presentationContextProvider = self
         session.prefersEphemeralWebBrowserSession = isEphemeral
         self.session = session
-        // Without a start the system never calls the handler.
+        // If the session does not start, the system never calls the handler.
         if !session.start() {
           continuation.resume(throwing: OAuthError(.authorization, .browserFailed, "the system opened no window"))
         }

@@ -2,9 +2,9 @@ public import ApusCore
 public import ApusMiddleware
 
 extension Authentication {
-  /// Authenticates with the tokens of an OAuth client, which are refreshed as
-  /// those of `Authentication.bearer`: once for any number of calls, and for any number of processes that share a store
-  /// with leases. Tokens that are bound to a key (``OAuthClient/bindsTokens``) are sent with a proof of possession.
+  /// Authenticates with the tokens of an OAuth client. They are refreshed like those of `Authentication.bearer`: one
+  /// refresh serves any number of calls, and of processes that share a store with leases. Tokens that are bound to a
+  /// key (``OAuthClient/bindsTokens``) are sent with a proof of possession.
   ///
   /// - Parameters:
   ///   - client: refreshes the tokens.
@@ -17,29 +17,31 @@ extension Authentication {
     .scheme(OAuthScheme(client: client), store, origins: origins) { try await refreshed($0.credential, by: client) }
   }
 
-  /// Authenticates with tokens of the client itself, see ``OAuthClient/clientCredentials(scopes:)``. In place of a refresh
-  /// the client gets new ones.
+  /// Authenticates with tokens of the client itself, see ``OAuthClient/clientCredentials(scopes:)``. Instead of a
+  /// refresh the client requests new tokens.
   ///
   /// - Parameters:
-  ///   - client: gets the tokens.
+  ///   - client: requests the tokens.
   ///   - store: the store, with the first tokens.
-  ///   - scopes: the scopes to ask for. Default: none, the server's choice.
+  ///   - scopes: the scopes to request. Default: none, the server's choice.
   ///   - origins: the origins to which the tokens may be sent. Default: the origin of the environment's base URL.
   public static func clientCredentials(
     _ client: OAuthClient, _ store: any RefreshableCredentialsStore, scopes: [String] = [], origins: Set<Origin>? = nil
   ) -> Authentication {
     .scheme(OAuthScheme(client: client), store, origins: origins) { _ in
-      try await passing { () async throws(OAuthError) in try await client.clientCredentials(scopes: scopes).tokens }
+      try await throwingCallErrors { () async throws(OAuthError) in
+        try await client.clientCredentials(scopes: scopes).tokens
+      }
     }
   }
 
   private static func refreshed(_ credential: Credential, by client: OAuthClient) async throws -> Tokens {
     guard case .tokens(let tokens) = credential else { throw RefreshRejection() }
-    return try await passing { () async throws(OAuthError) in try await client.refreshed(tokens) }
+    return try await throwingCallErrors { () async throws(OAuthError) in try await client.refreshed(tokens) }
   }
 
-  /// A call that failed on the way is judged as any other call of a refresh.
-  private static func passing(_ work: () async throws(OAuthError) -> Tokens) async throws -> Tokens {
+  /// Throws the error of a failed call itself, so that a refresh treats it like any other failed call.
+  private static func throwingCallErrors(_ work: () async throws(OAuthError) -> Tokens) async throws -> Tokens {
     do throws(OAuthError) {
       return try await work()
     } catch {

@@ -3,16 +3,16 @@ public import ApusMiddleware
 import HTTPTypes
 import Synchronization
 
-/// The scopes that a call needs and its tokens do not have. Sign in again with these scopes, too.
+/// The scopes that a call needs but its tokens do not have. Sign in again with these scopes in addition.
 ///
 /// It is the `CallError.underlying` error of a call that was not sent for this reason.
 public struct MissingScopes: LoggableError, Hashable {
-  /// The missing scopes; empty if the server has not named them.
+  /// The missing scopes; empty if the server has not stated them.
   public let scopes: [String]
   /// The origin of the server.
   public let origin: Origin?
 
-  /// The reason. Scopes may come from a server, so they are not shown.
+  /// The reason. It does not contain the scopes, because they may come from a server.
   public var description: String { "the tokens do not have all scopes that the call needs" }
 }
 
@@ -21,14 +21,14 @@ enum RequiredScopes: ContextKey {
 }
 
 extension Endpoint {
-  /// Names the scopes that calls of this endpoint need, for a ``ScopeMiddleware``. Default: none.
+  /// Declares the scopes that calls of this endpoint need, for a ``ScopeMiddleware``. Default: none.
   public func scopes(_ scopes: String...) -> Request<Value> {
     setting(RequiredScopes.self, scopes)
   }
 }
 
-/// A middleware that reports scopes which the signed-in user has not granted: those that an endpoint needs
-/// (`Endpoint.scopes(_:)`), before the call is sent, and those that a server asks for (403 with
+/// A middleware that reports scopes which the signed-in user has not granted: the scopes that an endpoint needs
+/// (`Endpoint.scopes(_:)`), before the call is sent, and the scopes that a server requires (403 with
 /// `insufficient_scope`, RFC 6750 §3.1). Neither causes a refresh.
 ///
 /// ```swift
@@ -43,7 +43,7 @@ public final class ScopeMiddleware: Middleware {
     let scopes: MissingScopes
   }
 
-  /// The maximum number of reports that are remembered. More than these may repeat.
+  /// The maximum number of stored reports. Beyond it, reports may repeat.
   private static let limit = 64
 
   private let store: any CredentialsStore
@@ -54,15 +54,15 @@ public final class ScopeMiddleware: Middleware {
   ///
   /// - Parameters:
   ///   - store: the store of the tokens of a ``OAuthGrant``.
-  ///   - onMissing: called once for the same scopes, until other tokens are stored, before the calls throw their errors. It
-  ///     must be quick.
+  ///   - onMissing: called before the calls throw their errors, and only once for the same scopes until other tokens
+  ///     are stored. It must return quickly.
   public init(_ store: any CredentialsStore, onMissing: @escaping @Sendable (MissingScopes) -> Void) {
     (self.store, self.onMissing) = (store, onMissing)
   }
 
   /// Passes a call on if its scopes are granted or unknown.
   ///
-  /// - Throws: `TransportError` with the code `refused` and ``MissingScopes`` if they are not.
+  /// - Throws: `TransportError` with the code `refused` and ``MissingScopes`` if a scope is not granted.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     let needed = context.values[RequiredScopes.self]
     if !needed.isEmpty, let stored = try? await store.current(), case .tokens(let tokens)? = stored.credential,

@@ -3,28 +3,27 @@ public import ApusMiddleware
 import Synchronization
 
 extension OAuthClient {
-  /// Gets tokens for the client itself, without a user (RFC 6749 §4.4). The client must have an
+  /// Requests tokens for the client itself, without a user (RFC 6749 §4.4). The client must have an
   /// ``OAuthClient/authentication``.
   ///
-  /// - Parameter scopes: the scopes to ask for. Default: none, the server's choice.
+  /// - Parameter scopes: the scopes to request. Default: none, the server's choice.
   /// - Throws: ``OAuthError``.
   public func clientCredentials(scopes: [String] = []) async throws(OAuthError) -> OAuthGrant {
     var form: Form = [("grant_type", "client_credentials")]
     if !scopes.isEmpty { form.append(("scope", scopes.joined(separator: " "))) }
     let key = try newProofKey(for: .clientCredentials)
-    return OAuthGrant(try await tokens(form, for: .clientCredentials, boundTo: key), asked: scopes)
+    return OAuthGrant(try await tokens(form, for: .clientCredentials, boundTo: key), requested: scopes)
   }
 
-  /// Refreshes tokens (RFC 6749 §6). The refresh token may be used up: store the result before anything else.
+  /// Refreshes tokens (RFC 6749 §6). The old refresh token may be invalid afterward, so store the result immediately.
   ///
-  /// `Authentication.oauth` does this for all calls, once for any number of calls
-  /// and processes. An ID token in the response is not read: the one of the sign-in stays.
+  /// `Authentication.oauth` does this for all calls: one refresh serves any number of calls and processes. An ID token
+  /// in the response is not read: the ID token of the sign-in stays.
   ///
   /// - Parameter tokens: the tokens.
-  /// - Returns: the new tokens, with the refresh token, the scopes, the ID token and the key of the old ones where the
-  ///   server has sent no others.
-  /// - Throws: ``OAuthError``: ``OAuthError/Code/invalidGrant`` if only a new
-  ///   sign-in helps.
+  /// - Returns: the new tokens. The refresh token, the scopes, the ID token and the key of the old tokens are kept
+  ///   unless the server has sent new ones.
+  /// - Throws: ``OAuthError``: ``OAuthError/Code/invalidGrant`` if a new sign-in is required.
   public func refreshed(_ tokens: Tokens) async throws(OAuthError) -> Tokens {
     guard let refresh = tokens.usableRefresh else {
       throw OAuthError(.refresh, .invalidGrant, "there is no refresh token")
@@ -38,9 +37,9 @@ extension OAuthClient {
 
   /// Revokes tokens at the server (RFC 7009): the refresh token, which ends the sign-in, then the access token.
   ///
-  /// - Parameter tokens: the tokens. They are useless afterward, also on other devices that share them.
-  /// - Throws: ``OAuthError``. A server that cannot revoke access tokens is no
-  ///   error if the refresh token was revoked.
+  /// - Parameter tokens: the tokens. They are invalid afterward, also on other devices that share them.
+  /// - Throws: ``OAuthError``. It is not an error that a server cannot revoke access tokens, if the refresh token was
+  ///   revoked.
   public func revoke(_ tokens: Tokens) async throws(OAuthError) {
     let url = try server.url(\.revocationEndpoint, for: .revocation)
     if let refresh = tokens.usableRefresh {
@@ -55,22 +54,23 @@ extension OAuthClient {
     }
   }
 
-  /// Signs out: removes the tokens from a store, then revokes them at the server if it can.
+  /// Signs out: removes the tokens from a store, then revokes them if the server supports revocation.
   ///
-  /// If the server can revoke tokens, this function waits for a refresh that runs, at most for twice its limit:
-  /// otherwise the tokens that the refresh is about to get would stay valid. Do not call it in the closure of a refresh or
-  /// under the lease of the store: it would wait for itself.
+  /// If the server supports revocation, this function waits for a running refresh, at most for twice the refresh's time
+  /// limit: otherwise the tokens of that refresh would stay valid. Do not call it in the closure of a refresh or under
+  /// the lease of the store: it would wait for itself.
   ///
   /// - Parameter store: the store.
   /// - Throws: the error of the store, or ``OAuthError`` of the revocation. The store is empty in the second case.
   public func signOut(of store: any CredentialsStore) async throws {
     guard server.revocationEndpoint != nil else { return try await store.clear() }
-    if let tokens = try await store.takeTokens() { try await revoke(tokens) }
+    if let tokens = try await store.removeTokens() { try await revoke(tokens) }
   }
 
-  /// Creates the key to which new tokens are bound; `nil`: they are bound to none.
+  /// Creates the key to which new tokens are bound; `nil` if tokens are not bound.
   ///
-  /// - Throws: if the server names the algorithms of its proofs of possession, and that of the key is not among them.
+  /// - Throws: an error if the server states the algorithms of its proofs of possession, and the key's algorithm is not
+  ///   among them.
   func newProofKey(for step: OAuthError.Step) throws(OAuthError) -> ProofKey? {
     guard bindsTokens else { return nil }
     if let algorithms = server.proofAlgorithms, !algorithms.contains(ProofKey.algorithm.rawValue) {
@@ -88,13 +88,13 @@ extension OAuthClient {
 }
 
 extension Tokens {
-  /// The refresh token unless it is empty.
+  /// The refresh token, unless it is empty.
   fileprivate var usableRefresh: Secret? { refresh.flatMap { $0.value.isEmpty ? nil : $0 } }
 }
 
 extension CredentialsStore {
-  /// Removes the credentials, exclusively where the store can be refreshed. Returns them if they are tokens.
-  fileprivate func takeTokens() async throws -> Tokens? {
+  /// Removes the credentials, with the lock of a refreshable store. Returns the credentials if they are tokens.
+  fileprivate func removeTokens() async throws -> Tokens? {
     guard let store = self as? any RefreshableCredentialsStore else { return try await removeTokens() }
     let taken = Mutex<Tokens?>(nil)
     try await store.withLock {

@@ -30,22 +30,22 @@ public struct OAuthClient: Sendable, SelfRedacting {
     }
   }
 
-  /// The id under which the server knows the client. Not secret.
+  /// The ID under which the client is registered at the server. It is not secret.
   public let id: String
   /// The server.
   public let server: AuthorizationServer
-  /// The way in which the client proves its identity. Default: ``ClientAuthentication/none``.
+  /// How the client proves its identity. Default: ``ClientAuthentication/none``.
   public var authentication = ClientAuthentication.none
-  /// Whether tokens are bound to a new private key of each sign-in (RFC 9449), so that a stolen token is useless without
-  /// the key. Default: `false`.
+  /// Whether tokens are bound to a new private key of each sign-in (RFC 9449), so that a stolen token is useless
+  /// without the key. Default: `false`.
   ///
-  /// The server must support proofs with ES256: one whose metadata name others only is sent
-  /// nothing, and the step throws ``OAuthError/Code/unsupported``.
+  /// The server must support proofs with ES256. If its metadata states only other algorithms, no request is sent, and
+  /// the step throws ``OAuthError/Code/unsupported``.
   public var bindsTokens = false
-  /// Whether a server may answer the proof of ``bindsTokens`` with an access token that is not bound to the key, which
-  /// anyone who has it can use. Default: `false`: such tokens are refused.
+  /// Whether a server may respond to the proof of ``bindsTokens`` with an access token that is not bound to the key, so
+  /// that anyone who has the token can use it. Default: `false`: such tokens are refused.
   ///
-  /// The refresh token of a client without a secret is bound nevertheless (RFC 9449 §5), so the key is kept with it.
+  /// The refresh token of a client without a secret is bound nevertheless (RFC 9449 §5), so the key is stored with it.
   public var acceptsBearer = false
   /// The maximum time that the user may take to sign in with a browser. Default: 5 minutes.
   public var signInTimeout = Duration.seconds(300)
@@ -58,10 +58,10 @@ public struct OAuthClient: Sendable, SelfRedacting {
   /// Creates a client.
   ///
   /// - Parameters:
-  ///   - id: the id under which the server knows the client.
+  ///   - id: the ID under which the client is registered at the server.
   ///   - server: the server.
   ///   - client: sends the requests, without its credentials: its timeouts, retries and observers apply.
-  ///   - now: the time of day, to check ID tokens and to date proofs. Default: the system's.
+  ///   - now: the wall clock, for checking ID tokens and dating proofs. Default: the system's clock.
   public init(
     id: String, server: AuthorizationServer, using client: Client, now: @escaping @Sendable () -> Date = { Date() }
   ) {
@@ -70,7 +70,7 @@ public struct OAuthClient: Sendable, SelfRedacting {
     shared = Shared(clock: client.runtime.clock)
   }
 
-  /// The id and the issuer.
+  /// The ID and the issuer.
   public var description: String { "\(id) at \(server.issuer)" }
 }
 
@@ -79,17 +79,18 @@ extension OAuthClient {
 
   var runtime: Runtime { calls.client.runtime }
 
-  /// Posts a form with the client's identity, and a proof of possession of a key.
+  /// Posts a form with the client's identity, and with a proof of possession of a key.
   ///
-  /// A server that asks for a nonce in the proof gets it once; it has not acted on the first request (RFC 9449 §8).
+  /// If the server requires a nonce in the proof, the request is sent once more with the nonce; the server has not
+  /// processed the first request (RFC 9449 §8).
   func post(
     _ url: ServerURL, _ form: Form, for step: OAuthError.Step, proving key: ProofKey? = nil
   ) async throws(OAuthError) -> JSONValue {
     var isRepeated = false
     while true {
-      let answer = try await calls.post(try submission(of: form, to: url, step, key), for: step)
-      let hasNonce = shared.nonces.note(answer.fields, from: url.origin)
-      switch answer.json {
+      let response = try await calls.post(try submission(of: form, to: url, step, key), for: step)
+      let hasNonce = shared.nonces.store(response.fields, from: url.origin)
+      switch response.json {
       case .success(let json): return json
       case .failure(let error):
         guard key != nil, error.problem == .useDPoPNonce, hasNonce, !isRepeated else { throw error }
@@ -118,15 +119,15 @@ extension OAuthClient {
     }
   }
 
-  /// Asks the token endpoint for tokens.
+  /// Requests tokens from the token endpoint.
   func tokens(_ form: Form, for step: OAuthError.Step, boundTo key: ProofKey?) async throws(OAuthError) -> Tokens {
     let url = try ServerURL(server.tokenEndpoint, for: step, "token endpoint")
-    let asked = runtime.clock.now
+    let start = runtime.clock.now
     let json = try await post(url, form, for: step, proving: key)
     var tokens = try TokenResponse(step: step, key: key, acceptsBearer: acceptsBearer).tokens(json)
-    // The lifetime counts from when the server issued the tokens. A refresh counts it itself.
+    // The lifetime starts when the server issues the tokens. A refresh subtracts the elapsed time itself.
     if step != .refresh {
-      tokens.lifetime = tokens.lifetime.map { max(.zero, $0 - asked.duration(to: runtime.clock.now)) }
+      tokens.lifetime = tokens.lifetime.map { max(.zero, $0 - start.duration(to: runtime.clock.now)) }
     }
     return tokens
   }
@@ -134,11 +135,11 @@ extension OAuthClient {
   /// Checks the ID token of a sign-in.
   ///
   /// - Parameters:
-  ///   - nonce: the nonce of the sign-in; `nil`: it had none.
-  ///   - age: the age of the user's authentication that was asked for; `nil`: any.
-  /// - Returns: `nil` if the sign-in did not ask for one.
+  ///   - nonce: the nonce of the sign-in; `nil` if it had none.
+  ///   - age: the requested maximum age of the user's authentication; `nil`: any age.
+  /// - Returns: `nil` if the sign-in did not request an ID token.
   func identity(
-    of tokens: Tokens, asked scopes: [String], nonce: String?, age: AuthenticationAge? = nil
+    of tokens: Tokens, requested scopes: [String], nonce: String?, age: AuthenticationAge? = nil
   ) async throws(OAuthError) -> IDToken? {
     guard scopes.contains("openid") else { return nil }
     guard let token = tokens.idToken else {

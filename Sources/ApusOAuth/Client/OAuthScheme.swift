@@ -2,7 +2,7 @@ import ApusCore
 import ApusMiddleware
 import HTTPTypes
 
-/// The schemes of OAuth's tokens: `Bearer` (RFC 6750), or `DPoP` with a proof for each message if the tokens are bound to
+/// The schemes of OAuth tokens: `Bearer` (RFC 6750), or `DPoP` with a proof for each message if the tokens are bound to
 /// a key (RFC 9449 §7).
 struct OAuthScheme: AuthenticationScheme {
   let client: OAuthClient
@@ -10,7 +10,7 @@ struct OAuthScheme: AuthenticationScheme {
   var name: String? { client.bindsTokens ? "DPoP" : "Bearer" }
   var locations: [CredentialLocation] { [.field("Authorization"), .field("DPoP")] }
 
-  /// A server that accepts both may name one only.
+  /// A server that accepts both schemes may state only one of them.
   func choose(among challenges: [Challenge]) -> Challenge? {
     challenges.first { $0.matches(scheme: "DPoP") } ?? challenges.first { $0.matches(scheme: "Bearer") }
   }
@@ -40,7 +40,7 @@ struct OAuthScheme: AuthenticationScheme {
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
   ) throws -> Bool {
     guard case .tokens(let tokens) = credential, let stored = tokens.proofKey, ProofKey.bindsAccess(stored),
-      let origin = request.origin, client.shared.nonces.note(response.head.headerFields, from: origin),
+      let origin = request.origin, client.shared.nonces.store(response.head.headerFields, from: origin),
       response.statusCode == 401
     else { return false }
     return Challenge.all(in: response.head.headerFields).contains {

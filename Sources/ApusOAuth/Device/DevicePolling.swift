@@ -1,16 +1,16 @@
 import ApusCore
 
-/// When to ask for the tokens of a device authorization (RFC 8628 §3.5). A pure state machine.
+/// The polling schedule of a device authorization (RFC 8628 §3.5). A pure state machine.
 struct DevicePolling: Hashable {
-  /// The interval if the server names none.
+  /// The interval if the server states none.
   static let defaultInterval = Duration.seconds(5)
-  /// The interval grows by this when the server asks for it.
+  /// The increase of the interval when the server requests slower polling.
   static let step = Duration.seconds(5)
-  /// Failed connections double the interval up to this.
-  static let longest = Duration.seconds(60)
+  /// The maximum interval after failed connections, which double it.
+  static let maximumInterval = Duration.seconds(60)
 
-  /// The end of a request that brought no tokens.
-  enum Answer: Hashable {
+  /// The outcome of a request that returned no tokens.
+  enum Outcome: Hashable {
     case pending
     case slowDown
     /// No response, or a response of an overloaded server.
@@ -23,7 +23,7 @@ struct DevicePolling: Hashable {
   private(set) var next: MonotonicInstant
 
   /// - Parameters:
-  ///   - interval: the server's interval; `nil`: none.
+  ///   - interval: the server's interval; `nil` if it states none.
   ///   - lifetime: the time for which the device code is valid.
   ///   - now: the current instant.
   init(interval: Duration?, lifetime: Duration, now: MonotonicInstant) {
@@ -33,17 +33,17 @@ struct DevicePolling: Hashable {
   }
 
   /// Whether the device code is still valid at the next request.
-  var mayAsk: Bool { next < deadline }
+  var canPoll: Bool { next < deadline }
 
-  /// The time until which waiting makes sense.
+  /// The instant of the next request, or the end of the device code's lifetime if that is earlier.
   var wake: MonotonicInstant { min(next, deadline) }
 
-  /// Notes an answer.
-  mutating func note(_ answer: Answer, now: MonotonicInstant) {
-    switch answer {
+  /// Records the outcome of a request.
+  mutating func record(_ outcome: Outcome, now: MonotonicInstant) {
+    switch outcome {
     case .pending: break
     case .slowDown: interval += Self.step
-    case .unreachable: interval = max(interval, min(interval * 2, Self.longest))
+    case .unreachable: interval = max(interval, min(interval * 2, Self.maximumInterval))
     }
     next = now.advanced(by: interval)
   }

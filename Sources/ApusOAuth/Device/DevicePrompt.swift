@@ -1,17 +1,17 @@
 public import ApusCore
 
-/// What a user needs in order to sign in on another device (RFC 8628 §3.3). Show it: its texts have no control or
-/// direction characters, and its URLs have ASCII characters only.
+/// The code and the pages that a user needs in order to sign in on another device (RFC 8628 §3.3). Display them: the
+/// texts have no control or direction characters, and the URLs have ASCII characters only.
 public struct DevicePrompt: Sendable, SelfRedacting {
   /// The page to open on the other device.
   public let page: String
-  /// The code to enter there.
+  /// The code to enter on that page.
   public let userCode: String
-  /// The page with the code in it, for a QR code; `nil`: the server has none.
+  /// The page with the code already entered, for a QR code; `nil` if the server provides none.
   public let completePage: String?
   /// The time for which the code is valid.
   public let lifetime: Duration
 
-  /// The lifetime only: a reader of the code could use it.
+  /// Only the lifetime, because anyone who reads the code could use it.
   public var description: String { "device prompt, valid for \(lifetime.components.seconds) s" }
 }

@@ -11,12 +11,12 @@ extension OAuthClient {
   /// }
   /// ```
   ///
-  /// The server is asked in its own interval until the user has finished; less often when it asks for that, and when it
-  /// cannot be reached.
+  /// The client polls the server at the server's interval until the user has finished. It polls less often when the
+  /// server requests that, and when the server cannot be reached.
   ///
   /// - Parameters:
-  ///   - scopes: the scopes to ask for.
-  ///   - show: shows the code to the user. Called once.
+  ///   - scopes: the scopes to request.
+  ///   - show: displays the code to the user. Called once.
   /// - Throws: ``OAuthError``:
   ///   ``OAuthError/Code/accessDenied`` if the user declined, ``OAuthError/Code/timedOut`` if the code has expired,
   ///   ``OAuthError/Code/cancelled`` when the task is cancelled.
@@ -26,17 +26,18 @@ extension OAuthClient {
     let url = try server.url(\.deviceAuthorizationEndpoint, for: .deviceAuthorization)
     let key = try newProofKey(for: .deviceAuthorization)
     let form: Form = scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]
-    let asked = runtime.clock.now
+    let requested = runtime.clock.now
     let json = try await post(url, form, for: .deviceAuthorization)
     guard let code = json.text("device_code") else {
       throw OAuthError(.deviceAuthorization, .malformedResponse, "the response has no device code")
     }
     let prompt = try DevicePrompt(json)
     let interval = json.seconds("interval").map { Duration(clampingSeconds: $0) }
-    let polling = DevicePolling(interval: interval, lifetime: prompt.lifetime, now: asked)
+    let polling = DevicePolling(interval: interval, lifetime: prompt.lifetime, now: requested)
     await show(prompt)
     let tokens = try await tokens(for: code, polling, boundTo: key)
-    return OAuthGrant(tokens, asked: scopes, identity: try await identity(of: tokens, asked: scopes, nonce: nil))
+    return OAuthGrant(
+      tokens, requested: scopes, identity: try await identity(of: tokens, requested: scopes, nonce: nil))
   }
 
   private func tokens(
@@ -50,20 +51,20 @@ extension OAuthClient {
       } catch {
         throw OAuthError(.deviceToken, .cancelled)
       }
-      guard polling.mayAsk else {
+      guard polling.canPoll else {
         throw OAuthError(.deviceToken, .expiredToken, "the user did not finish in time")
       }
       do throws(OAuthError) {
         return try await tokens(form, for: .deviceToken, boundTo: key)
       } catch {
-        guard let answer = DevicePolling.Answer(error) else { throw error }
-        polling.note(answer, now: runtime.clock.now)
+        guard let outcome = DevicePolling.Outcome(error) else { throw error }
+        polling.record(outcome, now: runtime.clock.now)
       }
     }
   }
 }
 
-extension DevicePolling.Answer {
+extension DevicePolling.Outcome {
   /// - Returns: `nil` if the error ends the sign-in.
   init?(_ error: OAuthError) {
     switch error.problem {
@@ -77,17 +78,17 @@ extension DevicePolling.Answer {
 }
 
 extension DevicePrompt {
-  /// The code's lifetime if the server names none, which it must (RFC 8628 §3.2).
+  /// The code's lifetime if the server states none, although it must (RFC 8628 §3.2).
   private static let defaultLifetime = Duration.seconds(600)
 
   fileprivate init(_ json: JSONValue) throws(OAuthError) {
-    // The second name of the member is that of an early draft, which some servers still send.
+    // The second name of the member comes from an early draft, which some servers still implement.
     guard let written = json.text("user_code"),
       let page = json.text("verification_uri") ?? json.text("verification_url")
     else {
       throw OAuthError(.deviceAuthorization, .malformedResponse, "the response has no page and code for the user")
     }
-    // A longer code would be cut.
+    // A longer code would be truncated.
     guard written.utf8.count <= 100, let userCode = ServerText.code(written) else {
       throw OAuthError(.deviceAuthorization, .malformedResponse, "the code for the user cannot be shown")
     }

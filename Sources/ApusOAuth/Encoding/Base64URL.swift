@@ -18,14 +18,14 @@ enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Decodes a text; `nil`: it has other characters, padding, or bits that no byte needs, so that two texts could have
-  /// the same bytes.
+  /// Decodes a text. Returns `nil` if it has other characters, padding, or unused bits that are not zero, so that no
+  /// two texts decode to the same bytes.
   static func decode(_ text: some StringProtocol) -> Data? {
     var base64 = text.utf8.map { byte -> UInt8 in
       switch byte {
       case UInt8(ascii: "-"): UInt8(ascii: "+")
       case UInt8(ascii: "_"): UInt8(ascii: "/")
-      // No decoder accepts it.
+      // No decoder accepts the replacement character.
       case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): UInt8(ascii: "!")
       default: byte
       }

@@ -1,11 +1,11 @@
 import ApusCore
 
-/// The parameters of forms and of queries (WHATWG URL §5), as OAuth uses them.
+/// The encoding of form and query parameters (WHATWG URL §5) in OAuth.
 enum FormText {
-  /// The maximum number of parameters that are read.
+  /// The maximum number of decoded parameters.
   static let maximumCount = 100
 
-  /// Encodes a name or a value: all but unreserved characters as escapes, a space as `+`.
+  /// Encodes a name or a value: all characters except unreserved ones are escaped, and a space becomes `+`.
   static func encoded(_ text: String) -> String {
     var encoded = ""
     for (index, part) in text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).enumerated() {
@@ -26,8 +26,8 @@ enum FormText {
     return url + separator + encoded(parameters)
   }
 
-  /// Reads parameters; `nil`: there are more than `maximumCount`, or one of them stands twice, which RFC 6749 §3.1
-  /// forbids and different readers would read differently.
+  /// Decodes parameters. Returns `nil` if there are more than `maximumCount`, or if a name occurs twice, which RFC 6749
+  /// §3.1 forbids and receivers interpret differently.
   static func decoded(_ text: some StringProtocol) -> [String: String]? {
     var values: [String: String] = [:]
     let items = text.utf8.split(separator: UInt8(ascii: "&"), maxSplits: maximumCount)

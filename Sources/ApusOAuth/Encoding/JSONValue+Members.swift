@@ -1,8 +1,9 @@
 import ApusJSON
 
-/// The members of a server's JSON, as servers write them.
+/// Access to the members of a server's JSON that tolerates the deviations of servers.
 extension JSONValue {
-  /// A member that is not null and not an empty string, which some servers write for a member that they do not have.
+  /// Returns a member that is neither null nor an empty string, which some servers write instead of omitting the
+  /// member.
   func member(_ name: String) -> JSONValue? {
     switch self[name] {
     case nil, .null?: nil
@@ -11,19 +12,19 @@ extension JSONValue {
     }
   }
 
-  /// A member that is a string; `nil`: there is none, or it is empty.
+  /// Returns a member that is a string; `nil` if it is missing or empty.
   func text(_ name: String) -> String? { member(name)?.string }
 
-  /// A member that is a number, which some servers write as a string; `nil`: there is none.
+  /// Returns a member that is a number, or a string with a number, as some servers write it; `nil` if it is missing.
   func seconds(_ name: String) -> Double? {
     let seconds = self[name].flatMap { $0.number?.double ?? $0.string.flatMap { Double($0) } }
     return seconds.flatMap { $0.isFinite ? $0 : nil }
   }
 
-  /// Whether a member is true, which some servers write as a string.
+  /// Whether a member is true, or the string "true", as some servers write it.
   func flag(_ name: String) -> Bool { self[name]?.bool ?? (self[name]?.string == "true") }
 
-  /// The strings of a list; `nil`: there is no such list.
+  /// Returns a member that is a list of strings; `nil` if no such list exists.
   func strings(_ name: String) -> [String]? {
     self[name]?.array.map { $0.prefix(1000).compactMap(\.string) }
   }

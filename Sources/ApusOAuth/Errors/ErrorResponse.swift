@@ -4,31 +4,31 @@ import ApusJSON
 /// A server's error: in a response (RFC 6749 §5.2) or in a redirect (RFC 6749 §4.1.2.1).
 struct ErrorResponse {
   let code: String
-  /// The explanation for developers; `nil`: none.
+  /// The explanation for developers; `nil` if the server gave none.
   var message: String?
-  /// `nil`: the error came with a redirect.
+  /// The status of the response; `nil` if the error came with a redirect.
   var status: Int?
   var cause: CallError?
-  /// The secrets that were sent and must not be in a text: a server may repeat one as its error code.
+  /// The sent secrets, which error texts must not contain: a server may repeat a secret as its error code.
   var secrets: [String] = []
 }
 
 extension ErrorResponse {
-  /// Reads a response; `nil`: it is no error.
+  /// Reads a response. Returns `nil` if it is not an error.
   init?(_ json: JSONValue, status: Int, cause: CallError? = nil, secrets: [String]) {
     guard let code = json.text("error") else { return nil }
     self.init(code: code, message: json.text("error_description"), status: status, cause: cause, secrets: secrets)
   }
 }
 
-/// Short names that a server gives, such as error codes and types of tokens, as errors show them.
+/// Short names from a server, such as error codes and token types, in the form in which errors contain them.
 enum ServerName {
   /// The maximum length in bytes.
   private static let limit = 64
-  /// Shorter secrets are in many names by chance.
-  private static let shortestPart = 8
+  /// The minimum length of secrets that are searched. Many names contain shorter texts by chance.
+  private static let minimumSecretLength = 8
 
-  /// Returns a name in quotation marks; `nil`: the text is no name, or it could be part of a secret.
+  /// Returns a name in quotation marks; `nil` if the text is not a name, or could be part of a secret.
   ///
   /// - Parameter secrets: the secrets that the server knows.
   static func quoted(_ text: String, besides secrets: [String]) -> String? {
@@ -41,7 +41,7 @@ enum ServerName {
 
   private static func areRelated(_ name: String, _ secret: String) -> Bool {
     name == secret
-      || min(name.utf8.count, secret.utf8.count) >= shortestPart
+      || min(name.utf8.count, secret.utf8.count) >= minimumSecretLength
         && (name.contains(secret) || secret.contains(name))
   }
 }

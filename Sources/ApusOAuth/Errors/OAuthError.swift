@@ -3,23 +3,24 @@ import ApusMiddleware
 
 /// The error of a sign-in, a refresh or a revocation.
 ///
-/// ``description`` is for logs: it names the step that failed and why, and contains no token, code or secret. Of
-/// a server's texts the description contains only short names that no registry has: an error code, or a type of tokens.
+/// ``description`` is for logs: it states the failed step and the reason, and contains no token, code or secret. Of a
+/// server's texts the description contains only short unregistered names: an error code, or a token type.
 public struct OAuthError: LoggableError, SelfRedacting {
   /// The kind of failure.
   public var code: Code { problem.code }
   package let step: Step
   package let problem: Problem
-  /// The details, as a clause without secrets. Empty if there are none.
+  /// The details, as a clause without secrets. Empty if no details are known.
   public let detail: String
-  /// The status of the server's response; `nil`: there was none.
+  /// The status of the server's response; `nil` if no response arrived.
   public let status: Int?
-  /// The server's own error code, at most 100 characters; `nil`: the failure was found on this side.
+  /// The server's own error code, at most 100 characters; `nil` if the client detected the failure.
   public let serverCode: String?
-  /// The server's explanation for developers, at most 300 characters on one line; `nil`: none. Do not log it: a server
-  /// may quote secrets.
+  /// The server's explanation for developers, at most 300 characters on one line; `nil` if the server gave none. Do not
+  /// log it: a server may quote secrets.
   public let serverMessage: String?
-  /// The error of the call that failed, or of the browser; `nil`: none. Do not log it: it may contain secrets.
+  /// The error of the failed call, or of the browser; `nil` if no error caused the failure. Do not log it: it may
+  /// contain secrets.
   public let underlying: (any Error)?
 
   init(_ step: Step, _ problem: Problem, _ detail: String = "", underlying: (any Error)? = nil) {
@@ -27,7 +28,7 @@ public struct OAuthError: LoggableError, SelfRedacting {
     (status, serverCode, serverMessage) = ((underlying as? CallError)?.status, nil, nil)
   }
 
-  /// The error that a server gave.
+  /// Creates the error from a server's response.
   init(_ step: Step, _ response: ErrorResponse) {
     self.step = step
     problem = Problem(registered: response.code)
@@ -43,7 +44,7 @@ public struct OAuthError: LoggableError, SelfRedacting {
     detail = "the server gave an error code\(name) that is not registered"
   }
 
-  /// The error of a call.
+  /// Creates the error from the error of a call.
   init(_ step: Step, _ error: any Error) {
     switch error {
     case let error as OAuthError: self = error
@@ -55,7 +56,7 @@ public struct OAuthError: LoggableError, SelfRedacting {
     }
   }
 
-  /// Whether the user declined, or the app cancelled the sign-in. Apps usually show no such error.
+  /// Whether the user declined, or the app cancelled the sign-in. Apps usually display no error in this case.
   public var isCancellation: Bool { problem == .cancelled || problem == .accessDenied }
 
   /// The step, the exact failure and the details.
@@ -66,7 +67,7 @@ public struct OAuthError: LoggableError, SelfRedacting {
 }
 
 extension OAuthError {
-  /// A step of a sign-in and of what follows it.
+  /// A step of a sign-in, or of an operation after a sign-in.
   package enum Step: String, Sendable, Hashable, CaseIterable {
     /// Reading the server's metadata.
     case discovery
@@ -82,11 +83,11 @@ extension OAuthError {
     case idToken = "ID token"
     /// Reading the server's keys.
     case keys
-    /// Asking for a device code (RFC 8628).
+    /// Requesting a device code (RFC 8628).
     case deviceAuthorization = "device authorization"
     /// Waiting for the authorization on another device.
     case deviceToken = "device token"
-    /// Getting tokens for the client itself.
+    /// Requesting tokens for the client itself.
     case clientCredentials = "client credentials"
     /// Refreshing tokens.
     case refresh
@@ -96,6 +97,6 @@ extension OAuthError {
 }
 
 extension OAuthError: RefreshError {
-  /// Whether only a new sign-in helps.
+  /// Whether a new sign-in is required.
   package var isPermanent: Bool { problem == .invalidGrant || status == 401 || status == 403 }
 }

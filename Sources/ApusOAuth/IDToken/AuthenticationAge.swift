@@ -4,10 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The maximum age of the user's authentication that a sign-in asked for (`max_age`, OpenID Connect Core §3.1.2.1).
+/// The requested maximum age of the user's authentication (`max_age`, OpenID Connect Core §3.1.2.1).
 struct AuthenticationAge: Hashable {
   private let seconds: Int64
-  /// The time when the sign-in began: the user may take any time after that.
+  /// The start of the sign-in. The age is measured to this time, so that the user may take any time afterward.
   private let start: Date
 
   /// Reads the parameter of an authorization request.

@@ -6,29 +6,29 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The checks of an ID token (OpenID Connect Core §3.1.3.7). Pure: keys and time come in.
+/// The checks of an ID token (OpenID Connect Core §3.1.3.7). Pure: keys and time are parameters.
 struct IDTokenRules {
   /// The server.
   let issuer: String
   /// The client's id.
   let client: String
-  /// The algorithms that the server announces; `nil`: unknown.
+  /// The algorithms that the server announces; `nil` if unknown.
   let algorithms: [String]?
-  /// The nonce of the sign-in; `nil`: it had none.
+  /// The nonce of the sign-in; `nil` if it had none.
   let nonce: String?
   /// The access token that came with the ID token.
   let accessToken: String
   /// The maximum difference of the clocks.
   let leeway: Duration
-  /// The issuers of a server with several tenants; `nil`: it has one.
+  /// The issuers of a server with several tenants; `nil` for a server with one tenant.
   var tenants: IssuerPattern?
-  /// The age of the user's authentication that was asked for; `nil`: any.
+  /// The requested maximum age of the user's authentication; `nil`: any age.
   var age: AuthenticationAge?
 
-  /// The result of a look at the keys.
+  /// The result of a check with the known keys.
   enum Outcome {
     case verified(IDToken)
-    /// No key has the token's name.
+    /// No key has the token's key ID.
     case unknownKey
   }
 
@@ -39,7 +39,7 @@ struct IDTokenRules {
       throw invalid("its algorithm is not allowed")
     }
     let suited = keys.filter { $0.fits(algorithm) && (token.keyID == nil || $0.id == token.keyID) }
-    // Without a name the key must be the only one.
+    // A token without a key ID is accepted only if a single key fits.
     guard !suited.isEmpty, token.keyID != nil || suited.count == 1 else { return .unknownKey }
     guard suited.contains(where: { $0.verifies(token.signature, of: token.message, algorithm) }) else {
       throw invalid("its signature is wrong")
@@ -77,7 +77,7 @@ struct IDTokenRules {
       claims: claims.object ?? [:])
   }
 
-  /// Whether the issuer is the server, or the server's tenant that the token names.
+  /// Whether the issuer is the server, or the server's tenant that the token states.
   private func isAccepted(_ issuer: String, _ claims: JSONValue) -> Bool {
     guard let tenants else { return issuer == self.issuer }
     guard let tenant = tenants.tenant(in: issuer) else { return false }
@@ -108,12 +108,12 @@ struct IDTokenRules {
     return (expires, issued)
   }
 
-  /// A time in seconds since 1970; `nil`: there is none.
+  /// Returns a time in seconds since 1970; `nil` if the claim is missing.
   static func date(_ claims: JSONValue, _ name: String) -> Date? {
     claims.seconds(name).flatMap { abs($0) < 1e12 ? Date(timeIntervalSince1970: $0) : nil }
   }
 
-  /// The hash of an access token: the left half of the hash with the algorithm's function (OpenID Connect Core
+  /// Returns the hash of an access token: the left half of the hash that belongs to the algorithm (OpenID Connect Core
   /// §3.1.3.6).
   static func hash(of token: String, _ algorithm: SignatureAlgorithm) -> String {
     let hash = Array(algorithm.hash(of: Data(token.utf8)))

@@ -7,12 +7,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The server's keys, fetched when they are needed and kept.
+/// A cache of the server's keys, which are fetched when they are needed.
 final class KeySets: Sendable {
-  /// A token with an unknown key asks for the keys again, but no more often than this.
-  static let shortestInterval = Duration.seconds(60)
-  /// Keys that are older are asked for again, so that removed keys end.
-  static let longestAge = Duration.seconds(24 * 60 * 60)
+  /// The minimum interval between fetches that tokens with unknown keys cause.
+  static let minimumInterval = Duration.seconds(60)
+  /// The maximum age of cached keys, so that keys that the server has removed become invalid.
+  static let maximumAge = Duration.seconds(24 * 60 * 60)
 
   private struct Fetched {
     let keys: [JSONWebKey]
@@ -35,9 +35,9 @@ final class KeySets: Sendable {
   ) async throws(OAuthError) -> IDToken {
     let known = fetched.withLock { $0 }
     let age = known.map { $0.instant.duration(to: clock.now) }
-    if let known, let age, age < Self.longestAge {
+    if let known, let age, age < Self.maximumAge {
       if case .verified(let token) = try rules.check(text, with: known.keys, at: now) { return token }
-      guard age >= Self.shortestInterval else { throw Self.unknownKey }
+      guard age >= Self.minimumInterval else { throw Self.unknownKey }
     }
     let keys = try await fetch()
     let instant = clock.now

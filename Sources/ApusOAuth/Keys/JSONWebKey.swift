@@ -8,18 +8,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A public key of a server that verifies signatures (RFC 7517).
+/// A public key of a server, which verifies signatures (RFC 7517).
 struct JSONWebKey: Sendable {
-  /// The maximum length of an RSA modulus in bytes: longer ones cost seconds.
-  private static let longestModulus = 1024
+  /// The maximum length of an RSA modulus in bytes, because longer ones would take seconds of processor time.
+  private static let maximumModulusLength = 1024
 
   private let key: any VerifyingKey
-  /// The name of the key; `nil`: it has none.
+  /// The key ID; `nil` if the key has none.
   let id: String?
-  /// The only algorithm for which the key may be used; `nil`: any that fits.
+  /// The only algorithm for which the key may be used; `nil`: any matching algorithm.
   private let algorithm: String?
 
-  /// Reads a key; `nil`: it is for something else, of another type, or malformed.
+  /// Reads a key. Returns `nil` if it has another purpose, an unsupported type, or is malformed.
   init?(_ json: JSONValue) {
     if let use = json.text("use"), use != "sig" { return nil }
     if let uses = json["key_ops"]?.array, !uses.contains("verify") { return nil }
@@ -38,7 +38,8 @@ struct JSONWebKey: Sendable {
     }
     switch (json["kty"]?.string, json["crv"]?.string) {
     case ("RSA", _):
-      guard let modulus = bytes("n"), let exponent = bytes("e"), modulus.count <= longestModulus, exponent.count <= 8,
+      guard let modulus = bytes("n"), let exponent = bytes("e"), modulus.count <= maximumModulusLength,
+        exponent.count <= 8,
         let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent), key.keySizeInBits >= 2048
       else { return nil }
       return key
@@ -56,17 +57,17 @@ struct JSONWebKey: Sendable {
     return key.type == algorithm.keyType
   }
 
-  /// Whether a signature of an algorithm that fits is valid.
+  /// Whether a signature with a matching algorithm is valid.
   func verifies(_ signature: Data, of message: Data, _ algorithm: SignatureAlgorithm) -> Bool {
     fits(algorithm) && key.verifies(signature, of: message, algorithm)
   }
 }
 
 extension JSONWebKey {
-  /// The maximum number of keys of a set that are read.
+  /// The maximum number of keys that are read from a set.
   private static let maximumCount = 100
 
-  /// Reads the keys of a set (RFC 7517 §5). Those that cannot be used are left out; `nil`: it is no set.
+  /// Reads the keys of a set (RFC 7517 §5). Skips unusable keys. Returns `nil` if the JSON is not a set.
   static func all(in json: JSONValue) -> [JSONWebKey]? {
     json["keys"]?.array.map { $0.prefix(maximumCount).compactMap { JSONWebKey($0) } }
   }

@@ -6,10 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The algorithms of signatures that are verified (RFC 7518 §3.1, RFC 8037 §3.1).
+/// The supported signature algorithms (RFC 7518 §3.1, RFC 8037 §3.1).
 ///
-/// Neither `none` nor any algorithm with a shared secret is among them, and each belongs to one type of key: a server's
-/// public key can never be taken for a shared secret.
+/// `none` and algorithms with a shared secret are not supported, and each algorithm belongs to one type of key: a
+/// server's public key can never be used as a shared secret.
 enum SignatureAlgorithm: String, Hashable, Sendable, CaseIterable {
   case rs256 = "RS256"
   case rs384 = "RS384"
@@ -40,7 +40,7 @@ enum SignatureAlgorithm: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The type of the keys whose signatures these are.
+  /// The type of the keys that verify signatures of this algorithm.
   var keyType: KeyType { parts.key }
 
   /// Whether an RSA signature is padded with PSS, not with PKCS #1 version 1.5.

@@ -7,19 +7,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A signed token in the compact form (RFC 7515 §3.1), read and not verified.
+/// A signed token in the compact form (RFC 7515 §3.1), parsed but not verified.
 struct SignedToken {
   /// The maximum length in bytes.
   static let limit = 64 << 10
 
-  /// `nil`: none that is verified.
+  /// The algorithm; `nil` if it is not supported.
   let algorithm: SignatureAlgorithm?
   let keyID: String?
   let claims: JSONValue
   let message: Data
   let signature: Data
 
-  /// `nil`: the text is no such token, or it needs an extension (`crit`, RFC 7515 §4.1.11).
+  /// Parses a token. Returns `nil` if the text has another form, or requires an extension (`crit`, RFC 7515 §4.1.11).
   init?(_ text: String) {
     guard text.utf8.count <= Self.limit else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)

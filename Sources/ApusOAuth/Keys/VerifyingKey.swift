@@ -10,12 +10,12 @@ import Foundation
 /// A public key of one type.
 protocol VerifyingKey: Sendable {
   var type: SignatureAlgorithm.KeyType { get }
-  /// Whether a signature of an algorithm with keys of this type is valid.
+  /// Whether a signature is valid. The algorithm must belong to keys of this type.
   func verifies(_ signature: Data, of message: Data, _ algorithm: SignatureAlgorithm) -> Bool
 }
 
-/// A public key that is a point of a curve of NIST. Each curve has one algorithm (RFC 7518 §3.4), whose hash function its
-/// keys use by themselves.
+/// A public key on a NIST curve. Each curve belongs to one algorithm (RFC 7518 §3.4), whose hash function the key type
+/// applies itself.
 protocol CurveKey: VerifyingKey {
   /// The length of a coordinate in bytes.
   static var coordinateLength: Int { get }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// A listener on 127.0.0.1 that waits for one redirect (RFC 8252 §7.3), on a queue of its own.
+/// A listener on 127.0.0.1 that waits for one redirect (RFC 8252 §7.3), on a separate queue.
 ///
-/// It answers every request, and goes on waiting after those that are not the redirect of this sign-in. Connections are few and requests
-/// short, whatever is sent.
+/// It responds to every request, and continues to wait after requests that are not the redirect of this sign-in. The
+/// number of connections and the length of requests are limited.
 final class LoopbackListener: Sendable {
   private typealias Waiter = CheckedContinuation<String, any Error>
 
   private enum State {
-    /// The sign-in does not wait yet. The redirect may have arrived.
+    /// The sign-in is not waiting yet. The redirect may have arrived.
     case idle(Result<String, OAuthError>?)
     case waiting(Waiter)
     case over
@@ -22,7 +22,7 @@ final class LoopbackListener: Sendable {
   /// Starts listening.
   ///
   /// - Parameters:
-  ///   - port: the port; 0: any free one.
+  ///   - port: the port; 0 for any free port.
   ///   - path: the path of the redirect.
   ///   - state: the state of the redirect.
   init(port: UInt16, path: String, state: String) throws(OAuthError) {
@@ -47,7 +47,7 @@ final class LoopbackListener: Sendable {
     loop.stop()
   }
 
-  /// Waits for the redirect. May be called once.
+  /// Waits for the redirect. Must be called at most once.
   ///
   /// - Returns: the complete URL.
   /// - Throws: ``OAuthError``; `CancellationError` when the task is cancelled.

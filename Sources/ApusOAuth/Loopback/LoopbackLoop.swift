@@ -9,11 +9,12 @@ import Glibc
 import Musl
 #endif
 
-/// The sockets of a listener, and the loop that serves them on a queue of its own until it is stopped.
+/// The sockets of a listener, and the loop that serves them on a separate queue until it is stopped.
 final class LoopbackLoop: Sendable {
   typealias Handler = @Sendable (Result<String, OAuthError>) -> Void
 
-  /// The maximum number of connections. A new one ends the oldest, so that idle ones keep no browser out.
+  /// The maximum number of connections. A further connection ends the oldest one, so that idle connections do not block
+  /// the browser.
   static let maximumConnections = 16
 
   private struct Connection {
@@ -21,10 +22,10 @@ final class LoopbackLoop: Sendable {
     var request: RedirectRequest
   }
 
-  /// The socket that listens, until the loop has it: it is closed when the loop ends, even while a sign-in holds the
-  /// listener.
+  /// The listening socket until the loop starts. The loop then owns it, and closes it at its end, even while a sign-in
+  /// retains the listener.
   private let listener: Mutex<LoopbackSocket?>
-  /// A pair of sockets: a byte in the second wakes the loop.
+  /// A pair of sockets: a byte that is sent to the second one wakes the loop.
   private let wake: (LoopbackSocket, LoopbackSocket)
   private let path: String
   private let state: String
@@ -39,9 +40,9 @@ final class LoopbackLoop: Sendable {
     (self.path, self.state) = (path, state)
   }
 
-  /// Starts the loop. Does nothing if it has started before.
+  /// Starts the loop. Has no effect if the loop was started before.
   ///
-  /// - Parameter handler: called once, with the target of the redirect, unless the loop is stopped before.
+  /// - Parameter handler: called once, with the target of the redirect, unless the loop is stopped first.
   func start(_ handler: @escaping Handler) {
     let taken = listener.withLock { listener in
       defer { listener = nil }
@@ -63,13 +64,13 @@ final class LoopbackLoop: Sendable {
     wake.1.send([0])
   }
 
-  /// Serves connections. Returns the target of the redirect; `nil`: the loop was stopped.
+  /// Serves connections. Returns the target of the redirect; `nil` if the loop was stopped.
   private func run(_ listener: LoopbackSocket) throws(OAuthError) -> String? {
     var connections: [Connection] = []
     while !isStopped.load(ordering: .relaxed) {
       let ready = try LoopbackSocket.poll([wake.0, listener] + connections.map(\.socket))
       if ready.first == true { return nil }
-      // From the last to the first, because connections are removed.
+      // In reverse order, because connections are removed.
       for index in connections.indices.reversed() where ready[index + 2] {
         switch serve(&connections[index]) {
         case .wait: break
@@ -82,7 +83,7 @@ final class LoopbackLoop: Sendable {
         if connections.count == Self.maximumConnections { connections.removeFirst() }
         connections.append(Connection(socket: socket, request: RedirectRequest(path: path, port: port, state: state)))
       } else {
-        // Where the limit of open files is reached, the listener stays ready, and this loop would never rest.
+        // At the limit of open files the listener stays readable, and the loop would run without pause.
         _ = try LoopbackSocket.poll([wake.0], milliseconds: 100)
       }
     }

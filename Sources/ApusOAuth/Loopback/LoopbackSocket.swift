@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// A socket that does not block. It is closed when the last reference is released.
+/// A non-blocking socket. It is closed when the last reference is released.
 final class LoopbackSocket: Sendable {
   enum Reading {
     case bytes([UInt8])
@@ -41,18 +41,19 @@ final class LoopbackSocket: Sendable {
   private static let stream = SOCK_STREAM
   #endif
 
-  /// The number of connections that may wait to be accepted: many more than are served at once, so that idle ones keep no
-  /// browser out.
+  /// The number of connections that may wait to be accepted: many more than are served at once, so that idle
+  /// connections do not block the browser.
   private static let backlog: Int32 = 128
 
   /// Listens on 127.0.0.1, which other machines cannot reach.
   ///
-  /// - Parameter port: the port; 0: any free one.
+  /// - Parameter port: the port; 0 for any free port.
   convenience init(listeningOn port: UInt16) throws(OAuthError) {
     try self.init(socket(AF_INET, Self.stream, 0))
     #if !canImport(Darwin)
-    // Without it the port of a sign-in could not be used for a minute, because its connections were closed here first.
-    // On Darwin it would also allow the port of a program that listens at all addresses.
+    // Without this option the port could not be reused for a minute after a sign-in, because its connections were
+    // closed on this side. On Darwin the option would also permit using the port of a program that listens on all
+    // addresses.
     var on: Int32 = 1
     setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
     #endif
@@ -68,7 +69,7 @@ final class LoopbackSocket: Sendable {
     guard bound == 0, listen(number, Self.backlog) == 0 else { throw Self.failure }
   }
 
-  /// The port of this end.
+  /// Returns the local port.
   func localPort() throws(OAuthError) -> UInt16 {
     var address = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -79,22 +80,22 @@ final class LoopbackSocket: Sendable {
     return UInt16(bigEndian: address.sin_port)
   }
 
-  /// Two connected sockets.
+  /// Returns two connected sockets.
   static func pair() throws(OAuthError) -> (LoopbackSocket, LoopbackSocket) {
     var numbers: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, stream, 0, &numbers) == 0 else { throw failure }
     return (try LoopbackSocket(numbers[0]), try LoopbackSocket(numbers[1]))
   }
 
-  /// The next connection; `nil`: there is none, or it failed.
+  /// Returns the next connection; `nil` if no connection is waiting, or if it failed.
   func accepted() -> LoopbackSocket? {
     try? LoopbackSocket(accept(number, nil, nil))
   }
 
-  /// Waits until one of several sockets can be read, or has failed.
+  /// Waits until one of several sockets is readable, or has failed.
   ///
-  /// - Parameter milliseconds: the longest time to wait. Default: -1, any time.
-  /// - Returns: for each socket, whether it can.
+  /// - Parameter milliseconds: the maximum time to wait. Default: -1, without limit.
+  /// - Returns: for each socket, whether it is readable or has failed.
   static func poll(_ sockets: [LoopbackSocket], milliseconds: Int32 = -1) throws(OAuthError) -> [Bool] {
     var entries = sockets.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
     #if canImport(Darwin)
@@ -108,7 +109,7 @@ final class LoopbackSocket: Sendable {
     return entries.map { count > 0 && $0.revents != 0 }
   }
 
-  /// Reads what has arrived.
+  /// Reads the available bytes.
   func read() -> Reading {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = recv(number, &buffer, buffer.count, 0)
@@ -116,7 +117,7 @@ final class LoopbackSocket: Sendable {
     return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .end
   }
 
-  /// Sends bytes, as far as the system takes them at once: a page is far shorter than its buffer.
+  /// Sends as many bytes as the system accepts immediately. A page is much shorter than the socket's buffer.
   func send(_ bytes: [UInt8]) {
     #if canImport(Darwin)
     _ = Darwin.send(number, bytes, bytes.count, 0)

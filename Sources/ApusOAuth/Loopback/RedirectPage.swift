@@ -33,7 +33,7 @@ enum RedirectPage {
       </html>
 
       """
-    // The URL of the page contains the code: no other server may learn it, and no script runs.
+    // The URL of the page contains the code, so the page must not reveal it to other servers, and no script may run.
     let fields = [
       "Content-Type: text/html; charset=utf-8", "Content-Length: \(page.utf8.count)", "Connection: close",
       "Cache-Control: no-store", "Referrer-Policy: no-referrer", "X-Content-Type-Options: nosniff",

@@ -1,24 +1,24 @@
-/// A request to the listener: the head of an HTTP/1.1 message, read byte by byte. Pure, total and bounded.
+/// A request to the listener: the head of an HTTP/1.1 message, parsed byte by byte. Pure and bounded.
 struct RedirectRequest {
   /// The maximum length of a head in bytes.
   static let limit = 32 << 10
 
-  /// What the listener does with a connection.
+  /// The listener's next step for a connection.
   enum Step: Hashable {
-    /// Waits for more bytes.
+    /// Wait for more bytes.
     case wait
-    /// The redirect: a page, and the end of the wait.
+    /// Send a page, and end the wait: the request is the redirect.
     case arrive(target: String)
-    /// Not the redirect: a response with this status, and the wait goes on.
+    /// Respond with this status, and continue to wait: the request is not the redirect.
     case refuse(status: Int)
   }
 
   /// The path of the redirect.
   let path: String
-  /// The port of the listener, which a request must name, so that no page with a name of its own can send requests here
-  /// and read the answers.
+  /// The port of the listener, which a request must state. Otherwise a web page with a domain of its own could send
+  /// requests to the listener and read the responses.
   let port: UInt16
-  /// The state of the sign-in, which only its redirect has.
+  /// The state of the sign-in, which only its redirect contains.
   let state: String
   private var bytes: [UInt8] = []
 
@@ -26,19 +26,19 @@ struct RedirectRequest {
     (self.path, self.port, self.state) = (path, port, state)
   }
 
-  /// Reads bytes.
+  /// Adds bytes. Returns the next step.
   mutating func read(_ new: some Sequence<UInt8>) -> Step {
-    // The last bytes may have begun the end of the head.
+    // The head's end may begin in the bytes that were added last.
     let start = max(0, bytes.count - 3)
     bytes += new
     guard let end = Self.end(of: bytes[start...]) else {
       return bytes.count > Self.limit ? .refuse(status: 431) : .wait
     }
     guard end <= Self.limit else { return .refuse(status: 431) }
-    return judge(String(decoding: bytes[..<end], as: UTF8.self))
+    return step(for: String(decoding: bytes[..<end], as: UTF8.self))
   }
 
-  /// The index of the empty line.
+  /// Returns the index of the empty line.
   private static func end(of bytes: ArraySlice<UInt8>) -> Int? {
     let mark = Array("\r\n\r\n".utf8)
     guard bytes.count >= mark.count else { return nil }
@@ -47,7 +47,7 @@ struct RedirectRequest {
     }
   }
 
-  private func judge(_ head: String) -> Step {
+  private func step(for head: String) -> Step {
     let lines = head.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
       Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
     }
@@ -64,8 +64,8 @@ struct RedirectRequest {
     let target = String(words[1])
     guard target.prefix(while: { $0 != "?" }) == path else { return .refuse(status: 404) }
     guard words[0] == "GET" else { return .refuse(status: 405) }
-    // A request without the state comes from something else: a browser that looks ahead, an old window, or a page that
-    // wants to end the sign-in.
+    // A request without the state has another origin: a browser's prefetch, an old window, or a page that tries to end
+    // the sign-in.
     let states = FormText.values(of: "state", in: target.drop { $0 != "?" }.dropFirst())
     guard !states.isEmpty, states.allSatisfy({ SecretText.areEqual($0, state) }) else { return .refuse(status: 404) }
     return .arrive(target: target)

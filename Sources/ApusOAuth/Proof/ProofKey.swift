@@ -10,29 +10,29 @@ import Foundation
 
 /// The private key to which tokens are bound, and its proofs of possession (RFC 9449).
 struct ProofKey: Sendable {
-  /// What a proof is for.
+  /// The message for which a proof is made.
   struct Use {
     let method: String
     /// The URL without query and fragment.
     let url: String
     /// The time of the proof.
     let date: Date
-    /// A text that no other proof has.
+    /// A unique text.
     let id: String
-    /// The server's latest nonce; `nil`: none.
+    /// The server's latest nonce; `nil` if the server has sent none.
     let nonce: String?
-    /// The access token that the message carries; `nil`: none.
+    /// The access token in the message; `nil` if it carries none.
     var accessToken: String?
   }
 
   /// The algorithm of the proofs.
   static let algorithm = SignatureAlgorithm.es256
 
-  /// The start of the stored form of a key to which only the refresh token is bound.
+  /// The prefix of the stored form of a key to which only the refresh token is bound.
   private static let refreshOnly = "refresh:"
 
   private let key: P256.Signing.PrivateKey
-  /// Whether the access token is bound to the key; `false`: the refresh token only (RFC 9449 §5).
+  /// Whether the access token is bound to the key. `false`: only the refresh token is bound (RFC 9449 §5).
   var bindsAccess = true
 
   /// Creates a key.
@@ -40,7 +40,7 @@ struct ProofKey: Sendable {
     key = P256.Signing.PrivateKey()
   }
 
-  /// Reads a stored key; `nil`: the text is none.
+  /// Reads a stored key. Returns `nil` if the text is not a key.
   init?(_ stored: Secret) {
     bindsAccess = Self.bindsAccess(stored)
     guard let bytes = Base64URL.decode(stored.value.dropFirst(bindsAccess ? 0 : Self.refreshOnly.utf8.count)),
@@ -55,7 +55,7 @@ struct ProofKey: Sendable {
   /// Whether an access token is bound to a stored key.
   static func bindsAccess(_ stored: Secret) -> Bool { !stored.value.utf8.starts(with: refreshOnly.utf8) }
 
-  /// The thumbprint of the public key (RFC 7638), which `dpop_jkt` announces.
+  /// The thumbprint of the public key (RFC 7638), sent as `dpop_jkt`.
   var thumbprint: String {
     let (x, y) = coordinates
     return Base64URL.encode(SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)))

@@ -7,19 +7,19 @@ final class ProofNonces: Sendable {
   /// The maximum number of servers.
   private static let maximumCount = 64
   /// The maximum length of a nonce in bytes.
-  private static let longest = 1024
+  private static let maximumLength = 1024
   private static let field = HTTPField.Name("DPoP-Nonce")
 
   private let nonces = Mutex<[Origin: String]>([:])
 
   subscript(origin: Origin) -> String? { nonces.withLock { $0[origin] } }
 
-  /// Keeps the nonce of a response.
+  /// Stores the nonce of a response.
   ///
   /// - Returns: whether the response had a nonce.
   @discardableResult
-  func note(_ fields: HTTPFields, from origin: Origin) -> Bool {
-    guard let field = Self.field, let nonce = fields[field], !nonce.isEmpty, nonce.utf8.count <= Self.longest,
+  func store(_ fields: HTTPFields, from origin: Origin) -> Bool {
+    guard let field = Self.field, let nonce = fields[field], !nonce.isEmpty, nonce.utf8.count <= Self.maximumLength,
       nonce.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
     else { return false }
     nonces.withLock { nonces in

@@ -4,7 +4,7 @@ import ApusJSON
 extension AuthorizationServer {
   /// Reads the metadata of a server (RFC 8414 §3, OpenID Connect Discovery §4).
   ///
-  /// The document of RFC 8414 is asked for first; if there is none, that of OpenID.
+  /// The document of RFC 8414 is requested first; if it does not exist, the document of OpenID is requested.
   ///
   /// ```swift
   /// let server = try await AuthorizationServer.discover("https://id.example.com", using: client)
@@ -13,7 +13,7 @@ extension AuthorizationServer {
   /// - Parameters:
   ///   - issuer: the identity of the server: an https URL without query, exactly as the server spells it.
   ///   - issuerPattern: the issuers of a server with several tenants, see ``issuerPattern``. Default: `nil`, the server
-  ///     has one. A server whose own document names the pattern is accepted only with it.
+  ///     has one tenant. A server whose own document states the pattern is accepted only with it.
   ///   - client: sends the requests, without its credentials.
   /// - Returns: the server. All its URLs are https, or http on this machine if the issuer is such a URL, too.
   /// - Throws: ``OAuthError`` with the code ``OAuthError/Code/invalidResponse`` if the
@@ -22,20 +22,20 @@ extension AuthorizationServer {
     _ issuer: String, issuerPattern: String? = nil, using client: Client
   ) async throws(OAuthError) -> AuthorizationServer {
     let calls = OAuthCalls(client: client)
-    let places = try metadataPlaces(of: issuer)
+    let urls = try metadataURLs(of: issuer)
     if let issuerPattern { _ = try IssuerPattern(issuerPattern, for: .discovery) }
     do throws(OAuthError) {
-      return try read(try await calls.get(places.oauth, for: .discovery), issuer, issuerPattern)
+      return try read(try await calls.get(urls.oauth, for: .discovery), issuer, issuerPattern)
     } catch {
-      // Servers without this document answer in many ways, some of them with the page of an app for any path.
+      // Servers without this document respond in many ways, some of them with the page of an app for any path.
       let isNothing = error.status.map { (300..<500).contains($0) } ?? (error.problem == .malformedResponse)
       guard isNothing else { throw error }
     }
-    return try read(try await calls.get(places.openID, for: .discovery), issuer, issuerPattern)
+    return try read(try await calls.get(urls.openID, for: .discovery), issuer, issuerPattern)
   }
 
-  /// The URLs of the two documents.
-  static func metadataPlaces(of issuer: String) throws(OAuthError) -> (oauth: ServerURL, openID: ServerURL) {
+  /// Returns the URLs of the two documents.
+  static func metadataURLs(of issuer: String) throws(OAuthError) -> (oauth: ServerURL, openID: ServerURL) {
     let url = try ServerURL(issuer, for: .discovery, "issuer")
     guard !issuer.utf8.contains(UInt8(ascii: "?")) else {
       throw OAuthError(.discovery, .invalidMetadata, "the issuer has a query")
@@ -96,7 +96,7 @@ extension AuthorizationServer {
     ]
     for (name, url) in urls {
       guard let url else { continue }
-      // A document that came over https names no URL in clear, not even on this machine.
+      // A document that came over https must not state a plain http URL, not even one on this machine.
       guard try !ServerURL(url, for: .discovery, name).origin.isDowngrade(from: source) else {
         throw OAuthError(.discovery, .insecureURL, "the \(name) must be https, as the issuer is")
       }

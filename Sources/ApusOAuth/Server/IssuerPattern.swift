@@ -1,4 +1,4 @@
-/// The issuers of a server with several tenants: a URL with a placeholder for one segment of its path.
+/// The issuers of a server with several tenants: a URL with a placeholder for one path segment.
 struct IssuerPattern: Hashable {
   private static let placeholder = "{tenantid}"
 
@@ -18,25 +18,25 @@ struct IssuerPattern: Hashable {
       throw OAuthError(step, .invalidMetadata, "the pattern of the issuers has not one segment \(Self.placeholder)")
     }
     (start, end) = (String(parts[0]), String(parts[1]))
-    // The start must have a host: the placeholder must not be one.
+    // The text before the placeholder must contain the host.
     _ = try ServerURL(start, for: step, "pattern of the issuers")
   }
 
-  /// Returns the tenant of an issuer; `nil`: the issuer does not match.
+  /// Returns the tenant of an issuer; `nil` if the issuer does not match.
   func tenant(in issuer: String) -> String? {
     let (bytes, start, end) = (issuer.utf8, self.start.utf8, self.end.utf8)
     guard bytes.count > start.count + end.count, bytes.starts(with: start),
       bytes.suffix(end.count).elementsEqual(end)
     else { return nil }
     let tenant = bytes.dropFirst(start.count).dropLast(end.count)
-    // Of a name only: neither a delimiter nor an escape, which could stand for one.
+    // A tenant must be a plain name: it must contain no delimiter, and no escape, which could represent a delimiter.
     let isName = tenant.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#%\\{}".utf8.contains($0) }
     return isName ? String(Substring(tenant)) : nil
   }
 }
 
 extension AuthorizationServer {
-  /// The issuers of the tenants; `nil`: the server has one.
+  /// Returns the issuers of the tenants; `nil` for a server with one tenant.
   func tenants(for step: OAuthError.Step) throws(OAuthError) -> IssuerPattern? {
     guard let issuerPattern else { return nil }
     return try IssuerPattern(issuerPattern, for: step)

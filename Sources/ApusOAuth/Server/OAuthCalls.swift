@@ -3,8 +3,8 @@ import ApusJSON
 import ApusMiddleware
 import HTTPTypes
 
-/// The calls to an authorization server, through the app's client: without its credentials, without redirects, which
-/// would send secrets elsewhere, and with bounded responses.
+/// The calls to an authorization server by the app's client: without the client's credentials, without redirects, which
+/// could send secrets to another server, and with bounded responses.
 struct OAuthCalls: Sendable {
   /// The maximum length of a response in bytes.
   static let limit = 512 << 10
@@ -13,7 +13,7 @@ struct OAuthCalls: Sendable {
 
   /// A form to post.
   struct Submission: Sendable {
-    /// The names of the parameters that no text may show.
+    /// The names of the parameters that texts must not contain.
     private static let confidential: Set = [
       "code", "code_verifier", "client_secret", "client_assertion", "refresh_token", "device_code", "token",
     ]
@@ -21,7 +21,7 @@ struct OAuthCalls: Sendable {
     let url: ServerURL
     let form: [(name: String, value: String)]
     let fields: [RawField]
-    /// The client's secret; `nil`: none is sent.
+    /// The client's secret; `nil` if no secret is sent.
     let secret: Secret?
 
     /// The secrets that a server could repeat in an error.
@@ -31,7 +31,7 @@ struct OAuthCalls: Sendable {
   }
 
   /// A response: its JSON, or the server's error, and its fields.
-  struct Answer {
+  struct FormResponse {
     let json: Result<JSONValue, OAuthError>
     let fields: HTTPFields
   }
@@ -49,26 +49,26 @@ struct OAuthCalls: Sendable {
 
   /// Posts a form.
   ///
-  /// - Returns: the server's response, if there is one.
-  /// - Throws: if there is no response.
-  func post(_ submission: Submission, for step: OAuthError.Step) async throws(OAuthError) -> Answer {
+  /// - Returns: the server's response, even if it is an error.
+  /// - Throws: an error if no response arrives.
+  func post(_ submission: Submission, for step: OAuthError.Step) async throws(OAuthError) -> FormResponse {
     let content = RequestContent.text(FormText.encoded(submission.form), "application/x-www-form-urlencoded")
     var request = Request<Content>(method: .post, path: .url(submission.url.text), content: content, mapping: .content)
       .field("Accept", "application/json").setting(NewConnectionKey.self, true)
     request.fields += submission.fields
-    // Calls wait for a refresh, so an app that cancels its calls must not lose the new tokens.
+    // Other calls wait for the refresh, so it must not be cancelled with the app's calls: the new tokens would be lost.
     if step == .refresh { request = request.setting(SharedWorkKey.self, true) }
     do {
       let response = try await client.response(to: prepared(request))
-      return Answer(json: Self.judged(response.value, step, submission.secrets), fields: response.fields)
+      return FormResponse(json: Self.checked(response.value, step, submission.secrets), fields: response.fields)
     } catch {
       guard error.code == .rejected, let status = error.status else { throw OAuthError(step, error) }
-      let json = error.content.flatMap { try? Self.answer($0, step) }
+      let json = error.content.flatMap { try? Self.jsonOrForm(of: $0, step) }
       let response = json.flatMap {
         ErrorResponse($0, status: status, cause: error, secrets: submission.secrets)
       }
       let failure = response.map { OAuthError(step, $0) } ?? OAuthError(step, error)
-      return Answer(json: .failure(failure), fields: error.head?.headerFields ?? [:])
+      return FormResponse(json: .failure(failure), fields: error.head?.headerFields ?? [:])
     }
   }
 
@@ -76,13 +76,13 @@ struct OAuthCalls: Sendable {
     request.credentials(.none).redirects(.none).contentLimit(Self.limit).setting(ConfidentialContentKey.self, true)
   }
 
-  private static func judged(
+  private static func checked(
     _ content: Content, _ step: OAuthError.Step, _ secrets: [String]
   ) -> Result<JSONValue, OAuthError> {
-    // A successful revocation has no content that matters (RFC 7009 §2.2).
+    // The content of a successful revocation is irrelevant (RFC 7009 §2.2).
     if step == .revocation { return .success(.null) }
     do throws(OAuthError) {
-      let json = try answer(content, step)
+      let json = try jsonOrForm(of: content, step)
       // Some servers send errors with the status 200.
       if let response = ErrorResponse(json, status: content.status, secrets: secrets) {
         return .failure(OAuthError(step, response))
@@ -93,8 +93,8 @@ struct OAuthCalls: Sendable {
     }
   }
 
-  /// The response to a form: JSON, or a form, which some servers send whatever is asked for.
-  private static func answer(_ content: Content, _ step: OAuthError.Step) throws(OAuthError) -> JSONValue {
+  /// Returns the response to a form: JSON, or a form, which some servers send regardless of the request.
+  private static func jsonOrForm(of content: Content, _ step: OAuthError.Step) throws(OAuthError) -> JSONValue {
     do throws(OAuthError) {
       return try json(content, step)
     } catch {
@@ -103,9 +103,9 @@ struct OAuthCalls: Sendable {
     }
   }
 
-  /// The members of a form, all of them strings; `nil`: the content is no form.
+  /// Returns the members of a form, as strings; `nil` if the content is not a form.
   private static func members(ofForm content: Content) -> JSONValue? {
-    // Some of these servers call it text.
+    // Some of these servers state the media type of text.
     guard ["application/x-www-form-urlencoded", "text/plain"].contains(content.mediaType?.essence),
       let text = String(validating: content.data, as: UTF8.self), text.utf8.contains(UInt8(ascii: "="))
     else { return nil }
@@ -118,7 +118,7 @@ struct OAuthCalls: Sendable {
       let value = try JSONValue(parsing: content.data, limits: JSONLimits(depth: 64, bytes: limit))
       if value.object != nil { return value }
     } catch {
-      // The text of the response may be secret.
+      // The error omits the text of the response, which may be secret.
     }
     throw OAuthError(step, .malformedResponse, "the response is no JSON object")
   }

@@ -2,14 +2,14 @@ import ApusCore
 
 /// A URL of an authorization server that may be used: https, or http on this machine.
 struct ServerURL: Hashable, Sendable {
-  /// ASCII characters only: people may read it.
+  /// The URL in ASCII characters only, because people may read it.
   let text: String
   let origin: Origin
 
   /// - Parameters:
   ///   - text: the URL.
   ///   - step: the step that needs it.
-  ///   - name: what it is, for the error.
+  ///   - name: the name of the URL, for the error.
   init(_ text: String, for step: OAuthError.Step, _ name: String) throws(OAuthError) {
     let url: URLReference
     do {

@@ -1,6 +1,6 @@
-/// A browser that shows a page to the user, for sign-ins.
+/// A browser that displays a page to the user, for sign-ins.
 ///
-/// ``AuthorizationBrowser/printed`` prints the page's URL; on Apple platforms `SystemBrowser` shows a window of the
+/// ``AuthorizationBrowser/printed`` prints the page's URL; on Apple platforms `SystemBrowser` opens a window of the
 /// system. A custom browser opens the page in another way:
 ///
 /// ```swift
@@ -18,9 +18,9 @@ public protocol AuthorizationBrowser: Sendable {
   ///
   /// - Parameters:
   ///   - page: the URL of the page.
-  ///   - redirect: the URL to which the server redirects the browser in the end.
-  /// - Returns: the complete URL of the redirect, if the browser catches it; `nil` if it does not, so that only a redirect
-  ///   to a listener can arrive.
+  ///   - redirect: the URL to which the server finally redirects the browser.
+  /// - Returns: the complete URL of the redirect if the browser intercepts it; `nil` if it does not, so that only a
+  ///   redirect to a listener can arrive.
   /// - Throws: any error, which ends the sign-in; `CancellationError` if the user closed the page.
   func open(_ page: String, redirect: String) async throws -> String?
 }

@@ -3,13 +3,13 @@ struct AuthorizationResponse {
   /// The maximum length of a redirect in bytes.
   static let limit = 16 << 10
 
-  /// The URL to which the server was asked to redirect.
+  /// The URL to which the server must redirect.
   let redirect: String
   let state: String
   let issuer: String
-  /// Whether the redirect must name the issuer.
+  /// Whether the redirect must state the issuer.
   let namesIssuer: Bool
-  /// The issuers of a server with several tenants; `nil`: it has one.
+  /// The issuers of a server with several tenants; `nil` for a server with one tenant.
   var tenants: IssuerPattern?
 
   /// Returns the code of a redirect.
@@ -26,7 +26,7 @@ struct AuthorizationResponse {
     guard let values = FormText.decoded(query.dropFirst()) else {
       throw malformed("the redirect has a parameter twice, or too many parameters")
     }
-    // Before anything else is believed.
+    // The state is checked before the other parameters are used.
     guard let state = values["state"], SecretText.areEqual(state, self.state) else {
       throw OAuthError(.redirect, .stateMismatch)
     }
@@ -49,7 +49,7 @@ struct AuthorizationResponse {
 }
 
 extension String {
-  /// The text after a prefix, compared byte by byte; `nil`: it begins otherwise.
+  /// Returns the text after a prefix, compared byte by byte; `nil` if the text does not have the prefix.
   fileprivate func dropPrefix(_ prefix: String) -> Substring? {
     guard utf8.starts(with: prefix.utf8) else { return nil }
     return Substring(utf8.dropFirst(prefix.utf8.count))

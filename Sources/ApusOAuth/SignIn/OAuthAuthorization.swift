@@ -9,19 +9,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An authorization under way: the page to open, and the values with which its end is checked. It can be finished
-/// once, with ``OAuthClient/finish(_:with:)``.
+/// An authorization in progress: the page to open, and the values that verify its result. It can be finished once, with
+/// ``OAuthClient/finish(_:with:)``.
 public final class OAuthAuthorization: Sendable, SelfRedacting {
-  /// The secrets of one authorization, each used once, and what its end must satisfy.
+  /// The secrets of one authorization, each used once, and the conditions that its result must satisfy.
   struct Secrets: Sendable {
     let state: String
-    /// `nil`: no ID token was asked for.
+    /// The nonce of the ID token; `nil` if no ID token was requested.
     let nonce: String?
     /// The verifier of the code (RFC 7636 §4.1).
     let verifier: String
-    /// The key to which the tokens are bound; `nil`: none.
+    /// The key to which the tokens are bound; `nil` if they are not bound.
     let key: ProofKey?
-    /// The age of the user's authentication that was asked for; `nil`: any.
+    /// The requested maximum age of the user's authentication; `nil`: any age.
     var age: AuthenticationAge?
 
     init(state: String, openID: Bool, key: ProofKey?, random: () -> UInt64) {
@@ -39,7 +39,7 @@ public final class OAuthAuthorization: Sendable, SelfRedacting {
   public let page: String
   /// The URL to which the server redirects the browser.
   public let redirect: String
-  /// The scopes that were asked for.
+  /// The requested scopes.
   let scopes: [String]
   let secrets: Secrets
   private let isUsed = Atomic(false)
@@ -48,7 +48,7 @@ public final class OAuthAuthorization: Sendable, SelfRedacting {
     (self.page, self.redirect, self.scopes, self.secrets) = (page, redirect, scopes, secrets)
   }
 
-  /// Marks it as used.
+  /// Marks the authorization as used. Throws if it was used before.
   func use() throws(OAuthError) {
     if isUsed.exchange(true, ordering: .relaxed) { throw OAuthError(.redirect, .alreadyUsed) }
   }

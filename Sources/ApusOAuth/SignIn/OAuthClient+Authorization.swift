@@ -3,17 +3,17 @@ import ApusJSON
 import ApusMiddleware
 
 extension OAuthClient {
-  /// Prepares an authorization with a code (RFC 6749 §4.1) and PKCE (RFC 7636, S256). For web apps and other programs that
-  /// open the page and receive the redirect themselves; ``signIn(scopes:redirect:browser:parameters:)`` does both.
+  /// Prepares an authorization with a code (RFC 6749 §4.1) and PKCE (RFC 7636, S256). For web apps and other programs
+  /// that open the page and receive the redirect themselves; ``signIn(scopes:redirect:browser:parameters:)`` does both.
   ///
   /// If the server supports pushed authorization requests, the request is pushed (RFC 9126).
   ///
   /// - Parameters:
-  ///   - scopes: the scopes to ask for. With `openid` the server identifies the user by an ID token.
+  ///   - scopes: the scopes to request. With `openid` the server identifies the user by an ID token.
   ///   - redirect: the URL to which the server redirects the browser, exactly as registered.
-  ///   - parameters: further parameters, such as `prompt` or `login_hint`. Those of the standards that are set anyway are
-  ///     ignored. With `max_age` and the scope `openid`, ``finish(_:with:)`` refuses a user who authenticated earlier.
-  ///     Default: none.
+  ///   - parameters: further parameters, such as `prompt` or `login_hint`. Standard parameters that the library sets
+  ///     itself are ignored. With `max_age` and the scope `openid`, ``finish(_:with:)`` refuses a user who
+  ///     authenticated earlier. Default: none.
   /// - Throws: ``OAuthError``.
   public func authorization(
     scopes: [String], redirect: String, parameters: [String: String] = [:]
@@ -24,7 +24,7 @@ extension OAuthClient {
   /// Returns the state of a new authorization.
   func newState() -> String { SecretText.make(runtime.random) }
 
-  /// Prepares an authorization whose redirect will have a state.
+  /// Prepares an authorization whose redirect will have a given state.
   func authorization(
     _ scopes: [String], _ redirect: String, _ parameters: [String: String], state: String
   ) async throws(OAuthError) -> OAuthAuthorization {
@@ -67,7 +67,8 @@ extension OAuthClient {
   private func push(_ form: Form, _ secrets: OAuthAuthorization.Secrets) async throws(OAuthError) -> String {
     let url = try server.url(\.pushedAuthorizationEndpoint, for: .pushedAuthorization)
     var form = form
-    // The id is a parameter of every authorization request (RFC 9126 §2.1), also if a field identifies the client.
+    // The client ID is a parameter of every authorization request (RFC 9126 §2.1), even if a field identifies the
+    // client.
     if !authentication.addsID { form.append(("client_id", id)) }
     let json = try await post(url, form, for: .pushedAuthorization, proving: secrets.key)
     guard let uri = json.text("request_uri"), uri.utf8.count <= 2048 else {
@@ -79,7 +80,7 @@ extension OAuthClient {
   /// Finishes an authorization: checks the redirect, exchanges its code for tokens and verifies the ID token.
   ///
   /// - Parameters:
-  ///   - authorization: the authorization. Whatever the result, it cannot be finished again.
+  ///   - authorization: the authorization. It cannot be finished again, whatever the result.
   ///   - redirect: the complete URL to which the browser was redirected.
   /// - Returns: the tokens, and the user's identity with the scope `openid`.
   /// - Throws: ``OAuthError``: the server's error; ``OAuthError/Code/invalidResponse`` if the redirect or the ID token
@@ -98,7 +99,7 @@ extension OAuthClient {
     let secrets = authorization.secrets
     let tokens = try await tokens(form, for: .token, boundTo: secrets.key)
     let identity = try await identity(
-      of: tokens, asked: authorization.scopes, nonce: secrets.nonce, age: secrets.age)
-    return OAuthGrant(tokens, asked: authorization.scopes, identity: identity)
+      of: tokens, requested: authorization.scopes, nonce: secrets.nonce, age: secrets.age)
+    return OAuthGrant(tokens, requested: authorization.scopes, identity: identity)
   }
 }

@@ -4,13 +4,13 @@ extension OAuthClient {
   /// Signs a user in with a browser: authorization with a code and PKCE (RFC 6749 §4.1, RFC 7636, RFC 8252).
   ///
   /// - Parameters:
-  ///   - scopes: the scopes to ask for. With `openid` the server identifies the user by an ID token.
+  ///   - scopes: the scopes to request. With `openid` the server identifies the user by an ID token.
   ///   - redirect: the redirect, see ``OAuthRedirect``.
   ///   - browser: opens the page.
-  ///   - parameters: further parameters of the authorization request, such as `prompt`, `login_hint` or `max_age`, with
-  ///     which a user who authenticated earlier is refused (with the scope `openid`). Default: none.
+  ///   - parameters: further parameters of the authorization request, such as `prompt`, `login_hint` or `max_age`. With
+  ///     `max_age` and the scope `openid`, a user who authenticated earlier is refused. Default: none.
   /// - Returns: the tokens, and the user's identity with the scope `openid`. Store the tokens.
-  /// - Throws: ``OAuthError``: those of ``finish(_:with:)``; ``OAuthError/Code/timedOut``, see ``signInTimeout``;
+  /// - Throws: ``OAuthError``: the errors of ``finish(_:with:)``; ``OAuthError/Code/timedOut``, see ``signInTimeout``;
   ///   ``OAuthError/Code/cancelled`` when the task is cancelled or the user closed the browser.
   public func signIn(
     scopes: [String], redirect: OAuthRedirect, browser: any AuthorizationBrowser,
@@ -23,7 +23,7 @@ extension OAuthClient {
         try await browser.open(authorization.page, redirect: uri)
       }
     case .loopback(let port, let path):
-      // The listener comes first, because its port is part of the request, and must know the state of its redirect.
+      // The listener is created first, because its port is part of the request. It must know the state of its redirect.
       let state = newState()
       let listener = try LoopbackListener(port: port, path: path, state: state)
       defer { listener.close() }
@@ -52,7 +52,7 @@ extension OAuthClient {
     return try await finish(authorization, with: url)
   }
 
-  /// The redirect that arrives first, at the listener or in the browser.
+  /// Returns the redirect that arrives first, at the listener or in the browser.
   private static func redirect(
     of authorization: OAuthAuthorization, in browser: any AuthorizationBrowser, to listener: LoopbackListener
   ) async throws -> String? {

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The way in which a client proves its identity to the authorization server.
+/// How a client proves its identity to the authorization server.
 public struct ClientAuthentication: Sendable, SelfRedacting {
   enum Kind: Sendable {
     case none
@@ -24,8 +24,8 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
     self.kind = kind
   }
 
-  /// No proof: apps on a user's device and in a browser, which can keep no secret. PKCE and the redirect protect their
-  /// sign-ins.
+  /// No proof, for apps on a user's device and in a browser, which cannot protect a secret. PKCE and the redirect
+  /// protect their sign-ins.
   public static let none = ClientAuthentication(kind: .none)
 
   /// A secret in `Authorization: Basic` (RFC 6749 §2.3.1).
@@ -42,10 +42,10 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
   ///
   /// - Parameters:
   ///   - pem: the private key as PEM.
-  ///   - keyID: the name under which the server knows the public key. Default: `nil`, none.
+  ///   - keyID: the key ID of the public key at the server. Default: `nil`, no key ID.
   ///   - namesEndpoint: whether the audience (`aud`) of a signature is the URL to which it is sent, for servers that do
   ///     not accept their issuer. Default: `false`, the issuer of the server, so that a signature for one server is
-  ///     worth nothing to another.
+  ///     invalid at any other server.
   /// - Throws: ``OAuthError`` with the code ``OAuthError/Code/invalidRequest``.
   public static func privateKey(
     pem: Secret, keyID: String? = nil, namesEndpoint: Bool = false
@@ -56,7 +56,7 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
     return ClientAuthentication(kind: .key(key, id: keyID, namesEndpoint: namesEndpoint))
   }
 
-  /// The kind only.
+  /// The kind only, without secrets.
   public var description: String {
     switch kind {
     case .none: "none"
@@ -75,11 +75,11 @@ extension ClientAuthentication {
     /// The URL to which the request is sent.
     let endpoint: String
     let date: Date
-    /// A text that no other signature has.
+    /// A unique text.
     let id: String
   }
 
-  /// The secret that is sent; `nil`: none is.
+  /// The secret that is sent; `nil` if none is sent.
   var secret: Secret? {
     switch kind {
     case .basic(let secret), .post(let secret): secret
@@ -87,7 +87,7 @@ extension ClientAuthentication {
     }
   }
 
-  /// Whether the form of each request has the client's id.
+  /// Whether the form of each request contains the client's ID.
   var addsID: Bool {
     if case .basic = kind { false } else { true }
   }
@@ -110,7 +110,7 @@ extension ClientAuthentication {
     case .post(let secret):
       form += [("client_id", client), ("client_secret", secret.value)]
     case .key(let key, let id, let namesEndpoint):
-      // Never another server's URL that the metadata name: the assertion would be valid there.
+      // Never another server's URL from the metadata, because the assertion would be valid there.
       let audience = namesEndpoint ? occasion.endpoint : occasion.issuer
       form += [
         ("client_id", client),

@@ -4,9 +4,9 @@ import ApusMiddleware
 
 /// The tokens of a response (RFC 6749 §5.1).
 struct TokenResponse {
-  /// The step that asked for the tokens.
+  /// The step that requested the tokens.
   let step: OAuthError.Step
-  /// The key whose proof was sent; `nil`: none was.
+  /// The key whose proof was sent; `nil` if no proof was sent.
   let key: ProofKey?
   /// Whether an access token that is not bound to the key is accepted.
   let acceptsBearer: Bool
@@ -22,8 +22,8 @@ struct TokenResponse {
     tokens.lifetime = Self.lifetime(json)
     tokens.scopes = Self.scopes(json)
     tokens.idToken = json.text("id_token").map { Secret($0) }
-    // The refresh token of a client without a secret is bound to the key of the proof, also if the access token is not
-    // (RFC 9449 §5).
+    // The refresh token of a client without a secret is bound to the key of the proof, even if the access token is not
+    // bound (RFC 9449 §5).
     if var key, bindsAccess || tokens.refresh != nil || step == .refresh {
       key.bindsAccess = bindsAccess
       tokens.proofKey = key.secret
@@ -52,7 +52,7 @@ struct TokenResponse {
     return scopes?.isEmpty == false ? scopes : nil
   }
 
-  /// The lifetime of a token or a code; `nil`: unknown.
+  /// Returns the lifetime of a token or a code; `nil` if unknown.
   static func lifetime(_ json: JSONValue) -> Duration? {
     json.seconds("expires_in").flatMap { $0 > 0 && $0 < 1e10 ? Duration(clampingSeconds: $0) : nil }
   }

@@ -6,11 +6,11 @@ package import Foundation
 extension FileSlice {
   /// Reads all bytes and combines them into a value, on a thread that may block.
   ///
-  /// Reading and combining take turns on one thread with one piece of memory, which stays in the cache of its core.
+  /// Reading and combining alternate on one thread with one buffer, which stays in the cache of the thread's core.
   ///
   /// - Parameters:
   ///   - initial: the value before the first piece.
-  ///   - combine: adds a piece to the value. The piece is valid only until it returns.
+  ///   - combine: adds a piece to the value. The piece is valid only until the closure returns.
   /// - Throws: the error of ``open``, ``ContentChanged`` or an error of the system.
   package func reduced<Value: Sendable>(
     into initial: Value, _ combine: @escaping @Sendable (_ value: inout Value, _ piece: Data) -> Void

@@ -11,8 +11,8 @@ extension RequestContent {
   /// try await api.send(.post("/logs", content: .file("/var/log/app.log").gzipped()))
   /// ```
   ///
-  /// Use it only for servers that are known to decode it: a request cannot ask. The length of files, streams and
-  /// content of more than 1 MiB is then unknown beforehand.
+  /// Use it only for servers that are known to decode gzip, because a request cannot negotiate it. Files, streams and
+  /// content of more than 1 MiB then have no length that is known beforehand.
   ///
   /// - Parameter level: from 1, the fastest, to 9, the smallest. Default: 6.
   public func gzipped(level: Int = 6) -> RequestContent {
@@ -21,10 +21,9 @@ extension RequestContent {
 
   /// Returns the content with its digest in the field (header) `Content-Digest` (RFC 9530 §2), so that the server can
   /// verify it.
-  ///
-  /// The digest is that of the content as it is sent, with its content coding. It must be known before the content is
-  /// sent, so this is for content in memory; a call with a file or a stream fails with `encoding`. For a file use
-  /// ``FileDigest/init(ofFileAt:_:)`` and ``ApusCore/Endpoint/contentDigest(_:)``.
+  /// The digest covers the content as it is sent, with its content coding. The digest must be known before the content
+  /// is sent, so this method is for content in memory; a call with a file or a stream fails with `encoding`. For a file
+  /// use ``FileDigest/init(ofFileAt:_:)`` and ``ApusCore/Endpoint/contentDigest(_:)``.
   ///
   /// - Parameter algorithm: the algorithm. Default: SHA-256.
   public func digested(_ algorithm: FileDigest.Algorithm = .sha256) -> RequestContent {
@@ -103,7 +102,7 @@ extension MessageContent {
   }
 }
 
-/// Pieces of content that are compressed when the transport asks for them. Used by one reader.
+/// Pieces of content that are compressed when the transport requests them. They have one reader.
 private final class GzippedPieces: Sendable {
   private enum State {
     case closed

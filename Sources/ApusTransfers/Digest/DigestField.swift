@@ -8,12 +8,12 @@ import Foundation
 
 /// The fields `Repr-Digest` and `Content-Digest` (RFC 9530 §2, §3).
 enum DigestField: String {
-  /// The digest of the complete representation, also in a response with a part of it.
+  /// The digest of the complete representation, even if the response contains only a part of it.
   case representation = "Repr-Digest"
   /// The digest of the content (body) of this message.
   case content = "Content-Digest"
 
-  /// Returns the digests with known algorithms. A field that is not a dictionary has none (RFC 9651 §4.2).
+  /// Returns the digests with known algorithms. Returns none if the field is not a dictionary (RFC 9651 §4.2).
   func digests(in fields: HTTPFields) -> [FileDigest] {
     guard let text = HTTPField.Name(rawValue).flatMap({ fields[$0] }) else { return [] }
     return Self.digests(in: text)
@@ -31,15 +31,15 @@ enum DigestField: String {
 struct DictionaryReader {
   private var rest: Substring.UTF8View
 
-  /// Returns the byte sequences by their keys, or `nil` if the text is not a dictionary. The last of several members
-  /// with the same key counts.
+  /// Returns the byte sequences by their keys, or `nil` if the text is not a dictionary. If several members have the
+  /// same key, the last one is returned.
   static func byteSequences(in text: String) -> [String: [UInt8]]? {
     var reader = DictionaryReader(rest: text.utf8[...])
     return reader.members()?.compactMapValues { if case .bytes(let bytes) = $0 { bytes } else { nil } }
   }
 
-  /// Returns the integers by their keys, or `nil` if the text is not a dictionary. The last of several members with the
-  /// same key counts.
+  /// Returns the integers by their keys, or `nil` if the text is not a dictionary. If several members have the same
+  /// key, the last one is returned.
   static func integers(in text: String) -> [String: Int64]? {
     var reader = DictionaryReader(rest: text.utf8[...])
     return reader.members()?.compactMapValues { if case .integer(let number) = $0 { number } else { nil } }
@@ -68,7 +68,7 @@ struct DictionaryReader {
 
   private enum Value {
     case bytes([UInt8])
-    /// At most 15 digits (RFC 9651 §3.3.1).
+    /// An integer of at most 15 digits (RFC 9651 §3.3.1).
     case integer(Int64)
     case other
   }

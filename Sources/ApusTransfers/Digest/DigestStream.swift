@@ -12,7 +12,7 @@ final class DigestStream: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter algorithms: the algorithms to compute. None costs nothing.
+  /// - Parameter algorithms: the algorithms to compute. An empty sequence costs nothing.
   init(_ algorithms: some Sequence<FileDigest.Algorithm>) {
     let algorithms = Set(algorithms)
     state = Mutex(
@@ -20,7 +20,7 @@ final class DigestStream: Sendable {
         sha256: algorithms.contains(.sha256) ? SHA256() : nil, sha512: algorithms.contains(.sha512) ? SHA512() : nil))
   }
 
-  /// Whether there is anything to compute.
+  /// Whether any digest is computed.
   var isNeeded: Bool { state.withLock { $0.sha256 != nil || $0.sha512 != nil } }
 
   func update(_ bytes: UnsafeRawBufferPointer) {
@@ -37,7 +37,7 @@ final class DigestStream: Sendable {
     }
   }
 
-  /// Whether the bytes so far have a digest. `nil` if its algorithm was not computed.
+  /// Whether the bytes so far have this digest. `nil` if the digest's algorithm is not computed.
   func matches(_ digest: FileDigest) -> Bool? {
     bytes(digest.algorithm).map { digest.matches($0) }
   }

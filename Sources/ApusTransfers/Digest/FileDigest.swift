@@ -32,7 +32,7 @@ public struct FileDigest: Sendable, Hashable {
   /// - Parameters:
   ///   - algorithm: the algorithm.
   ///   - text: the digest in hexadecimal digits or in Base64.
-  /// - Throws: ``TransferError`` with the reason `invalidRequest` if the text is neither, or has another length.
+  /// - Throws: ``TransferError`` with the reason `invalidRequest` if the text has neither form, or another length.
   public init(_ algorithm: Algorithm, _ text: String) throws(TransferError) {
     let bytes: [UInt8]? =
       switch text.utf8.count {
@@ -52,7 +52,7 @@ public struct FileDigest: Sendable, Hashable {
   /// The digest as a member of a dictionary field, such as `sha-256=:…:` (RFC 9530 §2).
   var member: String { "\(algorithm.rawValue)=:\(Data(bytes).base64EncodedString()):" }
 
-  /// Whether the digest has these bytes. The time does not depend on where they differ.
+  /// Whether the digest has these bytes. The comparison takes the same time wherever they differ.
   func matches(_ other: [UInt8]) -> Bool {
     guard bytes.count == other.count else { return false }
     var difference: UInt8 = 0

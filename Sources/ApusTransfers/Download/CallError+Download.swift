@@ -10,8 +10,8 @@ extension TransferError {
 
 extension CallError {
   /// Whether a download may continue after this error: the connection was lost, the transfer stalled, or the content
-  /// ended early. Not at deadlines of the app, the only ones that a streamed response has, and not after a success that
-  /// came before the request was sent completely.
+  /// ended early. `false` after a deadline of the app, the only kind of deadline that a streamed response has, and
+  /// after a success that arrived before the request was sent completely.
   var isTemporaryInterruption: Bool {
     if let transfer { return transfer.problem == .wrongLength }
     return (code == .connectionLost && !isIncompleteRequest) || (code == .timeout && cancellation == nil)
@@ -25,7 +25,7 @@ extension CallError {
       let first = detail.isEmpty ? cancellation?.description ?? "" : detail
       if !first.isEmpty { error.detail = "\(first); \(cause.description)" }
     }
-    // The server may reject the range only.
+    // The server may have rejected only the range.
     if code == .rejected, cause.keptBytes > 0 { error.detail += ", or starts over with `resumes` set to false" }
     return error
   }

@@ -9,25 +9,25 @@ extension Client {
   /// print(film.size)
   /// ```
   ///
-  /// The content (body) is written to `NAME.apus-part` in the folder of the file, which gets its name when it is
-  /// complete, verified and on the disk. A file never appears under its final name before.
+  /// The content (body) is written to `NAME.apus-part` in the folder of the file. The file gets its final name when it
+  /// is complete, verified and on the disk, and never before.
   ///
-  /// Cancelling the task pauses the download: the same call, also in another process, continues where it ended if the
-  /// server states a strong validator and a length (RFC 9110 §8.8.1), serves ranges and the file has not changed;
-  /// otherwise it starts over. ``discardDownload(to:)`` removes the incomplete file and its record. After a lost connection the
-  /// call continues by itself, see ``DownloadOptions/maximumContinuations``.
+  /// Cancelling the task pauses the download: the same call, also in another process, continues where the download
+  /// ended if the server states a strong validator and a length (RFC 9110 §8.8.1), serves ranges and the file has not
+  /// changed; otherwise it starts over. ``discardDownload(to:)`` removes the incomplete file and its record. After a
+  /// lost connection the call continues by itself, see ``DownloadOptions/maximumContinuations``.
   ///
-  /// The progress of the whole download, with the bytes that were there before, is reported to the endpoint's
+  /// The progress of the whole download, including the bytes of an earlier download, is reported to the endpoint's
   /// `downloadProgress(_:)`.
   ///
-  /// The request accepts no content coding. If the server uses one all the same, as for a compressed archive, the bytes
+  /// The request accepts no content coding. If the server uses one nevertheless, as for a compressed archive, the bytes
   /// are saved as they were sent.
   ///
-  /// Verifies the digests in `Repr-Digest` and `Content-Digest` (RFC 9530), and ``DownloadOptions/digest``.
+  /// The digests in `Repr-Digest` and `Content-Digest` (RFC 9530), and ``DownloadOptions/digest``, are verified.
   ///
-  /// A complete and verified file that cannot get its name, for example because another file has it, is kept. The same
-  /// call gives it its name: after the server has confirmed it, or within a day if the server states no strong
-  /// validator.
+  /// If a complete and verified file cannot get its final name, for example because another file has that name, its
+  /// bytes are kept. The same call then renames it: after the server has confirmed it, or within a day if the server
+  /// states no strong validator.
   ///
   /// - Parameters:
   ///   - endpoint: an endpoint of any style whose response is a file. Downloads with methods other than GET cannot be
@@ -35,9 +35,10 @@ extension Client {
   ///   - path: the path of the file. Its folder must exist. A file at the path is replaced only if the options permit
   ///     it, and a link never.
   ///   - options: resuming, replacing and verification. Default: `DownloadOptions()`.
-  /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` tells what was kept. With the code `refused`, nothing
-  ///   was sent, or the file could not be written; with `malformedResponse` the server contradicts itself or a digest.
-  /// - Cancellation: the code is `cancelled`; what has arrived is kept.
+  /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` contains the number of bytes that were kept. With the
+  ///   code `refused`, nothing was sent, or the file could not be written; with `malformedResponse`, the server
+  ///   contradicts itself or a digest.
+  /// - Cancellation: the code is `cancelled`; the received bytes are kept.
   public func download<E: Endpoint>(
     _ endpoint: E, to path: String, options: DownloadOptions = DownloadOptions()
   ) async throws(CallError) -> DownloadedFile {
@@ -54,7 +55,7 @@ extension Client {
     try await download(Request<Content>.get(resource), to: path, options, progress: { _, _ in })
   }
 
-  /// Removes the incomplete file and the record of an interrupted download to a path. Does nothing if there are none.
+  /// Removes the incomplete file and the record of an interrupted download to a path, if they exist.
   ///
   /// - Throws: `CallError` with the code `refused`, for example while the download runs.
   public func discardDownload(to path: String) async throws(CallError) {
@@ -65,14 +66,14 @@ extension Client {
     }
   }
 
-  /// - Parameter progress: called with the number of bytes that are there, those of an earlier download included, and
-  ///   the length of the file if it is known. The last call has both equal.
+  /// - Parameter progress: called with the number of bytes on disk, those of an earlier download included, and the
+  ///   length of the file if it is known. In the last call both are equal.
   @concurrent
   package func download<Value>(
     _ request: Request<Value>, to path: String, _ options: DownloadOptions,
     progress: @escaping @Sendable (Int64, Int64?) -> Void
   ) async throws(CallError) -> DownloadedFile {
-    // The progress of the whole download, not of one of its exchanges.
+    // Reports the progress of the whole download instead of that of each exchange.
     var request = request.ofOnePrincipal
     let reporter = request.options.downloadProgress
     request.options.downloadProgress = nil
@@ -101,7 +102,7 @@ extension Client {
     } catch {
       throw failure(error.code ?? .refused, of: request, error, message: error.message)
     }
-    // Released at once, also when the file has been given its final name.
+    // Releases the lock immediately, even if the file already has its final name.
     defer { opened.file.release() }
     var download = Download(self, request, opened, progress)
     return try await download.run()

@@ -8,39 +8,39 @@ import Foundation
 
 /// The writer of a response's content (body) to the incomplete file.
 ///
-/// Pieces are gathered for up to 100 milliseconds into writes of about 256 KiB. One write at a time runs on a thread of
-/// its own while the next is gathered, so memory is bounded, and a slow disk slows down the reading of the response.
+/// Pieces are gathered for up to 100 milliseconds into writes of about 256 KiB. A separate thread performs one write at
+/// a time while the next is gathered: memory is bounded, and a slow disk slows down the reading of the response.
 struct ContentWriter {
   /// The threads on which a download uses the file.
   struct Queues {
     let writes = FileQueue("writes")
-    /// Flushes are slow, and writing continues meanwhile.
+    /// A separate queue, because flushes are slow and writing continues meanwhile.
     let checkpoints = FileQueue("checkpoints")
   }
 
-  /// The means of a download that all its writers use.
-  struct Means {
+  /// The file, queues and limits shared by all writers of a download.
+  struct Resources {
     let file: PartialFile
     let queues: Queues
     let clock: any MonotonicClock
-    /// The number of bytes after which content is flushed.
+    /// The number of bytes after which content is flushed to the disk.
     let checkpointInterval: Int64
   }
 
-  /// The account of the written bytes.
-  enum Account {
-    /// The download cannot be resumed.
+  /// How the written bytes are recorded.
+  enum Recording {
+    /// The bytes are not recorded, because the download cannot be resumed.
     case none
-    /// The bytes are the first ones of the file. The record is written at checkpoints.
+    /// The bytes are the first bytes of the file. The record is written at checkpoints.
     case prefix(DownloadRecord)
-    /// The bytes are one of several ranges, in a slot of the log.
+    /// The bytes are one of several ranges, recorded in a slot of the log.
     case range(RangeLog, slot: Int)
   }
 
-  private let means: Means
+  private let resources: Resources
   /// The digests over the written bytes.
   private let digests: [DigestStream]
-  private let account: Account
+  private let recording: Recording
   private var gathered = Data()
   /// The offset after the gathered bytes.
   private(set) var offset: Int64
@@ -51,15 +51,15 @@ struct ContentWriter {
   private var checkpoint: FileWork<Void>?
   private var lastCheckpoint: Int64
 
-  init(_ means: Means, from offset: Int64, digests: [DigestStream], account: Account) {
-    self.means = means
+  init(_ resources: Resources, from offset: Int64, digests: [DigestStream], recording: Recording) {
+    self.resources = resources
     self.digests = digests.filter(\.isNeeded)
-    self.account = account
+    self.recording = recording
     (self.offset, written, lastCheckpoint) = (offset, offset, offset)
-    lastWrite = means.clock.now
+    lastWrite = resources.clock.now
   }
 
-  /// Adds a piece of content. Waits if a write is running and the next one is complete.
+  /// Adds a piece of content. Waits if a write is running and the next write is complete.
   mutating func append(_ piece: Data) async throws(TransferError) {
     offset += Int64(piece.count)
     if gathered.isEmpty, piece.count >= Self.writeSize {
@@ -68,11 +68,12 @@ struct ContentWriter {
     }
     if gathered.isEmpty { gathered.reserveCapacity(Self.writeSize) }
     gathered.append(piece)
-    let isDue = gathered.count >= Self.writeSize || lastWrite.duration(to: means.clock.now) >= Self.longestGathering
+    let isDue =
+      gathered.count >= Self.writeSize || lastWrite.duration(to: resources.clock.now) >= Self.maximumGatheringTime
     if isDue { try await flush() }
   }
 
-  /// Writes all gathered bytes and waits until nothing runs, also after an error.
+  /// Writes all gathered bytes and waits until no write or flush is running, even after an error.
   mutating func finish() async throws(TransferError) {
     do throws(TransferError) {
       try await flush()
@@ -95,14 +96,14 @@ struct ContentWriter {
 
   private mutating func startWrite(of bytes: Data) async throws(TransferError) {
     try await awaitWrite()
-    let (file, digests, account, start) = (means.file, digests, account, written)
-    lastWrite = means.clock.now
-    let work = means.queues.writes.start {
+    let (file, digests, recording, start) = (resources.file, digests, recording, written)
+    lastWrite = resources.clock.now
+    let work = resources.queues.writes.start {
       try bytes.withUnsafeBytes { buffer in
         try file.write(buffer, at: start)
         for digest in digests { digest.update(buffer) }
       }
-      if case .range(let log, let slot) = account { try log.add(start..<start + Int64(bytes.count), to: slot) }
+      if case .range(let log, let slot) = recording { try log.add(start..<start + Int64(bytes.count), to: slot) }
     }
     write = (start + Int64(bytes.count), work)
   }
@@ -121,15 +122,15 @@ struct ContentWriter {
       checkpoint = nil
       try await running.value
     }
-    guard case .prefix(var record) = account, written - lastCheckpoint >= means.checkpointInterval else { return }
+    guard case .prefix(var record) = recording, written - lastCheckpoint >= resources.checkpointInterval else { return }
     lastCheckpoint = written
     record.durable = written
-    let file = means.file
-    checkpoint = means.queues.checkpoints.start { [record] in try file.checkpoint(record) }
+    let file = resources.file
+    checkpoint = resources.queues.checkpoints.start { [record] in try file.checkpoint(record) }
   }
 
   static let writeSize = 256 << 10
-  private static let longestGathering = Duration.milliseconds(100)
+  private static let maximumGatheringTime = Duration.milliseconds(100)
 }
 
 extension PartialFile {

@@ -3,27 +3,29 @@ import HTTPTypes
 
 extension Download {
   /// The maximum number of ranges that are requested at once.
-  static var mostLanes: Int { 16 }
+  static var maximumLanes: Int { 16 }
 
   // MARK: Starting
 
-  /// Sends the next request, and others beside it when its response permits it, until one or all have ended.
+  /// Sends the next request, and further requests beside it if its response permits ranges, until one or all have
+  /// ended.
   mutating func exchangeInParallel() async throws(CallError) -> Outcome {
     if let gapped {
-      let lanes = try await continued(gapped)
+      let lanes = try await lanesForGaps(between: gapped)
       await withTaskGroup(of: Void.self) { group in
         for lane in 0..<lanes.laneCount { group.addTask { await lanes.run(lane) } }
         for await _ in group where lanes.hasEnded { group.cancelAll() }
       }
       return .split(lanes)
     }
-    let (download, result) = await first()
+    let (download, result) = await firstExchange()
     self = download
     return try result.get()
   }
 
-  /// Sends a request in a task of its own, whose response may start other lanes. Returns this download after it.
-  private func first() async -> (Download, Result<Outcome, CallError>) {
+  /// Sends a request in a separate task, whose response may start further lanes. Returns the download as it is
+  /// afterwards.
+  private func firstExchange() async -> (Download, Result<Outcome, CallError>) {
     let (starts, start) = AsyncStream<ParallelDownload<Value>>.makeStream()
     var download = self
     download.start = start
@@ -67,7 +69,7 @@ extension Download {
   }
 
   /// Prepares the lanes that fill the gaps of an earlier download.
-  private mutating func continued(_ present: ByteRanges) async throws(CallError) -> ParallelDownload<Value> {
+  private mutating func lanesForGaps(between present: ByteRanges) async throws(CallError) -> ParallelDownload<Value> {
     var cause = TransferError(.unusableRange)
     do throws(TransferError) {
       let total = state.representation?.total ?? 0
@@ -89,16 +91,16 @@ extension Download {
     guard let representation = state.representation, let record,
       var ranges = RangeState(rules, representation, present: present)
     else { return nil }
-    // A response that has begun is that of the first lane. Without others it needs none.
+    // The response in progress belongs to lane 0. A download with one range has no lanes.
     if let contentEnd {
       guard ranges.laneCount > 1 else { return nil }
       ranges.adopt(until: contentEnd)
     }
-    let log = RangeLog(means, record, present: present)
-    return ParallelDownload(client, request.identity, means, (ranges, log, progress))
+    let log = RangeLog(resources, record, present: present)
+    return ParallelDownload(client, request.identity, resources, (ranges, log, progress))
   }
 
-  /// Starts other lanes beside a response, if there is enough for them and the server may support ranges.
+  /// Starts further lanes beside a response, if enough bytes are missing and the server may support ranges.
   ///
   /// - Parameter contentEnd: the offset at which the response's content (body) ends.
   mutating func split(
@@ -108,9 +110,9 @@ extension Download {
       let lanes = lanes(for: ByteRanges([0..<state.kept]), until: contentEnd)
     else { return nil }
     let log = lanes.log
-    // The record of a file without gaps must not stay: it relies on the length of the file.
+    // Replaces the record of a file without gaps, because such a record relies on the length of the file.
     try await queues.writes.run { try log.checkpoint() }
-    // Ranges do not arrive in order. The complete file is hashed at the end.
+    // Ranges do not arrive in order, so the complete file is hashed at the end.
     digests = DigestStream([])
     self.lanes = lanes
     start.yield(lanes)
@@ -126,11 +128,11 @@ extension Download {
 
   // MARK: Ending
 
-  /// Returns the head of the last response if all bytes are there, or `nil` if the download goes on with one range.
+  /// Returns the head of the last response if all bytes are on disk, or `nil` if the download continues with one range.
   ///
   /// - Throws: the error of the download if it ends.
   mutating func end(_ lanes: ParallelDownload<Value>) async throws(CallError) -> HTTPResponse? {
-    // A checkpoint that runs would write a record after the end.
+    // Waits for a running checkpoint, which would otherwise write a record after the download has ended.
     _ = try? await queues.checkpoints.run {}
     progress = lanes.progress
     let log = lanes.log
@@ -145,49 +147,49 @@ extension Download {
       try await cut(log, to: state.kept)
     case .startOver:
       (self.lanes, gapped, resumed) = (nil, nil, 0)
-      if case .fail(let reason) = state.startOver() { throw failure(await settle(TransferError(reason))) }
+      if case .fail(let reason) = state.startOver() { throw failure(await secureBytes(after: TransferError(reason))) }
     case .failed, nil:
-      guard let error = lanes.failure else { throw failure(await settle(TransferError(.interrupted))) }
-      throw error.explained(by: await settle(TransferError(of: error)))
+      guard let error = lanes.failure else { throw failure(await secureBytes(after: TransferError(.interrupted))) }
+      throw error.explained(by: await secureBytes(after: TransferError(of: error)))
     }
-    // The server has shown that it does not serve several ranges of one file.
+    // The server does not serve several ranges of this file.
     (self.lanes, gapped, laneLimit) = (nil, nil, 1)
     return nil
   }
 
-  /// Removes all bytes but the first ones, which have no gap.
+  /// Removes all bytes except those before the first gap.
   private mutating func cut(_ log: RangeLog, to length: Int64) async throws(CallError) {
     let (file, record) = (file, record)
     do throws(TransferError) {
       try await queues.writes.run {
-        // First, so that a kill in between costs nothing.
+        // Done first: a process killed after this step loses no bytes.
         try log.checkpoint()
         guard let record else { return }
         try file.cut(to: length, record)
       }
     } catch {
-      throw failure(await settle(error))
+      throw failure(await secureBytes(after: error))
     }
     (lanes, gapped) = (nil, nil)
   }
 
-  /// Makes the bytes of several ranges safe, or removes them if they are useless, and returns the error with their
-  /// number.
-  func settle(_ error: TransferError, _ log: RangeLog) async -> TransferError {
+  /// Flushes the bytes of several ranges, or removes them if no download can continue from them. Returns the error with
+  /// their number.
+  func secureBytes(of log: RangeLog, after error: TransferError) async -> TransferError {
     let (file, total) = (file, state.representation?.total)
     let kept = log.present.count
     guard error.problem != .digestMismatch, !file.hasLostContent, kept > 0 else {
       _ = try? await queues.writes.run { file.remove() }
       return error.keeping(0, of: total)
     }
-    // On a full disk the old record stays, and the table describes the same bytes.
+    // On a full disk the old record remains, and the table describes the same bytes.
     _ = try? await queues.writes.run { try log.checkpoint() }
     return error.keeping(file.hasLostContent ? 0 : kept, of: total)
   }
 }
 
 extension HTTPResponse {
-  /// Whether the server says that it does not support ranges (RFC 9110 §14.3).
+  /// Whether the server states that it does not support ranges (RFC 9110 §14.3).
   fileprivate var refusesRanges: Bool {
     headerFields[.acceptRanges]?.lowercased() == "none"
   }

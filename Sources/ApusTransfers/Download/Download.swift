@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A download in progress: sends the requests that its ``DownloadState`` selects, and writes what arrives.
+/// A download in progress. Sends the requests that its ``DownloadState`` selects, and writes the received bytes.
 struct Download<Value: Sendable> {
   /// The step after an exchange.
   enum Outcome {
@@ -28,13 +28,13 @@ struct Download<Value: Sendable> {
   var progress: ProgressCount
   /// The digests over all written bytes.
   var digests = DigestStream([])
-  /// The number of bytes that an earlier download had left and that are still used.
+  /// The number of bytes that an earlier download left and this one still uses.
   var resumed: Int64
-  /// The bytes that are there, if there are gaps between them.
+  /// The ranges on disk, if they are not contiguous.
   var gapped: ByteRanges?
   /// The maximum number of ranges that are requested at once.
   var laneLimit: Int
-  /// The ranges that are requested at once, and where their other lanes are started. `nil`: there is one.
+  /// The ranges that are requested at once, which can start further lanes. `nil`: one range is requested.
   var lanes: ParallelDownload<Value>?
   var start: AsyncStream<ParallelDownload<Value>>.Continuation?
 
@@ -44,7 +44,7 @@ struct Download<Value: Sendable> {
     (self.client, self.request, options, source) = (client, request, opened.options, opened.source)
     (file, queues, state, gapped) = (opened.file, opened.queues, opened.state, opened.gapped)
     resumed = opened.gapped?.count ?? opened.state.kept
-    laneLimit = request.permitsSiblings ? min(max(opened.options.maximumParallelRanges, 1), Self.mostLanes) : 1
+    laneLimit = request.permitsSiblings ? min(max(opened.options.maximumParallelRanges, 1), Self.maximumLanes) : 1
     self.progress = ProgressCount(progress)
   }
 
@@ -120,12 +120,13 @@ struct Download<Value: Sendable> {
 
   /// - Parameters:
   ///   - part: the digests of the content (body), if it is a part of the file.
-  ///   - skipped: the number of its first bytes that are there.
+  ///   - skipped: the number of the content's first bytes that are already on disk.
   private mutating func write(
     _ response: inout StreamedResponse, with part: PartDigests?, skipping skipped: Int64 = 0
   ) async throws -> Outcome {
     let streams = [digests] + (part.map { [$0.stream] } ?? [])
-    var writer = ContentWriter(means, from: state.kept, digests: streams, account: record.map { .prefix($0) } ?? .none)
+    var writer = ContentWriter(
+      resources, from: state.kept, digests: streams, recording: record.map { .prefix($0) } ?? .none)
     var (isTooLong, skipped) = (false, skipped)
     do {
       while var piece = try await response.next() {
@@ -145,7 +146,7 @@ struct Download<Value: Sendable> {
       }
       if !isTooLong { try await writer.finish() }
     } catch {
-      // What arrived before the error is kept.
+      // Keeps the bytes received before the error.
       _ = try? await writer.finish()
       state.reach(writer.written)
       throw error
@@ -160,10 +161,10 @@ struct Download<Value: Sendable> {
     }
   }
 
-  /// Removes what was written of a part with more bytes than its range, which may begin at another offset than it states.
+  /// Removes the written bytes of a part that exceeds its range: the part may begin at another offset than it states.
   private mutating func discardPart(_ writer: ContentWriter) async throws(TransferError) -> Outcome {
     var writer = writer
-    // Waits until nothing is written any more.
+    // Waits until no write is running.
     _ = try? await writer.finish()
     let (file, record, kept) = (file, record, state.kept)
     try await queues.writes.run {
@@ -180,18 +181,18 @@ struct Download<Value: Sendable> {
 
   // MARK: Files
 
-  var means: ContentWriter.Means {
-    ContentWriter.Means(
+  var resources: ContentWriter.Resources {
+    ContentWriter.Resources(
       file: file, queues: queues, clock: client.runtime.clock, checkpointInterval: options.checkpointInterval)
   }
 
-  /// The record of the bytes that are there, or `nil` if no other call could continue from them.
+  /// The record of the bytes on disk, or `nil` if no later call could continue from them.
   var record: DownloadRecord? {
     guard state.isResumable, let representation = state.representation else { return nil }
     return DownloadRecord(representation, of: source, durable: 0, boot: BootSession.current)
   }
 
-  /// - Parameter emptying: whether the bytes that are there are removed first.
+  /// - Parameter emptying: whether the bytes on disk are removed first.
   func checkSpace(for length: Int64?, emptying: Bool) async throws(TransferError) {
     guard let length else { return }
     let file = file
@@ -214,7 +215,7 @@ struct Download<Value: Sendable> {
   }
 
   private mutating func hashKeptBytes() async throws(TransferError) {
-    // Ranges do not arrive in order. The complete file is hashed at the end.
+    // Ranges do not arrive in order, so the complete file is hashed at the end.
     guard laneLimit == 1, gapped == nil else { return }
     digests = DigestStream(neededDigests.map(\.algorithm))
     try await file.hash(with: digests, upTo: state.kept, on: queues.writes)
@@ -235,7 +236,7 @@ struct Download<Value: Sendable> {
       }
       try await queues.writes.run { try file.publish(replacing: replacing) }
     } catch {
-      throw failure(isVerified ? await settleComplete(error) : await settle(error))
+      throw failure(isVerified ? await secureCompleteFile(after: error) : await secureBytes(after: error))
     }
     progress.reach(size, of: size)
     let mediaType = state.representation?.mediaType.map { MediaType($0) }
@@ -246,7 +247,7 @@ struct Download<Value: Sendable> {
     for digest in neededDigests {
       var isMatch = digests.matches(digest)
       if isMatch == nil {
-        // The server stated it after the bytes had been written.
+        // The server stated the digest after the bytes had been written.
         let stream = DigestStream([digest.algorithm])
         try await file.hash(with: stream, upTo: state.kept, on: queues.writes)
         isMatch = stream.matches(digest)
@@ -264,21 +265,21 @@ struct Download<Value: Sendable> {
   private mutating func prepareContinuation(after error: CallError) async throws(CallError) {
     let isTemporary = error.isTemporaryInterruption && !file.hasLostContent
     guard let number = state.interrupt(isTemporary: isTemporary) else {
-      throw error.explained(by: await settle(TransferError(of: error)))
+      throw error.explained(by: await secureBytes(after: TransferError(of: error)))
     }
     let runtime = client.runtime
     let delay = Backoff.delay(before: number, random: runtime.random())
     do {
       try await runtime.clock.sleep(until: runtime.clock.now.advanced(by: delay))
     } catch {
-      throw failure(await settle(TransferError(.interrupted)))
+      throw failure(await secureBytes(after: TransferError(.interrupted)))
     }
   }
 
-  /// Keeps a complete and verified file that could not get its name, and returns the error with its size.
-  private func settleComplete(_ error: TransferError) async -> TransferError {
+  /// Keeps a complete and verified file that could not get its final name, and returns the error with the file's size.
+  private func secureCompleteFile(after error: TransferError) async -> TransferError {
     guard record == nil, !file.hasLostContent, let representation = state.representation, state.kept > 0 else {
-      return await settle(error)
+      return await secureBytes(after: error)
     }
     if state.isComplete { return error.keeping(state.kept, of: state.kept) }
     let (file, now) = (file, Int64(Date().timeIntervalSince1970))
@@ -286,23 +287,24 @@ struct Download<Value: Sendable> {
     do throws(TransferError) {
       try await queues.writes.run { try file.checkpoint(record) }
     } catch _ {
-      return await settle(error)
+      return await secureBytes(after: error)
     }
     return error.keeping(state.kept, of: state.kept)
   }
 
-  /// Makes the bytes that are there safe, or removes them if they are useless, and returns the error with their number.
-  func settle(_ error: TransferError) async -> TransferError {
+  /// Flushes the bytes on disk, or removes them if no download can continue from them. Returns the error with their
+  /// number.
+  func secureBytes(after error: TransferError) async -> TransferError {
     let (file, total) = (file, state.representation?.total)
-    if let log = lanes?.log { return await settle(error, log) }
-    // The record describes them.
+    if let log = lanes?.log { return await secureBytes(of: log, after: error) }
+    // The record already describes these bytes.
     if let gapped { return error.keeping(gapped.count, of: total) }
     guard error.problem != .digestMismatch, !file.hasLostContent, state.kept > 0, var record else {
       _ = try? await queues.writes.run { file.remove() }
       return error.keeping(0, of: total)
     }
     record.durable = state.kept
-    // On a full disk the old record stays, which describes the same bytes.
+    // On a full disk the old record remains, which describes the same bytes.
     _ = try? await queues.writes.run { [record] in try file.checkpoint(record) }
     return error.keeping(file.hasLostContent ? 0 : state.kept, of: total)
   }

@@ -6,9 +6,9 @@ import Foundation
 
 /// The description of an incomplete download, stored beside its bytes, from which another process continues.
 ///
-/// It contains no query, no user information and no fields (headers) but those that describe the file.
+/// It contains no query, no user information and no fields (headers) except those that describe the file.
 struct DownloadRecord: Codable, Hashable, Sendable {
-  /// The version of the format: 1 if the bytes are the first ones of the file, 2 if there are gaps between them, 3 if
+  /// The version of the format: 1 if the bytes are the first bytes of the file, 2 if there are gaps between them, 3 if
   /// the file is complete. Records of other versions are ignored.
   private(set) var version = 1
   /// The URL without its query, for diagnosis.
@@ -19,17 +19,17 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   var lastModified: String?
   var total: Int64
   var mediaType: String?
-  /// The digests of the complete file that the server stated, as in its field.
+  /// The digests of the complete file that the server stated, in the syntax of their field.
   var digests: String?
   /// The number of bytes from the start that were on the disk when the record was written.
   var durable: Int64
-  /// The bytes that were on the disk, if there may be gaps between them: the offsets at which runs of bytes begin and
+  /// The flushed bytes, if there may be gaps between them: pairs of the offsets at which contiguous bytes begin and
   /// end.
   private var ranges: [[Int64]]?
   /// The session of the system in which the record was written.
   var boot: String?
-  /// When a complete and verified file could not get its name, in seconds since 1970. Only for files that the server
-  /// does not confirm, because they have no strong validator.
+  /// The time at which a complete and verified file could not get its final name, in seconds since 1970. Set only for
+  /// files without a strong validator, which the server cannot confirm.
   private var completed: Int64?
 
   /// Creates the record of a resumable representation; `nil` for any other.
@@ -46,7 +46,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     digests = members.isEmpty ? nil : members.joined(separator: ", ")
   }
 
-  /// Creates the record of a complete and verified file, all of which is on the disk.
+  /// Creates the record of a complete and verified file, whose bytes are all flushed.
   ///
   /// - Parameter now: seconds since 1970.
   init(complete representation: Representation, of source: DownloadSource, size: Int64, now: Int64) {
@@ -67,10 +67,11 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     return ranges.count <= Self.rangeLimit && ranges.allSatisfy { $0.count == 2 && 0 <= $0[0] && $0[0] <= $0[1] }
   }
 
-  /// Whether the file is complete, so that it needs no further request.
+  /// Whether the file is complete, so that no further request is needed.
   var isComplete: Bool { completed != nil }
 
-  /// Whether a complete file of this size may get its name. Not after a day: the file may have changed on the server.
+  /// Whether a complete file of this size may get its final name. `false` after a day: the file may have changed on the
+  /// server.
   ///
   /// - Parameter now: seconds since 1970.
   func permitsPublishing(_ size: Int64, now: Int64) -> Bool {
@@ -78,21 +79,21 @@ struct DownloadRecord: Codable, Hashable, Sendable {
     return (-Self.completeLifetime...Self.completeLifetime).contains(now.subtractingReportingOverflow(completed).0)
   }
 
-  /// Whether there may be gaps between the bytes.
+  /// Whether there may be gaps between the flushed bytes.
   var hasGaps: Bool { ranges != nil }
 
-  /// The bytes that were on the disk of a download with gaps.
+  /// The flushed bytes of a download with gaps.
   var flushed: ByteRanges {
     ByteRanges((ranges ?? []).lazy.filter { $0.count == 2 && $0[0] <= $0[1] }.map { $0[0]..<$0[1] })
   }
 
-  /// Describes the first bytes of the file, all of which are on the disk.
+  /// Records that the first bytes of the file, up to an offset, are flushed.
   mutating func set(prefix: Int64) { (version, durable, ranges) = (1, prefix, nil) }
 
-  /// Describes bytes with gaps between them, all of which are on the disk.
+  /// Records flushed bytes that have gaps between them.
   mutating func set(_ flushed: ByteRanges) {
     (version, durable) = (2, flushed.prefix)
-    // More would make a record that is too large. Those left out are transferred again.
+    // Further ranges would make the record too large. They are transferred again.
     ranges = flushed.ranges.prefix(Self.rangeLimit).map { [$0.lowerBound, $0.upperBound] }
   }
 
@@ -111,19 +112,19 @@ struct DownloadRecord: Codable, Hashable, Sendable {
 
   /// Returns the number of bytes from which a download may continue.
   ///
-  /// Bytes that were written but not flushed are in the system's cache, which outlives the process but not the
+  /// Bytes that were written but not flushed are in the system's cache, which outlives the process but not the boot
   /// session: after a power loss a file may have its new length without its new content.
   ///
   /// - Parameters:
   ///   - size: the present size of the incomplete file.
-  ///   - boot: the present session; `nil`: unknown.
+  ///   - boot: the present boot session; `nil`: unknown.
   func trusted(of size: Int64, boot: String?) -> Int64 {
     // A longer file was not written by this download.
     guard size <= total else { return 0 }
     return boot != nil && boot == self.boot ? size : min(size, durable)
   }
 
-  /// The maximum number of runs of bytes.
+  /// The maximum number of recorded ranges.
   private static let rangeLimit = 1000
   /// The number of seconds for which a complete file is kept.
   private static let completeLifetime: Int64 = 86_400

@@ -10,11 +10,11 @@ struct DownloadSource: Hashable, Sendable {
   /// stored, because its query may be a secret, such as the signature of a presigned URL.
   let hash: String
 
-  /// - Parameter options: a name takes the place of method and URL.
+  /// - Parameter options: options with a resource name, which replaces method and URL in the hash.
   init(_ message: RequestMessage, _ options: DownloadOptions = DownloadOptions()) {
     url = String(Substring(message.url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))
     let resource = options.resource.map { "name \($0)" } ?? "\(message.head.method.rawValue) \(message.url)"
-    // Bytes with a content coding are those of the file only for a call that accepts it.
+    // Coded bytes belong to the same resource only for a call that accepts the content coding.
     let coding = message.head.headerFields[.acceptEncoding] ?? ""
     let account = options.account.map { "account \($0)" } ?? ""
     hash = Hexadecimal.hash(of: ["download", resource, coding, account], bytes: SHA256.byteCount)

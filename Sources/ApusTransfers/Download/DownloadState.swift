@@ -1,8 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// The course of a download: which request comes next, and what a response means for the bytes that are there. A pure
-/// state machine.
+/// The state of a download: selects the next request and interprets responses. A pure state machine.
 struct DownloadState {
   enum Request: Hashable {
     /// The complete file.
@@ -17,9 +16,9 @@ struct DownloadState {
     case restart(length: Int64?)
     /// Write this number of bytes at an offset.
     case append(at: Int64, length: Int64)
-    /// The content is the complete file, whose first bytes are there: write this number of bytes after them.
+    /// The content is the complete file, whose first bytes are on disk: write this number of bytes after them.
     case skip(to: Int64, length: Int64)
-    /// The bytes that are there are the complete file.
+    /// The bytes on disk are the complete file.
     case complete
     /// Discard the response and request the complete file.
     case startOver
@@ -29,7 +28,7 @@ struct DownloadState {
   /// The step after the end of a response's content.
   enum Ending: Equatable {
     case complete
-    /// Request the bytes that are missing: the server sent fewer than requested, as it may.
+    /// Request the missing bytes: the server sent fewer than requested, which it may do.
     case next
     case fail(TransferError.Problem)
   }
@@ -38,7 +37,7 @@ struct DownloadState {
   struct Rules: Hashable {
     /// Whether the request can be repeated with a range, which is defined for GET only (RFC 9110 §14.2).
     var permitsRanges = true
-    /// The maximum size of the file in bytes. `nil`: there is none.
+    /// The maximum size of the file in bytes. `nil`: no maximum.
     var maximumSize: Int64?
     /// The number of times the download continues after an interruption.
     var continuations = 5
@@ -46,15 +45,15 @@ struct DownloadState {
 
   /// The file on the server. `nil` until a response describes it.
   private(set) var representation: Representation?
-  /// The number of bytes that are there.
+  /// The number of bytes on disk.
   private(set) var kept: Int64 = 0
-  /// Whether an earlier download has completed and verified the file, so that no request is sent.
+  /// Whether an earlier download completed and verified the file, so that no request is sent.
   private(set) var isComplete = false
   private let rules: Rules
   /// Whether the server may serve the rest of the file.
   private var servesRanges = true
-  private var asked = Request.whole
-  /// The offset at which the present content must end.
+  private var requested = Request.whole
+  /// The offset at which the present response's content must end.
   private var end: Int64?
   /// Whether the server has responded.
   private(set) var hasResponded = false
@@ -74,32 +73,32 @@ struct DownloadState {
     (self.representation, self.kept) = (representation, kept)
   }
 
-  /// Creates the state of a download whose file an earlier one has completed.
+  /// Creates the state of a download whose file was completed by an earlier download.
   init(_ rules: Rules, complete representation: Representation) {
     self.init(rules)
     (self.representation, kept, isComplete) = (representation, representation.total ?? 0, true)
   }
 
-  /// Whether another call can continue from the bytes that are there.
+  /// Whether another call can continue from the bytes on disk.
   var isResumable: Bool { rules.permitsRanges && representation?.isResumable == true }
 
   /// The request to send.
   mutating func next() -> Request {
-    asked = .whole
+    requested = .whole
     if servesRanges, isResumable, kept > 0, let validator = representation?.validator {
-      asked = .rest(from: kept, ifRange: validator.ifRange)
+      requested = .rest(from: kept, ifRange: validator.ifRange)
     }
-    return asked
+    return requested
   }
 
   // MARK: Heads
 
   /// - Parameter isDecoded: whether the transport has decoded the content (body). Its bytes, its length and its ranges
-  ///   are then not those of the server's file.
+  ///   then differ from those of the server's file.
   mutating func receive(_ head: HTTPResponse, isDecoded: Bool = false) -> Step {
     hasResponded = true
     end = nil
-    switch (head.status.code, asked) {
+    switch (head.status.code, requested) {
     case (206, .rest(let offset, _)): return isDecoded ? withoutRanges() : receivePart(head, from: offset)
     case (206, .whole): return .fail(.unusableRange)
     case (416, .rest): return receiveUnsatisfied(head)
@@ -118,13 +117,13 @@ struct DownloadState {
       end = total
       return .skip(to: kept, length: total - kept)
     }
-    // No later call could continue either.
+    // The validator is useless: no later call could continue either.
     if !servesRanges { whole.validator = nil }
     (representation, kept, end) = (whole, 0, whole.total)
     return .restart(length: whole.total)
   }
 
-  /// Whether a complete file is the one whose first bytes are there. Adds the digests that its response states.
+  /// Whether a complete file is the same file as the one on disk. Adds the digests that its response states.
   private mutating func isContinued(by whole: Representation) -> Bool {
     guard kept > 0, isResumable, whole.isResumable, let known = representation, known.validator == whole.validator,
       known.total == whole.total
@@ -143,14 +142,14 @@ struct DownloadState {
     }
   }
 
-  /// The server does not serve the rest of the file, so the complete file is requested. The bytes that are there stay
-  /// until its response begins: the request may fail.
+  /// Records that the server does not serve the rest of the file, so that the complete file is requested. The bytes on
+  /// disk remain until its response begins, because the request may fail.
   private mutating func withoutRanges() -> Step {
     abandonRanges()
     return .startOver
   }
 
-  /// No further range is requested: none of the bytes of a partial response can be used.
+  /// Stops requesting ranges, because the bytes of a partial response cannot be used.
   mutating func abandonRanges() { servesRanges = false }
 
   private mutating func receiveUnsatisfied(_ head: HTTPResponse) -> Step {
@@ -161,7 +160,7 @@ struct DownloadState {
     return excess(of: total).map { .fail($0) } ?? .complete
   }
 
-  /// Forgets all bytes, because the file has changed.
+  /// Discards all bytes, because the file has changed.
   mutating func startOver() -> Step {
     restarts += 1
     (representation, kept) = (nil, 0)
@@ -170,33 +169,33 @@ struct DownloadState {
 
   // MARK: Content
 
-  /// Adds digests of the complete file that the server states later. Returns `false` if they contradict known ones:
-  /// the file has changed.
+  /// Adds digests of the complete file from trailers. Returns `false` if they contradict known digests: the file has
+  /// changed.
   mutating func add(_ digests: [FileDigest]) -> Bool { representation?.add(digests) ?? true }
 
-  /// Several ranges were requested at once, and have left this number of bytes without a gap.
+  /// Records the number of contiguous bytes that a download with several ranges left on disk.
   mutating func adopt(_ representation: Representation, kept: Int64) {
     (self.representation, self.kept, hasResponded) = (representation, kept, true)
   }
 
-  /// Returns the reason why content must not reach an offset; `nil` if it may.
+  /// Returns the reason why content must not extend to an offset; `nil` if it may.
   func excess(at offset: Int64) -> TransferError.Problem? {
     offset <= end ?? .max ? excess(of: offset) : .wrongLength
   }
 
-  /// Returns the reason why a file of a size is not downloaded; `nil` if it is, or if the size is unknown.
+  /// Returns the reason why a file of this size is not downloaded; `nil` if it is, or if the size is unknown.
   func excess(of size: Int64?) -> TransferError.Problem? {
     guard let size, let maximum = rules.maximumSize, size > maximum else { return nil }
     return .fileTooLarge(maximum: maximum)
   }
 
-  /// All bytes before an offset are written.
+  /// Records that all bytes before an offset are written.
   mutating func reach(_ offset: Int64) {
     if offset > kept { hasProgressed = true }
     kept = offset
   }
 
-  /// All content of a response has arrived.
+  /// Records that all content of a response has arrived.
   mutating func endContent() -> Ending {
     guard let end else { return .complete }
     guard kept == end else { return .fail(.wrongLength) }
@@ -205,9 +204,10 @@ struct DownloadState {
     return ranges <= Self.rangeLimit ? .next : .fail(.unusableRange)
   }
 
-  /// An exchange failed. Returns the number of the continuation to start, from 1, or `nil` if the download ends.
+  /// Records that an exchange failed. Returns the number of the continuation to start, from 1, or `nil` if the download
+  /// ends.
   ///
-  /// - Parameter isTemporary: whether the same request may succeed.
+  /// - Parameter isTemporary: whether the same request may succeed later.
   mutating func interrupt(isTemporary: Bool) -> Int? {
     guard isTemporary, isResumable, hasProgressed, interruptions < rules.continuations else { return nil }
     interruptions += 1
@@ -215,8 +215,8 @@ struct DownloadState {
     return interruptions
   }
 
-  /// How often the file may change on the server during one download.
+  /// The maximum number of changes of the file on the server during one download.
   private static let restartLimit = 3
-  /// The number of responses with a part of what was requested.
+  /// The maximum number of responses that contain only a part of the requested range.
   private static let rangeLimit = 1000
 }

@@ -7,13 +7,13 @@ public struct DownloadedFile: Sendable {
   public let path: String
   /// The size of the file in bytes.
   public let size: Int64
-  /// The number of those bytes that an earlier download had left.
+  /// The number of these bytes that an earlier download had left.
   public let resumedBytes: Int64
   /// The media type of the file. `nil` if the server did not state it.
   public let mediaType: MediaType?
   /// The head of the last response. Its status is 206 if the server sent the rest of the file, and 416 if all bytes
-  /// were there already. Status 200 without fields (headers) if an earlier download had completed the file, but could
-  /// not give it its name. A file with a content coding, which the head states, was saved as it was sent.
+  /// were already on disk. Its status is 200, without fields (headers), if an earlier download had completed the file
+  /// but could not rename it. A file with a content coding, which the head states, was saved as it was sent.
   public let head: HTTPResponse
   /// The status of the last response, see ``head``.
   public var status: Int { head.status.code }
@@ -24,8 +24,8 @@ public struct DownloadedFile: Sendable {
   /// - Returns: the value, or `nil` if no field has the name or the name is not a token.
   public func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
 
-  /// - Parameter response: the head of the last response, and the media type of the file. Default: an earlier download
-  ///   has completed the file.
+  /// - Parameter response: the head of the last response, and the media type of the file. Default: the values for a
+  ///   file that an earlier download completed.
   init(
     _ path: String, _ size: Int64, resumed: Int64 = 0,
     _ response: (head: HTTPResponse, mediaType: MediaType?) = (HTTPResponse(status: .ok), nil)

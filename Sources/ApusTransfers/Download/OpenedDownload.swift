@@ -7,19 +7,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A download before its first request: its files are open and locked, and the bytes of an earlier download are found.
+/// A download before its first request: its files are open and locked, and the usable bytes of an earlier download are
+/// known.
 struct OpenedDownload: Sendable {
   let file: PartialFile
   let queues: ContentWriter.Queues
   let options: DownloadOptions
   let source: DownloadSource
   let state: DownloadState
-  /// The bytes that are there, if there are gaps between them.
+  /// The ranges on disk, if they are not contiguous.
   var gapped: ByteRanges?
 
   /// Opens the files beside a path.
   ///
-  /// - Parameter rules: the rules that the request sets.
+  /// - Parameter rules: the rules that follow from the request.
   /// - Throws: ``TransferError``
   static func open(
     _ path: String, _ options: DownloadOptions, _ source: DownloadSource, _ rules: DownloadState.Rules
@@ -39,7 +40,7 @@ struct OpenedDownload: Sendable {
     }
   }
 
-  /// Finds the bytes that can be used, and removes all others.
+  /// Determines the bytes that can be used, and removes all others.
   private static func state(
     of file: PartialFile, _ options: DownloadOptions, _ source: DownloadSource, _ rules: DownloadState.Rules
   ) throws(TransferError) -> (DownloadState, gapped: ByteRanges?) {
@@ -77,7 +78,7 @@ struct OpenedDownload: Sendable {
     present = present.clipped(to: min(try file.size, record.total))
     record.set(present)
     record.boot = BootSession.current
-    // Before the table is removed. Fails if the system has lost bytes that it had accepted.
+    // Flush before removing the table. Throws if the system lost accepted bytes.
     try file.checkpoint(record)
     try file.truncate(to: present.ranges.last?.upperBound ?? 0)
     return present
@@ -85,15 +86,15 @@ struct OpenedDownload: Sendable {
 }
 
 extension PartialFile {
-  /// Removes all bytes but the first ones, and replaces the record. When this returns, they are on the disk.
+  /// Removes all bytes except those before an offset, and replaces the record. When this returns, both are on the disk.
   ///
-  /// The order matters: a record without gaps relies on the length of the file.
+  /// The record is replaced last, because a record without gaps relies on the length of the file.
   func cut(to length: Int64, _ record: DownloadRecord) throws(TransferError) {
     try truncate(to: length)
     var record = record
     record.set(prefix: length)
     record.boot = BootSession.current
-    // Fails if the system has lost bytes that it had accepted.
+    // Throws if the system lost accepted bytes.
     try checkpoint(record)
   }
 }
@@ -105,12 +106,12 @@ extension Request {
   /// Whether several calls of this request may run at once.
   var permitsSiblings: Bool { options.id == nil || options.duplicatePolicy == .allow }
 
-  /// The request for the file without a content coding.
+  /// The request for the file, without a content coding.
   var identity: Request<Value> { setsCoding ? self : field("Accept-Encoding", "identity") }
 
   /// The request for a range, or for the complete file if it has changed.
   ///
-  /// Accepts the statuses with which servers refuse the range or its condition, although they serve the complete file.
+  /// Accepts the statuses with which servers reject the range or its condition although they serve the complete file.
   ///
   /// - Parameter range: the range as in the field (header), such as `500-`.
   func range(_ range: String, ifRange validator: String) -> Request<Value> {
@@ -121,7 +122,7 @@ extension Request {
 
   /// The rules of a download with this request.
   func downloadRules(_ options: DownloadOptions) -> DownloadState.Rules {
-    // The client's limit is for content in memory. That of the request is deliberate.
+    // The client's limit is for content in memory. A limit of the request is deliberate.
     let limits = [options.maximumSize, self.options.contentLimit.map { Int64($0) }]
     return DownloadState.Rules(
       permitsRanges: method == .get, maximumSize: limits.compactMap(\.self).min(),

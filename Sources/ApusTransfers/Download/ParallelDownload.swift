@@ -4,13 +4,13 @@ import Synchronization
 
 /// The part of a download in which several ranges are requested at once. Performs the steps of its ``RangeState``.
 ///
-/// Each lane runs in a task of its own. All of them write to the same file, at different offsets, in one queue.
+/// Each lane runs in a separate task. All lanes write to the same file, at different offsets, through one queue.
 final class ParallelDownload<Value: Sendable>: Sendable {
   private struct State {
     var ranges: RangeState
     var progress: ProgressCount
     var failure: CallError?
-    /// The head of the last response that was read to its end.
+    /// The head of the last response that was read completely.
     var head: HTTPResponse?
   }
 
@@ -19,16 +19,16 @@ final class ParallelDownload<Value: Sendable>: Sendable {
   let laneCount: Int
   private let client: Client
   private let request: Request<Value>
-  private let means: ContentWriter.Means
+  private let resources: ContentWriter.Resources
   private let ifRange: String
   private let state: Mutex<State>
 
   /// - Parameter request: the request for the complete file.
   init(
-    _ client: Client, _ request: Request<Value>, _ means: ContentWriter.Means,
+    _ client: Client, _ request: Request<Value>, _ resources: ContentWriter.Resources,
     _ course: (ranges: RangeState, log: RangeLog, progress: ProgressCount)
   ) {
-    (self.client, self.request, self.means, log) = (client, request, means, course.log)
+    (self.client, self.request, self.resources, log) = (client, request, resources, course.log)
     laneCount = course.ranges.laneCount
     ifRange = course.ranges.representation.validator?.ifRange ?? ""
     state = Mutex(State(ranges: course.ranges, progress: course.progress))
@@ -44,7 +44,7 @@ final class ParallelDownload<Value: Sendable>: Sendable {
 
   // MARK: Lanes
 
-  /// Sends the requests of a lane until there is nothing left for it.
+  /// Sends the requests of a lane until no range is left for the lane.
   func run(_ lane: Int) async {
     reportProgress()
     while let range = state.withLock({ $0.ranges.next(for: lane) }) {
@@ -57,10 +57,10 @@ final class ParallelDownload<Value: Sendable>: Sendable {
     }
   }
 
-  /// Decides how a lane goes on after an error. Returns whether it does.
+  /// Decides how a lane proceeds after an error. Returns whether the lane continues.
   func recover(_ lane: Int, from error: CallError) async -> Bool {
     let recovery = state.withLock { state in
-      let recovery = state.ranges.interrupt(lane, by: means.file.hasLostContent ? .permanent : error.rangeFailure)
+      let recovery = state.ranges.interrupt(lane, by: resources.file.hasLostContent ? .permanent : error.rangeFailure)
       if recovery == .fail { state.failure = error }
       return recovery
     }
@@ -94,14 +94,14 @@ final class ParallelDownload<Value: Sendable>: Sendable {
     _ response: inout StreamedResponse, from offset: Int64, on lane: Int, with part: PartDigests?
   ) async throws {
     let streams = part.map { [$0.stream] } ?? []
-    let account = ContentWriter.Account.range(log, slot: log.slot(from: offset))
-    var writer = ContentWriter(means, from: offset, digests: streams, account: account)
+    let recording = ContentWriter.Recording.range(log, slot: log.slot(from: offset))
+    var writer = ContentWriter(resources, from: offset, digests: streams, recording: recording)
     let isWhole: Bool
     do {
       isWhole = try await copy(&response, to: &writer, on: lane)
       try await writer.finish()
     } catch {
-      // What arrived before the error is kept.
+      // Keeps the bytes received before the error.
       _ = try? await writer.finish()
       reach(writer.written, on: lane)
       throw error
@@ -118,7 +118,7 @@ final class ParallelDownload<Value: Sendable>: Sendable {
     guard part?.isMatch != false, state.withLock({ $0.ranges.add(late) }) else { throw TransferError(.digestMismatch) }
   }
 
-  /// Returns whether all content was read.
+  /// Copies the content to the writer. Returns whether all content was read.
   private func copy(
     _ response: inout StreamedResponse, to writer: inout ContentWriter, on lane: Int
   ) async throws -> Bool {
@@ -139,16 +139,16 @@ final class ParallelDownload<Value: Sendable>: Sendable {
     state.withLock { $0.ranges.reach(offset, on: lane) }
   }
 
-  /// Reports inside the lock, so that the reports are in order.
+  /// Reports the progress inside the lock, so that the reports are in order.
   private func reportProgress() {
     state.withLock { $0.progress.reach($0.ranges.arrived, of: $0.ranges.total) }
   }
 }
 
 extension CallError {
-  /// The meaning of a failed exchange for the lane that made it.
+  /// The consequence of a failed exchange for its lane.
   ///
-  /// A call that was refused by a full queue, or waited too long in it, does not concern the lanes that run.
+  /// A call that a full queue refused, or that waited too long in the queue, does not affect the running lanes.
   fileprivate var rangeFailure: RangeState.Failure {
     if isTemporaryInterruption { return .temporary }
     return transfer != nil || code == .cancelled ? .permanent : .rejected

@@ -1,15 +1,16 @@
 import Synchronization
 
-/// The account of the bytes that several ranges of a download have written, from which another process continues.
+/// The log of the bytes that several ranges of a download have written, from which another process continues.
 ///
-/// The length of the incomplete file says nothing about them. While ranges are written, the file has a table beyond the
-/// bytes of the download: for each run of bytes its start and its end, updated after each write. Like the bytes, the
-/// table is in the system's cache and survives the death of the process. The record names the bytes that were flushed.
+/// The length of the incomplete file does not state which ranges are written. While ranges are written, the file
+/// therefore ends with a table beyond the bytes of the download: the start and the end of each contiguous range,
+/// updated after each write. Like the bytes, the table is in the system's cache and survives the death of the process.
+/// The record contains the flushed bytes.
 final class RangeLog: Sendable {
   private struct State {
-    /// The bytes that were there at the start.
+    /// The bytes on disk at the start.
     let first: ByteRanges
-    /// The bytes that were written since then, by slot of the table.
+    /// The bytes written since then, by slot of the table.
     var runs: [Range<Int64>] = []
     var unflushed: Int64 = 0
     var isFlushing = false
@@ -22,19 +23,19 @@ final class RangeLog: Sendable {
   private let record: DownloadRecord
   private let state: Mutex<State>
 
-  /// - Parameter present: the bytes that are there.
-  init(_ means: ContentWriter.Means, _ record: DownloadRecord, present: ByteRanges) {
-    (file, checkpoints, self.record) = (means.file, means.queues.checkpoints, record)
-    checkpointInterval = means.checkpointInterval
+  /// - Parameter present: the bytes on disk.
+  init(_ resources: ContentWriter.Resources, _ record: DownloadRecord, present: ByteRanges) {
+    (file, checkpoints, self.record) = (resources.file, resources.queues.checkpoints, record)
+    checkpointInterval = resources.checkpointInterval
     state = Mutex(State(first: present))
   }
 
-  /// The bytes that are written.
+  /// The bytes on disk.
   var present: ByteRanges {
     state.withLock { state in state.runs.reduce(into: state.first) { $0.insert($1) } }
   }
 
-  /// Returns the slot of bytes that are written from an offset on.
+  /// Returns the slot for bytes that are written from an offset on.
   func slot(from offset: Int64) -> Int {
     state.withLock { state in
       if let slot = state.runs.firstIndex(where: { $0.upperBound == offset }) { return slot }
@@ -43,9 +44,9 @@ final class RangeLog: Sendable {
     }
   }
 
-  /// Bytes were written, after those of the same slot. Blocks.
+  /// Records bytes that were written after the bytes of the same slot. Blocks.
   ///
-  /// - Throws: ``TransferError``, also the one of an earlier flush.
+  /// - Throws: ``TransferError``, including the error of an earlier flush.
   func add(_ range: Range<Int64>, to slot: Int) throws(TransferError) {
     let (run, isDue) = try state.withLock { (state) throws(TransferError) in
       if let failure = state.failure { throw failure }
@@ -66,12 +67,13 @@ final class RangeLog: Sendable {
     }
   }
 
-  /// Flushes the bytes that are written, and then replaces the record. Blocks.
+  /// Flushes the written bytes, and then replaces the record. Blocks.
   ///
-  /// - Throws: ``TransferError``, also the one of an earlier flush, which the system reports only once.
+  /// - Throws: ``TransferError``, including the error of an earlier flush, because the system reports a failed flush
+  ///   only once.
   func checkpoint() throws(TransferError) {
     if let failure = state.withLock({ $0.failure }) { throw failure }
-    // Bytes that arrive during the flush are not flushed.
+    // The record is computed before the flush, so that it does not claim bytes that arrive meanwhile.
     var record = record
     record.set(present)
     try file.checkpoint(record)
@@ -80,12 +82,12 @@ final class RangeLog: Sendable {
 
 /// The table of written bytes at the end of an incomplete file.
 enum RangeTable {
-  /// The maximum number of slots. Bytes without a slot count when they are flushed.
+  /// The maximum number of slots. Bytes without a slot are recorded when they are flushed.
   static let slots = 4096
   private static let slotLength: Int64 = 16
   private static let page: Int64 = 4096
 
-  /// The offset of the table. A slot never crosses a page, so that a process that is killed leaves it old or new.
+  /// The offset of the table. A slot never crosses a page, so a killed process leaves either its old or its new value.
   private static func offset(_ total: Int64) -> Int64 { (total + page - 1) / page * page }
 
   static func write(

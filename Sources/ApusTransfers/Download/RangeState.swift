@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// The course of a download with several ranges at once: which range each lane requests next, what a response means,
-/// and which bytes are there. A pure state machine.
+/// The state of a download with several ranges at once: selects the range that each lane requests next, interprets
+/// responses, and knows which bytes are on disk. A pure state machine.
 ///
-/// A lane sends one request after the other. Its range ends where that of another lane begins, and becomes shorter when
-/// a lane without work takes over the second half.
+/// A lane sends one request after the other. Its range ends where the range of another lane begins, and becomes shorter
+/// when an idle lane takes over the second half.
 struct RangeState {
   /// The step after a response head.
   enum Step: Equatable {
@@ -16,7 +16,7 @@ struct RangeState {
 
   /// The step after a piece of content.
   enum Arrival: Equatable {
-    /// Write the first bytes of the piece, and read on.
+    /// Write the first bytes of the piece, and continue reading.
     case write(Int)
     /// Write the first bytes of the piece, and discard the rest of the response.
     case last(Int)
@@ -24,9 +24,9 @@ struct RangeState {
 
   /// The kind of a failed exchange.
   enum Failure {
-    /// The same request may succeed.
+    /// The same request may succeed later.
     case temporary
-    /// This lane is not served, but the others may be: the server or the client may limit the number of calls.
+    /// The server or the client may limit the number of concurrent calls: this lane ends, and the others continue.
     case rejected
     case permanent
   }
@@ -43,7 +43,7 @@ struct RangeState {
 
   /// The reason why all lanes end.
   enum End: Equatable {
-    /// All bytes are there.
+    /// All bytes are on disk.
     case complete
     /// The server does not serve several ranges.
     case sequential
@@ -67,9 +67,9 @@ struct RangeState {
     /// The offset up to which bytes have arrived.
     var offset: Int64 = 0
     var end: Int64 = 0
-    /// The offset at which the present content must end. `nil`: there is none.
+    /// The offset at which the present response's content must end. `nil`: no response is being read.
     var contentEnd: Int64?
-    /// Whether the present content would go on to the end of the file, and nothing before it is missing.
+    /// Whether the present response extends to the end of the file, and no bytes before it are missing.
     var isWhole = false
     var hasProgressed = false
     var interruptions = 0
@@ -80,7 +80,7 @@ struct RangeState {
   private(set) var representation: Representation
   let total: Int64
   private(set) var end: End?
-  /// The bytes that are written.
+  /// The bytes on disk.
   private(set) var present: ByteRanges
   private let rules: Rules
   /// The running lanes by number.
@@ -90,7 +90,7 @@ struct RangeState {
   private var ignoresRanges = false
   private var parts = 0
 
-  /// - Parameter present: the bytes of the file that are there.
+  /// - Parameter present: the bytes of the file that are on disk.
   init?(_ rules: Rules, _ representation: Representation, present: ByteRanges) {
     guard let total = representation.total, representation.isResumable else { return nil }
     (self.rules, self.representation, self.total, self.present) = (rules, representation, total, present)
@@ -102,10 +102,10 @@ struct RangeState {
   /// The number of running lanes, which are numbered from 0 at the start.
   var laneCount: Int { lanes.count }
 
-  /// The number of bytes that are written or about to be.
+  /// The number of bytes that are written or about to be written.
   var arrived: Int64 { lanes.values.reduce(present.count) { $0 + $1.offset - $1.start } }
 
-  /// Cuts the longest gaps into equal ranges until there is one for each lane.
+  /// Cuts the longest gaps into equal ranges until there is a range for each lane.
   private static func cut(_ gaps: [Range<Int64>], _ rules: Rules) -> [Range<Int64>] {
     var counts = gaps.map { _ in Int64(1) }
     let lengths = gaps.map { $0.upperBound - $0.lowerBound }
@@ -125,7 +125,7 @@ struct RangeState {
 
   // MARK: Requests
 
-  /// Makes the response that has begun the first lane's, and the first range its own.
+  /// Assigns the response in progress, and the first range, to the first lane.
   ///
   /// - Parameter contentEnd: the offset at which the response's content ends.
   mutating func adopt(until contentEnd: Int64) {
@@ -150,7 +150,7 @@ struct RangeState {
     return lane.offset..<lane.end
   }
 
-  /// Takes the second half of the longest range of a lane.
+  /// Splits off the second half of the longest range of a lane.
   private mutating func split() -> Range<Int64>? {
     let longest = lanes.max { ($0.value.rest, $1.key) < ($1.value.rest, $0.key) }
     guard !ignoresRanges, let (number, lane) = longest, lane.rest >= 2 * rules.minimum else { return nil }
@@ -187,13 +187,13 @@ struct RangeState {
     return .stop
   }
 
-  /// The server ignores the range, or the file has changed.
+  /// Handles a response with the complete file: the server ignores the range, or the file has changed.
   private mutating func receiveWhole(_ whole: Representation) -> Step {
     guard whole.validator == representation.validator, whole.total == total, !whole.isCoded else { return startOver() }
     return withoutRanges()
   }
 
-  /// The server does not serve ranges of the file.
+  /// Records that the server does not serve ranges of the file.
   private mutating func withoutRanges() -> Step {
     ignoresRanges = true
     pool = []
@@ -201,7 +201,7 @@ struct RangeState {
       end = .sequential
       return .stop
     }
-    // Its response contains everything that is missing, so it goes on alone.
+    // The response of this lane contains all missing bytes, so all other lanes end.
     lanes = [number: lane]
     lanes[number]?.end = total
     present = present.clipped(to: lane.start)
@@ -210,11 +210,11 @@ struct RangeState {
 
   // MARK: Content
 
-  /// A piece of content has arrived.
+  /// Records the arrival of a piece of content.
   mutating func arrive(_ count: Int, on number: Int) -> Arrival {
     guard end == nil, var lane = lanes[number], let contentEnd = lane.contentEnd else { return .last(0) }
     guard Int64(count) <= contentEnd - lane.offset else {
-      // A part with more bytes than its range may begin at another offset than it states.
+      // A part that exceeds its range may begin at another offset than it states.
       end = .startOver
       return .last(0)
     }
@@ -226,7 +226,7 @@ struct RangeState {
     return isLast ? .last(Int(taken)) : .write(Int(taken))
   }
 
-  /// All bytes of a lane before an offset are written, and the others that have arrived are not.
+  /// Records that all bytes of a lane before an offset are written, and that bytes beyond it are not.
   mutating func reach(_ offset: Int64, on number: Int) {
     guard var lane = lanes[number], offset >= lane.start else { return }
     if offset > lane.start { lane.hasProgressed = true }
@@ -236,27 +236,27 @@ struct RangeState {
     if present.prefix == total { end = end ?? .complete }
   }
 
-  /// A response is over, or its rest is discarded.
+  /// Records that a response has ended, or that its rest is discarded.
   ///
-  /// - Parameter isWhole: whether all of its content was read.
-  /// - Returns: the reason for which the exchange failed, if it did.
+  /// - Parameter isWhole: whether all content was read.
+  /// - Returns: the reason why the exchange failed; `nil` if it succeeded.
   mutating func endContent(on number: Int, isWhole: Bool) -> TransferError.Problem? {
     guard let lane = lanes[number] else { return nil }
     lanes[number]?.contentEnd = nil
     lanes[number]?.isWhole = false
     guard isWhole, lane.rest > 0, let contentEnd = lane.contentEnd, end == nil else { return nil }
     guard lane.offset == contentEnd else { return .wrongLength }
-    // The server sent fewer bytes than requested, as it may.
+    // The server sent fewer bytes than requested, which it may do.
     parts += 1
     return parts <= Self.partLimit ? nil : .unusableRange
   }
 
-  /// Adds digests of the complete file from trailers. Returns `false` if they contradict known ones.
+  /// Adds digests of the complete file from trailers. Returns `false` if they contradict known digests.
   mutating func add(_ digests: [FileDigest]) -> Bool { representation.add(digests) }
 
   // MARK: Failures
 
-  /// An exchange of a lane failed.
+  /// Records that an exchange of a lane failed.
   mutating func interrupt(_ number: Int, by failure: Failure) -> Recovery {
     guard end == nil, var lane = lanes[number] else { return .stop }
     (lane.contentEnd, lane.isWhole) = (nil, false)
@@ -278,6 +278,6 @@ struct RangeState {
   /// Ends the download with an error.
   mutating func fail() { end = end ?? .failed }
 
-  /// The number of responses with a part of what was requested.
+  /// The maximum number of responses that contain only a part of the requested range.
   private static let partLimit = 1000
 }

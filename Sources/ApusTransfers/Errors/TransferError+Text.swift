@@ -9,13 +9,14 @@ import Musl
 #endif
 
 extension TransferError: ResponseFault {
-  /// The reason, what was kept and how to continue, without names. For logs and the description of a call's error.
+  /// The reason, the kept bytes and the way to continue, without names. For logs and the description of a call's error.
   public var description: String {
     let clauses = [cause, progress, advice].compactMap(\.self)
     return clauses.joined(separator: "; ")
   }
 
-  /// The exact failure as a part of a sentence, without advice; `nil` if the exchange failed, whose error has the cause.
+  /// The exact failure as a part of a sentence, without advice. `nil` if the exchange failed: the call's error has the
+  /// cause.
   public var cause: String? {
     switch problem {
     case .interrupted: nil
@@ -116,7 +117,7 @@ extension TransferError: ResponseFault {
     }
   }
 
-  /// The sentence to show to a person, or `nil` where the text for the error's code fits.
+  /// The sentence for a person, or `nil` where the default text for the error's code fits.
   var message: String? {
     switch problem {
     case .fileExists: "There is already a file with this name."

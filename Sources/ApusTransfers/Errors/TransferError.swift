@@ -1,22 +1,22 @@
 public import ApusCore
 
-/// The reason why a transfer between a file and a server failed, and what was kept of it.
+/// The reason why a transfer between a file and a server failed, and the number of bytes that were kept.
 ///
-/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description names no
-/// file and no server.
+/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description contains no
+/// name of a file or a server.
 public struct TransferError: LoggableError {
-  /// The kinds of reasons. ``TransferError/cause`` names what happened exactly.
+  /// The kinds of reasons. ``TransferError/cause`` states the exact failure.
   #if hasAttribute(nonexhaustive)
   @nonexhaustive
   #endif
   public enum Reason: Sendable, Hashable {
     /// The exchange failed: the connection was lost, a deadline passed, the call was cancelled or the server rejected
-    /// it. The error's code tells which.
+    /// it. The error's code states which.
     case interrupted
     /// The target exists, and the options do not permit to replace it.
     case fileExists
-    /// The path cannot be that of a file: it is malformed or that of a folder, its folder does not exist, or a link, a
-    /// special file or another user's file has it.
+    /// The path cannot be that of a file: it is malformed or that of a folder, its folder does not exist, or it is
+    /// occupied by a link, a special file or another user's file.
     case invalidPath
     /// Another transfer, in this or another process, uses the file.
     case inUse
@@ -26,7 +26,7 @@ public struct TransferError: LoggableError {
     case diskFull
     /// The file system failed in another way.
     case fileSystem
-    /// The file to read does not exist, the process may not read it, or it was changed.
+    /// The file to read does not exist, cannot be read by the process, or was changed.
     case fileUnreadable
     /// The content (body) does not have the expected digest. It was removed.
     case digestMismatch
@@ -35,21 +35,21 @@ public struct TransferError: LoggableError {
     case sizeLimit
     /// The server contradicts the protocol, or itself.
     case invalidResponse
-    /// The server may have received all content, but its response, which the endpoint's value is read from, was lost.
+    /// The server may have received all content, but its response, from which the endpoint's value is read, was lost.
     case responseLost
     /// The content, its digest, its metadata or the endpoint cannot be transferred or stored, or ``Transfers`` lacks an
     /// account.
     case invalidRequest
-    /// The queue is closed, or it has no transfer with this identifier: it is complete, cancelled, of another account
-    /// or in another process.
+    /// The queue is closed, or it has no transfer with this identifier: the transfer is complete, cancelled, of another
+    /// account or in another process.
     case notQueued
   }
 
   /// The kind of reason.
   public var reason: Reason { problem.reason }
   package let problem: Problem
-  /// The number of bytes that are kept and that the same call, made again, does not transfer a second time if the server
-  /// can continue.
+  /// The number of kept bytes. The same call, made again, does not transfer them a second time if the server can
+  /// continue.
   public let keptBytes: Int64
   /// The length of the complete file in bytes, or `nil` if it is unknown.
   public let total: Int64?
@@ -69,6 +69,6 @@ public struct TransferError: LoggableError {
 }
 
 extension CallError {
-  /// The reason why a transfer failed, and what was kept of it. `nil` for errors of other calls.
+  /// The reason why a transfer failed, and the number of bytes that were kept. `nil` for errors of other calls.
   public var transfer: TransferError? { underlying as? TransferError }
 }

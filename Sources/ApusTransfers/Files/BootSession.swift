@@ -4,8 +4,8 @@ import ApusFiles
 import Darwin
 #endif
 
-/// The time between two starts of the system. Bytes that were written but not flushed survive the death of a process,
-/// but not the end of the session.
+/// The session of the operating system, from one boot to the next. Bytes that were written but not flushed survive the
+/// death of a process, but not the end of the session.
 enum BootSession {
   /// The session's identifier. `nil` if it is unknown.
   static let current: String? = identifier()

@@ -1,25 +1,26 @@
 import Dispatch
 import Synchronization
 
-/// A queue for work on files, which blocks its thread and so must not run on the threads of the concurrency runtime.
+/// A queue for file operations. They block their thread, so they must not run on the threads of the concurrency
+/// runtime.
 struct FileQueue: Sendable {
   private let queue: DispatchQueue
 
-  /// Creates a queue that performs one piece of work after the other.
+  /// Creates a queue that performs its operations in order, one at a time.
   init(_ name: String) {
     queue = DispatchQueue(label: "apus.transfers.\(name)")
   }
 
-  /// Performs work to its end, even in a cancelled task.
+  /// Performs an operation to its end, even in a cancelled task.
   ///
-  /// - Throws: the error of the work; those of files are converted.
+  /// - Throws: the error of the operation; a `FileError` becomes a ``TransferError``.
   func run<Output: Sendable>(
     _ work: @escaping @Sendable () throws -> Output
   ) async throws(TransferError) -> Output {
     try await start(work).value
   }
 
-  /// Starts work without waiting for it.
+  /// Starts an operation without waiting for its result.
   func start<Output: Sendable>(
     _ work: @escaping @Sendable () throws -> Output
   ) -> FileWork<Output> {
@@ -35,7 +36,7 @@ struct FileQueue: Sendable {
   }
 }
 
-/// The result of work on a file, for one waiter.
+/// The result of a file operation, which one task awaits.
 final class FileWork<Output: Sendable>: Sendable {
   private enum State {
     case running
@@ -47,12 +48,12 @@ final class FileWork<Output: Sendable>: Sendable {
 
   fileprivate init() {}
 
-  /// Whether the work is done.
+  /// Whether the operation has ended.
   var isDone: Bool {
     state.withLock { if case .done = $0 { true } else { false } }
   }
 
-  /// The output of the work.
+  /// The output of the operation.
   var value: Output {
     get async throws(TransferError) {
       try await withCheckedContinuation { waiter in

@@ -15,10 +15,10 @@ final class PartialFile: Sendable {
     (self.place, self.folder, self.descriptor) = (place, folder, descriptor)
   }
 
-  /// Opens the incomplete file of a path, or creates it, and takes its lock.
+  /// Opens or creates the incomplete file of a path, and acquires its lock.
   ///
   /// - Parameter replacing: whether a file at the path may be replaced.
-  /// - Throws: ``TransferError`` if the path cannot be written to, or if another transfer holds the lock.
+  /// - Throws: ``TransferError`` if the path cannot be written to, or if another transfer has the lock.
   static func open(_ path: String, replacing: Bool) throws(TransferError) -> PartialFile {
     let place = try FilePath.checked(path)
     return try TransferError.converting {
@@ -29,7 +29,7 @@ final class PartialFile: Sendable {
         removeRemains(of: path)
         throw error
       }
-      // A few rounds at most: each one means that another process has just finished.
+      // Another round is needed only if another process has just finished, so a few rounds suffice.
       for _ in 0..<16 {
         let opened = try folder.opened(place.partialName, isPrivate: false)
         if let file = try locked(opened, place, folder) { return file }
@@ -38,7 +38,7 @@ final class PartialFile: Sendable {
     }
   }
 
-  /// Opens the incomplete file of a path if there is one, and takes its lock.
+  /// Opens the incomplete file of a path, if it exists, and acquires its lock.
   static func existing(_ path: String) throws(TransferError) -> PartialFile? {
     let place = try FilePath.checked(path)
     return try TransferError.converting {
@@ -47,8 +47,8 @@ final class PartialFile: Sendable {
         if let opened = try folder.existing(place.partialName, for: .writing, isPrivate: false) {
           if let file = try locked(opened, place, folder) { return file }
         } else {
-          // A process may have died after the file was complete. Its record has no lock but that of an incomplete file.
-          let isLeft = { (name: String) in (try? folder.look(at: name)).map { $0 != .nothing } ?? false }
+          // A process may have died after the file was complete. The lock of a record is the incomplete file's.
+          let isLeft = { (name: String) in (try? folder.kind(of: name)).map { $0 != .nothing } ?? false }
           guard ([place.recordName] + place.momentaryNames).contains(where: isLeft) else { return nil }
           guard let made = try folder.make(place.partialName), let file = try locked(made, place, folder) else {
             continue
@@ -61,13 +61,13 @@ final class PartialFile: Sendable {
     }
   }
 
-  /// Removes what a process has left beside a file that died after the file was complete. An incomplete file of another
-  /// transfer stays.
+  /// Removes the leftovers of a process that died after the file was complete. An incomplete file of another transfer
+  /// stays.
   private static func removeRemains(of path: String) {
     if let other = try? existing(path) { other.release() }
   }
 
-  /// Removes the incomplete file of a path and its record, if there are any.
+  /// Removes the incomplete file of a path and its record, if they exist.
   static func discard(_ path: String) async throws(TransferError) {
     try await FileQueue("discard").run {
       guard let file = try existing(path) else { return }
@@ -76,14 +76,14 @@ final class PartialFile: Sendable {
     }
   }
 
-  /// Whether a complete file has its final name: a process that has checked it may have ended before it could say so.
-  /// Removes what the process has left beside it.
+  /// Whether a complete file has its final name: a process that verified it may have ended before it could report this.
+  /// Removes the leftovers of that process.
   static func isPublished(_ path: String, _ published: FileVersion) async throws(TransferError) -> Bool {
     try await FileQueue("published").run {
       let place = try FilePath.checked(path)
       let folder = try Folder(place.folder)
       // Renaming changes neither the inode nor the modification time.
-      guard try folder.look(at: place.name) == .file,
+      guard try folder.kind(of: place.name) == .file,
         let file = try folder.existing(place.name, for: .reading, isPrivate: false),
         try FileVersion(of: file) == published
       else { return false }
@@ -92,8 +92,8 @@ final class PartialFile: Sendable {
     }
   }
 
-  /// Takes the lock, and removes what a process has left that died while it wrote the record or determined permissions.
-  /// Returns `nil` if the file has lost its name in the meantime.
+  /// Acquires the lock, and removes the leftovers of a process that died while it wrote the record or determined
+  /// permissions. Returns `nil` if the file has lost its name in the meantime.
   private static func locked(_ opened: Descriptor, _ place: FilePath, _ folder: Folder) throws -> PartialFile? {
     guard try opened.lock() else { throw TransferError(.inUse) }
     guard try folder.has(opened, as: place.partialName) else {
@@ -102,18 +102,19 @@ final class PartialFile: Sendable {
     }
     for name in place.momentaryNames { folder.remove(name) }
     if try opened.linkCount > 1 {
-      // A process died after it had given the complete file its final name: under this name, too, it must not change.
+      // A process died after it had given the complete file its final name. The file must not change under that name,
+      // either.
       folder.remove(place.partialName)
       opened.unlock()
       return nil
     }
-    // The process's umask or the folder's default permissions may have changed them.
+    // The process's umask or the folder's default permissions may have changed the mode.
     try opened.setMode(0o600)
     return PartialFile(place, folder, opened)
   }
 
   private static func checkTarget(_ place: FilePath, in folder: Folder, replacing: Bool) throws {
-    switch try folder.look(at: place.name) {
+    switch try folder.kind(of: place.name) {
     case .nothing: break
     case .file: if !replacing { throw TransferError(.fileExists) }
     case .folder: throw TransferError(.isFolder)
@@ -132,7 +133,7 @@ final class PartialFile: Sendable {
     try TransferError.converting { try descriptor.write(bytes, at: offset) }
   }
 
-  /// Reads up to `count` bytes at an offset. Fewer only at the end of the file.
+  /// Reads up to `count` bytes at an offset. Returns fewer only at the end of the file.
   func read(_ count: Int, at offset: Int64) throws(TransferError) -> [UInt8] {
     try TransferError.converting { try descriptor.read(count, at: offset) }
   }
@@ -143,8 +144,8 @@ final class PartialFile: Sendable {
 
   /// Empties the file and replaces the record. When this returns, the record is on the disk.
   ///
-  /// The order matters: a process that dies in between leaves the old record with no bytes, never the new record with
-  /// old bytes.
+  /// The file is emptied first: a process that dies in between leaves the old record with no bytes, never the new
+  /// record with old bytes.
   func restart(with record: [UInt8]?) throws(TransferError) {
     try truncate(to: 0)
     try save(record)
@@ -155,15 +156,15 @@ final class PartialFile: Sendable {
     try TransferError.converting { try folder.save(record, as: place.recordName) }
   }
 
-  /// The record, or `nil` if there is none or it is too large to be one.
+  /// The record, or `nil` if there is no record or the file is too large to be a record.
   func record() throws(TransferError) -> [UInt8]? {
     try TransferError.converting { try folder.record(place.recordName) }
   }
 
   /// Flushes the content to the disk.
   ///
-  /// If that fails, the system has dropped bytes that were written, and reports it only once. The record is then
-  /// removed, so that no later transfer relies on the content.
+  /// If a flush fails, the system has dropped written bytes, and reports it only once. The record is then removed, so
+  /// that no later transfer relies on the content.
   func flush() throws(TransferError) {
     do throws(TransferError) {
       try TransferError.converting { try descriptor.sync() }
@@ -179,9 +180,10 @@ final class PartialFile: Sendable {
 
   // MARK: Ending
 
-  /// Gives the complete file its final name, with the permissions of a new file. When this returns, it is on the disk.
+  /// Gives the complete file its final name, with the permissions of a new file. When this returns, the name is on the
+  /// disk.
   ///
-  /// - Throws: ``TransferError``; the incomplete file then keeps its name.
+  /// - Throws: ``TransferError``; the incomplete file then keeps its old name.
   func publish(replacing: Bool) throws(TransferError) {
     try flush()
     try TransferError.converting {
@@ -196,7 +198,7 @@ final class PartialFile: Sendable {
           throw TransferError(.fileExists)
         }
       } catch {
-        // The incomplete file stays private.
+        // Renaming failed: the incomplete file stays private.
         try? descriptor.setMode(0o600)
         throw error
       }
@@ -211,7 +213,7 @@ final class PartialFile: Sendable {
     folder.remove(place.partialName)
   }
 
-  /// Removes a file that was created in vain.
+  /// Removes the file if it has no content.
   func removeIfEmpty() {
     if (try? size) == 0 { folder.remove(place.partialName) }
   }
@@ -226,7 +228,7 @@ extension Folder {
   /// The maximum size of a record in bytes.
   static var recordLimit: Int { 64 << 10 }
 
-  /// Reads a record; `nil`: there is none, or it is too large to be one.
+  /// Reads a record. Returns `nil` if there is no record, or if the file is too large to be a record.
   func record(_ name: String) throws(FileError) -> [UInt8]? {
     guard let file = try existing(name, for: .reading, isPrivate: false) else { return nil }
     let bytes = try file.read(Self.recordLimit + 1, at: 0)
@@ -237,7 +239,7 @@ extension Folder {
   func save(_ record: [UInt8]?, as name: String) throws {
     if let record {
       try replace(name, by: record)
-    } else if try look(at: name) != .nothing {
+    } else if try kind(of: name) != .nothing {
       remove(name)
       try sync()
     }

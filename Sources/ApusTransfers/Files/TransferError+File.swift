@@ -13,7 +13,7 @@ extension TransferError {
     switch error.cause {
     case .notAFile, .foreignOwner, .accessibleToOthers: self.init(.notAFile)
     case .tooLarge: self = .unreadable
-    // A folder in place of a file that is about to be written.
+    // A folder has the name of a file that is about to be written.
     case .system(EEXIST): self.init(.notAFile)
     // Other processes keep creating and removing the file.
     case .system(EAGAIN): self.init(.inUse)
@@ -21,7 +21,7 @@ extension TransferError {
     }
   }
 
-  /// Does work, and converts the errors of files.
+  /// Performs an operation, and converts its file errors.
   static func converting<Value>(_ work: () throws -> Value) throws(TransferError) -> Value {
     do {
       return try work()

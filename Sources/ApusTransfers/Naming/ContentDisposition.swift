@@ -7,7 +7,7 @@ enum ContentDisposition {
     guard text.utf8.count <= 4096 else { return [] }
     var plain: String?
     var extended: String?
-    // The type comes first.
+    // The disposition type comes before the parameters.
     var rest = text.utf8.drop { $0 != UInt8(ascii: ";") }.dropFirst()
     while !rest.isEmpty {
       let (name, value) = parameter(&rest)
@@ -43,7 +43,7 @@ enum ContentDisposition {
     var value: [UInt8] = []
     rest = rest.dropFirst()
     while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-      // Some servers send the backslashes of a Windows path unescaped, but they are folders in both readings.
+      // Some servers send the backslashes of a Windows path unescaped. In both readings, a backslash separates folders.
       guard let next = byte == UInt8(ascii: "\\") ? rest.popFirst() : byte else { break }
       value.append(next)
     }

@@ -2,8 +2,8 @@ public import HTTPTypes
 
 /// A name for a file, safe to use in any folder.
 ///
-/// It is a single name without folders, does not begin with a dot or a hyphen, and contains no control and no formatting
-/// characters and none that other file systems reserve. It has at most 200 bytes.
+/// A safe name contains no folders, no control or formatting characters and no characters that other file systems
+/// reserve. It does not begin with a dot or a hyphen, and has at most 200 bytes.
 ///
 /// ```swift
 /// let name = FileName.suggested(by: response.head, url: response.url)
@@ -15,19 +15,19 @@ public struct FileName: Sendable, Hashable, CustomStringConvertible {
 
   /// Creates a name from untrusted text. Folders before the last slash or backslash are left out.
   ///
-  /// - Returns: `nil` if nothing usable is left.
+  /// - Returns: `nil` if no usable character is left.
   public init?(_ untrusted: String) {
     guard let name = SafeName.name(in: untrusted) else { return nil }
     description = name
   }
 
-  /// Creates the name that a response suggests: that of `Content-Disposition`, whether it is to be shown or saved
-  /// (RFC 6266 §4.3), else the last segment of the URL's path.
+  /// Creates the name that a response suggests: the name in `Content-Disposition`, for inline content as well as for
+  /// attachments (RFC 6266 §4.3), else the last segment of the URL's path.
   ///
   /// - Parameters:
   ///   - head: the head of the response.
   ///   - url: the URL of the response, see `StreamedResponse.url`. Default: `nil`, unknown.
-  /// - Returns: the name; `download` if there is no usable one.
+  /// - Returns: the name; `download` if the response suggests no usable name.
   public static func suggested(by head: HTTPResponse, url: String? = nil) -> FileName {
     if let text = head.headerFields[.contentDisposition],
       let name = ContentDisposition.fileNames(in: text).lazy
@@ -44,12 +44,12 @@ public struct FileName: Sendable, Hashable, CustomStringConvertible {
     return FileName(unchecked: SafeName.shortened(stem, suffix: " (\(number))\(suffix)"))
   }
 
-  /// Returns the first name that is not taken: this one, then with the numbers from 2 to 1000.
+  /// Returns the first name that is not taken: this name, then this name with the numbers from 2 to 1000.
   ///
   /// Another program may take the name afterwards. A download refuses to replace its file in that case, see
   /// ``DownloadOptions/replacesExisting``.
   ///
-  /// - Returns: `nil` if all of them are taken.
+  /// - Returns: `nil` if all names are taken.
   public func free(where isTaken: (FileName) throws -> Bool) rethrows -> FileName? {
     if try !isTaken(self) { return self }
     for number in 2...1000 {
@@ -65,7 +65,7 @@ public struct FileName: Sendable, Hashable, CustomStringConvertible {
 
   private static func lastSegment(_ url: String) -> String {
     var path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-    // The authority is not a name.
+    // The authority of a URL is not a file name.
     if let colon = path.firstIndex(of: UInt8(ascii: ":")), path[colon...].starts(with: "://".utf8) {
       path = path[colon...].dropFirst(3).drop { $0 != UInt8(ascii: "/") }
     }

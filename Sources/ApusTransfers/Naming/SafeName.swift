@@ -1,15 +1,15 @@
-/// The rules that make a safe name of untrusted text.
+/// The rules that turn untrusted text into a safe name.
 enum SafeName {
-  /// The maximum number of bytes, which leaves room for a number and for the names of files beside it.
+  /// The maximum number of bytes, which leaves room for a number and for the suffixes of related files.
   static let limit = 200
 
-  /// Returns a safe name, or `nil` if nothing usable is left.
+  /// Returns a safe name, or `nil` if no usable character is left.
   static func name(in untrusted: String) -> String? {
     let slashes: [Unicode.Scalar] = ["/", "\\"]
     let scalars = untrusted.unicodeScalars
     let last = scalars.lastIndex { slashes.contains($0) }.map { scalars[scalars.index(after: $0)...] } ?? scalars[...]
     var name = String.UnicodeScalarView()
-    // Text of any length costs no more than this.
+    // Bounds the cost of a long text.
     for scalar in last.prefix(4096) where !isDropped(scalar) { name.append(isReserved(scalar) ? "_" : scalar) }
     var rest = name[...]
     while let first = rest.first, isEdge(first) { rest.removeFirst() }
@@ -57,15 +57,16 @@ enum SafeName {
     }
   }
 
-  /// Dots hide a file at the beginning and disappear on some systems at the end, as do spaces.
+  /// Whether the character is removed at both ends of a name. A leading dot hides a file; some systems drop trailing
+  /// dots and spaces.
   private static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
     scalar == "." || scalar.properties.isWhitespace
   }
 
-  /// Whether commands take the name for an option.
+  /// Whether commands would interpret the name as an option.
   private static func isOption(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: "-") }
 
-  /// Whether Windows opens a device by this name, with any extension.
+  /// Whether Windows opens a device for this name, whatever its extension.
   private static func isDevice(_ name: String) -> Bool {
     let base = name.prefix { $0 != "." }.uppercased()
     if ["CON", "PRN", "AUX", "NUL"].contains(base) { return true }
@@ -73,7 +74,7 @@ enum SafeName {
       && base.utf8.last.map { 48...57 ~= $0 } == true
   }
 
-  /// Whether it is the name of a file that belongs to a download.
+  /// Whether the name belongs to an incomplete download.
   private static func isPartial(_ name: String) -> Bool {
     name.lowercased().split(separator: ".").contains("apus-part")
   }

@@ -17,8 +17,8 @@ extension ProgressReporter {
   /// Its units are bytes. The total is -1, and the progress indeterminate, until the total is known. The completed
   /// count never decreases, and the progress is finished when the transfer succeeds; an empty transfer counts as one
   /// unit. If the file changes on the server during the transfer, the total stays, and the count follows the fraction
-  /// of the new file. The progress is changed on the thread that transfers, so observe it as Foundation asks for, with
-  /// key-value observation. The reporter keeps it, not the other way round.
+  /// of the new file. The progress changes on the transfer's thread, so observe it with key-value observation, as
+  /// Foundation requires. The reporter retains the progress; the progress does not retain the reporter.
   ///
   /// - Parameter onCancel: called once when the progress is cancelled, for example to cancel the task of the transfer.
   ///   Default: `nil`; the progress then cannot be cancelled.
@@ -35,10 +35,10 @@ extension ProgressReporter {
 
 extension Progress {
   fileprivate func follow(_ step: TransferProgress) {
-    // Foundation considers nothing of nothing unfinished.
+    // Foundation considers a progress of 0 of 0 units unfinished.
     let isEmpty = step.total == 0
     let total = isEmpty ? 1 : step.total ?? -1
-    // First, so that the progress is never finished in between.
+    // Set the total first: with the old total the progress could briefly look finished.
     if isIndeterminate, totalUnitCount != total { totalUnitCount = total }
     completedUnitCount = max(completedUnitCount, completed(of: step, units: total))
     if let rate = step.bytesPerSecond { setUserInfoObject(Int(rate), forKey: .throughputKey) }
@@ -47,7 +47,8 @@ extension Progress {
     }
   }
 
-  /// Returns the completed units. The fraction of another total would go back for a moment if the total changed.
+  /// Returns the completed units. They follow the fraction of a changed total, so that the progress does not briefly
+  /// decrease.
   private func completed(of step: TransferProgress, units: Int64) -> Int64 {
     if totalUnitCount == units { return step.total == 0 ? 1 : step.completed }
     guard let fraction = step.fraction else { return completedUnitCount }

@@ -9,20 +9,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A transfer of a queue, with its locked record. Its state changes under a lock; what follows is up to the queue.
+/// A transfer of a queue, with its locked record. Its state changes under a lock; the queue performs the resulting
+/// actions.
 final class QueuedTransfer: Sendable {
   private struct Parts {
     var state: TransferState
     var record: TransferRecord
     var progress: TransferProgress
-    /// The task that transfers.
+    /// The task that performs the transfer.
     var run: Task<Void, Never>?
     /// Commands that wait until a change is stored.
     var waiters: [(change: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-    /// The record as it is now.
+    /// The record with the present state.
     ///
-    /// - Parameter hasEnded: whether everything is transferred, whatever the app has asked for in the meantime.
+    /// - Parameter hasEnded: whether all content is transferred. The record then ignores a later pause or cancellation.
     func currentRecord(hasEnded: Bool = false) -> TransferRecord {
       var record = record
       (record.isPaused, record.isCancelled) = (!hasEnded && state.goal == .pause, !hasEnded && state.goal == .cancel)
@@ -32,20 +33,20 @@ final class QueuedTransfer: Sendable {
       return record
     }
 
-    mutating func takeSettled() -> [CheckedContinuation<Void, Never>] {
-      let settled = waiters.filter { state.isSettled($0.change) }
-      waiters.removeAll { state.isSettled($0.change) }
-      return settled.map(\.continuation)
+    mutating func takeFinishedWaiters() -> [CheckedContinuation<Void, Never>] {
+      let finished = waiters.filter { state.isDone($0.change) }
+      waiters.removeAll { state.isDone($0.change) }
+      return finished.map(\.continuation)
     }
   }
 
   let description: TransferDescription
-  /// When it was added, in milliseconds since 1970.
+  /// The time at which the transfer was added, in milliseconds since 1970.
   let added: Int64
   private let stored: LockedTransferRecord
   private let parts: Mutex<Parts>
 
-  /// - Parameter isNew: whether the record has to be written first.
+  /// - Parameter isNew: whether the record does not exist yet, so that it is written first.
   init(_ record: TransferRecord, in stored: LockedTransferRecord, isNew: Bool) {
     (description, added, self.stored) = (record.description, record.added, stored)
     let priority = CallPriority(level: record.priority) ?? .low
@@ -67,19 +68,19 @@ final class QueuedTransfer: Sendable {
   var isBeingRemoved: Bool { parts.withLock { $0.state.isBeingRemoved } }
   /// The error of the last command.
   var commandFailure: TransferError? { parts.withLock { $0.state.commandFailure } }
-  /// The complete file, if an earlier process was about to give it its name.
+  /// The complete file, if an earlier process was about to give it its final name.
   var published: FileVersion? { parts.withLock { $0.record.published } }
-  /// The complete upload, if an earlier process could not tell the app.
+  /// The complete upload, if an earlier process could not notify the app.
   var uploaded: CompleteUpload? { parts.withLock { $0.record.uploaded } }
 
   /// The transfer as the app sees it.
-  var shown: Transfer {
-    parts.withLock { Transfer(description, $0.state.priority, $0.state.shown, $0.progress) }
+  var snapshot: Transfer {
+    parts.withLock { Transfer(description, $0.state.priority, $0.state.publicState, $0.progress) }
   }
 
   // MARK: State
 
-  /// Changes the state, and cancels the run if the change asks for it.
+  /// Changes the state, and cancels the running task if the change requires it.
   func change(_ command: (inout TransferState) -> TransferState.Effects) -> TransferState.Effects {
     let (effects, run) = parts.withLock { parts in
       let effects = command(&parts.state)
@@ -92,23 +93,23 @@ final class QueuedTransfer: Sendable {
   /// Changes the state after an action, and resumes the commands whose change is stored.
   @discardableResult
   func update<Output: Sendable>(_ change: (inout TransferState) -> Output) -> Output {
-    let (output, settled) = parts.withLock { parts in
+    let (output, finished) = parts.withLock { parts in
       let output = change(&parts.state)
-      return (output, parts.takeSettled())
+      return (output, parts.takeFinishedWaiters())
     }
-    for waiter in settled { waiter.resume() }
+    for waiter in finished { waiter.resume() }
     return output
   }
 
-  /// Waits until a change is stored, or the transfer is over.
-  func settle(_ change: Int) async {
+  /// Waits until a change is stored, or the transfer has left the queue.
+  func waitForChange(_ change: Int) async {
     await withCheckedContinuation { continuation in
-      let isSettled = parts.withLock { parts in
-        guard !parts.state.isSettled(change) else { return true }
+      let isDone = parts.withLock { parts in
+        guard !parts.state.isDone(change) else { return true }
         parts.waiters.append((change, continuation))
         return false
       }
-      if isSettled { continuation.resume() }
+      if isDone { continuation.resume() }
     }
   }
 
@@ -116,7 +117,7 @@ final class QueuedTransfer: Sendable {
     parts.withLock { $0.progress = progress }
   }
 
-  /// Keeps the task that transfers, so that a command can cancel it.
+  /// Stores the task that performs the transfer, so that a command can cancel it.
   func begin(_ run: Task<Void, Never>) {
     let isStopping = parts.withLock { parts in
       parts.run = run
@@ -125,7 +126,7 @@ final class QueuedTransfer: Sendable {
     if isStopping { run.cancel() }
   }
 
-  /// Waits until the task that transfers has ended.
+  /// Waits until the task that performs the transfer has ended.
   func finishRun() async {
     await parts.withLock { $0.run }?.value
     parts.withLock { $0.run = nil }
@@ -133,12 +134,12 @@ final class QueuedTransfer: Sendable {
 
   // MARK: The record
 
-  /// Writes the record as it is now.
+  /// Writes the record with the present state.
   func store() async throws(TransferError) {
     try await write(parts.withLock { $0.currentRecord() })
   }
 
-  /// Stores that a complete file is about to get its name.
+  /// Stores that a complete file is about to get its final name.
   func store(published: FileVersion) async throws(TransferError) {
     let record = parts.withLock { parts in
       parts.record.published = published
@@ -163,7 +164,7 @@ final class QueuedTransfer: Sendable {
     return true
   }
 
-  /// The next record no longer says that the transfer is complete.
+  /// Removes the completion from the next record.
   func clearEnd() {
     parts.withLock { ($0.record.published, $0.record.uploaded) = (nil, nil) }
   }

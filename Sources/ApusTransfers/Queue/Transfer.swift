@@ -9,7 +9,7 @@ import Foundation
 
 /// A download or upload of a ``Transfers`` queue at one moment.
 public struct Transfer: Sendable, Identifiable {
-  /// The identifier of a transfer: the same in every process for the same endpoint, file and account.
+  /// The identifier of a transfer, which is the same in every process for the same endpoint, file and account.
   public struct ID: RawRepresentable, Sendable, Hashable, Codable {
     /// 32 hexadecimal digits.
     public let rawValue: String
@@ -30,14 +30,14 @@ public struct Transfer: Sendable, Identifiable {
 
   /// The state of a transfer. A complete or cancelled transfer is no longer in the queue.
   public enum State: Sendable {
-    /// Queued: waits for a permit of the scheduler.
+    /// Queued: the transfer waits for a permit of the scheduler.
     case waiting
-    /// Being transferred.
+    /// In progress.
     case running
     /// Paused by the app, in this or an earlier process.
     case paused
-    /// Failed, in this or an earlier process. ``Transfers/resume(_:)`` starts it again. An error of an earlier process
-    /// has its code and its message only.
+    /// Failed, in this or an earlier process. ``Transfers/resume(_:)`` starts it again. An error from an earlier
+    /// process has only its code and its message.
     case failed(CallError)
   }
 

@@ -2,8 +2,8 @@ public import ApusCore
 
 /// An endpoint that ``Transfers`` can store, and from which a new process continues.
 ///
-/// The store keeps the values of the type, so it describes a transfer by what the app knows about it. The URL, the
-/// fields (headers) and the credentials are created again at each start of the transfer.
+/// The store contains the values of the type, so the type describes a transfer by the app's own terms. The URL, the
+/// fields (headers) and the credentials are created anew at each start of the transfer.
 ///
 /// <!-- sample: transfer-endpoint -->
 /// ```swift
@@ -26,8 +26,8 @@ public import ApusCore
 /// }
 /// ```
 ///
-/// The store is not encrypted, so the values must not be secrets. A transfer is found by its encoded values, so equal
-/// values must be encoded alike in every process; a `Set` is not.
+/// The store is not encrypted, so the values must not be secrets. A transfer is identified by its encoded values, so
+/// equal values must have the same encoding in every process; a `Set` does not.
 public protocol TransferEndpoint<Value>: Codable, Sendable {
   /// The value of the endpoint's response.
   associatedtype Value: Sendable

@@ -9,15 +9,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The transfers of one endpoint type in one direction: how a stored transfer is performed in this process.
+/// The code that performs the transfers of one endpoint type in one direction.
 struct TransferKind: Sendable {
-  /// What identifies a kind in a record.
+  /// The part of a record that identifies its kind.
   struct Key: Hashable, Sendable {
     let direction: Transfer.Direction
     let name: String
   }
 
-  /// Transfers, until the transfer is complete and the app knows of it.
+  /// Performs the transfer. Returns when it is complete and the app is notified.
   let run: @Sendable (TransferRun) async throws -> Void
   /// Removes an incomplete upload from the server and from the store. `nil` for downloads.
   let discardUpload: (@Sendable (TransferRun) async throws -> Void)?
@@ -30,7 +30,7 @@ struct TransferKind: Sendable {
       guard let path = run.description.path else { throw TransferError(.unusableEndpoint) }
       let file: DownloadedFile
       if let published = run.transfer.published, try await PartialFile.isPublished(path, published) {
-        // The process before this one ended when the file had its name, but the app may not know of it.
+        // The previous process ended after the file got its final name, but the app may not have been notified.
         file = DownloadedFile(path, published.size)
       } else {
         var options = endpoint.downloadOptions
@@ -41,7 +41,7 @@ struct TransferKind: Sendable {
           try await run.client.download(request, to: path, options: options)
         }
       }
-      await run.tell { await whenComplete(endpoint, file) }
+      await run.notify { await whenComplete(endpoint, file) }
     }
     discardUpload = nil
   }
@@ -54,22 +54,22 @@ struct TransferKind: Sendable {
       let endpoint = try run.endpoint(E.self)
       let request = try await endpoint.request(by: run.client).prepared(for: run)
       if let uploaded = run.transfer.uploaded {
-        // The process before this one ended when the response had arrived, but the app may not know of it.
+        // The previous process ended after the response had arrived, but the app may not have been notified.
         try await UploadRecord.remove(run.uploadOptions)
         let value = try await run.ending { try run.client.emptyValue(of: request, length: uploaded.size) }
         let result = UploadResult(value: value, uploaded)
-        await run.tell { await whenComplete(endpoint, result) }
+        await run.notify { await whenComplete(endpoint, result) }
         return
       }
       let hooks = UploadHooks<E.Value> { end in
         await run.transfer.store(end)
       } whenComplete: { result in
-        await run.tell { await whenComplete(endpoint, result) }
+        await run.notify { await whenComplete(endpoint, result) }
       }
       let result = try await run.ending {
         try await run.client.upload(request, by: uploadProtocol, options: run.uploadOptions, hooks)
       }
-      // A rejection that is a value: nothing continues the upload.
+      // The mapping turned a rejection into a value: no later call continues the upload.
       if result.head.status.kind != .successful { try await UploadRecord.remove(run.uploadOptions) }
     }
     discardUpload = { run in
@@ -79,13 +79,13 @@ struct TransferKind: Sendable {
   }
 }
 
-/// One run of a transfer: what its kind needs of the queue.
+/// The values and callbacks that a kind needs to run one transfer.
 struct TransferRun: Sendable {
   let client: Client
   let description: TransferDescription
   let uploadOptions: UploadOptions
   let priority: CallPriority
-  /// All calls of a queue belong to one account.
+  /// The principal that all calls of a queue share.
   let principal: CommonPrincipal
   let reporter = ProgressReporter()
   let transfer: QueuedTransfer
@@ -101,8 +101,7 @@ struct TransferRun: Sendable {
     }
   }
 
-  /// Performs the work that completes the transfer. If it fails, the record no longer says that the transfer is
-  /// complete.
+  /// Performs the operation that completes the transfer. If it fails, the stored completion is removed.
   func ending<Output>(_ work: () async throws -> Output) async throws -> Output {
     do {
       return try await work()
@@ -112,8 +111,8 @@ struct TransferRun: Sendable {
     }
   }
 
-  /// Calls the app's closure, which is not cancelled with the transfer: the transfer is complete.
-  func tell(_ closure: @escaping @Sendable @concurrent () async -> Void) async {
+  /// Calls the app's closure in a task that is not cancelled with the transfer, because the transfer is complete.
+  func notify(_ closure: @escaping @Sendable @concurrent () async -> Void) async {
     transfer.update { $0.finish() }
     await client.spawnDetached(closure).value
   }

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a transfer is: the parts that do not change, and that identify it.
+/// The parts of a transfer that identify it and do not change.
 struct TransferDescription: Codable, Hashable, Sendable {
   let direction: Transfer.Direction
   /// The name of the endpoint's type.
@@ -17,13 +17,13 @@ struct TransferDescription: Codable, Hashable, Sendable {
   let endpoint: String
   /// The absolute path of the file of a download.
   let path: String?
-  /// A hash of the account, which may be a name or an address.
+  /// A hash of the account, because the account may be a name or an address.
   let account: String?
 
   /// - Throws: an `EncodingError`.
   init<E: TransferEndpoint>(_ direction: Transfer.Direction, _ endpoint: E, path: String?, account: String?) throws {
     let encoder = JSONEncoder()
-    // The same endpoint is the same text in every process.
+    // Makes the JSON of an endpoint the same in every process.
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     self.direction = direction
     name = E.transferName
@@ -39,10 +39,10 @@ struct TransferDescription: Codable, Hashable, Sendable {
   /// The name of the record in the store.
   var recordName: String { Self.recordPrefix + id.rawValue }
 
-  /// The names of the records of transfers begin with it; a store may contain others.
+  /// The prefix of the names of transfer records, because a store may contain other records.
   static let recordPrefix = "transfer-"
 
-  /// Returns a hash of an account, as records contain it.
+  /// Returns the hash of an account that records contain.
   static func hash(ofAccount account: String?) -> String? { account.map { hash(["account", $0]) } }
 
   private static func hash(_ parts: [String]) -> String { Hexadecimal.hash(of: parts, bytes: 16) }
@@ -50,10 +50,10 @@ struct TransferDescription: Codable, Hashable, Sendable {
 
 /// The stored description of a transfer, from which another process continues.
 ///
-/// It contains what the app's endpoint type encodes, and neither fields (headers) nor credentials, nor URLs but that of a
+/// It contains the encoded endpoint of the app, but no fields (headers) and no credentials. The only URL is that of a
 /// complete upload.
 struct TransferRecord: StoredRecord, Hashable, Sendable {
-  /// The error of a failed transfer, as far as it is stored.
+  /// The stored part of the error of a failed transfer.
   struct Failure: Codable, Hashable, Sendable {
     let code: String
     let message: String
@@ -69,16 +69,17 @@ struct TransferRecord: StoredRecord, Hashable, Sendable {
 
   private(set) var version = Self.currentVersion
   let description: TransferDescription
-  /// When the transfer was added, in milliseconds since 1970. Transfers of a new process are queued in this order.
+  /// The time at which the transfer was added, in milliseconds since 1970. A new process queues transfers in this
+  /// order.
   let added: Int64
   var priority: Int
   var isPaused = false
-  /// Whether the app has cancelled the transfer, which is not removed yet. `nil` in records of earlier versions.
+  /// Whether the app has cancelled a transfer that is not removed yet. `nil` in records of earlier versions.
   var isCancelled: Bool?
   var failure: Failure?
   var completed: Int64 = 0
   var total: Int64?
-  /// The complete file of a download that was about to get its final name. Its size alone would fit other files, too.
+  /// The complete file of a download that was about to get its final name. The size alone would match other files, too.
   var published: FileVersion?
   /// The complete upload, as soon as its response has arrived.
   var uploaded: CompleteUpload?

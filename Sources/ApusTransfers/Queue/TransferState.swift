@@ -1,18 +1,19 @@
 import ApusCore
 import ApusMiddleware
 
-/// The course of a transfer in a queue: what the app wants, what is stored, and what runs. A pure state machine.
+/// The state of a transfer in a queue: the goal of the app, the stored changes and the running task. A pure state
+/// machine.
 ///
-/// Commands and results change it. A driver performs the ``next`` actions one after the other and ends when there is
-/// none; a command starts it again.
+/// Commands and results change the state. A driver performs the actions that ``next()`` returns, one after the other,
+/// and ends when there is no action left; a command then starts it again.
 struct TransferState {
   /// An action of the driver.
   enum Action: Hashable {
-    /// Write the record as it is now, then call ``stored(_:)``.
+    /// Write the record with the present state, then call ``stored(_:)``.
     case store
-    /// Transfer, then call ``ended(_:)``.
+    /// Perform the transfer, then call ``ended(_:)``.
     case run
-    /// Remove what is kept of the transfer, then call ``discarded(_:)``.
+    /// Remove the transferred bytes, then call ``discarded(_:)``.
     case discard
     /// Remove the record, then call ``removed(_:)``.
     case remove
@@ -20,17 +21,17 @@ struct TransferState {
     case leave
   }
 
-  /// What a command asks of its caller.
+  /// The effects that the caller of a command must perform.
   struct Effects: Hashable {
     /// Whether a driver must be started.
     var startsDriver = false
-    /// Whether the task that transfers must be cancelled.
+    /// Whether the task that performs the transfer must be cancelled.
     var stopsRun = false
-    /// The change to wait for, see ``isSettled(_:)``. `nil`: the command has had its effect.
+    /// The change to wait for, see ``isDone(_:)``. `nil`: the command is already in effect.
     var change: Int?
   }
 
-  /// What the app wants.
+  /// The state that the app has requested.
   enum Goal: Hashable {
     case run
     case pause
@@ -43,7 +44,7 @@ struct TransferState {
     case cancelled
     /// The queue was closed; the record stays.
     case closed
-    /// The record could not be written in the first place.
+    /// The record of a new transfer could not be written.
     case notStored
   }
 
@@ -51,49 +52,50 @@ struct TransferState {
   private(set) var priority: CallPriority
   /// The error with which the transfer failed.
   private(set) var failure: CallError?
-  /// Why the transfer has left the queue.
+  /// The reason why the transfer has left the queue.
   private(set) var end: End?
-  /// The error of the last command: the record could not be written, or the bytes not removed.
+  /// The error of the last command: the record could not be written, or the bytes could not be removed.
   private(set) var commandFailure: TransferError?
   /// Whether the transfer has left the scheduler's queue.
   private(set) var isAdmitted = false
   private(set) var isRunning = false
-  /// Whether the running task was cancelled by a command, so that its error is no failure.
+  /// Whether a command cancelled the running task, so that the task's error is no failure.
   private(set) var isStopping = false
-  /// The ``end`` as soon as it is certain.
-  private var coming: End?
+  /// The value of ``end`` once it is certain, until the record is released.
+  private var pendingEnd: End?
   private var isDriven = false
   private var isComplete = false
-  /// Whether everything is transferred, and the app is being told.
+  /// Whether all content is transferred, and the app is being notified.
   private var isFinishing = false
   private var isDiscarded = false
   private var isClosing = false
-  /// Counts the changes of the record.
+  /// The number of changes of the record.
   private var changes: Int
-  /// The number of the last change that is stored; 0: there is no record.
+  /// The number of the last stored change. 0: no record exists.
   private var storedChange: Int
   private var storing = 0
-  /// The change that stores that a transfer could not be cancelled. The command that cancelled it waits for it.
+  /// The change that stores that a transfer could not be cancelled. The command that cancelled the transfer waits for
+  /// it.
   private var restoring = 0
 
-  /// A new transfer, whose record does not exist yet.
+  /// Creates the state of a new transfer, whose record does not exist yet.
   init(priority: CallPriority) {
     (goal, self.priority, changes, storedChange) = (.run, priority, 1, 0)
   }
 
-  /// A stored transfer.
+  /// Creates the state of a stored transfer.
   init(continuing goal: Goal, priority: CallPriority, failure: CallError?) {
     (self.goal, self.priority, self.failure, changes, storedChange) = (goal, priority, failure, 1, 1)
   }
 
   // MARK: Commands
 
-  /// Starts the driver of a transfer that was just made.
+  /// Starts the driver of a new transfer.
   mutating func start() -> Effects { Effects(startsDriver: claimDriver(), change: changes) }
 
   mutating func pause() -> Effects {
     guard isOpen else { return Effects() }
-    // An earlier command may still have to stop the transfer.
+    // An earlier command may not have stopped the transfer yet.
     guard goal == .run || failure != nil else { return Effects(change: changes) }
     (goal, failure) = (.pause, nil)
     return change(stopsRun: true)
@@ -107,13 +109,13 @@ struct TransferState {
   }
 
   mutating func cancel() -> Effects {
-    // An earlier command may not have had its effect yet. The app's closure must not wait for itself.
+    // Waits for an earlier command, but never from the app's own closure, which would wait for itself.
     guard isOpen else { return Effects(change: end == nil && !isFinishing ? changes : nil) }
     goal = .cancel
     return change(stopsRun: true)
   }
 
-  /// Changes the priority. A transfer that waits is queued anew; of one that runs, the record is written when it ends.
+  /// Changes the priority. A waiting transfer is queued anew; the record of a running transfer is written when it ends.
   mutating func prioritize(_ priority: CallPriority) -> Effects {
     guard isOpen, priority != self.priority else { return Effects() }
     self.priority = priority
@@ -126,13 +128,13 @@ struct TransferState {
   mutating func close() -> Effects {
     guard end == nil else { return Effects() }
     isClosing = true
-    // The record gets the progress.
+    // The record is written once more, with the progress.
     if isRunning { changes += 1 }
     return Effects(startsDriver: claimDriver(), stopsRun: stopRun(), change: changes)
   }
 
-  /// Whether commands have an effect: the transfer is neither over nor being removed.
-  private var isOpen: Bool { coming == nil && !isComplete && !isFinishing && goal != .cancel && !isClosing }
+  /// Whether commands have an effect: the transfer has not ended and is not being removed.
+  private var isOpen: Bool { pendingEnd == nil && !isComplete && !isFinishing && goal != .cancel && !isClosing }
 
   private mutating func change(stopsRun: Bool) -> Effects {
     changes += 1
@@ -156,16 +158,16 @@ struct TransferState {
   /// Returns the next action; `nil` ends the driver.
   mutating func next() -> Action? {
     if end == nil {
-      if coming != nil { return .leave }
+      if pendingEnd != nil { return .leave }
       if isComplete { return .remove }
-      // Also before the bytes are removed: the next process must not begin again what was cancelled.
+      // A cancellation is stored before the bytes are removed, so that the next process does not continue the transfer.
       if changes != storedChange {
         storing = changes
         return .store
       }
       if goal == .cancel { return isDiscarded ? .remove : .discard }
       if isClosing {
-        coming = .closed
+        pendingEnd = .closed
         return .leave
       }
       if goal == .run, failure == nil {
@@ -177,26 +179,26 @@ struct TransferState {
     return nil
   }
 
-  /// The running transfer has left the scheduler's queue.
+  /// Records that the running transfer has left the scheduler's queue.
   mutating func admit() { isAdmitted = true }
 
-  /// Everything is transferred. The app's closure is called next, and may use the queue.
+  /// Records that all content is transferred. The app's closure, which may use the queue, is called next.
   mutating func finish() { isFinishing = true }
 
-  /// The record was written, or could not be.
+  /// Records that the record was written, or could not be written.
   mutating func stored(_ error: TransferError?) {
     if let error {
-      // A full disk does not keep a transfer from being cancelled.
+      // A transfer can be cancelled even if the disk is full.
       if goal != .cancel { commandFailure = error }
-      if storedChange == 0 { coming = .notStored }
+      if storedChange == 0 { pendingEnd = .notStored }
     }
-    // A failure is not repeated: the app learns of it, and the next change is written again.
+    // A failed write is not repeated: the app receives the error, and the next change is written again.
     storedChange = storing
   }
 
-  /// The running transfer has ended.
+  /// Records that the running transfer has ended.
   ///
-  /// - Parameter error: `nil` if it is complete.
+  /// - Parameter error: `nil` if the transfer is complete.
   mutating func ended(_ error: CallError?) {
     let wasStopped = isStopping
     (isRunning, isAdmitted, isStopping, isFinishing) = (false, false, false, false)
@@ -205,12 +207,12 @@ struct TransferState {
       return
     }
     guard !wasStopped else { return }
-    // The app cancelled the call itself, for example by its tag.
+    // The app cancelled the call by other means, for example by its tag.
     if error.isCancellation { goal = .pause } else { failure = error }
     changes += 1
   }
 
-  /// The bytes were removed, or could not be.
+  /// Records that the bytes were removed, or could not be removed.
   mutating func discarded(_ error: TransferError?) {
     isDiscarded = error == nil
     guard let error else { return }
@@ -219,28 +221,28 @@ struct TransferState {
     restoring = changes
   }
 
-  /// The record was removed, or could not be.
+  /// Records that the record was removed, or could not be removed.
   mutating func removed(_ error: TransferError?) {
     commandFailure = error
-    coming = isComplete ? .complete : .cancelled
+    pendingEnd = isComplete ? .complete : .cancelled
   }
 
-  /// The transfer has left the list.
-  mutating func left() { end = coming }
+  /// Records that the transfer has left the list.
+  mutating func left() { end = pendingEnd }
 
   // MARK: Queries
 
   /// Whether the transfer is being removed because the app has cancelled it. The app's closure is no longer called.
   var isBeingRemoved: Bool { goal == .cancel && end == nil && !isComplete && !isFinishing }
 
-  /// Whether a change is stored, or the transfer is over.
-  func isSettled(_ change: Int) -> Bool {
+  /// Whether a change is stored, or the transfer has left the queue.
+  func isDone(_ change: Int) -> Bool {
     end != nil
-      || (storedChange >= max(change, restoring) && goal != .cancel && !isComplete && !isClosing && coming == nil)
+      || (storedChange >= max(change, restoring) && goal != .cancel && !isComplete && !isClosing && pendingEnd == nil)
   }
 
   /// The state as the app sees it.
-  var shown: Transfer.State {
+  var publicState: Transfer.State {
     if let failure { return .failed(failure) }
     if goal == .pause { return .paused }
     return isAdmitted ? .running : .waiting

@@ -1,13 +1,14 @@
 import ApusCore
 import ApusMiddleware
 
-// The driver of each transfer: a task that performs the actions of its state one after the other.
+// The driver of a transfer is a task that performs the actions of the transfer's state one after the other.
 
 extension Transfers {
-  /// Starts the driver of a transfer if a command asks for it.
+  /// Starts the driver of a transfer if a command requires it.
   func perform(_ effects: TransferState.Effects, on transfer: QueuedTransfer) {
     guard effects.startsDriver else { return }
-    // Enters the scheduler's queue here if nothing is to be stored first, so that stored transfers keep their order.
+    // The first action is determined here, not in the task, so that stored transfers enter the scheduler's queue in
+    // order.
     let first = next(transfer)
     _ = client.spawnDetached { [self] in await drive(transfer, from: first) }
   }
@@ -42,7 +43,7 @@ extension Transfers {
       transfer.update { $0.removed(error) }
     case .leave:
       await transfer.release()
-      forget(transfer)
+      removeFromList(transfer)
       transfer.update { $0.left() }
     }
   }
@@ -58,7 +59,7 @@ extension Transfers {
 
   // MARK: Transferring
 
-  /// Enters the scheduler's queue, and starts the task that waits there and then transfers.
+  /// Enters the scheduler's queue, and starts the task that waits for a permit and then performs the transfer.
   private func start(_ transfer: QueuedTransfer) {
     let clock = client.runtime.clock
     let permit: WorkPermit
@@ -86,7 +87,7 @@ extension Transfers {
     }
   }
 
-  /// Returns the error of the run; `nil` if the transfer is complete.
+  /// Performs the transfer. Returns its error, or `nil` if the transfer is complete.
   private func transferred(_ transfer: QueuedTransfer, _ permit: WorkPermit) async -> CallError? {
     do {
       try await permit.wait()
@@ -111,11 +112,11 @@ extension Transfers {
         do throws(TransferError) {
           try await PartialFile.discard(path)
         } catch {
-          // Without the folder there is nothing to remove.
+          // If the folder is missing, no incomplete file exists.
           if error.problem != .folderMissing, error.problem != .invalidPath { throw error }
         }
       } else {
-        // If the server cannot be asked, or the content no longer exists, at least nothing stays here.
+        // If the server cannot be reached or the content no longer exists, the record is removed nevertheless.
         let run = run(of: transfer)
         try? await kind(of: transfer.description)?.discardUpload?(run)
         try await UploadRecord.remove(run.uploadOptions)

@@ -24,17 +24,17 @@ import Foundation
 /// ```
 ///
 /// Each transfer is an endpoint of a type that the app declares, and is stored before it starts. A new process that
-/// creates its queue with the same store continues the transfers that were waiting or running, in their order, and
-/// shows the paused and the failed ones. Bytes already on the server or the disk are not transferred again.
+/// creates its queue with the same store continues the waiting and running transfers in their order, and lists the
+/// paused and failed ones. Bytes already on the server or the disk are not transferred again.
 ///
-/// The store contains what the app's types encode, the path of a download's file and a hash of the account. For an
-/// unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query; for a complete
-/// one ``UploadResult/url``, until the app has been told. It contains no credentials.
+/// The store contains the encoded values of the app's types, the path of a download's file and a hash of the account.
+/// For an unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query; for a
+/// complete upload, ``UploadResult/url`` until the app is notified. It contains no credentials.
 ///
-/// A queue sees the transfers of its account only. All its calls must belong to the same account: when another user
+/// A queue contains only the transfers of its account. All its calls must belong to the same account: when another user
 /// signs in, its transfers fail instead of being sent as that user. Close the queue when the user signs out.
 ///
-/// A transfer belongs to one process at a time. Another process that uses the same store does not see it. A transfer
+/// A transfer belongs to one process at a time, and is hidden from other processes that use the same store. A transfer
 /// whose call the app cancels by other means, such as a tag, is paused.
 public final class Transfers: Sendable {
   private typealias Unusable = [String: TransferError]
@@ -43,7 +43,7 @@ public final class Transfers: Sendable {
     var transfers: [Transfer.ID: QueuedTransfer] = [:]
     var isClosed = false
     var unusable: Unusable = [:]
-    /// When the last transfer was added, in milliseconds since 1970.
+    /// The time of the last added transfer, in milliseconds since 1970.
     var lastAdded: Int64 = 0
     var subscribers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastSubscriber = 0
@@ -55,7 +55,7 @@ public final class Transfers: Sendable {
   let configuration: TransfersConfiguration
   let principal = CommonPrincipal()
   private let state = Mutex(State())
-  /// Held while a transfer is added, so that adding the same transfer twice concurrently creates one.
+  /// Held while a transfer is added, so that concurrent calls do not add the same transfer twice.
   private let adding = AsyncMutex()
 
   /// Creates the queue of an account, and continues its stored transfers.
@@ -64,11 +64,12 @@ public final class Transfers: Sendable {
   ///   - client: the client of all transfers.
   ///   - store: the store of their descriptions and of the state of their uploads.
   ///   - account: a name of the account that transfers, such as the user's identifier. Default: `nil`, for clients
-  ///     without credentials only: another account that signs in would continue the transfers. The store keeps a hash.
+  ///     without credentials only: another account that signs in would continue the transfers. The store contains a
+  ///     hash of the name.
   ///   - configure: declares the endpoint types. A stored transfer whose type is not declared fails with the reason
   ///     `invalidRequest`.
   /// - Throws: `CallError` with the code `refused` if the store cannot be read; with `invalidRequest` if the client's
-  ///   environment authenticates its calls and there is no account.
+  ///   environment authenticates its calls and `account` is `nil`.
   public init(
     _ client: Client, store: FileTransferStore, account: String? = nil,
     _ configure: (inout TransfersConfiguration) -> Void
@@ -93,7 +94,7 @@ public final class Transfers: Sendable {
   // MARK: The list
 
   /// The transfers that are not complete, in the order in which they were added.
-  public var all: [Transfer] { queued.map(\.shown) }
+  public var all: [Transfer] { queued.map(\.snapshot) }
 
   /// The records of the store that could not be read when the queue was created, by their names, with the errors.
   ///
@@ -102,7 +103,7 @@ public final class Transfers: Sendable {
   package var unusableRecords: [String: TransferError] { state.withLock { $0.unusable } }
 
   /// The transfer with an identifier; `nil` if it is complete, cancelled, unknown or of another account.
-  public subscript(id: Transfer.ID) -> Transfer? { state.withLock { $0.transfers[id] }?.shown }
+  public subscript(id: Transfer.ID) -> Transfer? { state.withLock { $0.transfers[id] }?.snapshot }
 
   /// The list of transfers, now and after each change of a state or a progress, as an asynchronous sequence.
   ///
@@ -116,7 +117,7 @@ public final class Transfers: Sendable {
       .sorted { ($0.added, $0.id.rawValue) < ($1.added, $1.id.rawValue) }
   }
 
-  /// The number of loops over the updates.
+  /// The number of loops over ``updates``.
   var subscriberCount: Int { state.withLock { $0.subscribers.count } }
 
   private func signals() -> AsyncStream<Void> {
@@ -138,7 +139,7 @@ public final class Transfers: Sendable {
     return signals
   }
 
-  /// Tells the subscribers that the list has changed.
+  /// Notifies the subscribers that the list has changed.
   func signal() {
     for subscriber in state.withLock({ Array($0.subscribers.values) }) { subscriber.yield() }
   }
@@ -147,13 +148,13 @@ public final class Transfers: Sendable {
 
   /// Downloads a file. Returns when the transfer is stored.
   ///
-  /// Adding a transfer that the queue has already changes nothing, but a failed one starts again.
+  /// Adding a transfer that is already in the queue has no effect, except that a failed transfer starts again.
   ///
   /// - Parameters:
   ///   - endpoint: an endpoint of a type that the configuration declares for downloads.
   ///   - path: the path of the file, see ``ApusCore/Client/download(_:to:options:)-(E,_,_)``.
   ///   - priority: the priority of the transfer in the queue, and of its calls. Default: `low`, so that calls that a
-  ///     user waits for go first.
+  ///     user waits for come first.
   /// - Returns: the identifier of the transfer.
   /// - Throws: `CallError` with the code `refused` if the transfer cannot be stored, its type is not declared, or
   ///   another process has it.
@@ -166,8 +167,8 @@ public final class Transfers: Sendable {
 
   /// Uploads the content (body) of an endpoint's request. Returns when the transfer is stored.
   ///
-  /// Adding a transfer that the queue has already changes nothing, but a failed one starts again. A file is identified
-  /// by what the endpoint encodes, for example its path.
+  /// Adding a transfer that is already in the queue has no effect, except that a failed transfer starts again. The
+  /// encoded endpoint identifies a file, for example by its path.
   ///
   /// - Parameters:
   ///   - endpoint: an endpoint of a type that the configuration declares for uploads.
@@ -193,7 +194,7 @@ public final class Transfers: Sendable {
       }
       guard kind(of: description) != nil else { throw TransferError(.unusableEndpoint) }
       while let leaving = try await adding.withLock({ try await insert(description, priority) }) {
-        await leaving.settle(0)
+        await leaving.waitForChange(0)
       }
       return description.id
     } catch {
@@ -201,7 +202,8 @@ public final class Transfers: Sendable {
     }
   }
 
-  /// Returns the same transfer if it must leave the queue first, or `nil` if the transfer is in the queue.
+  /// Inserts a transfer. If an equal transfer is being removed, returns that transfer, which must leave the queue
+  /// first.
   private func insert(
     _ description: TransferDescription, _ priority: CallPriority
   ) async throws(TransferError) -> QueuedTransfer? {
@@ -212,7 +214,7 @@ public final class Transfers: Sendable {
       return nil
     }
     let stored = try await store.lock(description.recordName)
-    // Left by another queue, which had it when this one began.
+    // The record may exist: another queue may have released it since this queue was created.
     let known = try? await Self.record(description.recordName, in: stored).get()
     let record = known ?? TransferRecord(description, added: nextAdded(), priority: priority)
     let transfer = QueuedTransfer(record, in: stored, isNew: known == nil)
@@ -225,19 +227,19 @@ public final class Transfers: Sendable {
       throw TransferError(.closed)
     }
     if transfer.isBeingRemoved {
-      // The other queue was about to remove it.
+      // The other queue was about to remove the transfer.
       perform(transfer.change { $0.start() }, on: transfer)
       return transfer
     }
-    try await settle(transfer.change { $0.start() }, on: transfer)
+    try await performAndWait(transfer.change { $0.start() }, on: transfer)
     if transfer.failure != nil { try await command(id) { $0.resume() } }
     return nil
   }
 
   // MARK: Commands
 
-  /// Pauses a transfer: cancels it, or removes it from the scheduler's queue. When this returns, it has stopped, and
-  /// stays paused in later processes. What was transferred is kept.
+  /// Pauses a transfer: cancels it, or removes it from the scheduler's queue. When this returns, the transfer has
+  /// stopped, and it stays paused in later processes. The transferred bytes are kept.
   ///
   /// - Throws: `CallError` with the code `refused` if the queue has no such transfer or the store cannot be written.
   public func pause(_ id: Transfer.ID) async throws(CallError) {
@@ -251,16 +253,16 @@ public final class Transfers: Sendable {
     try await perform(id) { $0.resume() }
   }
 
-  /// Cancels a transfer, and removes what was transferred: the incomplete file, or the incomplete upload on the server.
-  /// A server that cannot be reached removes the upload when it expires. A transfer that completes meanwhile stays
-  /// complete. If the process ends meanwhile, the next one removes the transfer.
+  /// Cancels a transfer, and removes the transferred bytes: the incomplete file, or the incomplete upload on the
+  /// server. A server that cannot be reached removes the upload when it expires. A transfer that completes meanwhile
+  /// stays complete. If the process ends meanwhile, the next process removes the transfer.
   ///
   /// - Throws: `CallError` as ``pause(_:)``; the transfer is then paused.
   public func cancel(_ id: Transfer.ID) async throws(CallError) {
     try await perform(id) { $0.cancel() }
   }
 
-  /// Changes the priority of a transfer that waits or will wait. The calls of a running transfer keep theirs.
+  /// Changes the priority of a transfer that waits or will wait. The calls of a running transfer keep their priority.
   public func setPriority(_ priority: CallPriority, of id: Transfer.ID) {
     guard let transfer = state.withLock({ $0.transfers[id] }) else { return }
     perform(transfer.change { $0.prioritize(priority) }, on: transfer)
@@ -268,8 +270,8 @@ public final class Transfers: Sendable {
 
   /// Waits until a transfer is complete.
   ///
-  /// - Throws: its `CallError` when it fails; the code `cancelled` when it or this task is cancelled; `refused` when
-  ///   the queue is closed or has no such transfer.
+  /// - Throws: the transfer's `CallError` when it fails; the code `cancelled` when the transfer or this task is
+  ///   cancelled; `refused` when the queue is closed or has no such transfer.
   public func completion(of id: Transfer.ID) async throws(CallError) {
     guard let transfer = state.withLock({ $0.transfers[id] }) else {
       throw Self.failure(TransferError(.unknownTransfer))
@@ -286,8 +288,7 @@ public final class Transfers: Sendable {
     }
   }
 
-  /// Stops all transfers and gives the store to other queues. Nothing is lost: the next queue continues. Later commands
-  /// are refused.
+  /// Stops all transfers and releases the store; the next queue continues them. Later commands are refused.
   public func close() async {
     let transfers = state.withLock { state in
       state.isClosed = true
@@ -299,7 +300,7 @@ public final class Transfers: Sendable {
       perform(effects, on: transfer)
       if let change = effects.change { changes.append((transfer, change)) }
     }
-    for (transfer, change) in changes { await transfer.settle(change) }
+    for (transfer, change) in changes { await transfer.waitForChange(change) }
     let subscribers = state.withLock { Array($0.subscribers.values) }
     for subscriber in subscribers { subscriber.finish() }
   }
@@ -320,16 +321,16 @@ public final class Transfers: Sendable {
     let (transfer, isClosed) = state.withLock { ($0.transfers[id], $0.isClosed) }
     guard !isClosed else { throw TransferError(.closed) }
     guard let transfer else { throw TransferError(.unknownTransfer) }
-    try await settle(transfer.change(change), on: transfer)
+    try await performAndWait(transfer.change(change), on: transfer)
   }
 
-  private func settle(
+  private func performAndWait(
     _ effects: TransferState.Effects, on transfer: QueuedTransfer
   ) async throws(TransferError) {
     perform(effects, on: transfer)
     signal()
     guard let change = effects.change else { return }
-    await transfer.settle(change)
+    await transfer.waitForChange(change)
     if let failure = transfer.commandFailure { throw failure }
   }
 
@@ -339,8 +340,8 @@ public final class Transfers: Sendable {
     configuration.kinds[TransferKind.Key(direction: description.direction, name: description.name)]
   }
 
-  /// Removes a transfer from the list when it has left the queue.
-  func forget(_ transfer: QueuedTransfer) {
+  /// Removes a transfer that has left the queue from the list.
+  func removeFromList(_ transfer: QueuedTransfer) {
     state.withLock { _ = $0.transfers.removeValue(forKey: transfer.id) }
     signal()
   }
@@ -350,7 +351,8 @@ public final class Transfers: Sendable {
     return CallError(error.code ?? .refused, message: error.message, underlying: error)
   }
 
-  /// The present time, but later than that of all other transfers, whose order it is.
+  /// Returns the present time, or a later time if another transfer was just added: transfers are ordered by their
+  /// times.
   private func nextAdded() -> Int64 {
     let now = Int64(Date().timeIntervalSince1970 * 1000)
     return state.withLock { state in
@@ -359,8 +361,8 @@ public final class Transfers: Sendable {
     }
   }
 
-  /// Locks and reads the records of the account, in the order in which they were added. Records that another queue has
-  /// locked are left to it.
+  /// Locks and reads the records of the account, in the order in which they were added. Skips records that another
+  /// queue has locked.
   private func storedTransfers() async throws(TransferError) -> (transfers: [QueuedTransfer], unusable: Unusable) {
     var transfers: [QueuedTransfer] = []
     var unusable: Unusable = [:]
@@ -376,7 +378,7 @@ public final class Transfers: Sendable {
         await stored.release()
         if case .failure(let error) = record { unusable[name] = error }
       } catch {
-        // The store itself cannot be used.
+        // These errors affect the whole store.
         if [.diskFull, .readOnlyFileSystem].contains(error.problem) { throw error }
         if error.problem != .inUse { unusable[name] = error }
       }

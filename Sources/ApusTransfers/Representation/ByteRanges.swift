@@ -1,6 +1,6 @@
 /// A set of bytes of a file, as ranges of offsets.
 struct ByteRanges: Hashable, Sendable {
-  /// The ranges: none is empty, in order, with other bytes between them.
+  /// The ranges in ascending order: not empty, not overlapping and not adjacent.
   private(set) var ranges: [Range<Int64>] = []
 
   init(_ ranges: some Sequence<Range<Int64>> = []) {
@@ -13,7 +13,7 @@ struct ByteRanges: Hashable, Sendable {
   /// The number of bytes from the start of the file to the first gap.
   var prefix: Int64 { ranges.first.flatMap { $0.lowerBound == 0 ? $0.upperBound : nil } ?? 0 }
 
-  /// Whether the bytes are the first ones of the file, without a gap.
+  /// Whether the bytes start at the beginning of the file and have no gap.
   var isPrefix: Bool { count == prefix }
 
   mutating func insert(_ range: Range<Int64>) {
@@ -31,7 +31,7 @@ struct ByteRanges: Hashable, Sendable {
     ByteRanges(ranges.map { min($0.lowerBound, end)..<min($0.upperBound, end) })
   }
 
-  /// Returns the ranges that are missing of a file with `total` bytes, in order.
+  /// Returns the missing ranges of a file with `total` bytes, in ascending order.
   func gaps(upTo total: Int64) -> [Range<Int64>] {
     var gaps: [Range<Int64>] = []
     var offset: Int64 = 0

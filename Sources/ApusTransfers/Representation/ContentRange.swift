@@ -1,11 +1,11 @@
 /// The field `Content-Range` of a response (RFC 9110 §14.4).
 enum ContentRange: Equatable {
-  /// The content is the bytes from `first` to `last`, both included, of a file of `total` bytes; `nil`: unknown.
+  /// The content is the bytes from `first` to `last`, inclusive, of a file of `total` bytes; `nil`: unknown.
   case part(first: Int64, last: Int64, total: Int64?)
   /// The range cannot be satisfied; the file has this many bytes.
   case unsatisfied(total: Int64)
 
-  /// Returns `nil` if the text breaks the rules of the field, or counts anything but bytes.
+  /// Returns `nil` if the text is malformed or its unit is not bytes.
   init?(_ text: String) {
     let words = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
     guard words.count == 2, Substring(words[0]).lowercased() == "bytes" else { return nil }
@@ -24,7 +24,7 @@ enum ContentRange: Equatable {
     self = .part(first: first, last: last, total: total)
   }
 
-  /// Returns a number of decimal digits only.
+  /// Returns a number that consists of decimal digits only.
   static func number(_ text: Substring.UTF8View) -> Int64? {
     guard !text.isEmpty, text.count <= 19, text.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
       return nil

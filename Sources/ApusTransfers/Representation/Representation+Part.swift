@@ -1,22 +1,22 @@
 import HTTPTypes
 
 extension Representation {
-  /// The meaning of a partial response (206) for a file that is known already.
+  /// The meaning of a partial response (206) for a known file.
   enum Part: Hashable {
     /// The content (body) is this range of the file.
     case content(Range<Int64>)
-    /// Not the range that was requested, which a server must not send (RFC 9110 §15.3.7).
+    /// The range is not the requested one, which a server must not send (RFC 9110 §15.3.7).
     case unusable
-    /// A part of another file.
+    /// The content is a part of another file.
     case other
   }
 
-  /// Reads the head of a partial response to a request for the bytes from an offset on. Adds the digests of the
-  /// complete file that it states.
+  /// Interprets the head of a partial response to a request for the bytes from an offset on. Adds the digests of the
+  /// complete file that the head states.
   mutating func part(_ head: HTTPResponse, from offset: Int64) -> Part {
     let fields = head.headerFields
     guard let validator, let total else { return .unusable }
-    // Several parts have no such field, but may come from a server that sets it all the same.
+    // A multipart response has no such field, but some servers set it nevertheless.
     guard !Self.isMultipart(fields), let text = fields[.contentRange],
       case .part(let first, let last, let stated)? = ContentRange(text),
       first == offset, Self.hasLength(last - first + 1, fields)
@@ -27,7 +27,7 @@ extension Representation {
     return .content(first..<last + 1)
   }
 
-  /// Adds digests that the server states later. Returns `false` if they contradict known ones: the file has changed.
+  /// Adds digests from trailers. Returns `false` if they contradict known digests: the file has changed.
   mutating func add(_ more: [FileDigest]) -> Bool {
     for digest in more {
       guard let known = digests.first(where: { $0.algorithm == digest.algorithm }) else {

@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// The facts about a file on a server that its response states.
+/// The facts about a file on a server that a response states.
 struct Representation: Hashable, Sendable {
   var validator: Validator?
   /// The length in bytes.
@@ -12,7 +12,7 @@ struct Representation: Hashable, Sendable {
   /// Whether the content (body) has a content coding, so that its bytes are not those of the file.
   var isCoded = false
 
-  /// The facts of a response with the complete file.
+  /// Reads the facts from a response with the complete file.
   init(whole head: HTTPResponse) {
     let fields = head.headerFields
     isCoded = Self.isCoded(fields)
@@ -21,7 +21,7 @@ struct Representation: Hashable, Sendable {
     mediaType = fields[.contentType].flatMap { $0.utf8.count <= 256 ? $0 : nil }
     digests = DigestField.representation.digests(in: fields)
     let known = Set(digests.map(\.algorithm))
-    // The content is the complete file, so its digest is that of the file.
+    // The content is the complete file, so the content's digest is the file's digest.
     digests += DigestField.content.digests(in: fields).filter { !known.contains($0.algorithm) }
   }
 
@@ -29,10 +29,10 @@ struct Representation: Hashable, Sendable {
     (self.validator, self.total, self.mediaType, self.digests) = (validator, total, mediaType, digests)
   }
 
-  /// Whether an interrupted transfer can continue: the validator is strong, the length known, the bytes not coded.
+  /// Whether an interrupted transfer can continue: the validator is strong, the length known, and the bytes not coded.
   ///
-  /// A length is required because it is missing from a response that the transport has decoded, to which ranges of the
-  /// coded file would not fit.
+  /// A response without a length may have been decoded by the transport; ranges of the coded file would not fit its
+  /// bytes.
   var isResumable: Bool { validator != nil && total != nil && !isCoded }
 
   static func isCoded(_ fields: HTTPFields) -> Bool {

@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// A strong validator of a representation: two responses with the same one have the same bytes (RFC 9110 §8.8.1).
+/// A strong validator of a representation: two responses with the same validator have the same bytes (RFC 9110 §8.8.1).
 enum Validator: Hashable, Sendable {
   /// A strong entity tag with its quotes.
   case entityTag(String)
@@ -40,7 +40,7 @@ enum Validator: Hashable, Sendable {
     }
   }
 
-  /// Whether a response comes from another representation, as far as it tells.
+  /// Whether a response states a validator of another representation.
   func isContradicted(by fields: HTTPFields) -> Bool {
     switch self {
     case .entityTag(let tag): fields[.eTag].map { $0 != tag } ?? false
@@ -48,8 +48,8 @@ enum Validator: Hashable, Sendable {
     }
   }
 
-  /// A date with a resolution of one second is strong if the file had not changed for this time when it was sent
-  /// (RFC 9110 §8.8.2.2).
+  /// The number of seconds for which a file must be unmodified at the response's date: a modification date has a
+  /// resolution of one second and is strong only then (RFC 9110 §8.8.2.2).
   private static let strongAge: Int64 = 60
 
   /// Returns the tag if it is strong and well-formed (RFC 9110 §8.8.3).

@@ -6,31 +6,30 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A store of the records from which interrupted transfers continue, also in a new process: files of a folder that only
-/// its owner can access.
+/// A store of the records from which interrupted transfers continue, also in a new process. The records are files in a
+/// folder that only its owner can access.
 ///
 /// A record contains no credentials. It may contain the URL of an unfinished upload, and some servers accept bytes from
 /// any client that knows this URL. The folder has mode 700, its files 600. All processes that use it must see each
 /// other's `flock` locks.
 public struct FileTransferStore: Sendable {
   let path: String
-  /// Called with the name and the content of each record that was written, or `nil` if it was removed.
+  /// Called with the name and the content of each written record. The content is `nil` if the record was removed.
   var didWrite: (@Sendable (_ name: String, _ content: Data?) -> Void)?
   private let queue = FileQueue("store")
 
   /// Creates a store.
   ///
-  /// - Parameter path: the path of the folder. It is created when the first record is locked, with the folders above
-  ///   it.
+  /// - Parameter path: the path of the folder. The folder and its parents are created when the first record is locked.
   public init(_ path: String) {
     self.path = path
   }
 
-  /// Takes the lock of a record, so that no other transfer, in this or another process, uses it.
+  /// Locks a record, so that no other transfer, in this or another process, uses it.
   ///
-  /// - Parameter name: the name of the record: at most 64 letters, digits, `-` and `_`. It need not exist.
-  /// - Throws: ``TransferError``: `inUse` if another transfer has it; `notAFile` if the folder belongs to another user
-  ///   or others can access it; `invalidPath` for a name that a record cannot have.
+  /// - Parameter name: the name of the record: at most 64 letters, digits, `-` and `_`. The record need not exist.
+  /// - Throws: ``TransferError``: `inUse` if another transfer has locked the record; `notAFile` if the folder belongs
+  ///   to another user or is accessible to others; `invalidPath` for an invalid name.
   func lock(_ name: String) async throws(TransferError) -> LockedTransferRecord {
     guard Self.isName(name) else { throw TransferError(.invalidPath) }
     let (queue, path, didWrite) = (queue, path, didWrite)
@@ -80,7 +79,7 @@ public struct FileTransferStore: Sendable {
   }
 
   fileprivate static let suffix = ".json"
-  /// The lock is a file of its own, because the record is replaced by renaming another file over it.
+  /// The suffix of lock files. They are separate files, because a record is replaced by renaming another file over it.
   fileprivate static let lockSuffix = ".lock"
 }
 
@@ -94,7 +93,7 @@ struct LockedTransferRecord: Sendable {
 
   private var name: String { recordName + FileTransferStore.suffix }
 
-  /// Returns the content of the record, or `nil` if it does not exist.
+  /// Returns the content of the record, or `nil` if the record does not exist.
   func read() async throws(TransferError) -> Data? {
     try await queue.run { [folder, name] in try folder.record(name).map { Data($0) } }
   }
@@ -116,21 +115,22 @@ struct LockedTransferRecord: Sendable {
 }
 
 extension Folder {
-  /// Takes the lock of a record, and removes what a process has left that died while it wrote the record. Returns `nil`
-  /// if the lock is taken.
+  /// Acquires the lock of a record, and removes the leftovers of a process that died while it wrote the record. Returns
+  /// `nil` if another transfer has the lock.
   fileprivate func lockedRecord(_ name: String) throws(FileError) -> FileLock? {
-    let lock = try FileLock.takeIfFree(name + FileTransferStore.lockSuffix, in: self)
+    let lock = try FileLock.acquireIfFree(name + FileTransferStore.lockSuffix, in: self)
     if lock != nil { remove(Folder.draft(of: name + FileTransferStore.suffix)) }
     return lock
   }
 
-  /// Releases the lock of a record. A lock without a record would stay in the folder for ever.
+  /// Releases the lock of a record. Removes a lock file without a record, which would otherwise stay in the folder
+  /// forever.
   fileprivate func unlockRecord(_ name: String, _ lock: FileLock) {
-    if (try? look(at: name + FileTransferStore.suffix)) == .nothing { remove(name + FileTransferStore.lockSuffix) }
+    if (try? kind(of: name + FileTransferStore.suffix)) == .nothing { remove(name + FileTransferStore.lockSuffix) }
     lock.release()
   }
 
-  /// Removes what a process has left that died while it created, wrote or removed a record, unless another has it.
+  /// Removes the leftovers of a process that died while it created, wrote or removed a record. Skips a locked record.
   fileprivate func removeRemains(ofRecord name: String) {
     guard let lock = try? lockedRecord(name) else { return }
     unlockRecord(name, lock)

@@ -20,7 +20,7 @@ extension Client {
   ///
   /// After a lost connection or a temporary rejection the call continues by itself, after a delay, from the offset that
   /// the server states. With a store the same call, also in another process, continues an upload that ended in any
-  /// other way; cancelling the task pauses it. ``discardUpload(_:by:options:)`` removes it.
+  /// other way; cancelling the task pauses the upload. ``discardUpload(_:by:options:)`` removes it.
   ///
   /// The progress of the whole upload is reported to the endpoint's `uploadProgress(_:)`. The endpoint's settings, such
   /// as its tags, priority and timeout, apply to each request.
@@ -30,17 +30,17 @@ extension Client {
   ///     file, bytes, or a replayable stream.
   ///   - uploadProtocol: the protocol that the server speaks.
   ///   - options: the store and the account. Default: ``UploadOptions/init(store:account:)``.
-  /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` tells how many bytes the server is known to have. The
-  ///   code is `malformedResponse` if the URL of the upload, also a stored one, is http while the endpoint is https,
-  ///   unless the endpoint's redirect policy permits redirects from https to http.
-  /// - Cancellation: the code is `cancelled`; what the server has is kept.
+  /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` contains the number of bytes that the server is known
+  ///   to have. The code is `malformedResponse` if the URL of the upload, also a stored URL, is http while the endpoint
+  ///   is https, unless the endpoint's redirect policy permits redirects from https to http.
+  /// - Cancellation: the code is `cancelled`; the bytes on the server are kept.
   public func upload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
   ) async throws(CallError) -> UploadResult<E.Value> {
     try await upload(endpoint.resolvedRequest, by: uploadProtocol, options: options, UploadHooks())
   }
 
-  /// - Parameter hooks: the part of a queue in the upload.
+  /// - Parameter hooks: the callbacks of the queue that performs the upload.
   @concurrent
   func upload<Value>(
     _ request: Request<Value>, by uploadProtocol: UploadProtocol, options: UploadOptions, _ hooks: UploadHooks<Value>
@@ -51,10 +51,10 @@ extension Client {
     do throws(CallError) {
       let calls = try await calls(of: request, reportingTo: reporter)
       let result = try await withRecord(of: calls, uploadProtocol.driver, options) { place throws(CallError) in
-        // Its parts could not be found again, and the server might keep them for ever.
+        // The content has changed, so the old upload can never be resumed: delete it on the server.
         if let ticket = place.abandoned { try? await uploadProtocol.driver.cancel(ticket, calls) }
         var place = place
-        place.noteEnd = hooks.noteEnd
+        place.storeEnd = hooks.storeEnd
         var upload = Upload(uploadProtocol.driver, calls, place, options)
         return try await upload.run { end throws(CallError) in
           let result = UploadResult(value: try value(of: end, request, calls), end, calls.length)
@@ -75,14 +75,15 @@ extension Client {
     }
   }
 
-  /// Removes an incomplete upload from the server and from the store. Does nothing if the store has none.
+  /// Removes an incomplete upload from the server and from the store. Does nothing if the store has no record of the
+  /// upload.
   ///
   /// - Parameters:
   ///   - endpoint: the endpoint with its content, as it was passed to ``upload(_:by:options:)``.
   ///   - uploadProtocol: the protocol.
   ///   - options: the store and the account.
   /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the
-  ///   record stays, unless the status says that the server does not know the upload or cannot remove it (404, 405,
+  ///   record stays, unless the status means that the server does not know the upload or cannot remove it (404, 405,
   ///   410, 501). No request is sent to an http URL that an https response named; the record is removed.
   public func discardUpload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions
@@ -134,7 +135,7 @@ extension Client {
     }
   }
 
-  /// Performs work with the locked record of an upload and its content, if it is stored.
+  /// Performs an operation with the locked record of an upload and its content, if the upload is stored.
   private func withRecord<Output>(
     of calls: UploadCalls, _ driver: any UploadDriver, _ options: UploadOptions,
     _ work: (UploadPlace) async throws(CallError) -> Output

@@ -2,22 +2,22 @@ import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// The protocol of the IETF's draft "Resumable Uploads for HTTP", interop version 8
+/// The protocol of the IETF draft "Resumable Uploads for HTTP", interop version 8
 /// (draft-ietf-httpbis-resumable-upload).
 struct DraftUpload: UploadDriver {
-  /// Whether a first request creates the upload without content. Otherwise the first request has all content.
+  /// Whether a first request creates the upload without content. If `false`, the first request contains all content.
   let createsFirst: Bool
-  /// The algorithm of the digests of the content and of each part. `nil`: none.
+  /// The algorithm of the digests of the content and of each part. `nil`: no digests are sent.
   var digest: FileDigest.Algorithm?
 
   let name = "ietf"
-  /// The server may have processed complete content whose response was lost, and then removed the upload.
+  /// `false`: the server may have processed complete content, lost the response, and then removed the upload.
   let restartsWhenGone = false
-  /// An upload without content has no effect yet.
+  /// Whether creation is repeated: only an upload without content has no effect yet.
   var repeatsCreation: Bool { createsFirst }
 
   func create(
-    _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+    _ calls: UploadCalls, announce: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
     var fields = [("Upload-Complete", !createsFirst || calls.length == 0 ? "?1" : "?0")]
     if let digest {
@@ -26,19 +26,20 @@ struct DraftUpload: UploadDriver {
       if !createsFirst { fields.append(("Content-Digest", member)) }
     }
     guard createsFirst else {
-      return try await createWithContent(described(calls.request, calls, fields), calls, note: note)
+      return try await createWithContent(described(calls.request, calls, fields), calls, announce: announce)
     }
     return try await createWithoutContent(described(calls.withoutContent(), calls, fields), calls)
   }
 
-  /// Sends all content with the first request. A server that can resume it says so in an interim response.
+  /// Sends all content with the first request. A server that supports resumption announces the upload in an interim
+  /// response.
   private func createWithContent(
-    _ request: Request<Content>, _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+    _ request: Request<Content>, _ calls: UploadCalls, announce: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
     let known = Mutex<UploadTicket?>(nil)
     let base = calls.message.url
     let request = request.setting(InterimResponses.self) { head in
-      // Only servers that know this version of the draft name it (appendix on draft versions).
+      // Only servers that implement this version of the draft state it (the draft's appendix on versions).
       guard head.status.code == 104, UploadField.text(Self.versionField, in: head.headerFields) == Self.version,
         let ticket = ticket(head.headerFields, relativeTo: base)
       else { return }
@@ -46,11 +47,12 @@ struct DraftUpload: UploadDriver {
         defer { known = ticket }
         return known == nil
       }
-      if isNew { note(ticket) }
+      if isNew { announce(ticket) }
     }
     do throws(CallError) {
       let response = try await calls.send(request, reportingFrom: 0)
-      // The request had all content, so a success is the endpoint's response, unless the server says otherwise.
+      // The request contained all content, so a success is the endpoint's response, unless it states that the upload is
+      // incomplete.
       guard UploadField.flag("Upload-Complete", in: response.fields) == false else { return .complete(response) }
       guard let announced = ticket(response.fields, relativeTo: response.url) ?? known.withLock({ $0 }) else {
         return .fail(.noLocation)
@@ -58,11 +60,11 @@ struct DraftUpload: UploadDriver {
       try await calls.check(announced)
       return .announced(announced)
     } catch {
-      // A success that came before all content was sent may announce the upload.
+      // A success that arrived before all content was sent may announce the upload.
       if error.isIncompleteRequest, known.withLock({ $0 }) == nil,
         let ticket = ticket(error.head?.headerFields ?? [:], relativeTo: base)
       {
-        note(ticket)
+        announce(ticket)
       }
       guard error.status == 413, !isFinal(error), let ticket = known.withLock({ $0 }) else { throw error }
       guard let step = step(afterTooLarge: error, calls.length, ticket, calls) else { throw error }
@@ -107,7 +109,7 @@ struct DraftUpload: UploadDriver {
     do throws(CallError) {
       let response = try await calls.send(request, reportingFrom: part.lowerBound)
       if UploadField.flag("Upload-Complete", in: response.fields) == true { return .complete(response) }
-      // Bytes were appended, but the upload is not complete, even after the last part: ask for the offset then.
+      // The server has appended the bytes, but the upload is incomplete even after the last part: request the offset.
       guard !isLast else { return try await confirm(response, ticket, calls) }
       let offset = UploadField.number("Upload-Offset", in: response.fields) ?? part.upperBound
       guard offset <= part.upperBound else { return .fail(.unusableOffset) }
@@ -121,20 +123,20 @@ struct DraftUpload: UploadDriver {
     }
   }
 
-  /// The last part was accepted by a server that does not say whether the upload is complete.
+  /// Determines the result after a server accepted the last part without stating whether the upload is complete.
   private func confirm(
     _ response: Response<Content>, _ ticket: UploadTicket, _ calls: UploadCalls
   ) async throws(CallError) -> UploadStep {
-    // The server says that it is not.
+    // The response states that the upload is incomplete.
     if UploadField.flag("Upload-Complete", in: response.fields) == false { return .unsure }
     switch try await locate(ticket, calls) {
-    // An upload may be removed as soon as it is complete.
+    // A server may remove an upload as soon as it is complete.
     case .complete, .gone: return .complete(response)
     case let step: return step
     }
   }
 
-  /// All bytes are there, but the server does not know yet that they are all.
+  /// Completes an upload: the server has all bytes, but no request has yet stated that no more follow.
   func finish(_ parts: StoredParts, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
   {
     try await send(calls.length..<calls.length, of: ticket, calls)
@@ -149,7 +151,7 @@ struct DraftUpload: UploadDriver {
     return UploadField.flag("Upload-Complete", in: fields) == true
   }
 
-  /// A status 5xx that is not final says nothing about the upload.
+  /// A 5xx status that is not final does not describe the upload's state.
   func isTemporary(_ status: Int) -> Bool { (500..<600).contains(status) }
 
   // MARK: Requests
@@ -159,7 +161,7 @@ struct DraftUpload: UploadDriver {
   ) -> Request<Content> {
     var request = versioned(request).field("Upload-Length", String(calls.length))
     for field in fields { request = request.field(field.name, field.value) }
-    // The fields that describe the content are sent even if the content comes later.
+    // The fields that describe the content are sent even if the content follows later.
     for name in [HTTPField.Name.contentType, .contentEncoding] {
       if let value = calls.message.head.headerFields[name] { request = request.field(name.rawName, value) }
     }
@@ -172,7 +174,7 @@ struct DraftUpload: UploadDriver {
 
   // MARK: Responses
 
-  /// The upload that a response announces.
+  /// Returns the upload that a response announces.
   private func ticket(_ fields: HTTPFields, relativeTo base: String?) -> UploadTicket? {
     UploadTicket(in: fields, relativeTo: base).map { limited($0, fields) }
   }
@@ -181,13 +183,13 @@ struct DraftUpload: UploadDriver {
     UploadLimits(fields).applied(to: ticket, preferring: digest == nil ? nil : Self.digestedPart)
   }
 
-  /// The server has the first bytes, and may have stated other limits.
+  /// Records that the server has the bytes before an offset. The response may state new limits.
   private func stored(upTo offset: Int64, _ ticket: UploadTicket, _ fields: HTTPFields) -> UploadStep {
     let (parts, limited) = (StoredParts(upTo: offset), limited(ticket, fields))
     return limited == ticket ? .stored(parts) : .created(limited, parts)
   }
 
-  /// The server rejected content for its size. Returns `nil` if smaller parts would not help.
+  /// Returns the step after the server rejected content for its size, or `nil` if smaller parts would not help.
   private func step(
     afterTooLarge error: CallError, _ size: Int64, _ ticket: UploadTicket, _ calls: UploadCalls
   ) -> UploadStep? {
@@ -197,7 +199,7 @@ struct DraftUpload: UploadDriver {
     return ticket.maximumPart.map { $0 < size } == true ? .announced(ticket) : nil
   }
 
-  /// A digest is computed before the part is sent, so parts are small enough to be read twice soon.
+  /// The size of parts with a digest. Small, because each part is read for its digest first, and soon again to be sent.
   private static let digestedPart: Int64 = 8 << 20
   private static let versionField = "Upload-Draft-Interop-Version"
   private static let version = "8"

@@ -1,4 +1,4 @@
-/// The parts of an upload that the server has, in order and without overlaps.
+/// The parts of an upload that the server has, in ascending order and without overlaps.
 package struct StoredParts: Hashable, Sendable {
   /// A part that the server has.
   package struct Part: Hashable, Sendable {
@@ -13,17 +13,17 @@ package struct StoredParts: Hashable, Sendable {
     }
   }
 
-  /// The parts by their offsets.
+  /// The parts in the order of their offsets.
   package private(set) var parts: [Part] = []
   /// The number of bytes.
   package private(set) var count: Int64 = 0
   /// The number of parts before the first gap.
   private var leading = 0
 
-  /// No bytes.
+  /// Creates an empty set of parts.
   package init() {}
 
-  /// The first bytes of the content.
+  /// Creates parts that contain the bytes before an offset.
   package init(upTo offset: Int64) {
     if offset > 0 { (parts, count, leading) = ([Part(0..<offset)], offset, 1) }
   }
@@ -40,8 +40,8 @@ package struct StoredParts: Hashable, Sendable {
     return true
   }
 
-  /// Returns the index of the first part that does not begin before an offset. The list of a server may have 10,000
-  /// parts, and each of them is inserted.
+  /// Returns the index of the first part that does not begin before an offset. A binary search, because a server may
+  /// list 10,000 parts, each of which is inserted.
   private func index(of offset: Int64) -> Int {
     var (low, high) = (parts.startIndex, parts.endIndex)
     while low < high {
@@ -57,7 +57,7 @@ package struct StoredParts: Hashable, Sendable {
   /// The offset after the last byte.
   var end: Int64 { parts.last?.range.upperBound ?? 0 }
 
-  /// Returns the first bytes that are missing, up to the next part or the end of the content; `nil`: none.
+  /// Returns the first missing bytes, up to the next part or the end of the content. `nil`: no bytes are missing.
   func firstGap(of length: Int64) -> Range<Int64>? {
     let start = leadingEnd
     if leading < parts.endIndex { return start..<parts[leading].range.lowerBound }

@@ -10,16 +10,16 @@ import Foundation
 
 /// The protocol tus 1.0.0, with its extensions creation, expiration, checksum and termination.
 struct TusUpload: UploadDriver {
-  /// The metadata of the upload by their keys. `nil`: name and media type of a file.
+  /// The metadata of the upload by key. `nil`: the name and the media type of the file.
   var metadata: [String: String]?
-  /// The algorithm of the checksum of each part. `nil`: none.
+  /// The algorithm of the checksum of each part. `nil`: no checksum is sent.
   var checksum: UploadProtocol.Checksum?
 
   let name = "tus"
   let restartsWhenGone = true
 
   func create(
-    _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+    _ calls: UploadCalls, announce: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
     var request = calls.withoutContent().field("Tus-Resumable", Self.version)
       .field("Upload-Length", String(calls.length))
@@ -29,7 +29,7 @@ struct TusUpload: UploadDriver {
     guard var ticket = UploadTicket(in: response.fields, relativeTo: response.url) else { return .fail(.noLocation) }
     try await calls.check(ticket)
     ticket.expiration = expiration(response.fields)
-    // A checksum is computed before the part is sent, so parts are small enough to be read twice soon.
+    // Parts are small, because each part is read for its checksum first, and soon again to be sent.
     if checksum != nil { ticket.maximumPart = Self.checkedPart }
     return .created(ticket, StoredParts())
   }
@@ -63,14 +63,14 @@ struct TusUpload: UploadDriver {
       else { return .fail(.unusableOffset) }
       return offset == calls.length ? .complete(response) : stored(upTo: offset, ticket, response.fields)
     } catch {
-      // 409: another offset; 460: another checksum, the server has dropped the part.
+      // 409: the server has another offset. 460: the checksum differs, and the server has discarded the part.
       if error.status == 409 || error.status == 460 { return .unsure }
       if Self.isGone(error) { return .gone }
       throw error
     }
   }
 
-  /// Only for content of zero bytes, which is complete as soon as it exists.
+  /// Called only for content of zero bytes, whose upload is complete as soon as it exists.
   func finish(_ parts: StoredParts, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
   {
     .complete(nil)
@@ -80,7 +80,7 @@ struct TusUpload: UploadDriver {
     _ = try await calls.send(calls.request(.delete, to: ticket).field("Tus-Resumable", Self.version))
   }
 
-  /// The server has the first bytes, and may keep them for longer now.
+  /// Records that the server has the bytes before an offset. The response may extend the upload's lifetime.
   private func stored(upTo offset: Int64, _ ticket: UploadTicket, _ fields: HTTPFields) -> UploadStep {
     var current = ticket
     current.expiration = expiration(fields) ?? ticket.expiration
@@ -94,7 +94,7 @@ struct TusUpload: UploadDriver {
     UploadField.text("Upload-Expires", in: fields).flatMap { HTTPDate.parse($0) }
   }
 
-  /// The metadata as in their field: keys, and values in Base64.
+  /// Returns the metadata in the syntax of their field: keys, and values in Base64.
   private func encodedMetadata(_ calls: UploadCalls) throws(CallError) -> String {
     let pairs = (metadata ?? defaultMetadata(calls)).sorted { $0.key < $1.key }
     let isValid = pairs.allSatisfy { key, _ in
@@ -123,7 +123,7 @@ extension UploadProtocol.Checksum {
   /// The name of the algorithm in `Upload-Checksum`.
   fileprivate var name: String { self == .sha1 ? "sha1" : "sha256" }
 
-  /// Computes the digest of content in Base64.
+  /// Computes the Base64 digest of content.
   fileprivate func digest(of content: MessageContent, for calls: UploadCalls) async throws(CallError) -> String {
     do {
       let pieces = try await content.makePieces()

@@ -7,10 +7,10 @@ extension Upload {
     let result: Result<UploadStep, CallError>
   }
 
-  /// Sends missing parts, several at once, until none is left or one of them does not end as expected. The others are
-  /// cancelled then, and what the server has of them is asked for.
+  /// Sends missing parts, several at once, until none is missing or a part fails. After a failure the other parts are
+  /// cancelled, and the upload asks the server which parts it has.
   ///
-  /// - Returns: what the last response means.
+  /// - Returns: the meaning of the last response.
   mutating func sendParts(of ticket: UploadTicket) async throws(CallError) -> UploadStep {
     let outcome: Result<UploadStep, CallError> = await withTaskGroup(of: SentPart.self) { group in
       var (sending, outcome) = ([Range<Int64>](), Result<UploadStep, CallError>?.none)
@@ -28,7 +28,7 @@ extension Upload {
         sending.removeAll { $0 == sent.part }
         progress.end(sent.part)
         guard outcome == nil else { continue }
-        outcome = await settle(sent.result)
+        outcome = await recordPart(sent.result)
         if outcome != nil { group.cancelAll() }
       }
       return outcome ?? .success(.stored(state.stored))
@@ -36,8 +36,8 @@ extension Upload {
     return try outcome.get()
   }
 
-  /// Notes a part that was sent. Returns `nil` if the upload goes on with further parts.
-  private mutating func settle(
+  /// Records a part that was sent. Returns `nil` if the upload continues with further parts.
+  private mutating func recordPart(
     _ result: Result<UploadStep, CallError>
   ) async -> Result<UploadStep, CallError>? {
     guard case .success(.added(let part)) = result else { return result }
@@ -49,7 +49,7 @@ extension Upload {
     }
   }
 
-  /// Sends a part, and sends it again after a temporary failure.
+  /// Sends a part, and resends it after a temporary failure.
   private static func send(
     _ part: Range<Int64>, of ticket: UploadTicket, _ driver: any UploadDriver, _ calls: UploadCalls
   ) async -> Result<UploadStep, CallError> {
@@ -60,7 +60,7 @@ extension Upload {
       } catch {
         failures += 1
         let delay = error.retryAfter ?? .zero
-        guard failures < attempts, delay <= longestDelay, isTemporary(error, driver, exists: true) else {
+        guard failures < attempts, delay <= maximumDelay, isTemporary(error, driver, exists: true) else {
           return .failure(error)
         }
         let runtime = calls.client.runtime
@@ -74,6 +74,6 @@ extension Upload {
     }
   }
 
-  /// The number of attempts for a part, after which the upload asks the server what it has.
+  /// The number of attempts for a part. After them the upload asks the server which parts it has.
   private static var attempts: Int { 3 }
 }

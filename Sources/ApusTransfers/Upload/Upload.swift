@@ -7,26 +7,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The place where an upload is stored.
+/// The stored state of an upload when a call begins.
 struct UploadPlace {
-  /// The record of the upload, locked. `nil`: it is not stored.
+  /// The locked record of the upload. `nil`: the upload is not stored.
   var record: LockedTransferRecord?
   /// The content of the record, if the upload can continue from it.
   var stored: UploadRecord?
-  /// The upload on the server, if it cannot continue because its content has changed, and can be cancelled.
+  /// The upload on the server that cannot continue, because its content has changed, and can be cancelled.
   var abandoned: UploadTicket?
-  /// Stores the end of the upload elsewhere before the record is removed, so that no process takes the upload for one
-  /// that has not begun. Returns whether it is stored. Default: there is no other place.
-  var noteEnd: NoteEnd = { _ in false }
+  /// Stores the end of the upload elsewhere before the record is removed, so that no other process starts the upload
+  /// again. Returns whether the end is stored. Default: the end is not stored elsewhere.
+  var storeEnd: StoreEnd = { _ in false }
 
-  typealias NoteEnd = @Sendable (Result<CompleteUpload, CallError>) async -> Bool
+  typealias StoreEnd = @Sendable (Result<CompleteUpload, CallError>) async -> Bool
 }
 
-/// An upload in progress: performs the actions that its ``UploadState`` selects, and keeps its record.
+/// An upload in progress. Performs the actions that its ``UploadState`` selects, and updates its record.
 struct Upload {
   /// The end of an upload.
   struct End {
-    /// The server's response to the complete content. `nil`: it was lost.
+    /// The server's response to the complete content. `nil`: the response was lost.
     let response: Response<Content>?
     let ticket: UploadTicket?
     /// The number of bytes that an earlier call had sent.
@@ -42,16 +42,16 @@ struct Upload {
   let driver: any UploadDriver
   let calls: UploadCalls
   private let record: LockedTransferRecord?
-  private let noteEnd: UploadPlace.NoteEnd
+  private let storeEnd: UploadPlace.StoreEnd
   private(set) var state: UploadState
   let progress: UploadProgress
-  /// Whether the server's parts come from an earlier call, as long as none was sent by this one.
+  /// Whether all known parts on the server were sent by an earlier call.
   private var isResuming: Bool
   private var resumed: Int64 = 0
 
-  /// - Parameter place: the record of the upload.
+  /// - Parameter place: the record of the upload and its content.
   init(_ driver: any UploadDriver, _ calls: UploadCalls, _ place: UploadPlace, _ options: UploadOptions) {
-    (self.driver, self.calls, record, noteEnd) = (driver, calls, place.record, place.noteEnd)
+    (self.driver, self.calls, record, storeEnd) = (driver, calls, place.record, place.storeEnd)
     let rules = UploadState.Rules(
       repeatsCreation: driver.repeatsCreation, restartsWhenGone: driver.restartsWhenGone,
       continuations: options.maximumContinuations)
@@ -62,17 +62,17 @@ struct Upload {
 
   /// Uploads the content, and removes the record.
   ///
-  /// - Parameter finish: reads the result. The record still exists if nothing else says that the upload is complete.
+  /// - Parameter finish: reads the result. The record still exists during this call unless the end is stored elsewhere.
   /// - Throws: `CallError`, whose cause is a ``TransferError``; the error of `finish`.
   mutating func run<Output>(_ finish: (End) async throws(CallError) -> Output) async throws(CallError) -> Output {
     let end = try await end()
-    if await noteEnd(.success(CompleteUpload(url: end.url, size: calls.length))) { await forget() }
+    if await storeEnd(.success(CompleteUpload(url: end.url, size: calls.length))) { await removeRecord() }
     do throws(CallError) {
       let output = try await finish(end)
-      await forget()
+      await removeRecord()
       return output
     } catch {
-      await forget()
+      await removeRecord()
       throw error
     }
   }
@@ -106,10 +106,10 @@ struct Upload {
     }
   }
 
-  /// Creates the upload. Its ticket may come while the call still sends content, and is stored at once.
+  /// Creates the upload. The ticket may arrive while content is still being sent; it is then stored immediately.
   private mutating func create() async throws(CallError) -> UploadStep {
     isResuming = false
-    let (tickets, noted) = AsyncStream<UploadTicket>.makeStream()
+    let (tickets, announcements) = AsyncStream<UploadTicket>.makeStream()
     let latest = Mutex<UploadTicket?>(nil)
     let (driver, calls, record) = (driver, calls, record)
     async let saved: Void = {
@@ -123,14 +123,14 @@ struct Upload {
       result = .success(
         try await driver.create(calls) { ticket in
           latest.withLock { $0 = ticket }
-          noted.yield(ticket)
+          announcements.yield(ticket)
         })
     } catch {
       result = .failure(error)
     }
-    noted.finish()
+    announcements.finish()
     await saved
-    if let ticket = latest.withLock({ $0 }) { state.note(ticket) }
+    if let ticket = latest.withLock({ $0 }) { state.announce(ticket) }
     return try result.get()
   }
 
@@ -142,7 +142,7 @@ struct Upload {
 
   // MARK: Results
 
-  /// Returns the end of the upload, or `nil` if it goes on.
+  /// Returns the end of the upload, or `nil` if the upload continues.
   mutating func apply(_ step: UploadStep) async throws(CallError) -> End? {
     let isPossible: Bool
     switch step {
@@ -151,8 +151,8 @@ struct Upload {
       if isResuming { (resumed, isResuming) = (parts.count, false) }
       try await store(ticket)
     case .announced(let ticket):
-      state.note(ticket)
-      isPossible = state.doubt()
+      state.announce(ticket)
+      isPossible = state.recordUnknownParts()
       try await store(ticket)
     case .stored(let parts):
       isPossible = state.next == .locate ? state.locate(parts) : state.send(parts)
@@ -160,10 +160,10 @@ struct Upload {
     case .added(let part):
       var parts = state.stored
       isPossible = parts.insert(part) && state.send(parts)
-    case .unsure: isPossible = state.doubt()
+    case .unsure: isPossible = state.recordUnknownParts()
     case .gone:
-      guard state.lose() else { throw await forget(after: failure(TransferError(.uploadGone))) }
-      await forget()
+      guard state.startOver() else { throw await removeRecord(after: failure(TransferError(.uploadGone))) }
+      await removeRecord()
       return nil
     case .complete(let response):
       if isResuming { resumed = calls.length }
@@ -185,15 +185,15 @@ struct Upload {
     }
   }
 
-  /// Removes the record. If that fails, the next call finds out from the server that the upload is over.
-  private func forget() async {
+  /// Removes the record. If that fails, the next call learns from the server that the upload has ended.
+  private func removeRecord() async {
     try? await record?.write(nil)
   }
 
   /// Removes the record of an upload that has ended with an error, and returns the error.
-  private func forget(after error: CallError) async -> CallError {
-    _ = await noteEnd(.failure(error))
-    await forget()
+  private func removeRecord(after error: CallError) async -> CallError {
+    _ = await storeEnd(.failure(error))
+    await removeRecord()
     return error
   }
 
@@ -204,14 +204,14 @@ struct Upload {
   /// - Throws: the error of the upload if it ends.
   private mutating func prepareContinuation(after error: CallError) async throws(CallError) {
     let delay = error.retryAfter ?? .zero
-    let isTemporary = Self.isTemporary(error, driver, exists: state.ticket != nil) && delay <= Self.longestDelay
+    let isTemporary = Self.isTemporary(error, driver, exists: state.ticket != nil) && delay <= Self.maximumDelay
     guard let number = state.interrupt(isTemporary: isTemporary) else {
-      // A driver's own error is already complete.
+      // An error of the driver itself is already complete.
       if let cause = error.transfer, cause.problem != .interrupted, error.requestState == .notSent { throw error }
       let explained = error.explained(by: kept(TransferError(of: error)))
-      // After the server's response to complete content there is nothing to continue, nor at a URL that is refused.
+      // An upload that the server has judged as complete content, or whose URL is refused, cannot continue.
       let isOver = driver.isFinal(error) || error.underlying is DowngradeRefusal
-      throw isOver ? await forget(after: explained) : explained
+      throw isOver ? await removeRecord(after: explained) : explained
     }
     let runtime = calls.client.runtime
     let backoff = Backoff.delay(before: number, random: runtime.random())
@@ -224,8 +224,8 @@ struct Upload {
     }
   }
 
-  /// Whether the same request may succeed: the connection was lost, a transfer stalled, or the server was not able or
-  /// not willing for a moment.
+  /// Whether the same request may succeed later: the connection was lost, a transfer stalled, or the server was
+  /// temporarily unavailable.
   ///
   /// - Parameter exists: whether the upload exists on the server.
   static func isTemporary(_ error: CallError, _ driver: any UploadDriver, exists: Bool) -> Bool {
@@ -233,15 +233,16 @@ struct Upload {
     if error.code == .rejected, let status = error.status {
       return temporaryStatuses.contains(status) || (exists && driver.isTemporary(status))
     }
-    // After a success that came before all content was sent, the server is asked what it has.
+    // After a success that arrived before all content was sent, the upload asks the server which bytes it has.
     let isInterruption = error.isTemporaryInterruption || error.isIncompleteRequest
     return (isInterruption && !error.comesFromContent) || error.code == .connectionFailed
   }
 
-  /// 423: another request of this upload is still running on the server, such as the one that was interrupted.
+  /// The statuses of temporary rejections. 423: another request of this upload is still running on the server, such as
+  /// an interrupted one.
   private static let temporaryStatuses: Set<Int> = [408, 423, 425, 429, 500, 502, 503, 504]
-  /// The longest delay that a server may ask for.
-  static let longestDelay = Duration.seconds(60)
+  /// The maximum delay in `Retry-After` that the upload waits for.
+  static let maximumDelay = Duration.seconds(60)
 
   private func kept(_ error: TransferError) -> TransferError {
     error.keeping(state.ticket == nil ? 0 : state.stored.count, of: calls.length)

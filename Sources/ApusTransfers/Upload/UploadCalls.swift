@@ -7,7 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The calls of an upload: requests with the settings of the endpoint, to the endpoint itself or to the upload's URL.
+/// The calls of an upload: requests with the settings of the endpoint, sent to the endpoint itself or to the upload's
+/// URL.
 package struct UploadCalls: Sendable {
   package let client: Client
   /// The endpoint's request.
@@ -15,7 +16,7 @@ package struct UploadCalls: Sendable {
   /// The message that the endpoint's request describes.
   package let message: RequestMessage
   package let source: UploadSource
-  /// Reports that the content up to an offset was sent.
+  /// Reports that the content before an offset was sent.
   let report: @Sendable (_ offset: Int64) -> Void
 
   /// Returns the calls with another receiver of their progress.
@@ -35,10 +36,11 @@ package struct UploadCalls: Sendable {
 
   /// Returns a request to the URL of the upload.
   ///
-  /// The endpoint's own fields (headers) go along if the URL has the endpoint's origin, since the server may ask for
-  /// them on every request. Credentials are added by the client, at their origins only.
+  /// The endpoint's own fields (headers) are sent too if the URL has the endpoint's origin, because the server may
+  /// require them on every request. The client adds credentials, at their origins only.
   ///
-  /// A URL that leaves https fails the call with `malformedResponse`, unless the endpoint's redirect policy permits it.
+  /// If the URL is http and the endpoint is https, the call fails with `malformedResponse`, unless the endpoint's
+  /// redirect policy permits it.
   ///
   /// - Parameters:
   ///   - location: the URL of the upload.
@@ -51,7 +53,7 @@ package struct UploadCalls: Sendable {
       part.map { [source] part in
         RequestContent(mediaType) { _ in part.isEmpty ? .bytes(Data()) : source.part(part) }
       } ?? .empty
-    // Also for a stored upload: its URL was named by a response to the endpoint's request.
+    // Checked for a stored upload, too: its URL comes from a response to the endpoint's request.
     let path = RequestPath.url(location).named(by: message.origin)
     var request = Request<Content>(method: method, path: path, content: content, mapping: .content)
     request.options = self.request.options
@@ -61,21 +63,21 @@ package struct UploadCalls: Sendable {
     return request
   }
 
-  /// Returns a request to the URL of the upload, as above.
+  /// Returns a request to the URL of an upload, with the rules of the method above.
   func request(
     _ method: HTTPRequest.Method, to ticket: UploadTicket, part: Range<Int64>? = nil, as mediaType: MediaType = .bytes
   ) -> Request<Content> {
     var request = self.request(method, to: ticket.location, part: part, as: mediaType)
-    // The endpoint may be http, and have led to https by a redirect.
+    // The endpoint may be http, and a redirect may have led from it to https.
     if ticket.leavesHTTPS == true { request.path = request.path.named(by: Self.secureOrigin) }
     return request
   }
 
   private static let secureOrigin = Origin(scheme: "https", host: "", port: 443)
 
-  /// Throws if no request may be sent to the URL of the upload. Sends nothing.
+  /// Throws if no request may be sent to the URL of the upload. Sends no request.
   ///
-  /// Such an upload is not stored: it could not continue, and would keep the next one from being created.
+  /// Such an upload must not be stored: it could not continue, and would prevent the creation of the next one.
   func check(_ ticket: UploadTicket) async throws(CallError) {
     let request = self.request(.head, to: ticket)
     guard request.path.leavesHTTPS else { return }
@@ -84,7 +86,7 @@ package struct UploadCalls: Sendable {
 
   /// Sends a request and reports the progress of its content.
   ///
-  /// - Parameter offset: the offset of the content of the request within that of the upload.
+  /// - Parameter offset: the offset of the request's content within the upload's content.
   package func send(
     _ request: Request<Content>, reportingFrom offset: Int64? = nil
   ) async throws(CallError) -> Response<Content> {
@@ -120,7 +122,7 @@ package struct UploadCalls: Sendable {
 }
 
 extension URLReference {
-  /// The origin of a complete URL, or `nil` if the text is none.
+  /// The origin of a complete URL, or `nil` if the text is not a complete URL.
   static func origin(of text: String) -> Origin? {
     (try? URLReference(text.utf8, relativeTo: nil))?.origin
   }

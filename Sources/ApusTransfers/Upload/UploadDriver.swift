@@ -3,37 +3,37 @@ import HTTPTypes
 
 /// A protocol in which content is sent to a server in several requests, so that an interrupted upload can continue.
 ///
-/// The upload calls one function after the other, as its ``UploadState`` decides (`send` may run several
-/// times at once): `create` once; `locate` whenever the
-/// server's parts are not known; `send` for each missing part; `finish` when all parts are there. Each function makes
-/// one or a few calls and returns what their responses mean. An error whose cause is temporary interrupts the upload,
-/// which then goes on with `locate` after a delay.
+/// The upload calls one function after the other, as its ``UploadState`` decides: `create` once; `locate` whenever the
+/// server's parts are not known; `send` for each missing part, possibly several at once; `finish` when the server has
+/// all parts. Each function makes one or a few calls and returns the meaning of their responses. An error whose cause
+/// is temporary interrupts the upload, which then continues with `locate` after a delay.
 package protocol UploadDriver: Sendable {
-  /// The name of the protocol in records. A record of another protocol is not used.
+  /// The name of the protocol in records. A record of another protocol is ignored.
   var name: String { get }
-  /// Whether creating an upload twice does no harm, so that it is repeated if no response arrives.
+  /// Whether creating an upload twice is harmless, so that creation is repeated if no response arrives.
   var repeatsCreation: Bool { get }
-  /// Whether the upload starts over by itself if the server no longer knows it.
+  /// Whether the upload starts over by itself if the server no longer has it.
   var restartsWhenGone: Bool { get }
-  /// Whether cancelling does nothing to an upload that is complete, so that one whose state is unknown can be cancelled.
+  /// Whether cancelling has no effect on a complete upload, so that an upload in an unknown state can be cancelled.
   var cancelsOnlyIncomplete: Bool { get }
   /// The maximum number of parts that are sent at once. More than 1 only for numbered parts of one size, each of which
-  /// may be sent again.
+  /// may be resent.
   var maximumParallelParts: Int { get }
 
   /// Creates the upload. The first parts may be sent with it.
   ///
-  /// - Parameter note: receives the ticket as soon as it is known, if the call goes on after that.
+  /// - Parameter announce: receives the ticket as soon as it is known, if the call continues after that.
   func create(
-    _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+    _ calls: UploadCalls, announce: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep
 
-  /// Asks the server which parts it has.
+  /// Requests the list of parts that the server has.
   func locate(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
 
   /// Sends a missing part.
   ///
-  /// - Parameter part: the offsets of its bytes. Ends at the end of the content, or where the ticket's limits want it.
+  /// - Parameter part: the offsets of its bytes. It ends at the end of the content, or at the limit that the ticket
+  ///   states.
   func send(_ part: Range<Int64>, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
 
   /// Completes an upload whose parts are all on the server.
@@ -42,10 +42,10 @@ package protocol UploadDriver: Sendable {
   /// Removes an incomplete upload from the server.
   func cancel(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError)
 
-  /// Whether an existing upload continues after a rejection with this status, besides the usual temporary ones.
+  /// Whether an existing upload continues after a rejection with this status, in addition to the usual temporary ones.
   func isTemporary(_ status: Int) -> Bool
 
-  /// Whether a rejection is the server's response to the complete content, so that the upload is over.
+  /// Whether a rejection is the server's response to the complete content, so that the upload has ended.
   func isFinal(_ error: CallError) -> Bool
 }
 
@@ -57,19 +57,20 @@ extension UploadDriver {
   package func isFinal(_ error: CallError) -> Bool { false }
 }
 
-/// What a response means for an upload.
+/// The meaning of a response for an upload.
 package enum UploadStep: Sendable {
   /// The upload exists on the server, with these limits and these parts.
   case created(UploadTicket, StoredParts)
-  /// The upload exists on the server with these limits, but its parts are not known: ask.
+  /// The upload exists on the server with these limits, but its parts are not known and must be requested.
   case announced(UploadTicket)
   /// The server has these parts.
   case stored(StoredParts)
-  /// The server has this part in addition to the known parts. Protocols with numbered parts need not ask after each one.
+  /// The server has this part in addition to the known parts. Protocols with numbered parts need no request after each
+  /// part.
   case added(StoredParts.Part)
-  /// The upload is complete. `nil`: the server says so, but its response to the last part was lost.
+  /// The upload is complete. `nil`: the server states this, but its response to the last part was lost.
   case complete(Response<Content>?)
-  /// The server's parts are not known: ask.
+  /// The server's parts are not known and must be requested.
   case unsure
   /// The server does not know the upload.
   case gone
@@ -79,7 +80,7 @@ package enum UploadStep: Sendable {
 
 /// An upload on a server: its address and its limits. It is stored, so that another process can continue.
 package struct UploadTicket: Hashable, Sendable, Codable {
-  /// The complete URL of the upload, or its identifier where the protocol has one.
+  /// The complete URL of the upload, or the upload's identifier in protocols that have identifiers.
   package var location: String
   /// The maximum number of bytes of a part. `nil`: the rest of the content in one part.
   package var maximumPart: Int64?
@@ -87,14 +88,14 @@ package struct UploadTicket: Hashable, Sendable, Codable {
   package var partSize: Int64?
   /// The time until which the server keeps the upload, in seconds since 1970. `nil`: unknown.
   package var expiration: Int64?
-  /// Whether a response that came over https named the location, which is http. `nil`: no.
+  /// Whether an https response stated the location although its scheme is http. `nil`: `false`.
   private(set) var leavesHTTPS: Bool?
 
   package init(location: String) {
     self.location = location
   }
 
-  /// Creates a ticket from the `Location` of a response, or `nil` if there is no usable one.
+  /// Creates a ticket from the `Location` of a response. Returns `nil` if the field is missing or unusable.
   ///
   /// - Parameter base: the URL of the response.
   init?(in fields: HTTPFields, relativeTo base: String?) {

@@ -1,16 +1,16 @@
 import ApusCore
 
-/// The part of a queue in an upload.
+/// The callbacks of the queue that performs an upload.
 struct UploadHooks<Value: Sendable>: Sendable {
-  /// See ``UploadPlace/noteEnd``.
-  var noteEnd: UploadPlace.NoteEnd = { _ in false }
+  /// See ``UploadPlace/storeEnd``.
+  var storeEnd: UploadPlace.StoreEnd = { _ in false }
   /// Called with the result.
   var whenComplete: @Sendable (UploadResult<Value>) async -> Void = { _ in }
 }
 
-/// A complete upload of which the app may not know, as a queue stores it.
+/// A complete upload, stored by a queue until the app is notified.
 struct CompleteUpload: Codable, Hashable, Sendable {
-  /// As ``UploadResult/url``.
+  /// See ``UploadResult/url``.
   let url: String?
   let size: Int64
 }

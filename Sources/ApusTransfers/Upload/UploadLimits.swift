@@ -7,14 +7,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The limits of an upload by the IETF's draft, as servers state them in `Upload-Limit`.
+/// The limits of an upload in the IETF draft, which servers state in `Upload-Limit`.
 struct UploadLimits: Hashable {
   private let sizes: ClosedRange<Int64>
   private let partSizes: ClosedRange<Int64>?
   /// The number of seconds for which the server keeps the upload.
   private let lifetime: Int64?
 
-  /// Reads the limits. Members that are no sizes, and ranges that contradict themselves, are ignored.
+  /// Reads the limits. Ignores members that are not sizes, and contradictory ranges.
   init(_ fields: HTTPFields) {
     let members = UploadField.text("Upload-Limit", in: fields).flatMap { DictionaryReader.integers(in: $0) } ?? [:]
     let limit = { (key: String) in members[key].flatMap { $0 >= 0 ? $0 : nil } }
@@ -26,15 +26,15 @@ struct UploadLimits: Hashable {
     (sizes, partSizes, lifetime) = (range("") ?? 0...(.max), range("append-"), limit("max-age"))
   }
 
-  /// Returns the reason for which the server accepts no content of this length, or `nil` if it does.
+  /// Returns the reason why the server accepts no content of this length, or `nil` if the length is accepted.
   func refusal(of length: Int64) -> TransferError.Problem? {
     if length > sizes.upperBound { return .contentTooLarge(limit: sizes.upperBound) }
     return length < sizes.lowerBound ? .contentTooSmall(minimum: sizes.lowerBound) : nil
   }
 
-  /// Returns an upload with these limits. Those that the server has not stated stay.
+  /// Returns a ticket with these limits. Limits that the server has not stated stay unchanged.
   ///
-  /// - Parameter preferred: the size of the parts if the server permits it. `nil`: as large as possible.
+  /// - Parameter preferred: the preferred size of the parts, within the server's limits. `nil`: as large as possible.
   func applied(to ticket: UploadTicket, preferring preferred: Int64?) -> UploadTicket {
     var ticket = ticket
     if let partSizes {

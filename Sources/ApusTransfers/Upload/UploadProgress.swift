@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The progress of an upload: the parts on the server, and what was sent of others.
+/// The progress of an upload: the parts on the server, and the bytes sent of further parts.
 final class UploadProgress: Sendable {
   private struct State {
     var count: ProgressCount
     var stored: Int64 = 0
-    /// The number of bytes that were sent of each part that is being sent, by the offset of the part.
+    /// The number of sent bytes of each part in progress, by the offset of the part.
     var sent: [Int64: Int64] = [:]
   }
 
@@ -17,22 +17,22 @@ final class UploadProgress: Sendable {
     state = Mutex(State(count: ProgressCount { [calls] completed, _ in calls.report(completed) }))
   }
 
-  /// The server has this number of bytes.
+  /// Records the number of bytes on the server.
   func reach(_ stored: Int64) {
     change { $0.stored = stored }
   }
 
-  /// A number of bytes of a part was sent.
+  /// Records the number of sent bytes of a part.
   func send(_ count: Int64, of part: Range<Int64>) {
     change { $0.sent[part.lowerBound] = min(count, Int64(part.count)) }
   }
 
-  /// A part is no longer being sent.
+  /// Records that a part is no longer being sent.
   func end(_ part: Range<Int64>) {
     state.withLock { $0.sent[part.lowerBound] = nil }
   }
 
-  /// Reports inside the lock, so that the reports are in order.
+  /// Reports the progress inside the lock, so that the reports are in order.
   private func change(_ change: (inout State) -> Void) {
     state.withLock { state in
       change(&state)

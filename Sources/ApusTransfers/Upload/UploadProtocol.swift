@@ -1,4 +1,4 @@
-/// The protocol of a resumable upload, which the server must speak.
+/// The protocol of a resumable upload, which the server must support.
 public struct UploadProtocol: Sendable {
   package let driver: any UploadDriver
 
@@ -6,34 +6,34 @@ public struct UploadProtocol: Sendable {
     self.driver = driver
   }
 
-  /// tus 1.0.0 (tus.io), with its extension creation, and expiration and termination where the server has them.
+  /// tus 1.0.0 (tus.io) with its extension creation. Expiration and termination are used if the server supports them.
   ///
-  /// The endpoint is the one that creates uploads. The content of its request is uploaded. Its value is read from the
-  /// response to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the URL of the
-  /// upload. An upload that the server has forgotten starts over.
+  /// The endpoint is the URL that creates uploads, and the content of its request is uploaded. The endpoint's value is
+  /// read from the response to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the
+  /// URL of the upload. An upload that the server no longer has starts over.
   ///
   /// - Parameters:
   ///   - metadata: values by their keys, which are ASCII without spaces and commas. Default: `nil`, which sends
   ///     `filename` for a file and `filetype` for content with a media type.
-  ///   - checksum: the algorithm of the checksum of each part, so that the server drops a part that arrives damaged.
-  ///     The content is then sent in parts of 8 MiB, each of which is read twice. The server must have the extension
-  ///     and the algorithm. Default: `nil`, none.
+  ///   - checksum: the algorithm of the checksum of each part, so that the server discards a part that arrives damaged.
+  ///     The content is then sent in parts of 8 MiB, each of which is read twice. The server must support the extension
+  ///     and the algorithm. Default: `nil`, no checksum.
   public static func tus(metadata: [String: String]? = nil, checksum: Checksum? = nil) -> UploadProtocol {
     UploadProtocol(TusUpload(metadata: metadata, checksum: checksum))
   }
 
-  /// The IETF's draft "Resumable Uploads for HTTP", interop version 8.
+  /// The IETF draft "Resumable Uploads for HTTP", interop version 8.
   ///
-  /// The endpoint is the one that receives the content; its value is read from its response, whichever request brings
-  /// it. A server that does not know the draft receives an ordinary request.
+  /// The endpoint receives the content. Its value is read from the endpoint's final response, whichever request of the
+  /// upload receives it. A server that does not implement the draft receives an ordinary request.
   ///
   /// - Parameters:
-  ///   - createsFirst: whether the first request creates the upload and sends nothing, so that it can be resumed over
-  ///     every transport. Costs a round trip. Default: `false`; the first request sends all content, and can be resumed
-  ///     if the server announces the upload in an interim response (104), which `URLSession` does not show.
+  ///   - createsFirst: whether the first request creates the upload without content, so that the upload can be resumed
+  ///     over every transport. Costs a round trip. Default: `false`; the first request sends all content, and can be
+  ///     resumed if the server announces the upload in an interim response (104), which `URLSession` does not report.
   ///   - digest: the algorithm of the digest of the content (`Repr-Digest`, RFC 9530 §3) and of each part
-  ///     (`Content-Digest`), so that the server can verify them. The content is then read twice, and sent in parts of
-  ///     8 MiB after an interruption. Default: `nil`, none.
+  ///     (`Content-Digest`), so that the server can verify them. The content is then read twice, and sent in parts of 8
+  ///     MiB after an interruption. Default: `nil`, no digest.
   public static func ietf(
     createsFirst: Bool = false, digest: FileDigest.Algorithm? = nil
   ) -> UploadProtocol {
@@ -42,7 +42,8 @@ public struct UploadProtocol: Sendable {
 
   /// The algorithm of the checksum of a part.
   public enum Checksum: Sendable, Hashable {
-    /// SHA-1, which every server with the extension has. It protects against damage, not against an attacker.
+    /// SHA-1, which every server with the checksum extension supports. It protects against damage, not against an
+    /// attacker.
     case sha1
     /// SHA-256.
     case sha256
@@ -58,7 +59,7 @@ public struct UploadOptions: Sendable {
   /// other content are not stored.
   public var store: FileTransferStore?
   /// A name of the account that uploads. Default: `nil`. An interrupted upload is continued for the same account only.
-  /// The store keeps a hash of it.
+  /// The store contains a hash of the name.
   public var account: String?
   /// The name of the upload in the store. Default: `nil`, the method and the URL with its query, and the content.
   ///

@@ -26,8 +26,8 @@ struct UploadRecord: StoredRecord, Hashable, Sendable {
 
   static let currentVersion = 1
 
-  /// The name of the record of an upload, which is the same in every process. `nil` if the content cannot be
-  /// recognized.
+  /// Returns the name of the record of an upload, which is the same in every process. Returns `nil` if another process
+  /// could not recognize the content.
   static func name(
     _ driver: any UploadDriver, _ message: RequestMessage, _ source: UploadSource, _ options: UploadOptions
   ) -> String? {
@@ -41,14 +41,14 @@ struct UploadRecord: StoredRecord, Hashable, Sendable {
     return name(of: ["upload", driver.name, message.head.method.rawValue, message.url, content, options.account ?? ""])
   }
 
-  /// The name of the record of an upload to which the options give a name; `nil` without one.
+  /// Returns the name of the record of an upload whose options set `resource`; `nil` without a resource.
   private static func name(_ options: UploadOptions) -> String? {
     options.resource.map { name(of: ["named upload", $0, options.account ?? ""]) }
   }
 
   private static func name(of parts: [String]) -> String { Hexadecimal.hash(of: parts, bytes: 24) }
 
-  /// Removes the record of an upload to which the options give a name.
+  /// Removes the record of an upload whose options set `resource`.
   static func remove(_ options: UploadOptions) async throws(TransferError) {
     guard let store = options.store, let name = name(options) else { return }
     let record = try await store.lock(name)

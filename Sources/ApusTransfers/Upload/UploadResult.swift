@@ -11,9 +11,9 @@ public struct UploadResult<Value: Sendable>: Sendable {
   public let url: String?
   /// The number of bytes of the content.
   public let size: Int64
-  /// The number of those bytes that an earlier call had sent.
+  /// The number of these bytes that an earlier call had sent.
   public let resumedBytes: Int64
-  /// The head of the last response. Its status is 204 if the server said that the upload is complete but its response
+  /// The head of the last response. Its status is 204 if the server stated that the upload is complete but its response
   /// was lost.
   public let head: HTTPResponse
   /// The status of the last response, see ``head``.
@@ -36,7 +36,7 @@ public struct UploadResult<Value: Sendable>: Sendable {
     head = end.response?.head ?? HTTPResponse(status: .noContent)
   }
 
-  /// The result of an upload whose response an earlier process has received.
+  /// Creates the result of an upload whose response an earlier process has received.
   init(value: Value, _ uploaded: CompleteUpload) {
     (self.value, url, size, resumedBytes) = (value, uploaded.url, uploaded.size, uploaded.size)
     head = HTTPResponse(status: .noContent)

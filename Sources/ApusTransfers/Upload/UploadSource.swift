@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The content (body) of an upload: its length, its parts, and what identifies it in another process.
+/// The content (body) of an upload, its length, and its identity for other processes.
 package struct UploadSource: Sendable {
-  /// What identifies content.
+  /// The identity of content.
   enum Identity: Hashable, Sendable {
     /// A file by its path and its version.
     case file(path: String, FileVersion)
@@ -43,7 +43,7 @@ package struct UploadSource: Sendable {
     }
   }
 
-  /// Returns the bytes of a range as content of their own.
+  /// Returns a range of the bytes as separate content.
   package func part(_ range: Range<Int64>) -> MessageContent {
     var version: FileVersion?
     if case .file(_, let known) = identity { version = known }

@@ -1,4 +1,4 @@
-/// The course of an upload: which request comes next, and what its result means. A pure state machine.
+/// The state of an upload: selects the next request and interprets its result. A pure state machine.
 struct UploadState {
   /// The next action.
   enum Action: Hashable {
@@ -10,9 +10,9 @@ struct UploadState {
 
   /// The rules of a protocol and of the options.
   struct Rules: Hashable {
-    /// Whether creating an upload twice does no harm.
+    /// Whether creating an upload twice is harmless.
     var repeatsCreation = true
-    /// Whether the upload starts over if the server no longer knows it.
+    /// Whether the upload starts over if the server no longer has it.
     var restartsWhenGone = true
     /// The number of times in a row that the upload continues without another byte on the server.
     var continuations = 5
@@ -20,16 +20,16 @@ struct UploadState {
 
   /// The upload on the server. `nil` until it is created.
   private(set) var ticket: UploadTicket?
-  /// The parts that the server has, as far as it has said so.
+  /// The parts that the server has, as far as its responses have stated.
   private(set) var stored = StoredParts()
   private let length: Int64
   private let rules: Rules
-  /// Whether ``stored`` matches the server.
+  /// Whether ``stored`` is known to match the parts on the server.
   private var isLocated = false
   private var interruptions = 0
   private var restarts = 0
-  /// The number of times in a row that the server's parts were not known although a request succeeded.
-  private var doubts = 0
+  /// The number of consecutive successful requests that stored no further bytes.
+  private var fruitlessResponses = 0
   /// The highest number of stored bytes so far.
   private var highest: Int64 = 0
 
@@ -45,7 +45,7 @@ struct UploadState {
     return .send(ticket.part(of: gap))
   }
 
-  /// The part to send while others are being sent. `nil`: there is none.
+  /// The part to send while other parts are being sent. `nil`: no part is left.
   func nextPart(besides sending: [Range<Int64>]) -> Range<Int64>? {
     guard let ticket, isLocated else { return nil }
     var taken = stored
@@ -53,56 +53,56 @@ struct UploadState {
     return taken.firstGap(of: length).map { ticket.part(of: $0) }
   }
 
-  /// The upload exists on the server, which may have more or less than is known.
-  mutating func note(_ ticket: UploadTicket) {
+  /// Records that the upload exists on the server, whose parts are not known.
+  mutating func announce(_ ticket: UploadTicket) {
     (self.ticket, isLocated) = (ticket, false)
   }
 
-  /// The upload exists on the server with these parts and limits, which may have changed with a part. Returns `false` as
-  /// ``locate(_:)`` or ``send(_:)``.
+  /// Records that the upload exists on the server with these parts and limits, which may change with each part. Returns
+  /// `false` in the cases of ``locate(_:)`` and ``send(_:)``.
   mutating func create(_ ticket: UploadTicket, _ parts: StoredParts) -> Bool {
     let isNew = self.ticket == nil || !isLocated
     self.ticket = ticket
     return isNew ? locate(parts) : send(parts)
   }
 
-  /// The server was asked, and has these parts. Returns `false` if it cannot have them.
+  /// Records the parts that the server lists. Returns `false` if they exceed the content.
   mutating func locate(_ parts: StoredParts) -> Bool {
     guard parts.end <= length else { return false }
     (stored, isLocated) = (parts, true)
     if parts.count > highest {
       highest = parts.count
-      (interruptions, doubts) = (0, 0)
+      (interruptions, fruitlessResponses) = (0, 0)
     }
     return true
   }
 
-  /// A part was sent, and the server has these parts. Returns `false` if it cannot have them, or took no bytes more
-  /// than five times in a row.
+  /// Records the parts on the server after a part was sent. Returns `false` if they exceed the content, or if the
+  /// server accepted no bytes more than five times in a row.
   mutating func send(_ parts: StoredParts) -> Bool {
     let before = highest
     guard locate(parts) else { return false }
-    if highest == before { doubts += 1 }
-    return doubts <= Self.doubtLimit
+    if highest == before { fruitlessResponses += 1 }
+    return fruitlessResponses <= Self.fruitlessLimit
   }
 
-  /// The server's parts are not known. Returns `false` if that happens more than five times in a row.
-  mutating func doubt() -> Bool {
+  /// Records that the server's parts are not known. Returns `false` if that happens more than five times in a row.
+  mutating func recordUnknownParts() -> Bool {
     isLocated = false
-    doubts += 1
-    return doubts <= Self.doubtLimit
+    fruitlessResponses += 1
+    return fruitlessResponses <= Self.fruitlessLimit
   }
 
-  /// The server does not know the upload. Returns whether the upload starts over.
-  mutating func lose() -> Bool {
+  /// Records that the server no longer has the upload. Returns whether the upload starts over.
+  mutating func startOver() -> Bool {
     (ticket, stored, isLocated, highest) = (nil, StoredParts(), false, 0)
     restarts += 1
     return rules.restartsWhenGone && restarts <= Self.restartLimit
   }
 
-  /// A call failed. Returns the number of the continuation to start, from 1, or `nil` if the upload ends.
+  /// Records that a call failed. Returns the number of the continuation to start, from 1, or `nil` if the upload ends.
   ///
-  /// - Parameter isTemporary: whether the same call may succeed.
+  /// - Parameter isTemporary: whether the same call may succeed later.
   mutating func interrupt(isTemporary: Bool) -> Int? {
     isLocated = false
     guard isTemporary, ticket != nil || rules.repeatsCreation, interruptions < rules.continuations else { return nil }
@@ -110,8 +110,8 @@ struct UploadState {
     return interruptions
   }
 
-  /// How often a server may forget the upload.
+  /// The maximum number of times that the upload starts over.
   private static let restartLimit = 2
-  /// How often in a row a server may respond without progress.
-  private static let doubtLimit = 5
+  /// The maximum number of consecutive responses without progress.
+  private static let fruitlessLimit = 5
 }

@@ -16,7 +16,7 @@ struct ChecksumTests {
     return checksum.bytes.map { String(format: "%02x", $0) }.joined()
   }
 
-  @Test("Known inputs have their known checksums")
+  @Test("Known inputs have the expected checksums")
   func known() {
     let digits = Data("123456789".utf8)
     let zeros = Data(count: 32)
@@ -33,7 +33,9 @@ struct ChecksumTests {
     #expect(text(.crc32c, Data(0..<32)) == "46dd794e")
   }
 
-  @Test("Pieces of any length give the checksum of the whole, at any alignment", arguments: ChecksumAlgorithm.allCases)
+  @Test(
+    "Pieces of any length result in the checksum of the whole input, at any alignment",
+    arguments: ChecksumAlgorithm.allCases)
   func pieces(algorithm: ChecksumAlgorithm) {
     let data = Data((0..<200).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) })
     let whole = text(algorithm, data)
@@ -41,7 +43,7 @@ struct ChecksumTests {
     #expect(text(algorithm, (Data([1, 2, 3]) + data).dropFirst(3)) == whole)
   }
 
-  @Test("Folding and tables compute the CRC of one bit at a time, for lengths up to 4,500 at different alignments")
+  @Test("Folding and tables compute the same CRC as bit by bit, for lengths up to 4,500 at different alignments")
   func folded() {
     compare(0x9A6C_9329_AC4B_C9B5 as UInt64)
     compare(0x82F6_3B78 as UInt32)

@@ -42,7 +42,7 @@ struct ConfigFileTests {
   }
 
   @Test(
-    "A line that means nothing is an error with its number",
+    "A malformed line is an error with its number",
     arguments: [
       ("a = b", 1), ("[a]\n  b", 2), ("[a]\nb", 2), ("[a]\n= b", 2), ("[a", 1), ("[a] b", 1), ("[]", 1),
       ("[\"a]", 1), ("\n\n[a]\n\nb", 5),
@@ -56,7 +56,7 @@ struct ConfigFileTests {
     #expect(throws: ConfigFile.Failure.self) { try ConfigFile(Data([0x5B, 0xFF, 0x5D])) }
   }
 
-  @Test("Fuzz: any text gives sections or an error")
+  @Test("Fuzz: any text results in sections or an error")
   func fuzz() {
     var generator = SystemRandomNumberGenerator()
     let alphabet = Array("[]=#;\"'\\ \t\n\rab".utf8)
@@ -66,7 +66,7 @@ struct ConfigFileTests {
     }
   }
 
-  @Test("A value of the file of credentials takes precedence, and a profile may be in either file")
+  @Test("A value in the credentials file takes precedence, and a profile may be in either file")
   func precedence() throws {
     let profiles = ConfigProfiles(
       config: try ConfigFile(
@@ -79,7 +79,7 @@ struct ConfigFileTests {
     #expect(profiles.session("s") == ["y": "1"])
   }
 
-  @Test("Descriptions name sections and show no values")
+  @Test("Descriptions contain the names of sections, but no values")
   func secrets() throws {
     let file = try ConfigFile(Data("[default]\naws_secret_access_key = sentinel-secret".utf8))
     #expect(!texts(of: file).contains("sentinel-secret"))
@@ -89,7 +89,7 @@ struct ConfigFileTests {
 @Suite("Command words")
 struct CommandWordsTests {
   @Test(
-    "A command line is divided as a shell divides it, and nothing else is done",
+    "A command line is separated into words as in a shell, without any other interpretation",
     arguments: [
       ("", []), ("  a\tb  ", ["a", "b"]), (#"/x/y "a b" 'c "d'"#, ["/x/y", "a b", #"c "d"#]),
       (#"a\ b \"c\""#, ["a b", "\"c\""]), (#""a\"b\\c\d""#, [#"a"b\c\d"#]), ("a''b '' \"\"", ["ab", "", ""]),
@@ -99,7 +99,7 @@ struct CommandWordsTests {
     #expect(CommandWords.split(line) == expected)
   }
 
-  @Test("A quotation mark that is not closed is an error", arguments: ["'a", "\"a", "a\\", "\"a\\\""])
+  @Test("An unclosed quotation mark or a backslash at the end is an error", arguments: ["'a", "\"a", "a\\", "\"a\\\""])
   func open(line: String) {
     #expect(CommandWords.split(line) == nil)
   }

@@ -14,7 +14,7 @@ struct SystemEnvironmentTests {
       timeout: .seconds(seconds))
   }
 
-  @Test("A regular file is read up to the limit; no file is none, and anything else an error")
+  @Test("A regular file is read up to the limit; a missing file is nil, and any other kind of file is an error")
   func files() throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -28,14 +28,14 @@ struct SystemEnvironmentTests {
   }
 
   #if os(Linux) || os(macOS)
-  @Test("A program gets its arguments unchanged and its variables, and its standard output is returned")
+  @Test("A program receives its arguments unchanged and its variables, and its standard output is returned")
   func output() async throws {
     let words = ["-c", "printf '%s|' \"$@\"; printf '%s' \"$NAME\"; printf error >&2", "sh", "a b", "$HOME;x"]
     let output = try await SystemProgram.run(program("/bin/sh", words))
     #expect(String(decoding: output, as: UTF8.self) == "a b|$HOME;x|value")
   }
 
-  @Test("A program that fails, prints too much, takes too long or does not exist is an error, and is not waited for")
+  @Test("A program that fails, prints too much, takes too long or does not exist is an error, without further waiting")
   func failures() async {
     await #expect(throws: AWSProgramError.failed(status: 3)) {
       try await SystemProgram.run(program("/bin/sh", ["-c", "exit 3"]))
@@ -51,12 +51,12 @@ struct SystemEnvironmentTests {
     }
   }
 
-  @Test("A program that leaves an agent running is not waited for longer than to its own end", arguments: [0, 3])
+  @Test("Waiting for a program ends when the program ends, even if it leaves an agent running", arguments: [0, 3])
   func agent(status: Int) async throws {
     let folder = folder.path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    // The agent has the program's standard output, and tells its number in a file.
+    // The agent inherits the program's standard output. The program writes the agent's number into a file.
     let script = "sleep 1000 & echo $! >\(folder)/agent; printf %40000s x; exit \(status)"
     let result = await Task {
       try await SystemProgram.run(program("/bin/sh", ["-c", script], limit: 50_000, seconds: 10))
@@ -71,7 +71,7 @@ struct SystemEnvironmentTests {
     }
   }
 
-  @Test("A program that is ended by a signal gives no credentials, and its output is read beyond the size of a pipe")
+  @Test("A program ended by a signal yields no credentials, and output beyond the size of a pipe is read")
   func ends() async throws {
     await #expect(throws: AWSProgramError.failed(status: 9)) {
       try await SystemProgram.run(program("/bin/sh", ["-c", "printf x; kill -9 $$"]))
@@ -83,7 +83,7 @@ struct SystemEnvironmentTests {
   }
 
   @Test(
-    "A program without a path is searched in the absolute folders of its own PATH, and one with a relative path is not run"
+    "A program name is searched in the absolute folders of PATH, and a program with a relative path is refused"
   )
   func search() async throws {
     for (path, name, isFound) in [
@@ -113,7 +113,7 @@ struct SystemEnvironmentTests {
     #expect(AWSEnvironment(home: "home").absolute("~/a") == nil)
   }
 
-  @Test("An environment shows the names of its variables only")
+  @Test("The description of an environment contains only the names of its variables")
   func secrets() {
     let environment = AWSEnvironment(variables: ["AWS_SECRET_ACCESS_KEY": "sentinel-secret", "OTHER": "sentinel"])
     #expect(!texts(of: environment).contains("sentinel"))

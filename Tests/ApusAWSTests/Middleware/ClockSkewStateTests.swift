@@ -17,7 +17,7 @@ struct ClockSkewStateTests {
       serverDate: ahead.map { Date.example.addingTimeInterval($0) })
   }
 
-  @Test("A rejection corrects the clock if its reason and the server's time say so")
+  @Test("A rejection corrects the clock if its reason and the server's time indicate a skew")
   func table() {
     let rows: [(AWSErrorCode, TimeInterval?, TimeInterval?)] = [
       (.skewedClock, 3600, 3600), (.skewedClock, -3600, -3600), (.skewedClock, 31, 31), (.skewedClock, 30, nil),
@@ -41,7 +41,7 @@ struct ClockSkewStateTests {
   }
 
   @Test(
-    "A signature that was made before another call's correction is corrected too; one with the corrected time is not")
+    "A signature made before another call's correction is corrected too; a signature made after it is not")
   func concurrent() {
     var state = ClockSkewState()
     #expect(state.correct(after: rejection(.skewedClock, ahead: 3600)) == 3600)
@@ -50,7 +50,7 @@ struct ClockSkewStateTests {
     #expect(state.date(for: home, at: .example) == .example.addingTimeInterval(3601))
   }
 
-  @Test("After the device's clock was set, the next rejection corrects the correction")
+  @Test("After the device's clock was set, the next rejection updates the correction")
   func reset() {
     var state = ClockSkewState()
     _ = state.correct(after: rejection(.skewedClock, ahead: 3600))
@@ -58,7 +58,7 @@ struct ClockSkewStateTests {
     #expect(state.date(for: home, at: .example) == .example)
   }
 
-  @Test("The clock is not corrected by a response without TLS, which anybody on the way can change")
+  @Test("A response without TLS, which could be manipulated, does not correct the clock")
   func plain() {
     let plain = Origin(scheme: "http", host: "example.amazonaws.com", port: 80)
     for code in [AWSErrorCode.skewedClock, .wrongSignature, .unknown] {
@@ -68,7 +68,7 @@ struct ClockSkewStateTests {
     }
   }
 
-  @Test("A difference beyond the largest correction leaves the earlier correction")
+  @Test("A difference beyond the maximum does not change an earlier correction")
   func kept() {
     var state = ClockSkewState()
     _ = state.correct(after: rejection(.skewedClock, ahead: 3600))

@@ -41,7 +41,7 @@ struct SigningMiddlewareTests {
     HTTPField.Name("X-Amz-Date").flatMap { stub.exchanges[index].fields[$0] }
   }
 
-  @Test("A request is signed as the signer signs it")
+  @Test("The middleware adds the same signature as the signer")
   func signs() async throws {
     stub.onAny(reply: .status(204))
     try await client().send(Request<Void>.get("/x"))
@@ -53,14 +53,14 @@ struct SigningMiddlewareTests {
 
   @Test("Every attempt is signed with the time of the attempt and the current credentials")
   func attempts() async throws {
-    stub.answer(.status(503), .status(204))
+    stub.replyInOrder(.status(503), .status(204))
     let provider = Rotating(["AKIDONE", "AKIDTWO"])
     try await client(provider).send(Request<Void>.get("/x"))
     #expect(authorization(0)?.contains("AKIDONE") == true)
     #expect(authorization(1)?.contains("AKIDTWO") == true)
   }
 
-  @Test("A redirect to another origin gets no signature, and one within the origin a new one")
+  @Test("A redirect to another origin gets no signature; a redirect within the origin gets a new signature")
   func redirects() async throws {
     stub.on(url: "https://example.amazonaws.com/a", .status(302, fields: [.location: "/b"]))
     stub.on(url: "https://example.amazonaws.com/b", .status(302, fields: [.location: "https://evil.example/c"]))
@@ -74,7 +74,7 @@ struct SigningMiddlewareTests {
     #expect(authorization(2) == nil)
   }
 
-  @Test("Requests to origins that the app allows or the endpoint trusts are signed, others are not")
+  @Test("Requests to origins that the app allows or the endpoint trusts are signed; other requests are not")
   func origins() async throws {
     stub.onAny(reply: .status(204))
     let first = Origin(scheme: "https", host: "first.example", port: 443)
@@ -87,7 +87,7 @@ struct SigningMiddlewareTests {
     #expect(stub.exchanges.indices.map { authorization($0) != nil } == [true, false, true, false])
   }
 
-  @Test("Calls without credentials, presigned URLs and requests with another authorization are sent as they are")
+  @Test("Calls without credentials, presigned URLs and requests with another authorization are sent unchanged")
   func exempt() async throws {
     stub.onAny(reply: .status(204))
     try await client().send(Request<Void>.get("/").credentials(.none))
@@ -96,7 +96,7 @@ struct SigningMiddlewareTests {
     #expect(stub.exchanges.indices.map { authorization($0) } == [nil, nil, "Bearer token"])
   }
 
-  @Test("A call signs its payload and region as its endpoint says")
+  @Test("The endpoint determines the signed payload and the region")
   func settings() async throws {
     stub.onAny(reply: .status(204))
     let client = client(service: "s3")
@@ -126,7 +126,7 @@ struct SigningMiddlewareTests {
     #expect(sent.text.hasPrefix("3;chunk-signature=") && sent.text.contains("\r\nabc\r\n0;chunk-signature="))
   }
 
-  @Test("A request that cannot be signed fails with the reason before it is sent")
+  @Test("A request that cannot be signed fails before it is sent")
   func unsignable() async throws {
     let stream = ContentStream(isReplayable: true) { { nil } }
     let error = try #require(
@@ -136,24 +136,24 @@ struct SigningMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("A provider's error is the cause of a call that is not sent")
+  @Test("A provider's error is the cause of the failed call, and no request is sent")
   func noCredentials() async throws {
     let error = try #require(await failure { try await client(Rotating([])).send(Request<Void>.get("/")) })
     #expect(error.code == .refused && error.requestState == .notSent)
     #expect(error.underlying is Rotating.Empty)
   }
 
-  @Test("A request that was rejected because of the clock is signed once more, and later requests are right at once")
+  @Test("After a rejection because of the clock, the request is signed again, and later requests use the right time")
   func skew() async throws {
     let body = "<Error><Code>RequestTimeTooSkewed</Code></Error>"
-    stub.answer(.status(403, fields: [.date: "Sun, 30 Aug 2015 14:36:00 GMT"], content: body), .status(204))
+    stub.replyInOrder(.status(403, fields: [.date: "Sun, 30 Aug 2015 14:36:00 GMT"], content: body), .status(204))
     let client = client()
     try await client.send(Request<Void>.get("/"))
     try await client.send(Request<Void>.get("/"))
     #expect(stub.exchanges.indices.map { date($0) } == ["20150830T123600Z", "20150830T143600Z", "20150830T143600Z"])
   }
 
-  @Test("A request that is rejected with the corrected clock too is not sent a third time")
+  @Test("A request that is also rejected with the corrected clock is not sent a third time")
   func skewOnce() async throws {
     let date = "Sun, 30 Aug 2015 14:36:00 GMT"
     stub.onAny(reply: .json(#"{"__type":"InvalidSignatureException"}"#, status: 403, fields: [.date: date]))
@@ -161,7 +161,7 @@ struct SigningMiddlewareTests {
     #expect(error.status == 403 && stub.exchanges.count == 2)
   }
 
-  @Test("A rejection for another reason is the call's result")
+  @Test("A rejection for another reason is the result of the call")
   func denied() async throws {
     let date = "Sun, 30 Aug 2015 14:36:00 GMT"
     stub.onAny(reply: .status(403, fields: [.date: date], content: "<Error><Code>AccessDenied</Code></Error>"))
@@ -169,26 +169,26 @@ struct SigningMiddlewareTests {
     #expect(error.status == 403 && stub.exchanges.count == 1)
   }
 
-  @Test("A request with expired credentials is signed once more with new ones, if the provider has any")
+  @Test("A request with expired credentials is signed once more if the provider has new credentials")
   func expired() async throws {
-    stub.answer(.status(400, content: "<Error><Code>ExpiredToken</Code></Error>"), .status(204))
+    stub.replyInOrder(.status(400, content: "<Error><Code>ExpiredToken</Code></Error>"), .status(204))
     let provider = Rotating(["AKIDONE", "AKIDTWO"])
     try await client(provider).send(Request<Void>.get("/"))
     #expect(provider.invalidated == ["AKIDONE"])
     #expect(authorization(1)?.contains("AKIDTWO") == true)
   }
 
-  @Test("A request with expired credentials that do not change is not sent twice")
+  @Test("A request with expired credentials is not resent if the credentials do not change")
   func expiredForGood() async throws {
-    stub.answer(.status(400, content: "<Error><Code>ExpiredToken</Code></Error>"))
+    stub.replyInOrder(.status(400, content: "<Error><Code>ExpiredToken</Code></Error>"))
     let error = try #require(await failure { try await client().send(Request<Void>.get("/")) })
     #expect(error.status == 400 && stub.exchanges.count == 1)
   }
 
-  @Test("A streamed rejection is read, and content that can be sent once is not sent twice")
+  @Test("A streamed rejection is read, and content that can be read only once is not resent")
   func streamed() async throws {
     let body = "<Error><Code>RequestTimeTooSkewed</Code></Error>"
-    stub.answer(
+    stub.replyInOrder(
       .pieces([body], status: 403, fields: [.date: "Sun, 30 Aug 2015 14:36:00 GMT"]), .text("ok"))
     let text = try await client().withResponse(to: Request<Content>.get("/")) { (response: inout StreamedResponse) in
       var all = Data()
@@ -198,7 +198,7 @@ struct SigningMiddlewareTests {
     #expect(text == "ok" && stub.exchanges.count == 2)
   }
 
-  @Test("A description of the client names the service and not the credentials")
+  @Test("The client's description contains the service, but no credentials")
   func description() {
     let middleware = SigningMiddleware(SignatureV4(region: "r", service: "s"), credentials: AWSCredentials.example)
     #expect(middleware.facts == [.setting("signs for", "s in r")])
@@ -207,8 +207,8 @@ struct SigningMiddlewareTests {
 }
 
 extension StubTransport {
-  /// Gives one reply after the other, and then the last one.
-  fileprivate func answer(_ replies: StubReply...) {
+  /// Replies with one reply after the other, and then repeats the last reply.
+  fileprivate func replyInOrder(_ replies: StubReply...) {
     let left = Mutex(replies)
     on { _, _ in
       true
@@ -226,7 +226,7 @@ extension StubTransport {
   }
 }
 
-/// A provider that returns credentials in order, and fails when there are none left.
+/// A provider that returns credentials in order, and fails after the last ones.
 private final class Rotating: AWSCredentialsProvider {
   struct Empty: Error {}
 

@@ -14,7 +14,7 @@ import Testing
 struct AWSCredentialsChainTests {
   private typealias Source = AWSCredentialsError.Source
 
-  @Test("The first provider that is configured gives the credentials")
+  @Test("The first configured provider determines the credentials")
   func order() async throws {
     var bench = ProviderBench(
       ["AWS_ACCESS_KEY_ID": "AKIDENV", "AWS_SECRET_ACCESS_KEY": "SENTINEL-secret", "AWS_SESSION_TOKEN": "t"],
@@ -31,7 +31,7 @@ struct AWSCredentialsChainTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("The error lists every provider that was asked, with its reason")
+  @Test("The error lists every provider that was tried, with its reason")
   func nowhere() async {
     let bench = ProviderBench(["AWS_EC2_METADATA_DISABLED": "TRUE"])
     let failures = await bench.failures()
@@ -54,7 +54,7 @@ struct AWSCredentialsChainTests {
 
   // MARK: Container
 
-  @Test("A container's service is asked at its relative address, with the token of its file")
+  @Test("A container's credentials are requested at the relative URL, with the token from the file")
   func container() async throws {
     let bench = ProviderBench(
       [
@@ -70,7 +70,7 @@ struct AWSCredentialsChainTests {
   }
 
   @Test(
-    "A complete address is used if it has TLS, is a loopback address or belongs to a container service",
+    "An absolute URL is used if it has TLS, is a loopback address or belongs to a container service",
     arguments: [
       ("https://credentials.example/x", true), ("http://127.0.0.1:8080/x", true), ("http://127.9.9.9/x", true),
       ("http://localhost/x", true), ("http://[::1]:80/x", true), ("http://169.254.170.2/x", true),
@@ -87,15 +87,16 @@ struct AWSCredentialsChainTests {
   }
 
   @Test(
-    "A response of a container's service that gives no credentials is a typed failure",
+    "A response of a container's service without credentials is a typed failure",
     arguments: [
-      (StubReply.status(404), "the container service answers with the status 404"),
+      (StubReply.status(404), "the container service responds with the status 404"),
       (
-        .status(302, fields: [.location: "http://169.254.170.2/y"]), "the container service answers with the status 302"
+        .status(302, fields: [.location: "http://169.254.170.2/y"]),
+        "the container service responds with the status 302"
       ),
       (.text("SENTINEL-secret"), "the response of the service cannot be read"),
       (.json("{}"), "the access key ID or the secret access key is missing"),
-      (.json(ProviderBench.json(code: "Failed SENTINEL-secret")), "the service answers with the code unknown"),
+      (.json(ProviderBench.json(code: "Failed SENTINEL-secret")), "the service responds with the code unknown"),
       (
         .json(ProviderBench.json(id: "a\\nb")),
         "the access key ID or the session token contains characters that cannot be sent"
@@ -115,7 +116,7 @@ struct AWSCredentialsChainTests {
 
   // MARK: Instance
 
-  @Test("The metadata service is asked with a token, and never without")
+  @Test("The metadata service is only requested with a token")
   func instance() async throws {
     let bench = ProviderBench()
     let base = "http://169.254.169.254/latest"
@@ -129,7 +130,7 @@ struct AWSCredentialsChainTests {
     #expect(bench.stub.exchanges.first?.fields[ttl] == "21600")
   }
 
-  @Test("Without a token nothing else is asked", arguments: [403, 404, 405, 500])
+  @Test("If the token request fails, no further request is sent", arguments: [403, 404, 405, 500])
   func noToken(status: Int) async {
     let bench = ProviderBench()
     bench.stub.onAny(reply: .status(status))
@@ -137,7 +138,7 @@ struct AWSCredentialsChainTests {
     #expect(bench.stub.exchanges.map(\.method) == [.put])
   }
 
-  @Test("A metadata service that does not answer is given up after a second")
+  @Test("A metadata service that does not respond fails after a second")
   func unreachable() async throws {
     let bench = ProviderBench()
     bench.stub.onAny(reply: .stalled)
@@ -150,7 +151,7 @@ struct AWSCredentialsChainTests {
     #expect(error?.description.contains("more than a hop away: the request failed (timeout)") == true)
   }
 
-  @Test("An instance without a role, another address, and the address of IPv6")
+  @Test("An instance without a role, a custom endpoint and the IPv6 endpoint are supported")
   func instanceAddresses() async {
     let none = ProviderBench()
     none.on(.put, "http://169.254.169.254/latest/api/token", .text("t"))
@@ -168,7 +169,7 @@ struct AWSCredentialsChainTests {
   }
 
   @Test(
-    "Another address of the metadata service needs TLS, unless it is a loopback address or that of the service",
+    "A custom endpoint of the metadata service needs TLS, unless it is a loopback address or the service's address",
     arguments: [
       ("https://metadata.example", true), ("http://127.0.0.1:99/", true), ("http://localhost", true),
       ("http://[::1]:80", true), ("http://169.254.169.254", true), ("http://[fd00:ec2::254]", true),
@@ -183,7 +184,7 @@ struct AWSCredentialsChainTests {
     #expect(failure?.isConfigured == true && failure?.reason.contains("SENTINEL") == false)
   }
 
-  @Test("The path of another address of the metadata service is kept")
+  @Test("The path of a custom endpoint of the metadata service is used")
   func metadataPath() async throws {
     let bench = ProviderBench(["AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:99/proxy/imds/"])
     let base = "http://127.0.0.1:99/proxy/imds/latest"
@@ -216,7 +217,7 @@ struct AWSCredentialsChainTests {
         + "&RoleSessionName=me&WebIdentityToken=SENTINEL-bearer")
   }
 
-  @Test("A rejection by the token service names its code and nothing else")
+  @Test("The error of a rejection by the token service contains only the rejection's code")
   func rejected() async {
     let bench = ProviderBench(
       ["AWS_WEB_IDENTITY_TOKEN_FILE": "/run/id", "AWS_ROLE_ARN": "r"], files: ["/run/id": "SENTINEL-bearer"])
@@ -258,7 +259,7 @@ struct AWSCredentialsChainTests {
       settings: settings)
   }
 
-  @Test("A call with expired credentials is sent once more with credentials that are fetched anew")
+  @Test("A call with expired credentials is resent with newly fetched credentials")
   func expired() async throws {
     let bench = ProviderBench(["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/x"])
     let ids = Mutex(["ASIAONE", "ASIATWO"])
@@ -279,7 +280,7 @@ struct AWSCredentialsChainTests {
     #expect(ids.withLock { $0.isEmpty } && bench.stub.exchanges.count == 5)
   }
 
-  @Test("A call waits for credentials no longer than its attempt's limit, and the fetch goes on")
+  @Test("A call waits for credentials until its attempt timeout, and the fetch continues")
   func attemptLimit() async throws {
     struct Limit: Middleware {
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -304,7 +305,7 @@ struct AWSCredentialsChainTests {
 
   // MARK: Secrets
 
-  @Test("No secret is in an error, a trace, a log or a dump of a chain and of calls that it signs")
+  @Test("Errors, traces, logs and dumps of a chain and of its calls contain no secret")
   func secrets() async throws {
     var bench = ProviderBench([
       "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SENTINEL-secret", "AWS_SESSION_TOKEN": "SENTINEL-token",

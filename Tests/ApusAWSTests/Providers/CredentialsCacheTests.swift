@@ -7,12 +7,12 @@ import Testing
 
 @testable import ApusAWS
 
-/// The fetches of credentials: one for any number of calls, early, and with cool-downs.
+/// Tests of shared fetches, early fetches and cool-downs.
 @Suite("Credentials cache", .timeLimit(.minutes(5)))
 struct CredentialsCacheTests {
   private struct Outage: Error, Equatable {}
 
-  /// A source that a test opens.
+  /// A source whose fetch a test controls.
   private final class Source: Sendable {
     let gate = Gate()
     private let state = Mutex<(results: [Result<FetchedCredentials, Outage>], fetches: Int)>(([], 0))
@@ -43,14 +43,14 @@ struct CredentialsCacheTests {
   }
 
   private func cache(_ source: Source) -> CredentialsCache {
-    // The wall clock goes with the virtual one.
+    // The wall clock follows the virtual clock.
     let now: @Sendable () -> Date = { [clock] in
       Date.example.addingTimeInterval(Double(clock.now.sinceStart.components.seconds))
     }
     return CredentialsCache(Runtime(clock: clock, random: { 0 }), now: now, source.fetch)
   }
 
-  @Test("Any number of calls wait for one fetch")
+  @Test("Concurrent calls wait for one fetch")
   func single() async throws {
     let source = Source([.success(Self.fetched("A", 3600))])
     let cache = cache(source)
@@ -75,7 +75,7 @@ struct CredentialsCacheTests {
     #expect(source.fetches == 1)
   }
 
-  @Test("Credentials that are about to expire are used while others are fetched, expired ones are not")
+  @Test("Credentials that are about to expire are used during the next fetch; expired credentials are not")
   func early() async throws {
     let source = Source([.success(Self.fetched("A", 600)), .success(Self.fetched("B", 7200))])
     source.gate.open()
@@ -90,7 +90,7 @@ struct CredentialsCacheTests {
     #expect(cache.ready?.accessKeyID == "B" && source.fetches == 2)
   }
 
-  @Test("After their expiration calls wait for new credentials")
+  @Test("After the expiration calls wait for new credentials")
   func expired() async throws {
     let source = Source([.success(Self.fetched("A", 600)), .success(Self.fetched("B", 7200))])
     source.gate.open()
@@ -100,7 +100,7 @@ struct CredentialsCacheTests {
     #expect(try await cache.credentials().accessKeyID == "B")
   }
 
-  @Test("A failed fetch fails all calls with its error, and the next fetch comes after a cool-down that doubles")
+  @Test("A failed fetch fails all calls with its error; the next fetch follows after a cool-down that doubles")
   func coolDown() async throws {
     let source = Source([.failure(Outage())])
     source.gate.open()
@@ -113,7 +113,7 @@ struct CredentialsCacheTests {
     }
   }
 
-  @Test("Expired credentials of an instance are used during an outage, others are not")
+  @Test("Expired credentials of an instance are used during an outage; other expired credentials are not")
   func stability() async throws {
     for isStable in [true, false] {
       let source = Source([.success(Self.fetched("A", 600, isStable: isStable)), .failure(Outage())])
@@ -134,7 +134,7 @@ struct CredentialsCacheTests {
   }
 
   @Test(
-    "Credentials of an instance that have expired when they are fetched are used for five minutes before the next fetch"
+    "Credentials of an instance that are already expired when fetched are used for five minutes before the next fetch"
   )
   func extended() async throws {
     let source = Source([.success(Self.fetched("A", -10, isStable: true))])
@@ -147,7 +147,7 @@ struct CredentialsCacheTests {
     #expect(cache.ready == nil)
   }
 
-  @Test("Other credentials that have expired when they are fetched are an error")
+  @Test("Other credentials that are already expired when fetched are an error")
   func stale() async {
     let source = Source([.success(Self.fetched("A", 0))])
     source.gate.open()

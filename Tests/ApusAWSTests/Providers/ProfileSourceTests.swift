@@ -23,7 +23,7 @@ struct ProfileSourceTests {
 
   private let keys = "[base]\naws_access_key_id = AKIDBASE\naws_secret_access_key = SENTINEL-secret\n"
 
-  @Test("A profile's keys come from the user's files, or from those that variables name")
+  @Test("A profile's keys come from the user's files, or from the files at the paths in variables")
   func files() async throws {
     #expect(try await bench("", credentials: keys, profile: "base").chain.credentials().accessKeyID == "AKIDBASE")
     var other = bench("", profile: "base", files: ["/elsewhere": keys])
@@ -36,7 +36,7 @@ struct ProfileSourceTests {
     #expect(try await other.chain.credentials().accessKeyID == "AKIDBASE")
   }
 
-  @Test("A role is assumed with the keys of its source profile, signed for its region")
+  @Test("A role is assumed with the keys of its source profile, signed for the profile's region")
   func role() async throws {
     let bench = bench(
       """
@@ -58,7 +58,7 @@ struct ProfileSourceTests {
         + "&DurationSeconds=900&ExternalId=e+1")
   }
 
-  @Test("Roles are assumed one with another, and a profile that names itself means its own keys")
+  @Test("Roles are assumed in a chain, and a source profile that is the profile itself uses the profile's own keys")
   func chains() async throws {
     let bench = bench(
       """
@@ -79,7 +79,7 @@ struct ProfileSourceTests {
   }
 
   @Test(
-    "A profile that gives no credentials is refused with the reason",
+    "A profile without usable credentials fails with the reason",
     arguments: [
       ("[profile x]", "there is no profile p"), ("[profile p]", "the profile p has no credentials"),
       ("[profile p]\naws_access_key_id = a", "profile p: the access key ID or the secret access key is missing"),
@@ -116,13 +116,13 @@ struct ProfileSourceTests {
     #expect(await bench(config).reason() == reason)
   }
 
-  @Test("The depth of profiles that name one another is bounded")
+  @Test("The depth of profiles that refer to each other is limited")
   func depth() async {
     let config = (0..<20).map { "[profile p\($0)]\nrole_arn = r\nsource_profile = p\($0 + 1)\n" }.joined()
     #expect(await bench(config, profile: "p0").reason().hasPrefix("too many profiles: p0 → p1"))
   }
 
-  @Test("A role may be assumed with the keys of variables, of a container and of an instance")
+  @Test("A role may be assumed with the keys of variables, of a container or of an instance")
   func sources() async throws {
     for (source, variables) in [
       ("Environment", ["AWS_ACCESS_KEY_ID": "ASIA", "AWS_SECRET_ACCESS_KEY": "s"]),
@@ -139,7 +139,7 @@ struct ProfileSourceTests {
     }
   }
 
-  @Test("A sign-in of the command-line tool gives credentials of its role")
+  @Test("A sign-in of the command-line tool yields the credentials of its role")
   func signOn() async throws {
     let config = """
       [profile p]
@@ -178,7 +178,7 @@ struct ProfileSourceTests {
     }
   }
 
-  @Test("The file of a sign-in is named by the hash of its session, or of its URL in older profiles")
+  @Test("The file name of a sign-in is the hash of its session, or of its URL in older profiles")
   func cacheNames() async {
     let paths = Mutex<[String]>([])
     for config in [
@@ -199,7 +199,7 @@ struct ProfileSourceTests {
 
   private static let digestOfCorp = "ee0bfd2552fbd840c02cc48b6e823320543c450f"
 
-  @Test("A program is run with its words, and its output gives the credentials")
+  @Test("A program is run with its arguments, and its output contains the credentials")
   func process() async throws {
     let runs = Mutex<[AWSProgram]>([])
     var bench = bench("[profile p]\ncredential_process = /opt/keys --user \"a b\"")
@@ -218,7 +218,7 @@ struct ProfileSourceTests {
   }
 
   @Test(
-    "A program whose output is not credentials is refused, without showing the output",
+    "A program whose output is not credentials fails, and the error does not contain the output",
     arguments: ["", "{}", "SENTINEL-secret", #"{"Version":2,"AccessKeyId":"a","SecretAccessKey":"s"}"#])
   func processOutput(output: String) async {
     var bench = bench("[profile p]\ncredential_process = /opt/keys")

@@ -6,9 +6,9 @@ import Synchronization
 
 @testable import ApusAWS
 
-/// A machine with files and services that a test describes.
+/// A machine whose files and services a test defines.
 struct ProviderBench {
-  /// Texts that must be seen nowhere but on the wire.
+  /// Secret texts that must appear only in requests.
   static let secrets = ["SENTINEL-secret", "SENTINEL-token", "SENTINEL-bearer"]
   static let date = Date(timeIntervalSince1970: 1_440_938_160)
 
@@ -31,7 +31,7 @@ struct ProviderBench {
       transport: stub, environment: environment, runtime: Runtime(clock: clock, random: { 0 }))
   }
 
-  /// The failure of a provider that the chain asked, by its source.
+  /// The failures of the providers that the chain tried, in order.
   func failures() async -> [AWSCredentialsError.Failure] {
     do {
       _ = try await chain.credentials()
@@ -44,7 +44,7 @@ struct ProviderBench {
   /// The reason of the provider that ended the search.
   func reason() async -> String { await failures().last { $0.isConfigured }?.reason ?? "" }
 
-  /// Replies to a URL, whatever its query.
+  /// Replies to requests for a URL, whatever its query.
   func on(_ method: HTTPRequest.Method, _ url: String, _ reply: StubReply) {
     stub.on { request, _ in
       request.head.method == method && request.url.prefix { $0 != "?" } == url
@@ -53,17 +53,17 @@ struct ProviderBench {
     }
   }
 
-  /// Replies to a GET of a URL, whatever its query.
+  /// Replies to GET requests for a URL, whatever its query.
   func on(_ url: String, _ reply: StubReply) { on(.get, url, reply) }
 
-  /// The content of metadata services.
+  /// Returns the content of a metadata service's response.
   static func json(id: String = "ASIA", expiration: String = "2015-08-30T13:36:00Z", code: String = "Success") -> String
   {
     #"{"Code":"\#(code)","AccessKeyId":"\#(id)","SecretAccessKey":"SENTINEL-secret","Token":"SENTINEL-token","#
       + #""Expiration":"\#(expiration)"}"#
   }
 
-  /// The response of the token service.
+  /// Returns the content of the token service's response.
   static func xml(_ action: String, id: String = "ASIAROLE", expiration: String = "2015-08-30T13:36:00Z") -> String {
     """
     <\(action)Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><\(action)Result><Credentials>\

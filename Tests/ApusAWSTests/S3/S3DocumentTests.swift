@@ -5,7 +5,7 @@ import Testing
 
 @Suite("S3: documents")
 struct S3DocumentTests {
-  @Test("A page has keys, sizes, prefixes and the position of the next page")
+  @Test("A page contains keys, sizes, prefixes and the position of the next page")
   func page() throws {
     let page = try S3Page(
       Data(
@@ -23,7 +23,7 @@ struct S3DocumentTests {
     #expect(page.prefixes == ["d/"] && page.next?.token == "1+2/=")
   }
 
-  @Test("Keys are not decoded if the server has not encoded them")
+  @Test("Keys are decoded only if the server has encoded them")
   func plainKeys() throws {
     let page = try S3Page(
       Data("<ListBucketResult><Contents><Key>a+b%2B</Key><Size>1</Size></Contents></ListBucketResult>".utf8))
@@ -31,7 +31,7 @@ struct S3DocumentTests {
   }
 
   @Test(
-    "A list that is not one is an error",
+    "A document that is not a valid list is an error",
     arguments: [
       "<List/>", "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
       "<ListBucketResult><Contents><Key>a</Key><Size>-</Size></Contents></ListBucketResult>", "",
@@ -40,7 +40,7 @@ struct S3DocumentTests {
     #expect(throws: XMLFailure.self) { try S3Page(Data(text.utf8)) }
   }
 
-  @Test("An error has its code, message and request, on one line and bounded")
+  @Test("An error contains its code, message and request ID, on one line and with limited length")
   func error() throws {
     let error = try #require(
       S3Error(
@@ -54,7 +54,7 @@ struct S3DocumentTests {
     #expect(S3Error(Data("<Error><Code>\u{202E}</Code></Error>".utf8)) == nil)
   }
 
-  @Test("Texts of an error are cleaned however it is made")
+  @Test("Texts of an error are cleaned, whichever initializer creates the error")
   func cleaned() {
     let text = "a\u{1B}[31m\u{202E}b\nc\u{85}" + String(repeating: "x", count: 500)
     let error = S3Error(code: text, message: text, requestID: text)
@@ -65,7 +65,7 @@ struct S3DocumentTests {
   }
 
   @Test(
-    "The name of a root element is found at the beginning of a document",
+    "The root element's name is found at the beginning of a document",
     arguments: [
       ("<a/>", "a"), ("  \r\n<?xml version='1.0'?>\n<!-- b -->\n<s:CopyObjectResult xmlns:s='x'>", "CopyObjectResult"),
       ("\u{FEFF}<Error><Code>", "Error"), ("<!DOCTYPE html><html>", "html"), ("<!doctype HTML PUBLIC", "HTML"),
@@ -77,20 +77,20 @@ struct S3DocumentTests {
   }
 
   @Test(
-    "A part has 8 MiB, or as much as 10,000 parts need, within the limits",
+    "A part has 8 MiB, or the size that 10,000 parts require, within the limits",
     arguments: [
       (1, nil, 8 << 20), (80_000 << 20, nil, 8 << 20), (80_000 << 20 + 1, nil, 8 << 20 + 1),
       (100 << 20, 1, 5 << 20), (100 << 20, 64 << 20, 64 << 20), (100 << 20, 1 << 40, 5 << 30),
       (5 << 30 * 10_000, nil, 5 << 30),
     ] as [(Int64, Int64?, Int64)])
-  func partSize(length: Int64, wanted: Int64?, size: Int64) throws {
-    let parts = try #require(S3PartSize(for: length, wanted: wanted))
+  func partSize(length: Int64, requested: Int64?, size: Int64) throws {
+    let parts = try #require(S3PartSize(for: length, requested: requested))
     #expect(parts.bytes == size)
     let last = try #require(parts.range(of: parts.number(of: length - 1..<length), length: length))
     #expect(last.upperBound == length && parts.number(of: last) <= 10_000)
   }
 
-  @Test("No object is larger than 10,000 parts of 5 GiB")
+  @Test("An object has at most 10,000 parts of 5 GiB")
   func tooLarge() {
     #expect(S3PartSize(for: 5 << 30 * 10_000 + 1) == nil)
     #expect(S3PartSize(for: 100)?.range(of: 2, length: 100) == nil)

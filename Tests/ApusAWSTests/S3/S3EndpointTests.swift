@@ -7,7 +7,7 @@ import Testing
 
 @Suite("S3: addresses of buckets and objects")
 struct S3EndpointTests {
-  /// A place, and how it is written.
+  /// A location of an object, and its expected URL.
   struct Case: Sendable, CustomTestStringConvertible {
     var base = "https://s3.eu-central-1.amazonaws.com"
     var addressing = S3Addressing.automatic
@@ -25,15 +25,15 @@ struct S3EndpointTests {
     Case(addressing: .path, key: "ran.mp4", url: "https://s3.eu-central-1.amazonaws.com/films/ran.mp4"),
     Case(url: "https://films.s3.eu-central-1.amazonaws.com/"),
     Case(bucket: "", url: "https://s3.eu-central-1.amazonaws.com/"),
-    // No certificate covers a name with dots, and no host can have capital letters or a hyphen at an end.
+    // No certificate covers a name with dots. A host name has no capital letters, and no hyphen at its ends.
     Case(bucket: "-films", key: "a", url: "https://s3.eu-central-1.amazonaws.com/-films/a"),
     Case(base: "http://s3.amazonaws.com", bucket: "a..b", url: "http://s3.eu-central-1.amazonaws.com/a..b/"),
     Case(bucket: "my.films", key: "a", url: "https://s3.eu-central-1.amazonaws.com/my.films/a"),
     Case(bucket: "Films", key: "a", url: "https://s3.eu-central-1.amazonaws.com/Films/a"),
     Case(bucket: "a_b/c", key: "a", url: "https://s3.eu-central-1.amazonaws.com/a_b%2Fc/a"),
-    // Other servers.
+    // Servers other than AWS.
     Case(base: "http://127.0.0.1:8333", key: "a", url: "http://127.0.0.1:8333/films/a"),
-    // Below a path.
+    // A server's URL with a path.
     Case(base: "http://127.0.0.1:8333/store/", key: "a", url: "http://127.0.0.1:8333/store/films/a"),
     Case(base: "https://h.example/storage/v1/s3", url: "https://h.example/storage/v1/s3/films/"),
     Case(base: "https://h.example/storage/v1/s3", bucket: "", url: "https://h.example/storage/v1/s3/"),
@@ -64,7 +64,7 @@ struct S3EndpointTests {
     Case(
       base: "https://s3.cn-north-1.amazonaws.com.cn", key: "a", region: "cn-northwest-1",
       url: "https://films.s3.cn-northwest-1.amazonaws.com.cn/a"),
-    // Keys as they are.
+    // Keys are sent unchanged.
     Case(addressing: .path, key: "a b+c&d=e", url: "https://s3.eu-central-1.amazonaws.com/films/a%20b%2Bc%26d%3De"),
     Case(addressing: .path, key: "100%25", url: "https://s3.eu-central-1.amazonaws.com/films/100%2525"),
     Case(addressing: .path, key: "/a//b/", url: "https://s3.eu-central-1.amazonaws.com/films//a//b/"),
@@ -72,13 +72,13 @@ struct S3EndpointTests {
     Case(addressing: .path, key: "ü", url: "https://s3.eu-central-1.amazonaws.com/films/%C3%BC"),
     Case(addressing: .path, key: "a?b#c", url: "https://s3.eu-central-1.amazonaws.com/films/a%3Fb%23c"),
     Case(addressing: .path, key: "-/-", url: "https://s3.eu-central-1.amazonaws.com/films/-/-"),
-    // Parameters.
+    // Parameters of the query.
     Case(
       addressing: .path, key: "a", query: [.init("uploads"), .init("uploadId", "x+/=&")],
       url: "https://s3.eu-central-1.amazonaws.com/films/a?uploads=&uploadId=x%2B%2F%3D%26"),
   ]
 
-  @Test("A place is written as servers read it", arguments: cases)
+  @Test("Locations of objects result in the URLs that servers expect", arguments: cases)
   func address(place: Case) throws {
     var route = S3Route(place.bucket, place.key, place.query)
     route.checksum = nil
@@ -92,7 +92,7 @@ struct S3EndpointTests {
     #expect("\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "")" == place.url)
   }
 
-  @Test("Parameters of the environment stay behind those of the operation")
+  @Test("Parameters of the environment follow those of the operation")
   func commonParameters() throws {
     var head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/-?tenant=7&x=%20")
     try S3Endpoint(addressing: .path).write(S3Route("films", nil, [.init("list-type", "2")]), region: "r", to: &head)
@@ -100,7 +100,8 @@ struct S3EndpointTests {
   }
 
   @Test(
-    "Only names that regions have become part of a host", arguments: ["evil.com/", "a.b", "", "-a", "A", "a b", "a:1"])
+    "Only texts with the characters of region names become part of a host",
+    arguments: ["evil.com/", "a.b", "", "-a", "A", "a b", "a:1"])
   func regions(name: String) {
     #expect(!RegionName.isValid(name))
     #expect(RegionName.isValid("us-gov-west-1"))
@@ -118,7 +119,7 @@ struct S3EndpointTests {
   }
 
   @Test(
-    "The name of a bucket that would make the host another one is refused",
+    "A bucket name that would change the host is refused",
     arguments: [
       "evil.example/", "evil.example?", "evil.example#", "a@b", "a:1", "a b", "-a", "a-", ".a", "a.", "a..b", "Films",
       "a_b", "ü", "a\r\nb", "a%2F", String(repeating: "a", count: 64),
@@ -129,7 +130,7 @@ struct S3EndpointTests {
   }
 
   @Test(
-    "The name of a region that would make the host of AWS another one is refused",
+    "A region name that would change the host of AWS is refused",
     arguments: ["evil.example/", "a.b", "", "-a", "A", "a b", "a:1", "a@b"], ["s3.eu-west-1", "s3", "s3-eu-west-1"])
   func unusableRegion(name: String, host: String) {
     for addressing in [S3Addressing.automatic, .path, .virtualHost] {
@@ -138,7 +139,7 @@ struct S3EndpointTests {
     }
   }
 
-  @Test("A rejection names the region in a field or in its content")
+  @Test("The region of a rejection is read from a field or from the content")
   func namedRegion() throws {
     let field = try #require(HTTPField.Name("x-amz-bucket-region"))
     let content = Data("<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region></Error>".utf8)

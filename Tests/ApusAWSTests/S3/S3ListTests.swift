@@ -16,7 +16,7 @@ struct S3ListTests {
     return S3(client, region: "r", credentials: AWSCredentials.example).bucket("films")
   }
 
-  /// Replies with page after page, by the number in the continuation token.
+  /// Replies with the pages of a list, by the number in the continuation token.
   private func serve(_ page: @escaping @Sendable (_ number: Int) -> (content: String, next: String?)) {
     stub.on(
       where: { _, _ in true },
@@ -31,7 +31,7 @@ struct S3ListTests {
 
   private static let object = "<Contents><Key>a</Key><Size>1</Size></Contents>"
 
-  @Test("A list with ever new tokens and neither objects nor prefixes ends after 100 pages")
+  @Test("A list with ever new tokens but no objects or prefixes ends after 100 pages")
   func endless() async {
     serve { ("", $0 < 500 ? "\($0 + 1)" : nil) }
     let error = await failure { for try await _ in bucket.list() {} }
@@ -40,7 +40,7 @@ struct S3ListTests {
   }
 
   @Test(
-    "A list goes on over fewer empty pages, and over any number of pages with objects or prefixes",
+    "A list continues over fewer empty pages, and over any number of pages with objects or prefixes",
     arguments: [object, "<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>"])
   func gaps(content: String) async throws {
     serve { ($0 % 100 == 99 ? content : "", $0 < 299 ? "\($0 + 1)" : nil) }
@@ -52,7 +52,7 @@ struct S3ListTests {
     #expect(stub.exchanges.count == 451)
   }
 
-  @Test("The empty pages before a stored position count")
+  @Test("The empty pages before a stored position are counted")
   func resumed() async throws {
     serve { ("", $0 < 500 ? "\($0 + 1)" : nil) }
     var position: PagePosition?
@@ -65,7 +65,7 @@ struct S3ListTests {
     #expect(stub.exchanges.count == 100)
   }
 
-  @Test("A list that leads back to an earlier page ends soon, with empty pages and without", arguments: ["", object])
+  @Test("A list that leads back to an earlier page ends soon, with and without empty pages", arguments: ["", object])
   func circular(content: String) async {
     serve { (($0 % 7 == 3) ? content : Self.object, "\($0 < 20 ? $0 + 1 : 5)") }
     let error = await failure { for try await _ in bucket.list() {} }
@@ -73,7 +73,7 @@ struct S3ListTests {
     #expect(stub.exchanges.count < 100)
   }
 
-  @Test("The count of all empty pages is bounded")
+  @Test("The total number of empty pages is limited")
   func total() throws {
     var position: S3ListPosition?
     var count = 0
@@ -86,7 +86,7 @@ struct S3ListTests {
     #expect(failure == .endless(pages: 20_000) && count == 39_999)
   }
 
-  @Test("A position is coded as its token until a page was empty, and a position with other counts is refused")
+  @Test("A position is encoded as its token until a page is empty, and a position with invalid counts is rejected")
   func coded() throws {
     let plain = try S3ListPosition("a")
     #expect(try String(decoding: JSONEncoder().encode([plain]), as: UTF8.self) == #"["a"]"#)

@@ -9,30 +9,30 @@ import Testing
 
 @testable import ApusAWS
 
-/// A server with one object that is uploaded in parts, in memory.
+/// An in-memory server with one object that is uploaded in parts.
 private final class PartStore: Sendable {
   struct State {
     var parts: [Int: (size: Int, checksum: String)] = [:]
     var object: (size: Int, checksum: String)?
     var uploads = 0
-    /// What happens in place of the response to the next completion.
+    /// The outcome of the next completion, in place of a correct response.
     var completion: Completion?
     var isCompletionRepeated = false
     var completed = ""
-    /// What is sent in place of the next lists of parts.
+    /// The contents that replace the next lists of parts.
     var lists: [String] = []
-    /// Whether a list of parts has no parts, and never ends.
+    /// Whether a list of parts is always empty and never ends.
     var listsForEver = false
   }
 
   enum Completion {
-    /// The object is complete, and the response is lost.
+    /// The object is completed, and the response is lost.
     case lost
-    /// A response with status 200 has an error.
+    /// A response with status 200 contains an error.
     case error
-    /// A response with status 200 has other content, and nothing is complete.
+    /// A response with status 200 contains other content, and the object is not completed.
     case content(String)
-    /// The object is complete, and a response with status 200 has other content.
+    /// The object is completed, and a response with status 200 contains other content.
     case completeWith(String)
   }
 
@@ -139,7 +139,7 @@ private final class PartStore: Sendable {
 
 @Suite("S3: uploads in parts")
 struct S3MultipartTests {
-  /// Three parts of 5 MiB, the last one shorter.
+  /// Three parts of 5 MiB, of which the last one is shorter.
   static let content = Data(repeating: 7, count: 12_000_000)
 
   private func withFile(
@@ -160,7 +160,7 @@ struct S3MultipartTests {
     try await test(bucket, "\(folder)/film.mp4", options)
   }
 
-  @Test("Parts have one size, numbers and checksums, and the completion lists all of them in order")
+  @Test("Parts have equal sizes, numbers and checksums, and the completion lists all parts in order")
   func parts() async throws {
     let store = PartStore()
     try await withFile(store) { bucket, path, options in
@@ -183,11 +183,11 @@ struct S3MultipartTests {
     }
   }
 
-  /// A success that comes before all content was sent.
+  /// A success that arrives before all content was sent.
   private static let early = TransportError.incompleteRequest(
     ResponseMessage(head: HTTPResponse(status: .ok, headerFields: [.eTag: "\"early\""])), sent: 1, of: 2)
 
-  @Test("A part whose success came before its content was sent is sent again")
+  @Test("A part whose success arrives before its content was sent is resent")
   func earlySuccess() async throws {
     let store = PartStore()
     let isFirst = Mutex(true)
@@ -207,7 +207,7 @@ struct S3MultipartTests {
     }
   }
 
-  @Test("An object in one request fails after a success that came before its content was sent")
+  @Test("The upload of an object in one request fails if a success arrives before its content was sent")
   func earlySuccessOfObject() async throws {
     let store = PartStore()
     try await withFile(store) { bucket, path, options in
@@ -236,7 +236,7 @@ struct S3MultipartTests {
     "<CopyObjectResult></CopyObjectResult>",
   ]
 
-  @Test("A completion that is answered with status 200 and without its result is repeated", arguments: falseCompletions)
+  @Test("A completion whose response has status 200 but no result is repeated", arguments: falseCompletions)
   func falseCompletion(content: String) async throws {
     let store = PartStore()
     store.state.withLock { $0.completion = .content(content) }
@@ -247,7 +247,7 @@ struct S3MultipartTests {
     }
   }
 
-  @Test("An upload whose completion is never answered with its result fails", arguments: falseCompletions)
+  @Test("An upload whose completion never receives a result fails", arguments: falseCompletions)
   func neverCompleted(content: String) async throws {
     let store = PartStore()
     store.state.withLock { ($0.completion, $0.isCompletionRepeated) = (.content(content), true) }
@@ -255,7 +255,7 @@ struct S3MultipartTests {
       let error = await failure { try await bucket.upload(path, to: "ran.mp4", options: options) }
       #expect(error?.transfer?.keptBytes == 12_000_000)
       #expect(store.puts() == 3 && store.state.withLock { $0.object } == nil)
-      // A later call goes on with the parts.
+      // A later call continues with the stored parts.
       store.state.withLock { ($0.completion, $0.isCompletionRepeated) = (nil, false) }
       let result = try await bucket.upload(path, to: "ran.mp4", options: options)
       #expect(result.resumedBytes == 12_000_000)
@@ -264,7 +264,7 @@ struct S3MultipartTests {
   }
 
   @Test(
-    "If the result of a completion is lost on the way, the checksum of the object tells that the upload is complete")
+    "If the result of a completion is lost, the object's checksum proves that the upload is complete")
   func lostResult() async throws {
     let store = PartStore()
     store.state.withLock { $0.completion = .completeWith("<html/>") }
@@ -284,7 +284,7 @@ struct S3MultipartTests {
     store.start()
   }
 
-  @Test("A page in place of the list of parts is asked for again, and no part is sent twice")
+  @Test("If the list of parts is another document, it is requested again, and no part is sent twice")
   func falseList() async throws {
     let store = PartStore()
     try await withFile(store) { bucket, path, options in
@@ -295,7 +295,7 @@ struct S3MultipartTests {
     }
   }
 
-  @Test("A list of parts without parts ends after 100 pages")
+  @Test("A list whose pages contain no parts ends after 100 pages")
   func endlessList() async throws {
     let store = PartStore()
     try await withFile(store) { bucket, path, options in
@@ -306,7 +306,7 @@ struct S3MultipartTests {
     }
   }
 
-  @Test("A list of parts whose markers do not grow ends", arguments: [0, 1])
+  @Test("A list of parts whose markers do not increase ends", arguments: [0, 1])
   func stuckList(marker: Int) async throws {
     let store = PartStore()
     let page =
@@ -320,7 +320,7 @@ struct S3MultipartTests {
     }
   }
 
-  @Test("If the response to the completion is lost, the checksum of the object tells that the upload is complete")
+  @Test("If the response to the completion is lost, the object's checksum proves that the upload is complete")
   func lostCompletion() async throws {
     let store = PartStore()
     store.state.withLock { $0.completion = .lost }
@@ -331,7 +331,7 @@ struct S3MultipartTests {
     }
   }
 
-  @Test("A later call sends only the parts that the server does not list, over several pages of its list")
+  @Test("A later call sends only the parts that the server's list, which may have several pages, does not contain")
   func resumed() async throws {
     let store = PartStore(pageSize: 1)
     try await withFile(store) { bucket, path, options in
@@ -348,7 +348,7 @@ struct S3MultipartTests {
     }
   }
 
-  @Test("Parts of another size, of an upload that the server has forgotten, are not used")
+  @Test("Parts of another size from an upload that the server no longer has are not used")
   func forgotten() async throws {
     let store = PartStore()
     try await withFile(store) { bucket, path, options in
@@ -364,7 +364,7 @@ struct S3MultipartTests {
   }
 
   @Test(
-    "An upload that cannot be continued is removed from the server",
+    "An upload that cannot continue is removed from the server",
     arguments: ["changed", "partSize", "shrunk", "discarded"])
   func abandoned(way: String) async throws {
     let store = PartStore()
@@ -393,7 +393,7 @@ struct S3MultipartTests {
     }
   }
 
-  @Test("A small file is sent with one request, and a file that is missing fails before anything is sent")
+  @Test("A small file is sent with one request, and a missing file fails the upload before a request is sent")
   func small() async throws {
     let store = PartStore()
     try await withFile(store) { bucket, path, options in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApusAWS
 
-/// How a server names the region of a bucket.
+/// Where a server states the region of a bucket.
 enum RegionNaming: CaseIterable {
   case field, content, both
 
@@ -23,14 +23,14 @@ enum RegionNaming: CaseIterable {
   }
 }
 
-/// Servers of AWS with a bucket in `us-west-2`. The other regions reject each request for it.
+/// AWS servers with a bucket in `us-west-2`. Servers of other regions reject requests for it.
 private struct Regions {
   let stub = StubTransport()
 
   init() {}
 
   /// - Parameters:
-  ///   - status: the status of the other regions.
+  ///   - status: the status of the rejections in other regions.
   ///   - reply: the reply of the bucket's region.
   init(rejecting status: Int, _ naming: RegionNaming = .both, _ reply: StubReply = .text("film")) {
     stub.on(
@@ -52,7 +52,7 @@ private struct Regions {
     return S3(client, region: "eu-central-1", credentials: AWSCredentials.example).bucket("films")
   }
 
-  /// The hosts of the exchanges, and the regions in their signatures.
+  /// The host of each exchange, and the region in its signature.
   var places: [String] {
     stub.exchanges.map { exchange in
       let scope = exchange.fields[.authorization]?.split(separator: "/").dropFirst(2).first
@@ -60,7 +60,7 @@ private struct Regions {
     }
   }
 
-  /// The places of a request that moves to the bucket's region.
+  /// The hosts and regions of a request that is resent to the bucket's region.
   static let moved = ["\(host("eu-central-1")) eu-central-1", "\(host("us-west-2")) us-west-2"]
 
   var signatures: [String] {
@@ -71,7 +71,7 @@ private struct Regions {
 @Suite("S3: buckets in other regions")
 struct S3RegionTests {
   @Test(
-    "A request without content is signed anew for the region that the server names, and later ones go there at once",
+    "A request is signed again for the region that the server states, and later requests are sent there immediately",
     arguments: [301, 307, 400], RegionNaming.allCases)
   func get(status: Int, naming: RegionNaming) async throws {
     let regions = Regions(rejecting: status, naming)
@@ -83,7 +83,7 @@ struct S3RegionTests {
     #expect(regions.places == Regions.moved + Regions.moved.suffix(1))
   }
 
-  @Test("A HEAD response names the region in a field", arguments: [301, 307, 400])
+  @Test("A response to HEAD states the region in a field", arguments: [301, 307, 400])
   func head(status: Int) async throws {
     let regions = Regions(rejecting: status, .field, .status(200))
     _ = try await regions.bucket().head("a")
@@ -91,7 +91,7 @@ struct S3RegionTests {
     #expect(regions.places == Regions.moved + Regions.moved)
   }
 
-  @Test("Content is sent again, whole and with its checksum", arguments: [301, 307, 400], RegionNaming.allCases)
+  @Test("Content is resent completely, with its checksum", arguments: [301, 307, 400], RegionNaming.allCases)
   func put(status: Int, naming: RegionNaming) async throws {
     let regions = Regions(rejecting: status, naming, .status(200))
     let bytes = Data("123456789".utf8)
@@ -106,12 +106,12 @@ struct S3RegionTests {
     #expect(regions.stub.exchanges.map(\.text) == ["123456789", "123456789"])
     let name = try #require(HTTPField.Name("x-amz-checksum-crc64nvme"))
     #expect(regions.stub.exchanges.map { $0.fields[name] } == ["rosUhgp5mIg=", "rosUhgp5mIg="])
-    // Once for the checksum, once for each server.
+    // Opened once for the checksum, and once for each server.
     #expect(opened.value == 3)
   }
 
   @Test(
-    "Content that cannot be sent again is not: the call fails with the server's reason, and the next one succeeds",
+    "Content that can be read only once is not resent: the call fails with the server's reason, the next one succeeds",
     arguments: [301, 307, 400], RegionNaming.allCases)
   func onlyOnce(status: Int, naming: RegionNaming) async throws {
     let regions = Regions(rejecting: status, naming, .status(200))
@@ -134,7 +134,7 @@ struct S3RegionTests {
     #expect(regions.places == Regions.moved && regions.stub.exchanges.last?.text == "film")
   }
 
-  @Test("A copy, a list and a streamed object move to the region of their bucket", arguments: [301, 307, 400])
+  @Test("A copy, a list and a streamed object are resent to the region of their bucket", arguments: [301, 307, 400])
   func operations(status: Int) async throws {
     let copies = Regions(rejecting: status, .both, .text("<CopyObjectResult><ETag>t</ETag></CopyObjectResult>"))
     _ = try await copies.bucket().copy("a", to: "b")
@@ -146,7 +146,7 @@ struct S3RegionTests {
     for regions in [copies, lists, streams] { #expect(regions.places == Regions.moved) }
   }
 
-  @Test("Each bucket has its own region")
+  @Test("Each bucket has a separate region")
   func buckets() async throws {
     let regions = Regions(rejecting: 307)
     let other = "books.s3.eu-central-1.amazonaws.com"
@@ -157,7 +157,7 @@ struct S3RegionTests {
     #expect(regions.places == Regions.moved + ["\(other) eu-central-1"])
   }
 
-  @Test("A server other than AWS is asked again at the same host, with its region in the signature")
+  @Test("A request to a server other than AWS is resent to the same host, with the stated region in the signature")
   func sameHost() async throws {
     let regions = Regions()
     regions.stub.on(.get, "/films/a", replies: [.bytes(RegionNaming.content.content, status: 400), .text("film")])
@@ -165,7 +165,7 @@ struct S3RegionTests {
     #expect(regions.places == ["s3.example.com eu-central-1", "s3.example.com us-west-2"])
   }
 
-  @Test("A redirect that names no region, or the request's own, is a rejection", arguments: [301, 307, 400])
+  @Test("A redirect without a region, or with the request's own region, is a rejection", arguments: [301, 307, 400])
   func unnamed(status: Int) async throws {
     let name = try #require(HTTPField.Name("x-amz-bucket-region"))
     let reason = Data("<Error><Code>TemporaryRedirect</Code></Error>".utf8)
@@ -180,7 +180,7 @@ struct S3RegionTests {
     }
   }
 
-  @Test("Servers that name regions forever are not followed forever")
+  @Test("A request is not resent forever if servers keep stating other regions")
   func endless() async throws {
     let regions = Regions()
     regions.stub.on(

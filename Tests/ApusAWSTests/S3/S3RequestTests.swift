@@ -31,7 +31,7 @@ struct S3RequestTests {
     HTTPField.Name(name).flatMap { exchange.fields[$0] }
   }
 
-  @Test("Content goes to its bucket's host with a checksum, and is not signed over https")
+  @Test("Content is sent to its bucket's host with a checksum, and is not signed over https")
   func put() async throws {
     stub.onAny(reply: .status(200, fields: [.eTag: "\"t\""]))
     let stored = try await bucket().put("a/../b", .text("123456789"), options: S3PutOptions(metadata: ["Year": "1985"]))
@@ -45,7 +45,7 @@ struct S3RequestTests {
     #expect(exchange.fields[.authorization]?.contains("/eu-central-1/s3/aws4_request") == true)
   }
 
-  @Test("The checksum of an object is not compared with content that the transport has decoded")
+  @Test("Content that the transport has decoded is not compared with the object's checksum")
   func decoded() async throws {
     struct Decoding: Transport {
       func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
@@ -63,7 +63,7 @@ struct S3RequestTests {
     #expect(await failure { try await bucket.get("other") }?.code == .malformedResponse)
   }
 
-  @Test("Over http the digest of content is signed; without content it is that of no bytes")
+  @Test("Over http the digest of content is signed; an empty request has the digest of no bytes")
   func signedContent() async throws {
     stub.onAny(reply: .status(200))
     let bucket = bucket("http://127.0.0.1:1")
@@ -78,7 +78,7 @@ struct S3RequestTests {
       ])
   }
 
-  @Test("A copy that fails in a response with status 200 is an error, and retried as one of the server")
+  @Test("A copy that fails in a response with status 200 is an error, and retried like a failure of the server")
   func lateFailure() async throws {
     let late = error("InternalError", status: 200)
     stub.onAny(reply: late)
@@ -88,7 +88,7 @@ struct S3RequestTests {
     #expect(field("x-amz-copy-source", of: stub.exchanges[0]) == "/films/a")
   }
 
-  @Test("All requests go below the path of the server's URL, which their signatures cover", arguments: [true, false])
+  @Test("All requests use the path of the server's URL, which their signatures cover", arguments: [true, false])
   func basePath(isPresigned: Bool) async throws {
     let base = "https://h.example/storage/v1/s3"
     let bucket = bucket("https://h.example/storage/v1/s3")
@@ -112,7 +112,7 @@ struct S3RequestTests {
         "/films/a/../b", "/films/?list-type=2&encoding-type=url&max-keys=1000&prefix=a%2F", "/films/e", "/films/a",
       ])
     #expect(field("x-amz-copy-source", of: stub.exchanges[2]) == "/films/c%20d")
-    // The signature of the last request is that of its whole target.
+    // The signature of the last request covers its complete target.
     let signer = SignatureV4(region: "eu-central-1", service: "s3")
     let sent = try #require(stub.exchanges.last?.request)
     let time = try #require(HTTPField.Name("x-amz-date").flatMap { sent.head.headerFields[$0] })
@@ -122,7 +122,7 @@ struct S3RequestTests {
     #expect(signed.canonicalRequest.hasPrefix("GET\n/storage/v1/s3/films/a\n"))
   }
 
-  /// The operations whose response is not the content of an object.
+  /// The operations whose response does not contain an object.
   enum Operation: String, CaseIterable {
     case copy, deletion, list, put, create, remove, delete
 
@@ -142,7 +142,8 @@ struct S3RequestTests {
   }
 
   @Test(
-    "A status of success with an error, a page of an intermediary or nothing is none", arguments: Operation.allCases)
+    "A response with a success status and an error, an intermediary's page or no content is a failure",
+    arguments: Operation.allCases)
   func falseSuccess(operation: Operation) async throws {
     let page = "<!DOCTYPE html><html><body>Sign in</body></html>"
     let failures: [(StubReply, status: Int, code: String)] = [
@@ -160,7 +161,7 @@ struct S3RequestTests {
     #expect(operation.needsDocument ? error?.status == 502 : error == nil)
   }
 
-  @Test("An object may have any content, also that of an error or of a page")
+  @Test("An object may contain anything, even the text of an error or of a page")
   func anyContent() async throws {
     let bucket = bucket()
     for text in ["<Error><Code>a</Code></Error>", "<!DOCTYPE html><html/>", ""] {
@@ -170,7 +171,7 @@ struct S3RequestTests {
     }
   }
 
-  @Test("A bucket that would make the host another one is refused before anything is sent")
+  @Test("A bucket name that would change the host is refused before a request is sent")
   func unusableHost() async throws {
     let client = Client(environment: Environment(baseURL: "https://s3.example.com"), transport: stub)
     let s3 = S3(client, region: "r", credentials: AWSCredentials.example, addressing: .virtualHost)
@@ -180,7 +181,7 @@ struct S3RequestTests {
     #expect(presigned?.code == .invalidRequest)
   }
 
-  @Test("Texts of a server that people read are on one line, bounded and without control characters")
+  @Test("A server's texts for people are limited to one line without control characters")
   func serverTexts() async throws {
     let name = try #require(HTTPField.Name("x-amz-request-id"))
     let long = String(repeating: "x", count: 500)
@@ -194,7 +195,7 @@ struct S3RequestTests {
     #expect(reason.code == "A B" && reason.message?.hasPrefix("b x") == true && reason.message?.count == 300)
   }
 
-  @Test("Content without the checksum that the server states is an error; a checksum of parts is not compared")
+  @Test("Content that does not match the server's checksum is an error; a checksum of parts is ignored")
   func verified() async throws {
     let name = try #require(HTTPField.Name("x-amz-checksum-crc32c"))
     stub.on(.get, "/films/right", reply: .bytes(Data("123456789".utf8), type: "text/plain", fields: [name: "4waSgw=="]))
@@ -211,7 +212,9 @@ struct S3RequestTests {
     #expect(try await bucket.get("wrong", range: 0..<9).data.count == 9)
   }
 
-  @Test("A file without the checksum of its object is removed, and never gets its name", arguments: [true, false])
+  @Test(
+    "A file that does not match the object's checksum is removed, and never gets its final name",
+    arguments: [true, false])
   func downloaded(isRight: Bool) async throws {
     let folder = FileManager.default.temporaryDirectory.path + "/apus-object-\(UUID())"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -229,7 +232,7 @@ struct S3RequestTests {
     #expect(stub.exchanges.map { $0.fields[.ifMatch] } == [nil, "\"t\""])
   }
 
-  @Test("Up to 1,000 keys are deleted with each request, and a key that no document can contain by itself")
+  @Test("Up to 1,000 keys are deleted with each request, and a key that XML cannot contain is deleted separately")
   func batches() async throws {
     let result =
       "<DeleteResult><Error><Key>k7</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>"
@@ -242,14 +245,14 @@ struct S3RequestTests {
     #expect(stub.exchanges[0].text.contains("<Key>k999</Key>") && !stub.exchanges[0].text.contains("k1000"))
   }
 
-  @Test("A page that goes on without a token is an error, not the end of the list")
+  @Test("A truncated page without a token is an error, not the end of the list")
   func missingToken() async throws {
     stub.onAny(reply: .text("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"))
     let error = await failure { for try await _ in bucket().list() {} }
     #expect(error?.code == .decoding)
   }
 
-  @Test("The region, the bucket and errors show no credentials and no message of the server")
+  @Test("Descriptions of the region, the bucket and errors contain no credentials and no message of the server")
   func redacted() async throws {
     stub.onAny(reply: error("NoSuchKey", status: 404))
     let bucket = bucket()

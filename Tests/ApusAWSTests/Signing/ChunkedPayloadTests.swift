@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusAWS
 
-/// Content in chunks: published examples, and the rules for lengths and pieces.
+/// Tests with published examples, and of the rules for lengths and pieces.
 @Suite("Chunked payload")
 struct ChunkedPayloadTests {
   private static let credentials = AWSCredentials(
@@ -90,7 +90,7 @@ struct ChunkedPayloadTests {
     #expect(result.canonicalRequest.contains("\nx-amz-trailer:x-amz-checksum-crc32\n"))
   }
 
-  @Test("The announced length is the number of bytes sent, for any length, payload and size of pieces")
+  @Test("The announced length equals the number of sent bytes, for any length, payload and piece size")
   func lengths() async throws {
     let payloads: [SignatureV4.Payload] =
       [.signedChunks()]
@@ -115,7 +115,7 @@ struct ChunkedPayloadTests {
     }
   }
 
-  @Test("A file is read while it is sent, and content can be sent again from its start")
+  @Test("A file is read while it is sent, and the content can be resent from its start")
   func file() async throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID())")
     try Data(repeating: 7, count: 100_000).write(to: url)
@@ -126,7 +126,7 @@ struct ChunkedPayloadTests {
     #expect(content.isReplayable && content.length == Int64(first.count))
   }
 
-  @Test("Other codings follow the coding of the chunks")
+  @Test("`aws-chunked` precedes other content codings")
   func codings() throws {
     var request = request(.bytes(Data("x".utf8)), hasLength: false)
     request.head.headerFields[.contentEncoding] = "gzip"
@@ -147,7 +147,7 @@ struct ChunkedPayloadTests {
     }
   }
 
-  @Test("The source is read no further than needed for a chunk")
+  @Test("The source is read only as far as a chunk needs")
   func bounded() async throws {
     let count = Mutex(0)
     let stream = ContentStream(length: 10 << 20, isReplayable: true) {

@@ -4,10 +4,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Signatures of published examples, and the rules for the parts of a request.
+/// Tests with signatures of published examples, and of the rules for the parts of a request.
 @Suite("Signature Version 4")
 struct SignatureV4Tests {
-  @Test("The published example of a list of users is signed as published")
+  @Test("The published example of a list of users has the published signature")
   func listUsers() throws {
     let signer = SignatureV4(region: "us-east-1", service: "iam")
     var request = message(
@@ -30,7 +30,7 @@ struct SignatureV4Tests {
         """)
   }
 
-  @Test("A signature replaces an earlier one, so that a message can be signed again for each attempt")
+  @Test("A signature replaces an earlier signature, so that a message can be signed again for each attempt")
   func again() throws {
     let signer = SignatureV4(region: "us-east-1", service: "service")
     let first = try signer.sign(message(.get, "/"), with: .example, at: .example)
@@ -40,7 +40,7 @@ struct SignatureV4Tests {
     #expect(later.message.head.headerFields.count == fresh.message.head.headerFields.count)
   }
 
-  @Test("The signing key changes with the day, the secret, the region and the service")
+  @Test("The signing key depends on the day, the secret, the region and the service")
   func keys() throws {
     let signer = SignatureV4(region: "us-east-1", service: "service")
     var other = AWSCredentials.example
@@ -56,7 +56,7 @@ struct SignatureV4Tests {
     #expect(signatures.first == signatures.last)
   }
 
-  @Test("A presigned URL has the parameters of the signature, and the session token where the service wants it")
+  @Test("A presigned URL has the parameters of the signature, and the session token where the service requires it")
   func presigned() throws {
     var signer = SignatureV4(region: "us-east-1", service: "service")
     var credentials = AWSCredentials.example
@@ -75,7 +75,8 @@ struct SignatureV4Tests {
     #expect(outside.signature != inside.signature)
   }
 
-  @Test("A presigned URL that covers the digest of content needs the field for it at S3 only", arguments: ["s3", "x"])
+  @Test(
+    "A presigned URL that covers the digest of content requires the digest field at S3 only", arguments: ["s3", "x"])
   func presignedContent(service: String) throws {
     var signer = SignatureV4(region: "us-east-1", service: service)
     signer.sendsPayload = true
@@ -109,7 +110,7 @@ struct SignatureV4Tests {
     #expect(signed.canonicalRequest.contains("\naccept;host;x-amz-date\n"))
   }
 
-  @Test("What cannot be signed is refused with the reason")
+  @Test("A request that cannot be signed is refused with the reason")
   func refusals() throws {
     let signer = SignatureV4(region: "us-east-1", service: "s3")
     var plain = message(.put, "/")
@@ -138,7 +139,7 @@ struct SignatureV4Tests {
         .hasSuffix("\n" + digest))
   }
 
-  @Test("Times are written in UTC, also before 1970 and at the end of a leap year")
+  @Test("Times are written in UTC, even before 1970 and at the end of a leap year")
   func times() throws {
     let expected = [
       (0.0, "19700101T000000Z"), (-1, "19691231T235959Z"), (951_782_399, "20000228T235959Z"),
@@ -152,7 +153,7 @@ struct SignatureV4Tests {
     }
   }
 
-  @Test("Neither credentials nor a signed request show secrets when they are printed")
+  @Test("Printed credentials and signed requests contain no secrets")
   func secrets() throws {
     var credentials = AWSCredentials.example
     credentials.sessionToken = "session-sentinel"

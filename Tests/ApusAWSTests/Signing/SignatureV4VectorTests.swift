@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Signatures that independent implementations compute for the same requests.
+/// Signatures of the same requests, computed by independent implementations.
 @Suite("Vectors of Signature Version 4")
 struct SignatureV4VectorTests {
   struct Vector: Sendable, CustomTestStringConvertible {
@@ -15,16 +15,16 @@ struct SignatureV4VectorTests {
     var content = ""
     var service = "service"
     var token: String?
-    /// The time for which a presigned URL is valid; `nil`: the signature is in a field.
+    /// The lifetime of a presigned URL in seconds; `nil` if the signature is in a field.
     var seconds: Int?
-    /// Whether the digest of the content is asked for.
+    /// Whether the signature must cover the digest of the content.
     var sendsPayload: Bool?
     var signature: String
 
     var testDescription: String { name }
   }
 
-  @Test("A request is signed as by others", arguments: vectors)
+  @Test("Signatures equal those of other implementations", arguments: vectors)
   func vector(_ vector: Vector) throws {
     var request = message(vector.method, vector.target)
     for (name, value) in vector.fields {

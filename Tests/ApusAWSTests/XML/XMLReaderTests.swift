@@ -11,7 +11,7 @@ struct XMLReaderTests {
     try XMLReader.read(Data(text.utf8), limits)
   }
 
-  @Test("A document gives its elements by name, without prefixes, attributes, comments and instructions")
+  @Test("A document's elements are read by name, without prefixes, attributes, comments and instructions")
   func document() throws {
     let tree = try read(
       """
@@ -31,7 +31,7 @@ struct XMLReaderTests {
   }
 
   @Test(
-    "Text is what references, sections and line ends stand for",
+    "References, CDATA sections and line ends are converted to text",
     arguments: [
       ("a&amp;b&lt;&gt;&quot;&apos;", "a&b<>\"'"), ("&#65;&#x1F600;&#xA;", "A😀\n"), ("<![CDATA[<&amp;]]>", "<&amp;"),
       ("one\r\ntwo\rthree", "one\ntwo\nthree"), ("a<!-- no -->b<?no?>c", "abc"), (" äö ", " äö "), ("]]&gt;", "]]>"),
@@ -40,7 +40,7 @@ struct XMLReaderTests {
     #expect(try read("<a>\(source)</a>").text == text)
   }
 
-  @Test("White space may precede the declaration, as in responses that a service keeps alive")
+  @Test("White space may precede the declaration, as in responses that a service delays")
   func leadingSpace() throws {
     #expect(try read("\n  \n<?xml version=\"1.0\"?>\n<a/>").name == "a")
     #expect(try read("\u{FEFF}<a/>").name == "a")
@@ -59,7 +59,7 @@ struct XMLReaderTests {
     #expect(throws: XMLFailure.self) { try read(text) }
   }
 
-  @Test("A document type declaration is an error, so no entity can be defined or fetched")
+  @Test("A document type declaration is an error, so that no entity can be defined or loaded")
   func documentType() {
     let bomb = """
       <!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;"><!ENTITY d SYSTEM "file:///etc/passwd">]><a>&c;&d;</a>
@@ -68,7 +68,7 @@ struct XMLReaderTests {
     #expect(throws: XMLFailure.documentType) { try read("<a><!ELEMENT b></a>") }
   }
 
-  @Test("Bytes, levels and elements are limited")
+  @Test("The number of bytes, the depth and the number of elements are limited")
   func limits() throws {
     let limits = XMLReader.Limits(bytes: 100, depth: 3, elements: 4)
     #expect(try read("<a><b><c/></b><d/></a>", limits).children.count == 2)
@@ -79,25 +79,26 @@ struct XMLReaderTests {
     #expect(throws: XMLFailure.tooLarge) { try read(deep) }
   }
 
-  @Test("Bytes that are not UTF-8 are an error")
+  @Test("Invalid UTF-8 is an error")
   func encoding() {
     #expect(throws: XMLFailure.notUTF8) { try XMLReader.read(Data([0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E])) }
   }
 
   @Test(
-    "What is written is read again, whatever the text contains", arguments: ["a&b", "<>\"'", "\r\n\t ", "ä😀", "]]>"])
+    "A written document is read again with the same text, whatever the text contains",
+    arguments: ["a&b", "<>\"'", "\r\n\t ", "ä😀", "]]>"])
   func written(text: String) throws {
     let tree = XMLTree("List", children: [XMLTree("Key", text: text), XMLTree("Key", text: "")])
     #expect(try XMLReader.read(XMLWriter.document(tree, namespace: "http://example.com/?a&b")) == tree)
   }
 
-  @Test("Text with characters that no document can contain is recognized")
+  @Test("Text with characters that XML does not permit is detected")
   func writable() {
     #expect(XMLWriter.canWrite("a\n\t\r ä😀\u{FFFD}"))
     for scalar in ["\u{0}", "\u{1}", "\u{1F}", "\u{FFFE}", "\u{FFFF}"] { #expect(!XMLWriter.canWrite("a\(scalar)")) }
   }
 
-  @Test("Mutated documents give a tree or an error", arguments: 0..<4 as Range<UInt64>)
+  @Test("Fuzzed documents result in a tree or an error", arguments: 0..<4 as Range<UInt64>)
   func fuzzed(seed: UInt64) {
     let source = Array(
       """

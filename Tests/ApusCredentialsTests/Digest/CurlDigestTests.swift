@@ -9,11 +9,11 @@ import Testing
 
 @testable import ApusCredentials
 
-/// The responses of an independent client to challenges, compared with what this product computes.
-@Suite("Digest as curl computes it", .enabled(if: Curl.isInstalled, "curl is not installed"))
+/// Compares the product's responses to challenges with those of an independent client.
+@Suite("Digest responses compared with curl", .enabled(if: Curl.isInstalled, "curl is not installed"))
 struct CurlDigestTests {
   @Test(
-    "The responses are equal, for each algorithm and quality of protection that curl has",
+    "The responses equal those of curl, for each algorithm and quality of protection that curl supports",
     arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess"], ["auth", "auth-int"])
   func equal(algorithm: String, quality: String) async throws {
     let challenge = #"Digest realm="things", nonce="n0nce", algorithm=\#(algorithm), qop="\#(quality)""#
@@ -47,7 +47,7 @@ private enum Curl {
 
   static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
 
-  /// Runs the program, without the user's settings, to its end.
+  /// Runs the program without the user's settings, and waits until it ends.
   static func run(_ arguments: [String]) async throws {
     let process = Process()
     process.executableURL = URL(filePath: path)

@@ -4,13 +4,13 @@ import HTTPTypes
 
 @testable import ApusCredentials
 
-/// A message that is to answer a challenge; by default that of RFC 7616 §3.9.1, with a client's nonce of our own.
+/// A message that responds to a challenge. By default it is that of RFC 7616 §3.9.1, with a fixed client nonce.
 struct DigestExchange {
   var scheme = DigestScheme(random: DigestBench.random)
   var credential = Credential.password(user: "Mufasa", "Circle of Life")
   var request = DigestBench.request("/dir/index.html")
 
-  /// The value of `Authorization`; `nil`: the scheme has no answer.
+  /// The value of `Authorization`; `nil` if the scheme adds no response.
   func answer(to challenge: String) async throws -> String? {
     var request = request
     let challenge = Challenge.all(in: [.wwwAuthenticate: challenge]).first
@@ -18,12 +18,12 @@ struct DigestExchange {
     return request.head.headerFields[.authorization]
   }
 
-  /// The parameters of the answer.
+  /// The parameters of the response.
   func parameters(for challenge: String) async throws -> [String: String] {
     DigestBench.parameters(of: try await answer(to: challenge))
   }
 
-  /// What the scheme throws.
+  /// The error that the scheme throws.
   func refusal(of challenge: String) async -> TransportError? {
     do {
       _ = try await answer(to: challenge)
@@ -34,13 +34,13 @@ struct DigestExchange {
   }
 }
 
-/// What the tests of digest have in common.
+/// The values that tests of digest share.
 enum DigestBench {
-  /// A text that must never be seen anywhere but on the wire.
+  /// A secret text that must appear only in messages that are sent.
   static let sentinel = "s3nt1nel-SECRET-0xDEADBEEF"
   static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
   static let opaque = "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
-  /// The client's nonce that ``random`` makes.
+  /// The client nonce that results from ``random``.
   static let clientNonce = "0123456789abcdef0123456789abcdef"
   static let random: @Sendable () -> UInt64 = { 0x0123_4567_89AB_CDEF }
 
@@ -53,7 +53,7 @@ enum DigestBench {
     RequestMessage(head: HTTPRequest(method: method, scheme: "https", authority: "api.example.com", path: target))
   }
 
-  /// The parameters of credentials, which are written as those of challenges are.
+  /// Parses the parameters of credentials, which have the syntax of a challenge's parameters.
   static func parameters(of authorization: String?) -> [String: String] {
     guard let authorization, let read = Challenge.all(in: [.wwwAuthenticate: authorization]).first else { return [:] }
     return Dictionary(read.parameters.map { ($0.name, $0.value) }) { first, _ in first }

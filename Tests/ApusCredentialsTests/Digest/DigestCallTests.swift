@@ -42,12 +42,12 @@ struct DigestCallTests {
     stub.on(.get, "/v1/ping", replies: answers)
   }
 
-  /// A parameter of every message that was sent.
+  /// The values of a parameter in all messages that were sent.
   private func sent(_ name: String) -> [String?] {
     stub.exchanges.map { DigestBench.parameters(of: $0.fields[.authorization])[name] }
   }
 
-  @Test("The first message is sent again with a response, the next one has a response in advance")
+  @Test("The first message is resent with a response, and later messages respond in advance")
   func askedOnce() async throws {
     answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), .status(204))
     let api = client()
@@ -63,7 +63,7 @@ struct DigestCallTests {
     #expect(events.count == 0)
   }
 
-  @Test("Of several challenges the strongest is answered, in any order of lines")
+  @Test("The strongest of several challenges is used, whatever the order of the lines")
   func strongest() async throws {
     let (md5, sha) = ("nonce=n1, qop=auth, algorithm=MD5", "nonce=n3, qop=auth, algorithm=SHA-256")
     let unknown = "nonce=n2, qop=auth, algorithm=SHA-512, Basic realm=\"things\""
@@ -73,7 +73,7 @@ struct DigestCallTests {
     #expect(sent("algorithm") == [nil, "SHA-256"])
   }
 
-  @Test("A stale nonce is replaced without an event")
+  @Test("A stale nonce is replaced without notifying the app")
   func stale() async throws {
     answers(
       asks("nonce=n1, qop=auth, algorithm=SHA-256"), .status(204),
@@ -87,7 +87,7 @@ struct DigestCallTests {
     #expect(events.count == 0)
   }
 
-  @Test("A wrong password is sent once; then the call gets the rejection, and the app one event")
+  @Test("A wrong password is sent once; then the call gets the rejection, and the app is notified once")
   func wrongPassword() async throws {
     answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), asks("nonce=n2, qop=auth, algorithm=SHA-256"))
     let api = client()
@@ -97,7 +97,7 @@ struct DigestCallTests {
     #expect(events.count == 1)
   }
 
-  @Test("A server that offers only MD5 gets no response if that is not allowed")
+  @Test("A server that offers only MD5 gets no response if MD5 is not allowed")
   func withoutMD5() async throws {
     answers(asks("nonce=n1, qop=auth"))
     let api = client(.digest(MemoryCredentialsStore(.password(user: "ada", "p")), allowsMD5: false))
@@ -106,7 +106,7 @@ struct DigestCallTests {
     #expect(sent("nc") == [nil])
   }
 
-  @Test("Only the named realm gets a response")
+  @Test("Only the specified realm gets a response")
   func realms() async throws {
     let source = MemoryCredentialsStore(.password(user: "ada", "p"))
     answers(asks("nonce=n1, qop=auth"), asks("nonce=n2, qop=auth"), .status(204))
@@ -117,7 +117,7 @@ struct DigestCallTests {
     #expect(sent("nonce") == [nil, nil, "n2"])
   }
 
-  @Test("Name, password and response are in no text of the call, its error, its trace or its client")
+  @Test("Name, password and response are not printed by the call, its error, its trace or its client")
   func noSecrets() async throws {
     let sentinel = DigestBench.sentinel
     answers(asks("nonce=n1, qop=auth, algorithm=SHA-256"), asks("nonce=n2, qop=auth, algorithm=SHA-256"))

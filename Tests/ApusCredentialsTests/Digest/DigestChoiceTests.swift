@@ -11,12 +11,12 @@ struct DigestChoiceTests {
     DigestScheme(allowsMD5: allowsMD5).choose(among: Challenge.all(in: [.wwwAuthenticate: challenges]))
   }
 
-  /// Challenges with different realms, each with its expected response.
+  /// Returns challenges with different realms, each with its expected response.
   private func list(_ rest: [String]) -> String {
     rest.enumerated().map { #"Digest realm="\#($0.offset)", nonce=n\#($0.element)"# }.joined(separator: ", ")
   }
 
-  @Test("The strongest challenge is chosen, the first of several equally strong ones")
+  @Test("The strongest challenge is chosen, the first of several equally strong challenges")
   func strongest() {
     let (sha, shaSession) = (", qop=auth, algorithm=SHA-256", ", qop=auth, algorithm=SHA-256-sess")
     let (md5, md5Session) = (", qop=auth, algorithm=MD5", ", qop=auth, algorithm=MD5-sess")
@@ -38,17 +38,17 @@ struct DigestChoiceTests {
     #"Digest realm="a", nonce=n, algorithm=SHA-512, qop=auth"#, #"Digest realm="a", nonce=n, algorithm="""#,
     #"Digest realm="a", nonce=n, qop="auth-conf""#, #"Digest realm="a", nonce=n, qop="""#,
     #"Digest realm="a", nonce=n, qop="authentic""#,
-    // Without a protection there is no nonce of the client's, which these need.
+    // Without a quality of protection there is no client nonce, which these algorithms need.
     #"Digest realm="a", nonce=n, algorithm=SHA-256"#, #"Digest realm="a", nonce=n, algorithm=MD5-sess"#,
   ]
 
-  @Test("A challenge that cannot be answered is not chosen", arguments: unanswerable)
+  @Test("An unsupported challenge is not chosen", arguments: unanswerable)
   func noAnswer(challenge: String) async throws {
     #expect(chosen(challenge) == nil)
     #expect(try await DigestExchange().answer(to: challenge) == nil)
   }
 
-  @Test("MD5 is answered only if it is allowed")
+  @Test("An MD5 challenge is chosen only if MD5 is allowed")
   func withoutMD5() async throws {
     let md5 = [DigestBench.challenge("qop=auth"), DigestBench.challenge("algorithm=MD5-sess, qop=auth")]
     for challenge in md5 {

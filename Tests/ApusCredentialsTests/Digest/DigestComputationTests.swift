@@ -24,14 +24,14 @@ struct DigestComputationTests {
     }
   }
 
-  /// Names and texts of RFC 7616 §3.9.2. The printed hashes are wrong (erratum 4897); these were computed apart from
-  /// this code.
+  /// The names and texts of RFC 7616 §3.9.2. The hashes in the RFC are wrong (erratum 4897); these hashes were computed
+  /// independently of this code.
   private let international = Example(
     user: "Jäsøn Doe", password: "Secret, or not?", realm: "api@example.org",
     nonce: "5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+niz/sm",
     target: "/doe.json")
 
-  @Test("the examples of RFC 7616 §3.9.1")
+  @Test("The examples of RFC 7616 §3.9.1")
   func examples() {
     #expect(Example().response(.md5) == "8ca523f5e9506fed4657c9700eebdbec")
     #expect(Example().response(.sha256) == "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")
@@ -47,14 +47,14 @@ struct DigestComputationTests {
     #expect(example.response(.md5) == "670fd8c2df070c60b045671b8b24ff02")
   }
 
-  @Test("A session's key includes both nonces")
+  @Test("The key of a session includes both nonces")
   func sessions() {
     #expect(Example().response(.md5Session) == "e783283f46242139c486a698fec7211d")
     #expect(
       Example().response(.sha256Session) == "2fd51b3a77ad75bad6afad6003e818d767133c46d9e2749e7f5232ae1ea3efd7")
   }
 
-  @Test("names and passwords beyond ASCII are hashed in UTF-8")
+  @Test("Names and passwords beyond ASCII are hashed in UTF-8")
   func languages() {
     #expect(international.response(.md5) == "f33f35281ddf05582b8faae5b8014ef5")
     #expect(international.response(.md5Session) == "c063c30efff100823aa016b3a162dae6")
@@ -75,13 +75,13 @@ struct DigestComputationTests {
     #expect(
       international.computation(.sha256).userHash(user)
         == "5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7")
-    // As in erratum 4897.
+    // The hash of erratum 4897.
     #expect(
       international.computation(.sha512256).userHash(user)
         == "793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b")
   }
 
-  @Test("Algorithms are named case-insensitively, and no name means MD5")
+  @Test("Algorithm names are case-insensitive, and a missing name means MD5")
   func names() {
     #expect(DigestAlgorithm(named: nil) == .md5)
     #expect(DigestAlgorithm(named: "md5") == .md5)

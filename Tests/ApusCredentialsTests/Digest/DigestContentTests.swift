@@ -15,7 +15,7 @@ import Foundation
 struct DigestContentTests {
   private static let both = DigestBench.challenge(#"qop="auth, auth-int", algorithm=SHA-256"#)
   private static let only = DigestBench.challenge(#"qop="auth-int", algorithm=SHA-256"#)
-  /// The response to `POST /dir/index.html` with the content `hello`, computed apart from this code.
+  /// The response to `POST /dir/index.html` with the content `hello`, computed independently of this code.
   private static let hello = "77b18ad066fedcf3d56dfe0818f7360b35254a306d31733176515ef13c83e224"
 
   private func exchange(_ content: MessageContent) -> DigestExchange {
@@ -33,7 +33,7 @@ struct DigestContentTests {
       })
   }
 
-  @Test("Content that can be sent again is hashed if the server offers that, wherever its bytes come from")
+  @Test("Repeatable content is hashed if the server offers auth-int, wherever its bytes come from")
   func replayable() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "digest-\(UUID().uuidString)")
     try Data("hello".utf8).write(to: file)
@@ -50,14 +50,14 @@ struct DigestContentTests {
     }
   }
 
-  @Test("Content that can be sent once only is not read: the message has auth, or no response without it")
+  @Test("Content that can be read once is not hashed: the message uses auth, or has no response if auth is not offered")
   func oneShot() async throws {
     let parameters = try await exchange(Self.stream(isReplayable: false)).parameters(for: Self.both)
     #expect(parameters["qop"] == "auth")
     #expect(try await exchange(Self.stream(isReplayable: false)).answer(to: Self.only) == nil)
   }
 
-  @Test("Without content the message has auth, or the hash of nothing if the server offers only auth-int")
+  @Test("A message without content uses auth, or the hash of no bytes if the server offers only auth-int")
   func empty() async throws {
     #expect(try await exchange(.empty).parameters(for: Self.both)["qop"] == "auth")
     let parameters = try await exchange(.empty).parameters(for: Self.only)
@@ -65,7 +65,7 @@ struct DigestContentTests {
     #expect(parameters["response"] == "75213213ee22e5c9fa3fc41d085aeba9da7390324df91dc96681a193c8c4dd6c")
   }
 
-  @Test("A file that has changed or is gone fails the call, and takes no count")
+  @Test("A file that has changed or is missing fails the call, and uses no count")
   func changedFile() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "digest-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
@@ -82,7 +82,7 @@ struct DigestContentTests {
     #expect(try await exchange.parameters(for: Self.both)["nc"] == "00000001")
   }
 
-  @Test("A server that checks the content accepts it, also content that was encoded by the endpoint")
+  @Test("A server that verifies the content accepts the message, even if the endpoint encoded the content")
   func accepted() async throws {
     let server = DigestServer()
     let api = server.client()
@@ -92,13 +92,13 @@ struct DigestContentTests {
     }
     #expect(try await api.send(Request<String>.get("/things")) == "hello")
     #expect(server.shown.map { $0["qop"] } == [nil, "auth-int", "auth-int", "auth"])
-    // A coding would hide the bytes that the server's proof covers.
+    // With a content coding, the client could not verify the server's proof of the content.
     #expect(server.stub.exchanges.map { $0.fields[.acceptEncoding] } == [nil, "identity", "identity", nil])
   }
 
-  @Test("A one-shot stream is refused by a server that wants auth-int, after one exchange")
+  @Test("A stream that can be read once is rejected by a server that requires auth-int, after one exchange")
   func refusedStream() async throws {
-    let server = DigestServer(DigestServer.Manner(quality: "auth-int"))
+    let server = DigestServer(DigestServer.Behavior(quality: "auth-int"))
     let api = server.client()
     let stream = ContentStream(isReplayable: false) { { nil } }
     let error = await failure { try await api.send(Request<String>.post("/things", content: .stream(stream))) }
@@ -106,7 +106,7 @@ struct DigestContentTests {
   }
 }
 
-/// Pieces of text, one after the other.
+/// Pieces of text, returned one after the other.
 private final class Pieces: Sendable {
   private let rest: Mutex<[String]>
 

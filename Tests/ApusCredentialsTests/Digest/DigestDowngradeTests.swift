@@ -10,7 +10,7 @@ import Testing
 struct DigestDowngradeTests {
   private static let sha = "qop=auth, algorithm=SHA-256"
   private static let md5 = "qop=auth, algorithm=MD5"
-  /// Without a protection, as in RFC 2069.
+  /// A challenge without a quality of protection, as in RFC 2069.
   private static let oldest = "algorithm=MD5"
 
   private func exchange(_ scheme: DigestScheme, at origin: String) -> DigestExchange {
@@ -27,7 +27,7 @@ struct DigestDowngradeTests {
   }
 
   @Test(
-    "Over plain http MD5 is answered only if the app allows it",
+    "Over plain http to another machine, an MD5 challenge gets a response only if the app allows it",
     arguments: [
       ("https://a.example", nil, nil), ("http://a.example", nil, .weakAlgorithm), ("http://a.example", true, nil),
       ("http://192.168.1.2", nil, .weakAlgorithm), ("http://localhost:8080", nil, nil),
@@ -43,7 +43,7 @@ struct DigestDowngradeTests {
   }
 
   @Test(
-    "A server is never answered with less than before",
+    "A challenge that is weaker than an earlier one of the same server gets no response",
     arguments: [
       (sha, md5, true), (sha, oldest, true), (md5, oldest, true), (sha, sha, false), (md5, sha, false),
       (oldest, md5, false),
@@ -54,7 +54,7 @@ struct DigestDowngradeTests {
       let scheme = DigestScheme(allowsMD5: allowsMD5)
       #expect(await refusal(scheme, at: origin, of: first) == nil)
       #expect(await refusal(scheme, at: origin, of: second) == (isRefused ? .downgrade : nil))
-      // A realm of another name is no way around it, and another server is another matter.
+      // A different realm does not circumvent the rule. Another server is not affected.
       let renamed = DigestBench.challenge(second).replacing("http-auth@example.org", with: "other")
       let error = await exchange(scheme, at: origin).refusal(of: renamed)
       #expect(error?.underlying as? DigestRefusal == (isRefused ? .downgrade : nil))
@@ -62,7 +62,7 @@ struct DigestDowngradeTests {
     }
   }
 
-  @Test("The call fails with the reason, and no response is sent")
+  @Test("The call fails with the reason, and no digest response is sent")
   func call() async throws {
     let stub = StubTransport()
     let challenge = { (rest: String) in

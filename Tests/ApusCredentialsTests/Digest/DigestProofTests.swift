@@ -7,27 +7,27 @@ import Testing
 
 @Suite("Proofs of servers in Authentication-Info")
 struct DigestProofTests {
-  private typealias Manner = DigestServer.Manner
+  private typealias Behavior = DigestServer.Behavior
 
   private let post = Request<String>.post("/things", content: .text("thing"))
   private let get = Request<String>.get("/things")
 
   private func refusal(
-    _ manner: DigestServer.Manner, requiresProof: Bool = false, _ request: Request<String>
+    _ behavior: DigestServer.Behavior, requiresProof: Bool = false, _ request: Request<String>
   ) async -> DigestRefusal? {
-    let server = DigestServer(manner)
+    let server = DigestServer(behavior)
     let api = server.client(DigestServer.digest(requiresProof: requiresProof))
     let error = await failure { try await api.send(request) }
-    #expect(error == nil || error?.code == .refused || error?.status == manner.status)
+    #expect(error == nil || error?.code == .refused || error?.status == behavior.status)
     if error?.code == .refused { #expect(error?.requestState == .responded && error?.content == nil) }
     return error?.underlying as? DigestRefusal
   }
 
-  @Test("A right proof is accepted, with auth and auth-int, for a session, and when it is required")
+  @Test("A correct proof is accepted: with auth, with auth-int, in a session, and if it is required")
   func right() async throws {
     for algorithm in ["SHA-256", "SHA-256-sess"] {
       for (quality, request) in [("auth", get), ("auth, auth-int", post), ("auth-int", get), ("auth", post)] {
-        let server = DigestServer(Manner(quality: quality, algorithm: algorithm))
+        let server = DigestServer(Behavior(quality: quality, algorithm: algorithm))
         #expect(try await server.client(DigestServer.digest(requiresProof: true)).send(request) == "hello")
       }
     }
@@ -35,54 +35,54 @@ struct DigestProofTests {
 
   @Test("A wrong proof fails the call, and the response is not delivered")
   func wrong() async {
-    var manner = Manner()
-    manner.info = { info in info.merging(["rspauth": "0123"]) { $1 } }
-    #expect(await refusal(manner, get) == .wrongProof)
-    #expect(await refusal(manner, post) == .wrongProof)
-    manner.status = 404
-    #expect(await refusal(manner, get) == .wrongProof)
+    var behavior = Behavior()
+    behavior.info = { info in info.merging(["rspauth": "0123"]) { $1 } }
+    #expect(await refusal(behavior, get) == .wrongProof)
+    #expect(await refusal(behavior, post) == .wrongProof)
+    behavior.status = 404
+    #expect(await refusal(behavior, get) == .wrongProof)
   }
 
-  @Test("Changed content is noticed with auth-int, and cannot be noticed with auth")
+  @Test("Changed content is detected with auth-int, but not with auth")
   func changedContent() async {
-    var manner = Manner()
-    manner.proven = "bye"
-    #expect(await refusal(manner, post) == .wrongProof)
-    #expect(await refusal(manner, get) == nil)
+    var behavior = Behavior()
+    behavior.proven = "bye"
+    #expect(await refusal(behavior, post) == .wrongProof)
+    #expect(await refusal(behavior, get) == nil)
   }
 
   @Test("A proof for another message is wrong", arguments: ["nc", "cnonce", "qop"])
   func otherMessage(parameter: String) async {
-    var manner = Manner()
-    manner.info = { info in info.merging([parameter: "00000009"]) { $1 } }
-    #expect(await refusal(manner, get) == .wrongProof)
+    var behavior = Behavior()
+    behavior.info = { info in info.merging([parameter: "00000009"]) { $1 } }
+    #expect(await refusal(behavior, get) == .wrongProof)
   }
 
-  @Test("Parameters that are not sent back are those of the message, and hexadecimal digits may be in upper case")
+  @Test("Parameters missing from the proof default to those of the message, and upper-case digits are accepted")
   func lenient() async {
-    var manner = Manner()
-    manner.info = { ["rspauth": $0["rspauth"]?.uppercased() ?? ""] }
-    #expect(await refusal(manner, requiresProof: true, get) == nil)
-    #expect(await refusal(manner, requiresProof: true, post) == nil)
+    var behavior = Behavior()
+    behavior.info = { ["rspauth": $0["rspauth"]?.uppercased() ?? ""] }
+    #expect(await refusal(behavior, requiresProof: true, get) == nil)
+    #expect(await refusal(behavior, requiresProof: true, post) == nil)
   }
 
   @Test("A missing proof is accepted, unless the app requires it")
   func missing() async {
-    var manner = Manner()
+    var behavior = Behavior()
     for info in [{ _ in nil }, { _ in ["qop": "auth"] }, { _ in [:] }]
       as [@Sendable ([String: String]) -> [String: String]?]
     {
-      manner.info = info
-      #expect(await refusal(manner, get) == nil)
-      #expect(await refusal(manner, requiresProof: true, get) == .missingProof)
+      behavior.info = info
+      #expect(await refusal(behavior, get) == nil)
+      #expect(await refusal(behavior, requiresProof: true, get) == .missingProof)
     }
-    manner.status = 404
-    #expect(await refusal(manner, requiresProof: true, get) == .missingProof)
-    manner.status = 503
-    #expect(await refusal(manner, requiresProof: true, get) == nil)
+    behavior.status = 404
+    #expect(await refusal(behavior, requiresProof: true, get) == .missingProof)
+    behavior.status = 503
+    #expect(await refusal(behavior, requiresProof: true, get) == nil)
   }
 
-  @Test("A streamed response is checked with auth, and with auth-int only if the proof is required: it then fails")
+  @Test("A streamed response is verified with auth; with auth-int it fails if the proof is required")
   func streamed() async throws {
     for requiresProof in [false, true] {
       let server = DigestServer()
@@ -90,17 +90,17 @@ struct DigestProofTests {
       try await api.withResponse(to: get) { _ in }
       let error = await failure { try await api.withResponse(to: post) { _ in } }
       #expect(error?.underlying as? DigestRefusal == (requiresProof ? .missingProof : nil))
-      server.manner.withLock { $0.info = { info in info.merging(["rspauth": "0123"]) { $1 } } }
+      server.behavior.withLock { $0.info = { info in info.merging(["rspauth": "0123"]) { $1 } } }
       let wrong = await failure { try await api.withResponse(to: get) { _ in } }
       #expect(wrong?.underlying as? DigestRefusal == .wrongProof)
     }
   }
 
   @Test(
-    "The nonce that a response gives is used for the next message, so that no message is rejected again",
+    "The nonce in a response is used for the next message, so that no further message is rejected",
     arguments: ["SHA-256", "SHA-256-sess"])
   func nextNonce(algorithm: String) async throws {
-    let server = DigestServer(Manner(algorithm: algorithm))
+    let server = DigestServer(Behavior(algorithm: algorithm))
     let api = server.client()
     _ = try await api.send(get)
     server.rotate()
@@ -114,14 +114,14 @@ struct DigestProofTests {
     let server = DigestServer()
     let api = server.client()
     _ = try await api.send(get)
-    server.manner.withLock { $0.info = { info in info.merging(["rspauth": "0123", "nextnonce": "evil"]) { $1 } } }
+    server.behavior.withLock { $0.info = { info in info.merging(["rspauth": "0123", "nextnonce": "evil"]) { $1 } } }
     #expect(await failure { try await api.send(get) } != nil)
-    server.manner.withLock { $0.info = { $0 } }
+    server.behavior.withLock { $0.info = { $0 } }
     _ = try await api.send(get)
     #expect(server.shown.map { $0["nonce"] } == [nil, "nonce-1", "nonce-1", "nonce-1"])
   }
 
-  @Test("Malformed text in the field is a missing proof", arguments: ["", ",,,", "rspauth", "=", "\"", "rspauth=\"a"])
+  @Test("A malformed field counts as a missing proof", arguments: ["", ",,,", "rspauth", "=", "\"", "rspauth=\"a"])
   func malformed(text: String) async throws {
     let stub = StubTransport()
     let asks = #"Digest realm="things", nonce=n, qop=auth, algorithm=SHA-256"#

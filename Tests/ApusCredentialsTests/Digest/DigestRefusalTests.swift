@@ -28,7 +28,7 @@ struct DigestRefusalTests {
   }
 
   @Test(
-    "A name beyond ASCII is written in quotes in UTF-8 if the server does not name a charset",
+    "A name beyond ASCII is written in quotes in UTF-8 if the server states no charset",
     arguments: ["algorithm=SHA-256", "charset=ISO-8859-1", "userhash=false, algorithm=MD5"])
   func beyondASCII(rest: String) async throws {
     let exchange = DigestExchange(credential: .password(user: "Jäsøn", "pässwörd"))
@@ -36,7 +36,7 @@ struct DigestRefusalTests {
     let answer = try #require(try await exchange.answer(to: challenge))
     #expect(answer.hasPrefix("Digest username=\"Jäsøn\", "))
     #expect(!answer.contains("username*"))
-    // Of several challenges the strongest is chosen, and answered whatever it says of names.
+    // The strongest of several challenges is chosen, whatever it states about names.
     let all = Challenge.all(in: [.wwwAuthenticate: challenge + ", Digest realm=b, nonce=n, charset=UTF-8"])
     let chosen = try #require(exchange.scheme.choose(among: all))
     var request = exchange.request
@@ -44,7 +44,7 @@ struct DigestRefusalTests {
     #expect(isAdded)
   }
 
-  @Test("A refused message takes no count")
+  @Test("A refused message uses no count")
   func noCount() async throws {
     var exchange = DigestExchange()
     exchange.credential = .password(user: "\n", "p")
@@ -53,13 +53,15 @@ struct DigestRefusalTests {
     #expect(try await exchange.parameters(for: challenge)["nc"] == "00000001")
   }
 
-  @Test("Any other characters are accepted, also none", arguments: ["", "a:b", "a b,c=\"d\"", "'%;"])
+  @Test(
+    "All other characters are accepted, and so are empty names and passwords",
+    arguments: ["", "a:b", "a b,c=\"d\"", "'%;"])
   func fine(text: String) async throws {
     let exchange = DigestExchange(credential: .password(user: text, Secret(text)))
     #expect(try await exchange.parameters(for: challenge)["username"] == text)
   }
 
-  @Test("A token is refused, with an error that says what is needed")
+  @Test("A token is refused, and the error states that a name and a password are needed")
   func wrongKind() async throws {
     let exchange = DigestExchange(credential: .token(Secret(Self.secret)))
     let error = try #require(await exchange.refusal(of: challenge))

@@ -10,7 +10,7 @@ import Testing
 struct DigestSchemeTests {
   private let protected = DigestBench.challenge("qop=\"auth, auth-int\", algorithm=SHA-256")
 
-  @Test("The whole response is quoted where RFC 7616 §3.4 says so and nowhere else")
+  @Test("The parameters of a response are quoted exactly where RFC 7616 §3.4 requires quotes")
   func whole() async throws {
     let answer = try await DigestExchange().answer(to: protected + ", opaque=\"\(DigestBench.opaque)\"")
     let expected = [
@@ -22,7 +22,7 @@ struct DigestSchemeTests {
     #expect(answer == expected.joined(separator: ", "))
   }
 
-  @Test("Without a qop there is no count and no client nonce")
+  @Test("Without a qop the response has no count and no client nonce")
   func unprotected() async throws {
     let challenge = #"Digest realm="http-auth@example.org", nonce="\#(DigestBench.nonce)""#
     let answer = try await DigestExchange().answer(to: challenge)
@@ -35,7 +35,7 @@ struct DigestSchemeTests {
     #expect(parameters["algorithm"] == "MD5" && parameters["opaque"] == "")
   }
 
-  /// What two messages answer, one after the other.
+  /// Returns the parameters of the responses in two consecutive messages.
   private func twice(_ algorithm: String) async throws -> [[String: String]] {
     let exchange = DigestExchange(scheme: DigestScheme(random: SerialNumbers().next))
     let challenge = DigestBench.challenge("qop=\"auth\", algorithm=\(algorithm)")
@@ -45,7 +45,7 @@ struct DigestSchemeTests {
   private static let firstNonce = "00000000000000010000000000000002"
   private static let secondNonce = "00000000000000030000000000000004"
 
-  @Test("Every message has its own count and client nonce")
+  @Test("Every message has a new count and a new client nonce")
   func counting() async throws {
     let answers = try await twice("SHA-256")
     #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
@@ -57,7 +57,7 @@ struct DigestSchemeTests {
     #expect(answers.map { $0["response"] } == responses)
   }
 
-  @Test("The messages of a session use the client nonce of its first one")
+  @Test("The messages of a session use the client nonce of its first message")
   func sessions() async throws {
     let answers = try await twice("SHA-256-sess")
     #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
@@ -71,7 +71,7 @@ struct DigestSchemeTests {
     #expect(try await twice("MD5-sess").map { $0["response"] } == weak)
   }
 
-  @Test("No two messages have the same count, however many are sent at once")
+  @Test("No two messages have the same count, even if many are sent concurrently")
   func concurrency() async throws {
     let (scheme, challenge) = (DigestScheme(), protected)
     let answers = try await withThrowingTaskGroup(of: [String: String].self) { group in
@@ -86,7 +86,7 @@ struct DigestSchemeTests {
     #expect(Set(answers.compactMap { $0["cnonce"] }).count == 500)
   }
 
-  @Test("The request target and the method are those of the message")
+  @Test("The response covers the request target and the method of the message")
   func message() async throws {
     var exchange = DigestExchange()
     exchange.request = DigestBench.request("/v1/a?x=1&y=%22", .post)
@@ -95,7 +95,7 @@ struct DigestSchemeTests {
     #expect(parameters["response"] == "32f9b79ef03d6f82b9d49488079399b94ab6272d4a57ce4ff8ad04d7eaa28f19")
   }
 
-  @Test("The field is marked as sensitive, and an existing one is kept")
+  @Test("The field is marked as sensitive, and an existing field is kept")
   func field() async throws {
     let challenge = Challenge.all(in: [.wwwAuthenticate: protected]).first
     let exchange = DigestExchange()
@@ -116,7 +116,8 @@ struct DigestSchemeTests {
     let answer = try #require(try await exchange.answer(to: challenge))
     #expect(answer.hasPrefix(#"Digest username="a\"b\\c", realm="r\"x\\y", "#))
     #expect(answer.contains("443af3b56a70de1042b762bbf72325cce90a93ac928093ccd38f74735ea7cf1f"))
-    // A mark behind a quote makes one character of both, and must not hide the quote.
+    // A combining mark after a quotation mark forms one character with it, but the quotation mark must still be
+    // escaped.
     let marked = try await DigestExchange().answer(to: "Digest realm=\"\\\"\u{301}\", nonce=n")
     #expect(marked?.contains("realm=\"\\\"\u{301}\"") == true)
   }
@@ -137,13 +138,13 @@ struct DigestSchemeTests {
     #expect(try await exchange.parameters(for: challenge)["username"] == "ada")
   }
 
-  @Test("A name is hashed if the server asks for that")
+  @Test("A name is hashed if the server requests it")
   func hashedName() async throws {
     var exchange = DigestExchange()
     let plain = try await exchange.parameters(for: protected + ", userhash=true")
     #expect(plain["username"] == "a947aad205e80e429958a387394944c6b496301e79f89d35a4cc23b6ee12b5b6")
     #expect(plain["userhash"] == "true")
-    // Everything else is computed of the name itself.
+    // All other values are computed from the name itself.
     #expect(plain["response"] == "272a3ede4c65eda482fc4e367764d6364793ab7720ccaa27e2cb2e28aef2cffc")
     #expect(try await exchange.parameters(for: protected + ", userhash=false")["username"] == "Mufasa")
     exchange.credential = .password(user: "Jäsøn Doe", "p")
@@ -153,7 +154,7 @@ struct DigestSchemeTests {
     #expect(parameters["username*"] == nil)
   }
 
-  @Test("The algorithm is sent back as the server wrote it, also if it was quoted")
+  @Test("The algorithm is sent back as the server wrote it, even if it was quoted")
   func algorithmName() async throws {
     let answer = try #require(
       try await DigestExchange().answer(to: DigestBench.challenge(#"qop=auth, algorithm="sha-256""#)))

@@ -12,17 +12,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A server that checks SHA-256 digests, without the code under test, and proves that it knows the password.
+/// A server that verifies SHA-256 digests independently of the tested code, and proves that it knows the password.
 final class DigestServer: Sendable {
-  /// What the server does to its responses.
-  struct Manner: Sendable {
+  /// The properties of the server's responses.
+  struct Behavior: Sendable {
     var quality = "auth, auth-int"
     var algorithm = "SHA-256"
     /// The content of a response.
     var content = "hello"
-    /// Changes the parameters of `Authentication-Info`; `nil`: the field is left out.
+    /// Changes the parameters of `Authentication-Info`; `nil` omits the field.
     var info: @Sendable ([String: String]) -> [String: String]? = { $0 }
-    /// The content that the proof covers, if it is another one.
+    /// The content that the proof covers, if it differs from the response's content.
     var proven: String?
     var status = 200
   }
@@ -33,16 +33,16 @@ final class DigestServer: Sendable {
   }
 
   let stub = StubTransport()
-  let manner: Mutex<Manner>
+  let behavior: Mutex<Behavior>
   private let state = Mutex(State())
 
-  init(_ manner: Manner = Manner()) {
-    self.manner = Mutex(manner)
+  init(_ behavior: Behavior = Behavior()) {
+    self.behavior = Mutex(behavior)
     let reply: StubTransport.Handler = { [self] in answer(to: $0) }
     stub.on(where: { _, _ in true }, reply: reply)
   }
 
-  /// The server gives a new nonce with each response, and takes only the latest.
+  /// Makes the server state a new nonce with each response, and accept only the latest nonce.
   func rotate() {
     state.withLock { $0.isRotating = true }
   }
@@ -68,39 +68,39 @@ final class DigestServer: Sendable {
   }
 
   private func answer(to exchange: StubExchange) -> StubReply {
-    let manner = manner.withLock { $0 }
+    let behavior = behavior.withLock { $0 }
     let shown = DigestBench.parameters(of: exchange.fields[.authorization])
     let (nonce, next) = state.withLock { state in
       if state.isRotating { state.nonce += 1 }
       return ("nonce-\(state.nonce - (state.isRotating ? 1 : 0))", state.isRotating ? "nonce-\(state.nonce)" : nil)
     }
-    guard shown["nonce"] == nonce, isRight(shown, exchange, manner) else {
+    guard shown["nonce"] == nonce, isRight(shown, exchange, behavior) else {
       let asks =
-        #"Digest realm="things", nonce="\#(next ?? nonce)", algorithm=\#(manner.algorithm), qop="\#(manner.quality)""#
+        #"Digest realm="things", nonce="\#(next ?? nonce)", algorithm=\#(behavior.algorithm), qop="\#(behavior.quality)""#
       return .status(401, fields: [.wwwAuthenticate: asks])
     }
     var info = ["qop": shown["qop"] ?? "", "nc": shown["nc"] ?? "", "cnonce": shown["cnonce"] ?? ""]
-    info["rspauth"] = response(shown, "", exchange.target, manner.proven ?? manner.content, manner)
+    info["rspauth"] = response(shown, "", exchange.target, behavior.proven ?? behavior.content, behavior)
     info["nextnonce"] = next
     var fields = HTTPFields()
-    if let info = manner.info(info) {
+    if let info = behavior.info(info) {
       fields[.authenticationInfo] = info.sorted { $0.key < $1.key }.map { "\($0.key)=\"\($0.value)\"" }.joined(
         separator: ", ")
     }
-    return .text(manner.content, status: manner.status, fields: fields)
+    return .text(behavior.content, status: behavior.status, fields: fields)
   }
 
-  private func isRight(_ shown: [String: String], _ exchange: StubExchange, _ manner: Manner) -> Bool {
+  private func isRight(_ shown: [String: String], _ exchange: StubExchange, _ behavior: Behavior) -> Bool {
     let method = exchange.request.head.method.rawValue
-    return shown["response"] == response(shown, method, exchange.target, exchange.text, manner)
+    return shown["response"] == response(shown, method, exchange.target, exchange.text, behavior)
   }
 
   private func response(
-    _ shown: [String: String], _ method: String, _ target: String, _ content: String, _ manner: Manner
+    _ shown: [String: String], _ method: String, _ target: String, _ content: String, _ behavior: Behavior
   ) -> String {
     var key = Self.hash("ada:things:right")
     // The session began with the first nonce.
-    if manner.algorithm.hasSuffix("sess") { key = Self.hash("\(key):nonce-1:\(shown["cnonce"] ?? "")") }
+    if behavior.algorithm.hasSuffix("sess") { key = Self.hash("\(key):nonce-1:\(shown["cnonce"] ?? "")") }
     var message = "\(method):\(target)"
     let quality = shown["qop"] ?? ""
     if quality == "auth-int" { message += ":" + Self.hash(content) }

@@ -14,7 +14,7 @@ struct SHA512256Tests {
     return hash.finalize().map { DigestText.hexadecimal($0) }.joined()
   }
 
-  /// Texts of the examples of FIPS 180-4 with their hashes.
+  /// Example texts of FIPS 180-4 with their hashes.
   private static let published = [
     ("", "c672b8d1ef56ed28ab87c3622c5114069bdd3ad7b8f9737498d0c01ecef0967a"),
     ("abc", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
@@ -24,12 +24,12 @@ struct SHA512256Tests {
     ),
   ]
 
-  @Test("The published examples have their hashes", arguments: published)
+  @Test("The published examples have the expected hashes", arguments: published)
   func examples(text: String, expected: String) {
     #expect(hash(Array(text.utf8)) == expected)
   }
 
-  @Test("The pieces in which bytes arrive do not matter, around the ends of blocks")
+  @Test("The hash does not depend on how the bytes are split into pieces")
   func pieces() {
     for count in [111, 112, 113, 127, 128, 129, 239, 240, 256, 1000] {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
@@ -39,13 +39,13 @@ struct SHA512256Tests {
     #expect(many == "e80ca5088489a211f232d4fcefcbd3603ca8c806bee2017ce4ff7ef5771ffaac")
   }
 
-  @Test("The lengths around the end of a block have the hashes of another implementation")
+  @Test("Inputs with lengths near the end of a block have the same hashes as in another implementation")
   func lengths() {
     let bytes = (0..<130).map { UInt8(truncatingIfNeeded: $0) }
     for (count, expected) in Self.byLength { #expect(hash(Array(bytes.prefix(count))) == expected) }
   }
 
-  /// Hashes of the bytes 0, 1, 2 and so on, computed apart from this code.
+  /// Hashes of the bytes 0, 1, 2 and so on, computed independently of this code.
   private static let byLength: [(Int, String)] = [
     (111, "bd209f60b0d04102a09175297fd255367e54b5a5605b928635c606306914363f"),
     (112, "2cafeb0882cc405167e9a255b8581a66dc683212474902dd453dbca20a94e61a"),

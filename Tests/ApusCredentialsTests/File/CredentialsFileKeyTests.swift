@@ -17,14 +17,14 @@ struct CredentialsFileKeyTests {
     var testDescription: String { "\(salt), \(rounds) rounds" }
 
     static let all = [
-      // RFC 7914 §11, the first half of what is derived there.
+      // RFC 7914 §11; the key is the first half of its output.
       Vector(
         passphrase: "passwd", salt: "salt", rounds: 1,
         key: "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"),
       Vector(
         passphrase: "Password", salt: "NaCl", rounds: 80_000,
         key: "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56"),
-      // Longer than a block of the hash; reckoned with Python's hashlib.
+      // A passphrase longer than a block of the hash; computed with Python's hashlib.
       Vector(
         passphrase: Secret(String(repeating: "x", count: 65)), salt: "salt", rounds: 2,
         key: "b5a1700563b197a9ddfcdd1e02aa3bb0882203a3246ba1811de32290e7df8f7a"),
@@ -33,7 +33,7 @@ struct CredentialsFileKeyTests {
 
   private func bytes(_ key: SymmetricKey) -> [UInt8] { key.withUnsafeBytes { Array($0) } }
 
-  @Test("A passphrase gives the key of the standard's test vectors", arguments: Vector.all)
+  @Test("A passphrase yields the key of the published test vectors", arguments: Vector.all)
   func derived(vector: Vector) {
     let key = PassphraseKey.derive(from: vector.passphrase, salt: Array(vector.salt.utf8), rounds: vector.rounds)
     let text = bytes(key).map { byte in
@@ -43,10 +43,10 @@ struct CredentialsFileKeyTests {
     #expect(text.joined() == vector.key)
   }
 
-  @Test("A passphrase has 600,000 rounds and a new salt for each file")
+  @Test("A passphrase key uses 600,000 rounds and a new salt for each file")
   func header() throws {
     #expect(PassphraseKey.rounds >= 600_000)
-    let holder = KeyHolder(.passphrase("correct horse"), rounds: PassphraseKey.rounds)
+    let holder = KeyCache(.passphrase("correct horse"), rounds: PassphraseKey.rounds)
     guard case .passphrase(let salt, let rounds) = holder.newHeader() else {
       Issue.record("no passphrase")
       return
@@ -55,9 +55,9 @@ struct CredentialsFileKeyTests {
     #expect(holder.newHeader() != .passphrase(salt: salt, rounds: rounds))
   }
 
-  @Test("A file keeps its salt, so that the key is derived once, and uses no nonce twice")
+  @Test("A file keeps its salt, so that the key is derived once, and no nonce is used twice")
   func salt() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store(key: .passphrase("correct horse"))
       var nonces: Set<[UInt8]> = []
       var headers: Set<[UInt8]> = []
@@ -72,10 +72,10 @@ struct CredentialsFileKeyTests {
     }
   }
 
-  @Test("Tasks that create a key at once all use the same one, and leave nothing else behind")
+  @Test("Tasks that create a key concurrently use the same key, and leave no other file")
   func race() async throws {
     for _ in 0..<20 {
-      try await Position.with { place in
+      try await CredentialsFolder.with { place in
         let keys = try await withThrowingTaskGroup(of: SymmetricKey.self) { group in
           for _ in 0..<8 { group.addTask { try FilePath(place.keyFile).key(isNew: true) } }
           return try await group.reduce(into: [SymmetricKey]()) { $0.append($1) }
@@ -96,13 +96,13 @@ struct CredentialsFileKeyTests {
     for (place, key) in zip(places, keys) {
       let text = try String(contentsOf: URL(filePath: place.path), encoding: .utf8)
       #expect(text == Data(key).base64EncodedString() + "\n")
-      #expect(Position.mode(of: place.path) == 0o600)
+      #expect(CredentialsFolder.mode(of: place.path) == 0o600)
     }
   }
 
-  @Test("A key that was made by hand is accepted, with any white space around it")
+  @Test("A manually created key is accepted, with any surrounding white space")
   func byHand() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(.token("token"))
       let text = try String(contentsOf: URL(filePath: place.keyFile), encoding: .utf8)
       try place.put(Array(" \(text.prefix(20))\r\n\(text.dropFirst(20))\n\n".utf8), in: place.keyFile)
@@ -115,7 +115,7 @@ struct CredentialsFileKeyTests {
     "An invalid key is refused and not replaced",
     arguments: ["", "AAAA", "not base64 at all", String(repeating: "A", count: 42), String(repeating: "A", count: 64)])
   func malformed(text: String) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try FileManager.default.createDirectory(
         atPath: place.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       try place.put(Array(text.utf8), in: place.keyFile)
@@ -125,9 +125,9 @@ struct CredentialsFileKeyTests {
     }
   }
 
-  @Test("Drafts of processes that died are removed when the key is first used, and nothing else is")
+  @Test("When the key is first used, drafts of dead processes are removed, but no other files")
   func leftBehind() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(.token("token"))
       try FileManager.default.removeItem(atPath: place.file)
       #expect(link(place.keyFile, place.keyFile + ".draft-0123456789abcdef") == 0)
@@ -142,19 +142,19 @@ struct CredentialsFileKeyTests {
     }
   }
 
-  @Test("The key of a passphrase is derived once, however many tasks need it first")
+  @Test("The key of a passphrase is derived once, even if several tasks need it first")
   func derivedOnce() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let key = CredentialsFileKey.passphrase("correct horse")
       let clocks = Clocks(clock: place.clock, date: { Date(timeIntervalSince1970: 1_790_000_000) })
       try await FileCredentialsStore(
-        at: place.file, key: key, ways: FileCredentialsStore.Ways(clocks: clocks, rounds: 2000)
+        at: place.file, key: key, dependencies: FileCredentialsStore.Dependencies(clocks: clocks, rounds: 2000)
       )
       .set(.token("token"))
       let derived = Log<Bool>()
-      var ways = FileCredentialsStore.Ways(clocks: clocks, rounds: 3)
-      ways.derives = { derived.add(true) }
-      let store = FileCredentialsStore(at: place.file, key: key, ways: ways)
+      var dependencies = FileCredentialsStore.Dependencies(clocks: clocks, rounds: 3)
+      dependencies.derives = { derived.add(true) }
+      let store = FileCredentialsStore(at: place.file, key: key, dependencies: dependencies)
       let read = try await withThrowingTaskGroup(of: Credential?.self) { group in
         for _ in 0..<50 { group.addTask { try await store.current().credential } }
         return try await group.reduce(into: [Credential?]()) { $0.append($1) }

@@ -14,9 +14,9 @@ struct FileCredentialsStoreTests {
     .password(user: "ada", "pass\n\"\\\0 wörd 🔑"),
   ]
 
-  @Test("A process that starts later reads what was stored", arguments: kinds)
+  @Test("A process that starts later reads the stored credentials", arguments: kinds)
   func roundTrip(credential: Credential) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let first = place.store()
       try await first.set(credential)
       let (kept, read) = (try await first.current(), try await place.store().current())
@@ -31,7 +31,7 @@ struct FileCredentialsStoreTests {
 
   @Test("Without a file the store is signed out, and reading creates no file")
   func nothing() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let stored = try await place.store().current()
       #expect(stored == StoredCredential(nil, generation: 0, principal: 0))
       #expect(!place.exists(place.folder))
@@ -40,21 +40,21 @@ struct FileCredentialsStoreTests {
 
   @Test("The files and the folder are accessible to their owner only")
   func modes() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("token"))
       try await store.withLock {}
       for name in ["credentials", "credentials.lock", "credentials.lease", "key"] {
-        #expect(Position.mode(of: place.folder + "/" + name) == 0o600, "\(name)")
+        #expect(CredentialsFolder.mode(of: place.folder + "/" + name) == 0o600, "\(name)")
       }
-      #expect(Position.mode(of: place.folder) == 0o700)
+      #expect(CredentialsFolder.mode(of: place.folder) == 0o700)
       #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder).count == 4)
     }
   }
 
   @Test("A refresh keeps the principal, a sign-in or sign-out changes it, and each increases the generation")
   func counting() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("1"))
       let first = try await store.current()
@@ -74,7 +74,7 @@ struct FileCredentialsStoreTests {
 
   @Test("Credentials that are set for the same account keep the principal, also after a restart")
   func accounts() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("1"), account: "ada")
       let first = try await store.current()
@@ -82,7 +82,7 @@ struct FileCredentialsStoreTests {
       let second = try await store.current()
       #expect(second.credential == .token("2") && second.generation == first.generation + 1)
       #expect(second.principal == first.principal && second.account == "ada")
-      // A refresh keeps the account as well.
+      // A refresh keeps the account, too.
       #expect(try await store.refresh(second.generation, to: .token("3")))
       #expect(try await place.store().current().account == "ada")
       try await store.set(.token("4"), account: "ada")
@@ -90,7 +90,7 @@ struct FileCredentialsStoreTests {
       try await store.set(.token("5"), account: "bob")
       let other = try await store.current()
       #expect(other.principal == first.principal + 1)
-      // A session of the same account that comes after a sign-out, or that the app does not name, is a new one.
+      // After a sign-out, or without a named account, the same account gets a new session.
       try await store.clear()
       #expect(try await store.current().account == nil)
       try await store.set(.token("6"), account: "bob")
@@ -101,9 +101,9 @@ struct FileCredentialsStoreTests {
     }
   }
 
-  @Test("A refresh changes nothing after another process has signed out or in", arguments: [String?.none, "other"])
+  @Test("A refresh has no effect after another process has signed out or in", arguments: [String?.none, "other"])
   func overtaken(by token: String?) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (mine, other) = (place.store(), place.store())
       try await mine.set(.token("old"))
       let old = try await mine.current()
@@ -120,13 +120,13 @@ struct FileCredentialsStoreTests {
     }
   }
 
-  @Test("A write by one process counts for the others at once")
+  @Test("A write by one process takes effect in the others immediately")
   func shared() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let stores = [place.store(), place.store()]
       var last: UInt64 = 0
       for round in 0..<60 {
-        // Several in a row, so that the system has reason to use a file's number again.
+        // Several consecutive writes, so that the system is likely to reuse an inode number.
         for step in 0...(round % 3) { try await stores[round % 2].set(.token(Secret("\(round).\(step)"))) }
         for store in stores {
           let stored = try await store.current()
@@ -138,9 +138,9 @@ struct FileCredentialsStoreTests {
     }
   }
 
-  @Test("While the file is unchanged neither it nor the key is read again")
+  @Test("While the file is unchanged, neither the file nor the key is read again")
   func unread() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(.token("token"))
       let store = place.store()
       let before = try await store.current()
@@ -154,7 +154,7 @@ struct FileCredentialsStoreTests {
 
   @Test("Removing the file signs out, and no generation or principal is used again")
   func removed() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       let old = try await store.current()
@@ -163,7 +163,7 @@ struct FileCredentialsStoreTests {
       #expect(gone.credential == nil && gone.generation > old.generation && gone.principal > old.principal)
       let again = try await store.current()
       #expect(again == gone)
-      place.wall.turn(by: 1)
+      place.wall.advance(by: 1)
       try await place.store().set(.token("new"))
       let new = try await store.current()
       #expect(new.credential == .token("new"))
@@ -171,9 +171,9 @@ struct FileCredentialsStoreTests {
     }
   }
 
-  @Test("Many tasks that write and refresh at once lose no step, whichever object they use")
+  @Test("Concurrent writes and refreshes lose no step, whichever store object they use")
   func load() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let stores = (0..<3).map { _ in place.waitingStore() }
       try await stores[0].set(.token("0"))
       let first = try await stores[0].current().generation

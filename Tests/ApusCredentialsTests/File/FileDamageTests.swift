@@ -9,26 +9,26 @@ import Testing
 struct FileDamageTests {
   private let tokens = Credential.tokens(Tokens(access: "access", refresh: "refresh", lifetime: .seconds(3600)))
 
-  /// What is wrong where the byte at an index is.
+  /// Returns the possible errors if the byte at an index is wrong.
   private func reasons(at index: Int, hasPassphrase: Bool) -> Set<CredentialsStoreError.Problem> {
     switch index {
     case ..<9: [.unknownFormat]
-    // Another kind of key, or none that is known.
+    // The byte is the kind of the key: a different or an unknown kind.
     case 9: [.unknownFormat, .keyKindMismatch]
-    // More rounds than are done for anybody.
+    // More rounds than the maximum.
     case 10 where hasPassphrase: [.unknownFormat]
     default: [.wrongKeyOrDamaged]
     }
   }
 
-  @Test("A wrong bit anywhere is an error, and the file stays", arguments: [false, true])
+  @Test("A flipped bit anywhere in the file is an error, and the file stays", arguments: [false, true])
   func flipped(hasPassphrase: Bool) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let key = hasPassphrase ? CredentialsFileKey.passphrase("correct horse") : .file(place.keyFile)
       try await place.store(key: key).set(tokens)
       let whole = try place.bytes()
       for index in whole.indices {
-        // Millions of rounds would be done, and take their time.
+        // The high bits would request millions of rounds, which take a long time.
         let bits: [UInt8] = hasPassphrase && index == 11 ? [0x01] : [0x01, 0x80]
         for bit in bits {
           var damaged = whole
@@ -51,7 +51,7 @@ struct FileDamageTests {
 
   @Test("A file that is too short or too long by any number of bytes is an error")
   func cut() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(tokens)
       let whole = try place.bytes()
       for count in 0..<whole.count {
@@ -69,7 +69,7 @@ struct FileDamageTests {
 
   @Test("Another file's content is refused, even if it is sealed with the same key")
   func foreign() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(tokens)
       let sealed = try place.bytes()
       let header = try #require(SealHeader(of: sealed))
@@ -87,9 +87,9 @@ struct FileDamageTests {
     }
   }
 
-  @Test("A wrong key is an error, and changes nothing")
+  @Test("A wrong key is an error, and the file stays unchanged")
   func otherKey() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(tokens)
       let whole = try place.bytes()
       let other = place.folder + "/other"
@@ -114,9 +114,9 @@ struct FileDamageTests {
     }
   }
 
-  @Test("Neither another passphrase nor a key file opens a file that is sealed with a passphrase")
+  @Test("A file sealed with a passphrase is not opened by another passphrase or a key file")
   func otherPassphrase() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store(key: .passphrase("correct horse")).set(tokens)
       let wrong = await reason { _ = try await place.store(key: .passphrase("correct hors")).current() }
       #expect(wrong == .wrongKeyOrDamaged)
@@ -129,7 +129,7 @@ struct FileDamageTests {
 
   @Test("A file that is too large is neither read nor written, and the old credentials stay")
   func tooLarge() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(tokens)
       let written = await reason {
@@ -146,7 +146,7 @@ struct FileDamageTests {
 
   @Test("A store works again once its file is restored")
   func repaired() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(tokens)
       let whole = try place.bytes()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reasons why a credentials file cannot be used")
 struct FileReasonTests {
-  @Test("The call's error names a folder that is accessible to others, and the remedy")
+  @Test("The call's error states a folder that others can access, and the remedy")
   func openFolder() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "apus-open-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

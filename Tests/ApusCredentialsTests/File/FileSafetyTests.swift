@@ -8,8 +8,8 @@ import Testing
 struct FileSafetyTests {
   private typealias Problem = CredentialsStoreError.Problem
 
-  /// What keeps a store from reading and from writing.
-  private func found(in place: Position) async -> (read: Problem?, written: Problem?) {
+  /// Returns the problems that prevent a store from reading and from writing.
+  private func found(in place: CredentialsFolder) async -> (read: Problem?, written: Problem?) {
     let store = place.store()
     let read = await reason { _ = try await store.current() }
     let written = await reason { try await store.set(.token("new")) }
@@ -18,13 +18,13 @@ struct FileSafetyTests {
 
   @Test("A file that others can read or write is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o660, 0o601])
   func file(mode: Int) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let early = place.store()
       try await early.set(.token("token"))
       #expect(chmod(place.file, mode_t(mode)) == 0)
       let (read, written) = await found(in: place)
       #expect(read == .accessibleToOthers && written == .accessibleToOthers)
-      // A store that has it in memory notices as well.
+      // A store that has cached the file notices this, too.
       let noticed = await reason { _ = try await early.current() }
       #expect(noticed == .accessibleToOthers)
     }
@@ -32,7 +32,7 @@ struct FileSafetyTests {
 
   @Test("A folder that others can list or write to is refused", arguments: [0o755, 0o770, 0o711, 0o702])
   func folder(mode: Int) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(.token("token"))
       #expect(chmod(place.folder, mode_t(mode)) == 0)
       let (read, written) = await found(in: place)
@@ -40,9 +40,9 @@ struct FileSafetyTests {
     }
   }
 
-  @Test("A key that others can read is refused, and nothing is sealed with it")
+  @Test("A key that others can read is refused, and no file is sealed with it")
   func key() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(.token("token"))
       #expect(chmod(place.keyFile, 0o644) == 0)
       let (read, written) = await found(in: place)
@@ -55,9 +55,10 @@ struct FileSafetyTests {
   }
 
   @Test(
-    "so is a file, a folder or a key of another user", .enabled(if: geteuid() == 0, "root alone can give files away"))
+    "A file, a folder or a key of another user is refused",
+    .enabled(if: geteuid() == 0, "root alone can give files away"))
   func owner() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(.token("token"))
       for path in [place.file, place.folder, place.keyFile] {
         #expect(chown(path, 54_321, 54_321) == 0)
@@ -72,7 +73,7 @@ struct FileSafetyTests {
 
   @Test("A link in place of a file is not followed", arguments: ["credentials", "credentials.lock", "key"])
   func link(name: String) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(.token("token"))
       let (path, target) = (place.folder + "/" + name, place.folder + "/elsewhere")
       try FileManager.default.moveItem(atPath: path, toPath: target)
@@ -87,7 +88,7 @@ struct FileSafetyTests {
 
   @Test("A folder or a pipe in place of the file is an error, and does not block")
   func noFile() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       try await place.store().set(.token("token"))
       try FileManager.default.removeItem(atPath: place.file)
       #expect(mkdir(place.file, 0o700) == 0)
@@ -108,10 +109,10 @@ struct FileSafetyTests {
     #expect(read == .notAFile && written == .notAFile)
   }
 
-  @Test("A secret is in no file but the sealed one, unreadable there, and in no error or dump")
+  @Test("A secret is contained only in the sealed file, where it is unreadable, and in no error or dump")
   func secrets() async throws {
     let secret = "s3nt1nel-SECRET"
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       for key in [CredentialsFileKey.file(place.keyFile), .passphrase(Secret(secret))] {
         let store = place.store(key: key)
         let credentials: [Credential] = [

@@ -9,7 +9,7 @@ import Testing
 struct KeyChangeTests {
   @Test("After both files were removed the next write uses a new key")
   func bothRemoved() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       let old = try place.bytes(place.keyFile)
@@ -22,9 +22,9 @@ struct KeyChangeTests {
     }
   }
 
-  @Test("After another process has created both files again they are read and written with the new key")
+  @Test("After another process has recreated both files, they are read and written with the new key")
   func bothReplaced() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (reader, writer) = (place.store(), place.store())
       try await place.store().set(.token("old"))
       for store in [reader, writer] { _ = try await store.current() }
@@ -41,9 +41,9 @@ struct KeyChangeTests {
     }
   }
 
-  @Test("Nothing is sealed with a key that no longer exists, and the credentials in memory still work")
+  @Test("No file is sealed with a key that no longer exists, and the credentials in memory still work")
   func keyRemoved() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       let (old, whole) = (try await store.current(), try place.bytes())
@@ -60,10 +60,10 @@ struct KeyChangeTests {
   }
 
   @Test(
-    "A key with the path of the credentials, or of a file beside them, is refused, however the path is written",
+    "A key with the path of the credentials, or of a related file, is refused, however the path is written",
     arguments: ["credentials", "credentials.new", "credentials.lock", "credentials.lease", "Credentials"])
   func amongCredentials(name: String) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       for path in [place.folder + "/" + name, place.folder + "/../private/./" + name] {
         let store = place.store(key: .file(path))
         let written = await reason { try await store.set(.token("token")) }
@@ -72,7 +72,7 @@ struct KeyChangeTests {
         #expect(written == .keyPathCollision && refreshed == .keyPathCollision && read == .keyPathCollision)
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder).isEmpty)
-      // In another folder the name is free.
+      // In another folder the name is not taken.
       let elsewhere = place.folder + "-keys/" + name
       try await place.store(key: .file(elsewhere)).set(.token("token"))
       #expect(place.exists(elsewhere))
@@ -82,7 +82,7 @@ struct KeyChangeTests {
 
 @Suite("Missing credentials files")
 struct MissingFileTests {
-  /// Done once.
+  /// An action that is performed once.
   private final class Once: Sendable {
     private let action = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
@@ -99,14 +99,14 @@ struct MissingFileTests {
     }
   }
 
-  @Test("A reader that found no file keeps what another task has stored since")
+  @Test("A reader that found no file does not discard what another task has stored since")
   func keptMeanwhile() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let once = Once()
       let clocks = Clocks(clock: place.clock, date: { Date(timeIntervalSince1970: 1_790_000_000) })
-      var ways = FileCredentialsStore.Ways(clocks: clocks)
-      ways.missed = { try await once.run() }
-      let store = FileCredentialsStore(at: place.file, key: .file(place.keyFile), ways: ways)
+      var dependencies = FileCredentialsStore.Dependencies(clocks: clocks)
+      dependencies.missed = { try await once.run() }
+      let store = FileCredentialsStore(at: place.file, key: .file(place.keyFile), dependencies: dependencies)
       once.will { try await store.set(.token("new")) }
       let (first, second) = (try await store.current(), try await store.current())
       let kept = try await place.store().current()
@@ -117,7 +117,7 @@ struct MissingFileTests {
 
   @Test("Signing out without a file creates no file and no folder")
   func clearing() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.clear()
       #expect(!place.exists(place.folder))

@@ -35,9 +35,9 @@ struct LeaseTests {
     }
   }
 
-  @Test("One task at a time refreshes, of all objects with one file")
+  @Test("One task at a time refreshes, even if the tasks use different stores of the same file")
   func exclusive() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (stores, counts) = ((0..<3).map { _ in place.waitingStore() }, Counts())
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<12 {
@@ -52,7 +52,7 @@ struct LeaseTests {
 
   @Test("Work that fails or is cancelled releases the lease")
   func failing() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (first, second) = (place.store(), place.store())
       await #expect(throws: Refused.self) { try await first.withLock { throw Refused() } }
       let gate = Gate()
@@ -60,14 +60,14 @@ struct LeaseTests {
       try await gate.waitForArrivals(1)
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
-      // No time passes: it is free at once.
+      // No time passes in this test, so the lease is free immediately.
       try await second.withLock {}
     }
   }
 
-  @Test("A waiting task polls for the lease, at first often, then ten times a second")
+  @Test("A waiting task polls for the lease, at first often, then ten times per second")
   func pauses() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (first, second, gate) = (place.waitingStore(), place.store(), Gate())
       let holder = Task { try await first.withLock { try await gate.wait() } }
       try await gate.waitForArrivals(1)
@@ -86,9 +86,9 @@ struct LeaseTests {
     }
   }
 
-  @Test("A task that is cancelled while it waits for the lease leaves nothing locked")
+  @Test("A task that is cancelled while it waits for the lease leaves no lock")
   func cancelled() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (first, second, gate) = (place.store(), place.store(), Gate())
       let holder = Task { try await first.withLock { try await gate.wait() } }
       try await gate.waitForArrivals(1)
@@ -104,14 +104,14 @@ struct LeaseTests {
 
   @Test("A write waits for another write, but not for a refresh; a cancelled task can still write")
   func writing() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("1"))
       let folder = try #require(try FilePath(place.file).openFolder())
-      let lock = try await FileLock.take("credentials.lock", in: folder, place.pause)
+      let lock = try await FileLock.acquire("credentials.lock", in: folder, place.pause)
       let waiter = Task { try await store.set(.token("lost")) }
       try await place.clock.waitForSleepers(1)
-      // A reader does not wait.
+      // A reader does not wait for the lock.
       let during = try await place.store().current()
       #expect(during.credential == .token("1"))
       waiter.cancel()
@@ -128,61 +128,61 @@ struct LeaseTests {
     }
   }
 
-  @Test("A task that waited for a lock whose file was removed waits for the new file")
+  @Test("A task that waited for a lock whose file was removed waits for the lock of the new file")
   func removedLock() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (folder, name) = (try FilePath(place.file).makeFolder(), "credentials.lock")
-      let first = try await FileLock.take(name, in: folder, place.pause)
-      let told = Log<String>()
+      let first = try await FileLock.acquire(name, in: folder, place.pause)
+      let events = Log<String>()
       let waiter = Task {
-        let lock = try await FileLock.take(name, in: folder, place.pause)
-        told.add("waiter")
+        let lock = try await FileLock.acquire(name, in: folder, place.pause)
+        events.add("waiter")
         lock.release()
       }
       try await place.clock.waitForSleepers(1)
       try FileManager.default.removeItem(atPath: place.folder + "/" + name)
-      let second = try await FileLock.take(name, in: folder, place.pause)
+      let second = try await FileLock.acquire(name, in: folder, place.pause)
       first.release()
       place.clock.advance(by: .milliseconds(5))
-      // It has got the old one, and sleeps for the new one; or it is wrong and has ended.
-      try await waitWhile(place.clock.sleepers == 0 && told.all.isEmpty)
-      told.add("second")
+      // A correct waiter now has the old lock and waits for the new one. A wrong waiter has already ended.
+      try await waitWhile(place.clock.sleepers == 0 && events.all.isEmpty)
+      events.add("second")
       second.release()
       place.clock.advance(by: .seconds(1))
       try await waiter.value
-      #expect(told.all == ["second", "waiter"])
+      #expect(events.all == ["second", "waiter"])
     }
   }
 
-  @Test("A lease whose file is removed while it is held is not given to a second task")
+  @Test("A second task does not get the lease if the lease file is removed during a refresh")
   func removedLease() async throws {
-    try await Position.with { place in
-      let (first, second, gate, told) = (place.store(), place.store(), Gate(), Log<String>())
+    try await CredentialsFolder.with { place in
+      let (first, second, gate, events) = (place.store(), place.store(), Gate(), Log<String>())
       try await first.set(.token("1"))
       let generation = try await first.current().generation
       let holder = Task {
         try await first.withLock {
           try await gate.wait()
           _ = try await first.refresh(generation, to: .token("2"))
-          told.add("first")
+          events.add("first")
         }
       }
       try await gate.waitForArrivals(1)
       try FileManager.default.removeItem(atPath: place.folder + "/credentials.lease")
-      let waiter = Task { try await second.withLock { told.add("second \(try await second.current().generation)") } }
-      try await waitWhile(place.clock.sleepers == 0 && told.all.isEmpty)
-      #expect(told.all.isEmpty)
+      let waiter = Task { try await second.withLock { events.add("second \(try await second.current().generation)") } }
+      try await waitWhile(place.clock.sleepers == 0 && events.all.isEmpty)
+      #expect(events.all.isEmpty)
       gate.open()
       try await holder.value
       place.clock.advance(by: .seconds(1))
       try await waiter.value
-      #expect(told.all == ["first", "second \(generation + 1)"])
+      #expect(events.all == ["first", "second \(generation + 1)"])
     }
   }
 
-  @Test("Credentials that another task has set meanwhile can be refreshed during the refresh of the old ones")
+  @Test("Credentials set during the refresh of old ones can be refreshed at the same time")
   func newCredentials() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (first, second, gate) = (place.store(), place.store(), Gate())
       try await first.set(.token("1"))
       let holder = Task { try await first.withLock { try await gate.wait() } }
@@ -195,24 +195,24 @@ struct LeaseTests {
     }
   }
 
-  @Test("A write whose lock file is removed while it runs excludes other writes all the same")
+  @Test("A write whose lock file is removed meanwhile still excludes other writes")
   func removedWriteLock() async throws {
-    try await Position.with { place in
-      let (store, told) = (place.store(), Log<String>())
+    try await CredentialsFolder.with { place in
+      let (store, events) = (place.store(), Log<String>())
       try await store.set(.token("1"))
       let folder = try #require(try FilePath(place.file).openFolder())
       let locks = try await FilePath(place.file).lockForWrite(in: folder, place.pause)
       try FileManager.default.removeItem(atPath: place.folder + "/credentials.lock")
       let writer = Task {
         try await store.set(.token("2"))
-        told.add("written")
+        events.add("written")
       }
-      try await waitWhile(place.clock.sleepers == 0 && told.all.isEmpty)
-      told.add("released")
+      try await waitWhile(place.clock.sleepers == 0 && events.all.isEmpty)
+      events.add("released")
       locks.release()
       place.clock.advance(by: .seconds(1))
       try await writer.value
-      #expect(told.all == ["released", "written"])
+      #expect(events.all == ["released", "written"])
     }
   }
 }

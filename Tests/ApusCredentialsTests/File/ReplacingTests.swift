@@ -10,7 +10,7 @@ import Testing
 struct ReplacingTests {
   private struct DiskFull: Error {}
 
-  /// Fails at a chosen step.
+  /// A disk that fails at a chosen step.
   private final class Disk: Sendable {
     private let failing = Mutex<Folder.Step?>(nil)
 
@@ -23,9 +23,9 @@ struct ReplacingTests {
     }
   }
 
-  @Test("A step that fails leaves the old content until the file is replaced", arguments: Folder.Step.allCases)
+  @Test("A failed step leaves the old content until the file is replaced", arguments: Folder.Step.allCases)
   func steps(step: Folder.Step) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let disk = Disk()
       let store = place.store(reached: disk.reached)
       try await store.set(.token("old"))
@@ -40,7 +40,7 @@ struct ReplacingTests {
       #expect(mine.credential == .token(step == .replaced ? "new" : "old"))
       #expect((try place.bytes() == whole) == (step != .replaced))
       disk.fail(at: nil)
-      // It is offered again, and has its place by now or gets it.
+      // The refresh is repeated. It has no effect if the new file was already in place.
       let isRefreshed = try await store.refresh(old.generation, to: .token("new"))
       #expect(isRefreshed == (step != .replaced))
       let kept = try await place.store().current()
@@ -48,9 +48,9 @@ struct ReplacingTests {
     }
   }
 
-  @Test("The first credentials that cannot be stored leave no file")
+  @Test("If the first credentials cannot be stored, no file is left")
   func first() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let disk = Disk()
       let store = place.store(reached: disk.reached)
       disk.fail(at: .written)
@@ -61,9 +61,9 @@ struct ReplacingTests {
     }
   }
 
-  @Test("The draft of a dead process is overwritten by the next write and removed by the next refresh")
+  @Test("The draft of a dead process is overwritten by the next write, or removed by the next refresh")
   func leftBehind() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       try place.put([1, 2, 3], in: place.draft)
@@ -78,9 +78,9 @@ struct ReplacingTests {
     }
   }
 
-  @Test("If the new file cannot be created the old one stays")
+  @Test("If the new file cannot be created, the old file stays")
   func blocked() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       #expect(mkdir(place.draft, 0o700) == 0)
@@ -99,7 +99,7 @@ struct ReplacingTests {
 
   @Test("A link in place of the new file is removed, not followed")
   func linked() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.store()
       try await store.set(.token("old"))
       let target = place.folder + "/target"

@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import ApusCredentials
 
-/// A kernel with keys in memory, which can refuse what it is asked for.
+/// A kernel with keys in memory, whose calls can be made to fail.
 final class FakeKernel: KernelKeys {
   struct Key {
     let number: Int32
@@ -16,12 +16,12 @@ final class FakeKernel: KernelKeys {
   }
 
   struct State {
-    /// By keyring and description.
+    /// The keys by keyring and description.
     var keys: [String: Key] = [:]
     var next: Int32 = 100
-    /// The error number of each call by its name, instead of its result.
+    /// The error number of each call, by its name. A call without an error number succeeds.
     var errors: [String: Int32] = [:]
-    /// The number of next calls that a signal interrupts.
+    /// The number of upcoming calls that a signal interrupts.
     var interruptions = 0
     var calls: [String] = []
   }
@@ -79,8 +79,8 @@ final class FakeKernel: KernelKeys {
   }
 }
 
-extension Position {
-  /// A store in a keyring, as another process would open it; its lock files are in this folder.
+extension CredentialsFolder {
+  /// Returns a store in a keyring, as another process would open it. Its lock files are in this folder.
   func keyring(
     _ kernel: any KernelKeys, _ name: String = "apus test", in keyring: KeyringCredentialsStore.Keyring = .session,
     timeout: Duration? = nil
@@ -88,12 +88,12 @@ extension Position {
     let clocks = Clocks(clock: clock, date: { [wall] in wall.date })
     return KeyringCredentialsStore(
       KeyringPlace(name: name, keyring: keyring, locks: folder, timeout: timeout),
-      ways: KeyringCredentialsStore.Ways(clocks: clocks, kernel: kernel))
+      dependencies: KeyringCredentialsStore.Dependencies(clocks: clocks, kernel: kernel))
   }
 }
 
 extension SystemKeys {
-  /// Why this machine's kernel refuses keyrings; `nil`: it does not.
+  /// The reason why this machine's kernel refuses keyrings; `nil` if it permits them.
   static let refusal: String? = {
     let found = SystemKeys().search(-3, "apus-probe-\(UUID())")
     return found >= 0 || found == -Int(ENOKEY) ? nil : String(cString: strerror(Int32(-found)))

@@ -14,9 +14,9 @@ import Testing
 struct KeyringCredentialsStoreTests {
   private let kernel = FakeKernel()
 
-  @Test("A process that starts later reads what was stored", arguments: FileCredentialsStoreTests.kinds)
+  @Test("A process that starts later reads the stored credentials", arguments: FileCredentialsStoreTests.kinds)
   func roundTrip(credential: Credential) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let first = place.keyring(kernel)
       try await first.set(credential)
       let (kept, read) = (try first.current(), try place.keyring(kernel).current())
@@ -29,7 +29,7 @@ struct KeyringCredentialsStoreTests {
 
   @Test("Without a key the store is signed out, and neither reading nor clearing adds a key")
   func nothing() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.keyring(kernel)
       #expect(try store.current() == StoredCredential(nil, generation: 0, principal: 0))
       #expect(!place.exists(place.folder))
@@ -39,26 +39,26 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
-  @Test("Only empty lock files are on the disk, accessible to their owner only")
+  @Test("The disk contains only empty lock files, which are accessible to their owner only")
   func disk() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.keyring(kernel, "a/b ü")
       try await store.set(.token("token"))
       try await store.withLock {}
       let names = try FileManager.default.subpathsOfDirectory(atPath: place.folder).sorted()
       let folder = "session-a%2fb%20%c3%bc"
       #expect(names == [folder, "\(folder)/lease", "\(folder)/write"])
-      #expect(Position.mode(of: place.folder + "/" + folder) == 0o700)
+      #expect(CredentialsFolder.mode(of: place.folder + "/" + folder) == 0o700)
       for name in names.dropFirst() {
         #expect(try place.bytes(place.folder + "/" + name).isEmpty)
-        #expect(Position.mode(of: place.folder + "/" + name) == 0o600)
+        #expect(CredentialsFolder.mode(of: place.folder + "/" + name) == 0o600)
       }
     }
   }
 
-  @Test("A refresh keeps principal and account, a sign-in or sign-out changes the principal")
+  @Test("A refresh keeps principal and account; a sign-in or sign-out changes the principal")
   func counting() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.keyring(kernel)
       try await store.set(.token("1"), account: "ada")
       let first = try store.current()
@@ -77,9 +77,9 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
-  @Test("A refresh changes nothing after another process has signed out or in", arguments: [String?.none, "other"])
+  @Test("A refresh has no effect after another process has signed out or in", arguments: [String?.none, "other"])
   func overtaken(by token: String?) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (mine, other) = (place.keyring(kernel), place.keyring(kernel))
       try await mine.set(.token("old"))
       let old = try mine.current()
@@ -95,7 +95,7 @@ struct KeyringCredentialsStoreTests {
 
   @Test("A key that has expired or was removed signs out, and no generation or principal is used again")
   func lost() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.keyring(kernel)
       for error in [ENOKEY, EKEYEXPIRED, EKEYREVOKED] {
         try await store.set(.token("old"))
@@ -108,7 +108,7 @@ struct KeyringCredentialsStoreTests {
           state.errors = [:]
           state.keys = [:]
         }
-        place.wall.turn(by: 1)
+        place.wall.advance(by: 1)
         try await place.keyring(kernel).set(.token("new"))
         let new = try store.current()
         #expect(new.credential == .token("new"))
@@ -117,9 +117,9 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
-  @Test("A key that vanishes between search and reading is no key")
+  @Test("A key that vanishes between the search and the read counts as missing")
   func vanished() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.keyring(kernel)
       try await store.set(.token("1"))
       kernel.state.withLock { $0.errors["read"] = EKEYREVOKED }
@@ -127,9 +127,9 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
-  @Test("Long content is read whole, and calls that a signal interrupts are repeated")
+  @Test("Long content is read completely, and calls that a signal interrupts are repeated")
   func long() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let token = Credential.token(Secret(String(repeating: "t", count: 30_000)))
       kernel.state.withLock { $0.interruptions = 2 }
       try await place.keyring(kernel).set(token)
@@ -143,7 +143,7 @@ struct KeyringCredentialsStoreTests {
 
   @Test("Each write sets the timeout again, rounded up to whole seconds")
   func timeout() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let cases: [(Duration?, UInt32?)] = [
         (nil, nil), (.seconds(60), 60), (.milliseconds(1500), 2), (.zero, 1), (.seconds(-5), 1),
         (.seconds(Int64(UInt32.max) + 9), UInt32.max),
@@ -157,9 +157,9 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
-  @Test("A key in the session keyring keeps the kernel's permissions; others are for the processes of the user")
+  @Test("A key in the session keyring has the kernel's permissions; the user's processes can access other keys")
   func permissions() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       for keyring in KeyringCredentialsStore.Keyring.allCases {
         let kernel = FakeKernel()
         try await place.keyring(kernel, in: keyring).set(.token("1"))
@@ -169,9 +169,9 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
-  @Test("Each keyring and each name has its own credentials")
+  @Test("Each keyring and each key name has separate credentials")
   func separate() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       for keyring in KeyringCredentialsStore.Keyring.allCases {
         for name in ["a", "b"] {
           #expect(try place.keyring(kernel, name, in: keyring).current().credential == nil)
@@ -183,89 +183,89 @@ struct KeyringCredentialsStoreTests {
   }
 
   /// Starts a task that has the lease of a store until a gate opens.
-  private func hold(
-    _ store: KeyringCredentialsStore, until gate: Gate, _ told: Log<String>
+  private func startLease(
+    _ store: KeyringCredentialsStore, until gate: Gate, _ events: Log<String>
   ) async throws -> Task<Void, any Error> {
     let holder = Task {
       try await store.withLock {
         try await gate.wait()
-        told.add("first")
+        events.add("first")
       }
     }
     try await gate.waitForArrivals(1)
     return holder
   }
 
-  @Test("A lock file that is removed while its lock is held gives the lock to no second task")
+  @Test("A second task does not get a lock whose file is removed while the first task has it")
   func removedLocks() async throws {
-    try await Position.with { place in
-      let (first, second, gate, told) = (place.keyring(kernel), place.keyring(kernel), Gate(), Log<String>())
-      let holder = try await hold(first, until: gate, told)
+    try await CredentialsFolder.with { place in
+      let (first, second, gate, events) = (place.keyring(kernel), place.keyring(kernel), Gate(), Log<String>())
+      let holder = try await startLease(first, until: gate, events)
       let folder = place.folder + "/session-apus%20test"
       try FileManager.default.removeItem(atPath: folder + "/lease")
-      let waiter = Task { try await second.withLock { told.add("second") } }
-      try await waitWhile(place.clock.sleepers == 0 && told.all.isEmpty)
-      #expect(told.all.isEmpty)
+      let waiter = Task { try await second.withLock { events.add("second") } }
+      try await waitWhile(place.clock.sleepers == 0 && events.all.isEmpty)
+      #expect(events.all.isEmpty)
       gate.open()
       try await holder.value
       place.clock.advance(by: .seconds(1))
       try await waiter.value
-      #expect(told.all == ["first", "second"])
+      #expect(events.all == ["first", "second"])
 
       try await first.set(.token("1"))
       let (own, outer) = (try Folder(folder), try Folder(place.folder))
-      let locks = try await FileLocks.take("write", in: own, and: outer, place.pause)
+      let locks = try await FileLocks.acquire("write", in: own, and: outer, place.pause)
       try FileManager.default.removeItem(atPath: folder + "/write")
       let writer = Task {
         try await second.set(.token("2"))
-        told.add("written")
+        events.add("written")
       }
-      try await waitWhile(place.clock.sleepers == 0 && told.all.count == 2)
-      told.add("released")
+      try await waitWhile(place.clock.sleepers == 0 && events.all.count == 2)
+      events.add("released")
       locks.release()
       place.clock.advance(by: .seconds(1))
       try await writer.value
-      #expect(told.all.suffix(2) == ["released", "written"])
+      #expect(events.all.suffix(2) == ["released", "written"])
     }
   }
 
-  @Test("One task at a time refreshes, of all objects with one key")
+  @Test("One task at a time refreshes, even if the tasks use different stores of the same key")
   func exclusive() async throws {
-    try await Position.with { place in
-      let (first, second, gate, told) = (place.keyring(kernel), place.keyring(kernel), Gate(), Log<String>())
-      let holder = try await hold(first, until: gate, told)
-      let waiter = Task { try await second.withLock { told.add("second") } }
+    try await CredentialsFolder.with { place in
+      let (first, second, gate, events) = (place.keyring(kernel), place.keyring(kernel), Gate(), Log<String>())
+      let holder = try await startLease(first, until: gate, events)
+      let waiter = Task { try await second.withLock { events.add("second") } }
       try await place.clock.waitForSleepers(1)
-      // A write does not wait for a refresh.
+      // A write does not wait for the refresh.
       try await second.set(.token("1"))
       gate.open()
       try await holder.value
       place.clock.advance(by: .seconds(1))
       try await waiter.value
-      #expect(told.all == ["first", "second"])
+      #expect(events.all == ["first", "second"])
     }
   }
 
-  @Test("Sign-ins and sign-outs are notified, by this process when they happen, by others when they are read")
+  @Test("Sign-ins and sign-outs by this process are notified immediately, those by others when they are read")
   func notifications() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let (store, other) = (place.keyring(kernel), place.keyring(kernel))
       try await store.set(.token("1"))
-      let told = Counter()
-      let number = store.principalChanges?.observe { told.add() }
+      let events = Counter()
+      let number = store.principalChanges?.observe { events.add() }
       try await store.set(.token("2"))
-      #expect(told.value > 0)
-      let before = told.value
+      #expect(events.value > 0)
+      let before = events.value
       try await other.clear()
-      #expect(told.value == before)
+      #expect(events.value == before)
       _ = try store.current()
-      #expect(told.value == before + 1)
+      #expect(events.value == before + 1)
       if let number { store.principalChanges?.remove(number) }
     }
   }
 }
 
-/// What was wrong with a key; `nil`: nothing. Any other error fails the test.
+/// Returns the problem with a key; `nil` if the call succeeds. Any other error fails the test.
 func keyringError(
   at location: SourceLocation = #_sourceLocation, _ call: () async throws -> Void
 ) async -> CredentialsStoreError? {

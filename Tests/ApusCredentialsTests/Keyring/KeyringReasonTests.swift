@@ -9,7 +9,7 @@ import Testing
 
 @testable import ApusCredentials
 
-@Suite("Keyrings that refuse")
+@Suite("Errors of keyrings")
 struct KeyringReasonTests {
   typealias Problem = CredentialsStoreError.Problem
 
@@ -20,9 +20,9 @@ struct KeyringReasonTests {
     (ENOSYS, .noKeyrings), (EPERM, .noKeyrings), (ENOMEM, .system),
   ]
 
-  @Test("Each error number has its reason, and the credentials are unchanged", arguments: reasons)
+  @Test("Each error number has a reason, and the credentials stay unchanged", arguments: reasons)
   func writing(number: Int32, problem: Problem) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.keyring(kernel)
       try await store.set(.token("kept"))
       let before = try store.current()
@@ -37,7 +37,7 @@ struct KeyringReasonTests {
 
   @Test("A key that cannot be read fails the read", arguments: [(EACCES, Problem.notPermitted), (ENOSYS, .noKeyrings)])
   func reading(number: Int32, problem: Problem) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.keyring(kernel)
       try await store.set(.token("kept"))
       for call in ["search", "read"] {
@@ -49,7 +49,7 @@ struct KeyringReasonTests {
 
   @Test("A key of another program is never overwritten")
   func foreign() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       _ = kernel.add("apus test", Array("something else".utf8), to: -3)
       let store = place.keyring(kernel)
       #expect(await keyringError { _ = try store.current() }?.problem == .unknownKeyFormat)
@@ -58,17 +58,17 @@ struct KeyringReasonTests {
     }
   }
 
-  @Test("A name that the kernel would cut is refused", arguments: ["", "a\0b"])
+  @Test("A name that the kernel would truncate is refused", arguments: ["", "a\0b"])
   func names(name: String) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       #expect(await keyringError { _ = try place.keyring(kernel, name).current() }?.problem == .invalidName)
       #expect(await keyringError { try await place.keyring(kernel, name).set(.token("1")) }?.problem == .invalidName)
     }
   }
 
-  @Test("The store shows nothing of its credentials")
+  @Test("A dump of the store contains no credentials")
   func secrets() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let store = place.keyring(kernel)
       try await store.set(.token(Secret(DigestBench.sentinel)))
       #expect(!texts(of: store).contains(DigestBench.sentinel))
@@ -83,10 +83,10 @@ struct KeyringReasonTests {
 struct SystemKeyringTests {
   @Test("Credentials are stored, shared between objects, refreshed and removed", arguments: [true, false])
   func whole(isSession: Bool) async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let keyring: KeyringCredentialsStore.Keyring = isSession ? .session : .user
       let name = "apus-test-\(UUID())"
-      // The key vanishes by itself.
+      // The key expires, so that no key is left if the test fails.
       let store = place.keyring(SystemKeys(), name, in: keyring, timeout: .seconds(60))
       #expect(try store.current().credential == nil)
       try await store.set(.tokens(Tokens(access: "a", refresh: "r", lifetime: .seconds(60))), account: "ada")
@@ -105,7 +105,7 @@ struct SystemKeyringTests {
 
   @Test("A key expires after its timeout")
   func expiry() async throws {
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let name = "apus-test-\(UUID())"
       let lasting = place.keyring(SystemKeys(), name, timeout: .seconds(60))
       try await lasting.set(.token("1"))
@@ -118,7 +118,7 @@ struct SystemKeyringTests {
   }
 }
 
-/// The kernel of this machine, with the shortest time after which keys expire.
+/// The kernel of this machine, with the shortest possible timeout of keys.
 private struct ShortLivedKeys: KernelKeys {
   private let system = SystemKeys()
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reasons of errors of credentials stores")
 struct CredentialsStoreErrorTests {
-  @Test("The reason tells an app whether to wait, to change permissions, to restore the key or to change its code")
+  @Test("The reason suggests whether to wait, to change permissions, to restore the key or to change the code")
   func reasons() {
     let rows: [(CredentialsStoreError.Reason, [CredentialsStoreError.Problem])] = [
       (.unavailable, [.system, .noKeyring, .notPermitted, .quotaExceeded, .noKeyrings, .keychain]),

@@ -27,7 +27,7 @@ struct RecordTimesTests {
   }
 
   @Test(
-    "A lifetime beyond any clock is a hundred years, and survives a round trip",
+    "A lifetime beyond the range of clocks becomes a hundred years, and can be encoded and decoded",
     arguments: [
       ("9223372036854775807", "9223372036854775807", century),
       ("-9223372036854775808", "-9223372036854775808", .zero - century),
@@ -55,7 +55,7 @@ struct RecordTimesTests {
     #expect(CredentialRecord(try record.encoded()) != nil)
   }
 
-  @Test("An app's lifetime can be stored, whatever it is", arguments: [1e20, -1e20, 1.5])
+  @Test("Any lifetime that an app sets can be stored", arguments: [1e20, -1e20, 1.5])
   func writing(seconds: Double) throws {
     let tokens = Tokens(access: "a", lifetime: .seconds(seconds))
     let record = CredentialRecord(credential: .tokens(tokens), generation: 1, principal: 1, since: 0)

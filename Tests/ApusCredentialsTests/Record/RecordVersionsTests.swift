@@ -12,7 +12,7 @@ import Foundation
 
 @Suite("Records of earlier versions")
 struct RecordVersionsTests {
-  /// A record as it was written before tokens had scopes, an ID token and a proof key.
+  /// A record in the format before tokens had scopes, an ID token and a proof key.
   private static let old = """
     {"version":1,"generation":41,"principal":7,"since":1790000000.25,"kind":"tokens","account":"ada",\
     "secret":"old access","refresh":"old refresh","seconds":3600,"attoseconds":500000000000000000}
@@ -21,7 +21,7 @@ struct RecordVersionsTests {
   private static let oldTokens = Tokens(
     access: "old access", refresh: "old refresh", lifetime: .milliseconds(3_600_500))
 
-  /// Tokens with each member that a record can have.
+  /// Tokens with all members that a record can contain.
   private static let tokens: Tokens = {
     var tokens = Tokens(access: "access", refresh: "refresh", lifetime: .seconds(60))
     tokens.scopes = ["openid", "films:read"]
@@ -34,7 +34,7 @@ struct RecordVersionsTests {
     if case .tokens(let tokens)? = credential { tokens } else { nil }
   }
 
-  @Test("A record without scopes, ID token and proof key is read, and has none of them")
+  @Test("A record without scopes, ID token and proof key is read, and these values are missing")
   func reading() throws {
     let record = try #require(CredentialRecord(Data(Self.old.utf8)))
     #expect(record.generation == 41 && record.principal == 7 && record.account == "ada")
@@ -45,7 +45,7 @@ struct RecordVersionsTests {
   }
 
   @Test(
-    "Records of tokens, passwords and no credentials have kept their members",
+    "The member names of records of tokens, passwords and no credentials have not changed",
     arguments: [
       (#""kind":"none""#, nil), (#""kind":"token","secret":"t""#, .token("t")),
       (#""kind":"password","user":"ada","secret":"p""#, .password(user: "ada", "p")),
@@ -58,7 +58,7 @@ struct RecordVersionsTests {
         == CredentialRecord(credential: credential, generation: 1, principal: 2, since: 3))
   }
 
-  @Test("Scopes, ID token and proof key are written under names that stay, and read again")
+  @Test("Scopes, ID token and proof key have stable names in the record, and are read again")
   func writing() throws {
     let record = CredentialRecord(credential: .tokens(Self.tokens), generation: 1, principal: 1, since: 0)
     let bytes = try record.encoded()
@@ -69,17 +69,17 @@ struct RecordVersionsTests {
     ] {
       #expect(text.contains(member), "\(member)")
     }
-    // Empty is not the same as unknown.
+    // An empty list of scopes differs from unknown scopes.
     var none = Self.tokens
     none.scopes = []
     let empty = CredentialRecord(credential: .tokens(none), generation: 1, principal: 1, since: 0)
     #expect(tokens(CredentialRecord(try empty.encoded())?.credential)?.scopes == [])
   }
 
-  @Test("An old sealed file is read, and a refresh adds the new members for processes that start later")
+  @Test("An old sealed file is read, and a refresh adds the new members for later processes")
   func file() async throws {
-    try await Position.with { place in
-      // Makes the folder and the key file.
+    try await CredentialsFolder.with { place in
+      // Creates the folder and the key file.
       try await place.store().set(.token("first"))
       let header = try #require(SealHeader(of: try place.bytes()))
       let key = try FilePath(place.keyFile).key(isNew: false)
@@ -90,17 +90,17 @@ struct RecordVersionsTests {
       #expect(try await store.refresh(41, to: .tokens(Self.tokens)))
       let later = try await place.store().current()
       #expect(later.generation == 42 && later.principal == 7 && later.credential == .tokens(Self.tokens))
-      // The account of the old record has stayed.
+      // The account of the old record is unchanged.
       try await place.store().set(.token("same account"), account: "ada")
       #expect(try await place.store().current().principal == 7)
     }
   }
 
   #if os(Linux)
-  @Test("An old key in a keyring is read, and a refresh adds the new members for processes that start later")
+  @Test("An old key in a keyring is read, and a refresh adds the new members for later processes")
   func keyring() async throws {
     let kernel = FakeKernel()
-    try await Position.with { place in
+    try await CredentialsFolder.with { place in
       let name = "apus test"
       let sessionKeyring: Int32 = -3
       _ = kernel.add(name, Array(Self.old.utf8), to: sessionKeyring)

@@ -2,16 +2,16 @@ import Apus
 import ApusTesting
 import HTTPTypes
 
-/// How a call ends, and what the server says for that.
+/// The outcomes of a call, which the server's responses cause.
 enum Ending: String, CaseIterable, Sendable {
   case accepted, streamed, refused, broken, unreachable, timedOut, cancelled
   case refreshRefused, refreshRefusedByProblem, refreshFailed, refreshUnreachable, refreshTimedOut
   case refreshNoJSON, refreshCutOff, refreshOfOtherTypes, refreshWithoutAccess, refreshOfPage
 
-  /// Whether it is about getting new tokens.
+  /// Whether the outcome is caused by the refresh.
   var isOfRefresh: Bool { rawValue.hasPrefix("refresh") }
 
-  /// Whether the server gave tokens that cannot be read.
+  /// Whether the server's response to the refresh is unreadable.
   var isUnreadable: Bool {
     switch self {
     case .refreshNoJSON, .refreshCutOff, .refreshOfOtherTypes, .refreshWithoutAccess, .refreshOfPage: true
@@ -19,7 +19,7 @@ enum Ending: String, CaseIterable, Sendable {
     }
   }
 
-  /// The code of the caller's error; `nil`: there is none, or it is the refresh's.
+  /// The code of the caller's error; `nil` if the call succeeds, or if the refresh determines the code.
   var code: CallError.Code? {
     switch self {
     case .refused: .rejected
@@ -31,7 +31,7 @@ enum Ending: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the app hears that a server does not take its credentials.
+  /// Whether the app is notified that the server rejects the credentials.
   var isUnauthorized: Bool { [.refused, .refreshRefused, .refreshRefusedByProblem].contains(self) }
 }
 
@@ -39,13 +39,13 @@ enum Ending: String, CaseIterable, Sendable {
 struct SecretServer: Sendable {
   let authenticator: Authenticator
   let ending: Ending
-  /// Holds responses for which a call waits for ever.
+  /// Delays the responses to calls that time out or are cancelled.
   let gate: Gate
 
   func answer(to exchange: StubExchange) -> StubReply {
     if exchange.target == "/v1" + Authenticator.tokenPath { return tokens }
     let shown = exchange.fields[.authorization]
-    if authenticator.isAsked, shown == nil {
+    if authenticator.needsChallenge, shown == nil {
       return .status(401, fields: [.wwwAuthenticate: authenticator.challenge])
     }
     if authenticator == .refreshedBearer, shown == "Bearer \(Planted.access.secret)" { return refusal }
@@ -67,7 +67,7 @@ struct SecretServer: Sendable {
       fields: [.contentType: "application/problem+json", .wwwAuthenticate: challenge])
   }
 
-  /// What it says when it is asked for new tokens.
+  /// The response to a refresh.
   private var tokens: StubReply {
     let (access, refresh) = (Planted.newAccess.secret, Planted.newRefresh.secret)
     let good = #"{"access_token":"\#(access)","refresh_token":"\#(refresh)","expires_in":3600}"#

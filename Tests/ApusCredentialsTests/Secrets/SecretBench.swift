@@ -2,14 +2,14 @@ import Apus
 import ApusTesting
 import HTTPTypes
 
-/// A call that ends as it should, and everything that anybody can read of it.
+/// A call with a given outcome, and all texts that it produces.
 struct SecretBench: Sendable {
   let authenticator: Authenticator
   let ending: Ending
   let stub = StubTransport()
   let events = Log<SessionEnd>()
-  /// What was shown on the way.
-  private let shown = Log<ShownText>()
+  /// The texts produced during the call.
+  private let shown = Log<PrintedText>()
   private let lines = LogRecorder()
   private let clock = ManualClock(.manual)
   private let gate = Gate()
@@ -21,7 +21,7 @@ struct SecretBench: Sendable {
     var configuration = Configuration(baseURL: "https://api.example.com/v1")
     configuration.authentication = authenticator.authentication()
     (configuration.timeout, configuration.attemptTimeout) = (nil, nil)
-    // The clock stands still, and so would a pause.
+    // The clock stands still, so a delay before a retry would never end.
     configuration.retry = .none
     configuration.onSessionEnd = events.add
     configuration.settings.runtime.clock = clock
@@ -36,15 +36,15 @@ struct SecretBench: Sendable {
 
   private var request: Request<Void> {
     let request = Request<Void>.get("/users/\(7)").tag("t")
-    // One whose refresh fails has no time to wait for another.
+    // A call whose refresh fails must not wait for another refresh.
     if ending.isOfRefresh, ending != .refreshTimedOut { return request.timeout(.milliseconds(500)) }
     return ending == .timedOut ? request.timeout(.seconds(1)) : request
   }
 
   /// Makes the call.
   ///
-  /// - Returns: its error, and all texts.
-  func run() async throws -> (error: CallError?, texts: [ShownText]) {
+  /// - Returns: the call's error, and all texts.
+  func run() async throws -> (error: CallError?, texts: [PrintedText]) {
     let call = Task { await self.call() }
     try await meanwhile()
     let error = await call.value
@@ -52,7 +52,7 @@ struct SecretBench: Sendable {
     try await stub.waitUntilIdle()
     if let error { show(error) }
     await showAround()
-    return (error, shown.all + lines.lines.all.map { ShownText("log line", $0.text) })
+    return (error, shown.all + lines.lines.all.map { PrintedText("log line", $0.text) })
   }
 
   private func call() async -> CallError? {
@@ -74,7 +74,7 @@ struct SecretBench: Sendable {
     }
   }
 
-  /// What is done while the call runs.
+  /// Acts while the call runs: advances the clock, or cancels the call.
   private func meanwhile() async throws {
     switch ending {
     case .timedOut, .refreshTimedOut:
@@ -93,14 +93,14 @@ struct SecretBench: Sendable {
   // MARK: Texts
 
   private func show(_ name: String, _ value: Any) {
-    shown.add(ShownText(name, texts(of: value)))
+    shown.add(PrintedText(name, texts(of: value)))
   }
 
   private func show(_ error: CallError) {
-    for text in error.shownTexts(withContent: ending.isUnreadable) { shown.add(text) }
+    for text in error.printedTexts(withContent: ending.isUnreadable) { shown.add(text) }
   }
 
-  /// What stands around a call, and what was sent.
+  /// Records the texts of the client, its settings and the messages that were sent.
   private func showAround() async {
     show("client", client)
     show("configuration", configuration)
@@ -111,21 +111,21 @@ struct SecretBench: Sendable {
     for event in events.all { show("event", event) }
     for exchange in stub.exchanges {
       show("message", exchange.request)
-      shown.add(ShownText("curl line", exchange.request.curl()))
+      shown.add(PrintedText("curl line", exchange.request.curl()))
     }
     guard let described = try? await client.message(for: request) else { return }
     show("described message", described)
-    shown.add(ShownText("described curl line", described.curl()))
+    shown.add(PrintedText("described curl line", described.curl()))
   }
 }
 
-/// Takes down everything that an entry of the registry shows of itself.
+/// Records all texts of the registry entry of a call.
 private struct EntryReader: CallObserver {
-  let shown: Log<ShownText>
+  let shown: Log<PrintedText>
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
-    shown.add(ShownText("entry", texts(of: call)))
-    shown.add(ShownText("event of the trace", texts(of: event)))
-    shown.add(ShownText("trace so far", "\(call.trace) \(call.urlTemplate) \(call.id) \(call.tags) \(call.endpoint)"))
+    shown.add(PrintedText("entry", texts(of: call)))
+    shown.add(PrintedText("event of the trace", texts(of: event)))
+    shown.add(PrintedText("trace so far", "\(call.trace) \(call.urlTemplate) \(call.id) \(call.tags) \(call.endpoint)"))
   }
 }

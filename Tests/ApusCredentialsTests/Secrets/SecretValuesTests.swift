@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("Values with credentials print as a mask")
+@Suite("Values with credentials are printed masked")
 struct SecretValuesTests {
   private let tokens = Credential.tokens(
     Tokens(access: Secret(Planted.access.secret), refresh: Secret(Planted.refresh.secret), lifetime: .seconds(60)))
@@ -16,7 +16,9 @@ struct SecretValuesTests {
     #expect(leaks.isEmpty, "\(name) shows \(leaks)", sourceLocation: location)
   }
 
-  @Test("Credentials, stores, authentications and environments", arguments: Authenticator.allCases)
+  @Test(
+    "Credentials, stores, authentications and environments contain no secret when printed",
+    arguments: Authenticator.allCases)
   func values(authenticator: Authenticator) {
     let authentication = authenticator.authentication()
     var environment = Environment(baseURL: "https://api.example.com")
@@ -32,7 +34,7 @@ struct SecretValuesTests {
     expectSilence(Client(configuration: configuration, transport: StubTransport()), "\(name): the client")
   }
 
-  @Test("Stored credentials, alone and inside other values")
+  @Test("Stored credentials, alone and inside other values, contain no secret when printed")
   func kept() {
     struct Holder {
       let credential: Credential, maybe: StoredCredential?, list: [Credential], table: [String: Credential]
@@ -47,7 +49,7 @@ struct SecretValuesTests {
     }
   }
 
-  @Test("The input of a refresh")
+  @Test("The input of a refresh contains no secret when printed")
   func refresh() async {
     let (shown, stub) = (Log<String>(), StubTransport())
     stub.onAny(reply: .status(401))
@@ -60,7 +62,7 @@ struct SecretValuesTests {
     let error = await #expect(throws: CallError.self) { try await api.send(Request<Void>.get("/a")) }
     #expect(shown.all.count == 1)
     for text in shown.all { #expect(Planted.leaks(in: text).isEmpty) }
-    for text in error?.shownTexts(withContent: true) ?? [] {
+    for text in error?.printedTexts(withContent: true) ?? [] {
       #expect(Planted.leaks(in: text.text).isEmpty, "\(text.name)")
     }
   }
@@ -89,13 +91,13 @@ struct SecretValuesTests {
       let failed = await #expect(throws: CallError.self, "\(name)") { try await api.send(Request<Void>.get("/a")) }
       let error = try #require(failed)
       #expect(error.code == .invalidRequest, "\(name): \(error)")
-      for text in error.shownTexts(withContent: true) {
+      for text in error.printedTexts(withContent: true) {
         #expect(Planted.leaks(in: text.text).isEmpty, "\(name): \(text.name)")
       }
     }
   }
 
-  @Test("A credentials file, its content in memory, and its errors")
+  @Test("A credentials file, its content in memory, and its errors contain no secret when printed")
   func file() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "apus-secrets-\(UUID())")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -111,7 +113,7 @@ struct SecretValuesTests {
       let bytes = try Data(contentsOf: path)
       #expect(Planted.leaks(in: String(decoding: bytes, as: UTF8.self)).isEmpty)
     }
-    // What opens the file is a secret as well.
+    // The key that opens the file is a secret, too.
     let key = CredentialsFileKey.passphrase(Secret(Planted.key.secret))
     expectSilence(key, "a passphrase")
     let locked = FileCredentialsStore(at: path.path, key: key)
@@ -122,6 +124,6 @@ struct SecretValuesTests {
     let failed = await #expect(throws: CallError.self) { try await api.send(Request<Void>.get("/a")) }
     let error = try #require(failed)
     #expect(error.underlying is CredentialsStoreError)
-    for text in error.shownTexts(withContent: true) { #expect(Planted.leaks(in: text.text).isEmpty, "\(text.name)") }
+    for text in error.printedTexts(withContent: true) { #expect(Planted.leaks(in: text.text).isEmpty, "\(text.name)") }
   }
 }

@@ -3,11 +3,13 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// Secrets go in wherever credentials come from or servers repeat them, and out on the wire alone.
-@Suite("No text contains a secret, whatever the scheme and the end of the call")
+/// Secrets come from all sources of credentials and from servers that repeat them, and may leave only in messages that
+/// are sent.
+@Suite("No text contains a secret, whatever the scheme and the outcome of the call")
 struct SecretsEverywhereTests {
   @Test(
-    "errors, traces, events, registry entries, log lines, curl lines and dumps hold none", .timeLimit(.minutes(5)),
+    "Errors, traces, events, registry entries, log lines, curl lines and dumps contain no secret",
+    .timeLimit(.minutes(5)),
     arguments: SecretCase.all)
   func everywhere(secret: SecretCase) async throws {
     let bench = SecretBench(secret)
@@ -28,7 +30,7 @@ struct SecretsEverywhereTests {
     }
   }
 
-  @Test("All secrets were on the wire, so the other tests prove something", arguments: SecretCase.all)
+  @Test("All secrets are sent, so that the other tests would detect a leak", arguments: SecretCase.all)
   func onTheWire(secret: SecretCase) async throws {
     let bench = SecretBench(secret)
     _ = try await bench.run()
@@ -40,7 +42,7 @@ struct SecretsEverywhereTests {
     #expect(bench.digests.allSatisfy { wire.contains($0) })
   }
 
-  @Test("The search finds a secret in plain text, Base64 and bytes")
+  @Test("The search detects a secret in plain text, Base64 and bytes")
   func finding() {
     let secret = Planted.password.secret
     var bytes = ""
@@ -52,7 +54,7 @@ struct SecretsEverywhereTests {
 }
 
 extension SecretBench {
-  /// What was computed of a password, as it was sent.
+  /// The responses that were computed from a password, as they were sent.
   var digests: [String] {
     stub.exchanges.compactMap { digestParameters($0.fields[.authorization])["response"] }
   }

@@ -1,18 +1,18 @@
 import Apus
 import ApusCredentials
 
-/// Every authentication scheme, each with its own secrets.
+/// The authentication schemes, each with different secrets.
 enum Authenticator: String, CaseIterable, Sendable {
   case bearer, refreshedBearer, basic, digest, keyField, keyParameter, custom
 
-  /// Where a refreshed bearer gets new tokens, below the base URL.
+  /// The path of the refresh below the base URL.
   static let tokenPath = "/token"
 
   private static var account: MemoryCredentialsStore {
     MemoryCredentialsStore(.password(user: Planted.user.secret, Secret(Planted.password.secret)))
   }
 
-  /// A new one, with credentials of its own.
+  /// Returns a new authentication with separate credentials.
   func authentication() -> Authentication {
     switch self {
     case .bearer: return .bearer(MemoryCredentialsStore(token: Planted.access.secret))
@@ -29,7 +29,7 @@ enum Authenticator: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a message shows of them, but for what is computed.
+  /// The secrets that a message contains in plain text, without computed values.
   var shown: Set<Planted> {
     switch self {
     case .bearer, .refreshedBearer: [.access]
@@ -39,7 +39,7 @@ enum Authenticator: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a server asks for that would like to be shown them.
+  /// The challenge of a server that requests these credentials.
   var challenge: String {
     switch self {
     case .bearer, .refreshedBearer: #"Bearer realm="apus", error="invalid_token""#
@@ -49,19 +49,19 @@ enum Authenticator: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a server has to ask before it is shown anything.
-  var isAsked: Bool { self == .digest }
+  /// Whether credentials are sent only after a challenge.
+  var needsChallenge: Bool { self == .digest }
 }
 
 extension Endpoint where Self == Request<Tokens> {
-  /// Asks for new tokens.
+  /// The refresh request.
   static func newTokens(for token: Secret) -> Self {
     .post("/token", content: .form(["refresh_token": token.value]))
   }
 }
 
-/// A scheme of an app's own: a name and a password in two fields and a parameter of the query. The name's field is not
-/// marked as sensitive, and nothing in what it is called tells that it should be.
+/// A custom scheme: a name and a password in two fields and a query parameter. The name's field is not marked as
+/// sensitive, and its own name does not suggest that it should be.
 struct ThreefoldScheme: AuthenticationScheme {
   var name: String? { nil }
   var locations: [CredentialLocation] { [.field("X-Who"), .field("X-Proof"), .parameter("proof")] }

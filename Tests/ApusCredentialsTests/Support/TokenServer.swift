@@ -1,12 +1,12 @@
 import ApusTestServer
 import Synchronization
 
-/// A server that takes care: a refresh token is taken again as long as nobody has used the tokens that it gave, since
-/// they may never have arrived.
+/// A tolerant server: it accepts a refresh token again until a token that it issued in exchange was used, because the
+/// response may have been lost.
 final class TokenServer: Sendable {
   private struct State: Sendable {
     var last = 0
-    /// The pairs of tokens that are good still. That of number 0 buys new ones alone.
+    /// The numbers of the valid token pairs. Pair 0 permits only a refresh.
     var good: Set<Int> = [0]
     var refreshes = 0
 
@@ -16,14 +16,14 @@ final class TokenServer: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Holds up the answers to refreshes; `nil`: they come at once.
+  /// Delays the responses to refreshes; `nil`: no delay.
   private let gate: Gate?
 
   init(gate: Gate? = nil) {
     self.gate = gate
   }
 
-  /// How often new tokens were asked for with a token that is good.
+  /// The number of refreshes with a valid token.
   var refreshes: Int { state.withLock { $0.refreshes } }
 
   @Sendable func answer(to request: RecordedRequest) async -> Reply {

@@ -3,7 +3,7 @@ import ApusNIO
 import ApusTestServer
 import Testing
 
-/// The servers speak no TLS here: the clients believe that they do.
+/// The servers use no TLS in these tests, but the clients treat their connections as secure.
 @Suite("Credentials of an https server on the wire")
 struct CredentialsAndProtectionTests {
   private func client(
@@ -44,7 +44,7 @@ struct CredentialsAndProtectionTests {
   }
 
   @Test(
-    "A redirect to http that the policy allows carries no credentials, also to the same host and port",
+    "A permitted redirect to http sends no credentials, even to the same host and port",
     arguments: Authenticator.allCases)
   func followed(authenticator: Authenticator) async throws {
     let gatekeeper = Gatekeeper(authenticator: authenticator)
@@ -59,7 +59,7 @@ struct CredentialsAndProtectionTests {
         let text = try await api.send(Request<String>.get("/a"))
         #expect(text == "there")
         #expect(second.exchanges.map(\.isAnonymous) == [true])
-        // Where a server asks, it is another one than that of the credentials.
+        // The redirect leads to the same host over http, which is another origin than that of the credentials.
         _ = try? await api.send(Request<String>.get("/unprotected"))
         #expect(first.exchanges.suffix(2).map(\.path) == ["/unprotected", "/end"])
         #expect(first.exchanges.suffix(2).map(\.isAnonymous) == [false, true])

@@ -2,15 +2,15 @@ import Apus
 import ApusTestServer
 import Testing
 
-@Suite("Credentials on the wire, as the servers record them")
+@Suite("Credentials in the requests that servers record")
 struct CredentialsOnTheWireTests {
-  /// A server whose credentials a client has, and another.
+  /// A server for which the client has credentials, and another server.
   private struct Servers {
     let first: TestServer
     let second: TestServer
 
-    /// Whether the other server was shown nothing, and nothing that the first one was shown.
-    var secondIsLeftAlone: Bool {
+    /// Whether the second server received no credentials, and no response computed for the first server.
+    var secondReceivesNoCredentials: Bool {
       let answers = first.exchanges.compactMap { $0.proof["response"] }
       return second.exchanges.allSatisfy { exchange in
         exchange.isAnonymous && answers.allSatisfy { !exchange.seen.contains($0) }
@@ -39,7 +39,7 @@ struct CredentialsOnTheWireTests {
     }
   }
 
-  /// A client that has been let in once, so that it knows what the server asks for.
+  /// Returns a client that has authenticated once, so that it knows the server's challenge.
   private func client(
     _ authenticator: Authenticator, of servers: Servers, configure: (inout Configuration) -> Void = { _ in }
   ) async throws -> Client {
@@ -52,7 +52,7 @@ struct CredentialsOnTheWireTests {
     return api
   }
 
-  @Test("A redirect to another port carries no credentials", arguments: Authenticator.allCases)
+  @Test("A redirect to another port sends no credentials", arguments: Authenticator.allCases)
   func redirected(authenticator: Authenticator) async throws {
     try await withServers(of: authenticator) { servers in
       let api = try await client(authenticator, of: servers)
@@ -62,27 +62,27 @@ struct CredentialsOnTheWireTests {
       #expect(own.shown == authenticator.shown)
       #expect((own.proof["response"] != nil) == (authenticator == .digest))
       #expect(servers.second.exchanges.map(\.target) == ["/a?page=2"])
-      #expect(servers.secondIsLeftAlone)
+      #expect(servers.secondReceivesNoCredentials)
     }
   }
 
   @Test(
-    "Another server's challenge gets no credentials, causes no refresh and no sign-out",
+    "Another server's challenge gets no credentials, and causes no refresh and no sign-out",
     arguments: Authenticator.allCases)
   func asked(authenticator: Authenticator) async throws {
     let events = Log<SessionEnd>()
-    let asking: @Sendable (RecordedRequest) -> Reply = { _ in
+    let challenging: @Sendable (RecordedRequest) -> Reply = { _ in
       .status(401, fields: ["WWW-Authenticate": authenticator.challenge])
     }
-    try await withServers(of: authenticator, second: asking) { servers in
+    try await withServers(of: authenticator, second: challenging) { servers in
       let api = try await client(authenticator, of: servers) { $0.onSessionEnd = events.add }
       for _ in 0..<2 {
         let error = await #expect(throws: CallError.self) { try await api.send(page) }
         #expect(error?.status == 401)
       }
       #expect(servers.second.exchanges.count == 2)
-      #expect(servers.secondIsLeftAlone && servers.refreshes == 0)
-      // The credentials are as good as before where they belong.
+      #expect(servers.secondReceivesNoCredentials && servers.refreshes == 0)
+      // The credentials are still valid at their own server.
       let text = try await api.send(Request<String>.get("/learn"))
       #expect(text == "here")
     }
@@ -90,7 +90,7 @@ struct CredentialsOnTheWireTests {
   }
 
   @Test(
-    "On a way back credentials are sent to their own server again, and not in between",
+    "A redirect back to the credentials' server sends them again, but the server in between gets none",
     arguments: Authenticator.allCases)
   func restored(authenticator: Authenticator) async throws {
     let back = Address()
@@ -105,14 +105,14 @@ struct CredentialsOnTheWireTests {
       let own = servers.first.exchanges.suffix(2)
       #expect(own.map(\.path) == ["/a", "/end"])
       #expect(own.map(\.shown) == [authenticator.shown, authenticator.shown])
-      // Each proof is computed for its own message.
+      // Each digest response is computed for its message.
       let counts: [String?] = authenticator == .digest ? ["00000002", "00000003"] : [nil, nil]
       #expect(own.map { $0.proof["nc"] } == counts)
-      #expect(servers.second.exchanges.count == 1 && servers.secondIsLeftAlone)
+      #expect(servers.second.exchanges.count == 1 && servers.secondReceivesNoCredentials)
     }
   }
 
-  @Test("Content is sent again for a challenge, and not to another server")
+  @Test("Content is resent after a challenge, but the other server gets no credentials with it")
   func content() async throws {
     try await withServers(of: .digest) { servers in
       let api = servers.first.client { $0.authentication = Authenticator.digest.authentication() }
@@ -120,13 +120,13 @@ struct CredentialsOnTheWireTests {
       #expect(text == "there")
       #expect(servers.first.exchanges.map(\.text) == ["some content", "some content"])
       #expect(servers.first.exchanges.map { $0.proof["nc"] } == [nil, "00000001"])
-      // The redirect takes the content along, as its status says.
+      // Status 307 redirects the content, too.
       #expect(servers.second.exchanges.map(\.text) == ["some content"])
-      #expect(servers.secondIsLeftAlone)
+      #expect(servers.secondReceivesNoCredentials)
     }
   }
 
-  @Test("A request of a middleware to another server carries no credentials", arguments: Authenticator.allCases)
+  @Test("A middleware's request to another server carries no credentials", arguments: Authenticator.allCases)
   func elsewhere(authenticator: Authenticator) async throws {
     try await withServers(of: authenticator) { servers in
       let elsewhere = SendElsewhere(authority: "127.0.0.1:\(servers.second.port)")
@@ -136,11 +136,11 @@ struct CredentialsOnTheWireTests {
       let text = try await api.send(Request<String>.get("/elsewhere"))
       #expect(text == "there")
       #expect(servers.second.exchanges.map(\.target) == ["/elsewhere"])
-      #expect(servers.secondIsLeftAlone)
+      #expect(servers.secondReceivesNoCredentials)
     }
   }
 
-  @Test("an endpoint cannot name another server", arguments: Authenticator.allCases)
+  @Test("An endpoint cannot state another server", arguments: Authenticator.allCases)
   func absolute(authenticator: Authenticator) async throws {
     try await withServers(of: authenticator) { servers in
       let api = try await client(authenticator, of: servers)
@@ -155,7 +155,7 @@ struct CredentialsOnTheWireTests {
   }
 
   @Test(
-    "Another client of the same server sends none", arguments: Authenticator.allCases)
+    "Another client of the same server sends no credentials", arguments: Authenticator.allCases)
   func otherClient(authenticator: Authenticator) async throws {
     try await withServers(of: authenticator) { servers in
       let api = try await client(authenticator, of: servers)
@@ -170,7 +170,7 @@ struct CredentialsOnTheWireTests {
     }
   }
 
-  @Test("An endpoint with credentials(.none) sends none", arguments: Authenticator.allCases)
+  @Test("An endpoint with credentials(.none) sends no credentials", arguments: Authenticator.allCases)
   func endpoint(authenticator: Authenticator) async throws {
     try await withServers(of: authenticator) { servers in
       let api = try await client(authenticator, of: servers)

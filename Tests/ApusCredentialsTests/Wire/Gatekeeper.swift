@@ -3,7 +3,7 @@ import ApusNIO
 import ApusTestServer
 import Synchronization
 
-/// The values that a server needs from one that starts later.
+/// The origin of a server that starts later.
 final class Address: Sendable {
   private let origin = Mutex("")
 
@@ -13,14 +13,14 @@ final class Address: Sendable {
   }
 }
 
-/// A server that knows the credentials of an authenticator: it asks for them where they are not shown unasked, and
-/// sends whoever shows them on to another server, with all that it was told in the query.
+/// A server that knows the credentials of an authenticator. It sends a challenge if credentials are missing and the
+/// scheme needs one, and redirects authenticated requests with their query to another server.
 struct Gatekeeper: Sendable {
   let authenticator: Authenticator
   let other = Address()
 
   func reply(to request: RecordedRequest) -> Reply {
-    if authenticator.isAsked, request.fields["Authorization"] == nil {
+    if authenticator.needsChallenge, request.fields["Authorization"] == nil {
       return .status(401, fields: ["WWW-Authenticate": authenticator.challenge])
     }
     switch request.path {
@@ -32,8 +32,7 @@ struct Gatekeeper: Sendable {
 }
 
 extension TestServer {
-  /// A client of this server, over a transport of its own, which closes its connections when nobody holds it any
-  /// more.
+  /// Returns a client of this server with a separate transport, whose connections close when the client is released.
   func client(configure: (inout Configuration) -> Void = { _ in }) -> Client {
     Client(baseURL: BaseURL(stringLiteral: origin), transport: NIOTransport()) {
       $0.timeout = .seconds(300)
@@ -44,25 +43,26 @@ extension TestServer {
 }
 
 extension RecordedExchange {
-  /// Everything that the server saw of the request.
+  /// The text of the whole request.
   var seen: String {
     let fields = request.fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     return "\(request.method) \(request.target)\n\(fields)\n\(request.text)"
   }
 
-  /// The credentials that it carries.
+  /// The secrets in the request.
   var shown: Set<Planted> { Planted.leaks(in: seen) }
 
-  /// Whether it shows nothing at all, nor anything that was computed.
+  /// Whether the request contains no secret and no field with credentials.
   var isAnonymous: Bool {
     shown.isEmpty && ["Authorization", "X-Who", "X-Proof"].allSatisfy { request.fields[$0] == nil }
   }
 
-  /// The parameters of its `Authorization`, where that is a digest.
+  /// The parameters of the request's digest credentials; empty if it has none.
   var proof: [String: String] { digestParameters(request.fields["Authorization"]) }
 }
 
-/// Takes plain connections for secure ones: what stands above believes that servers speak TLS that do not.
+/// A transport that sends https requests over plain connections, so that the client treats a server without TLS as
+/// secure.
 struct Unsecured: Transport {
   let transport: NIOTransport
 
@@ -73,7 +73,7 @@ struct Unsecured: Transport {
   }
 }
 
-/// Sends what is for `/elsewhere` to another server, as a middleware of an app's own might.
+/// A middleware that sends requests for `/elsewhere` to another server.
 struct SendElsewhere: Middleware {
   let authority: String
 

@@ -2,9 +2,9 @@ import Apus
 import ApusTestServer
 import Testing
 
-@Suite("Refreshes on the wire")
+@Suite("Refresh requests that servers record")
 struct RefreshOnTheWireTests {
-  /// Takes the new access token alone, and sends on to another server whoever shows it.
+  /// A server that accepts only the new access token, and redirects authenticated requests to another server.
   private struct TokenServer: Sendable {
     let other = Address()
 
@@ -25,10 +25,10 @@ struct RefreshOnTheWireTests {
   func redirected(status: Int) async throws {
     let server = TokenServer()
     let events = Log<SessionEnd>()
-    let asking = Reply.text(
+    let challenging = Reply.text(
       "there", status: status, fields: ["WWW-Authenticate": Authenticator.refreshedBearer.challenge])
     try await TestServer.with { _ in
-      asking
+      challenging
     } body: { second in
       server.other.value = second.origin
       try await TestServer.with {

@@ -30,7 +30,7 @@ struct ScopeMiddlewareTests {
     return tokens
   }
 
-  @Test("A call whose scopes were not granted is not sent; many such calls report them once, and again after a sign-in")
+  @Test("Calls whose scopes were not granted are not sent, and reported once until the next sign-in")
   func before() async throws {
     stub.onAny(reply: .json("{}"))
     let store = MemoryCredentialsStore(.tokens(tokens(["a"])))
@@ -48,7 +48,7 @@ struct ScopeMiddlewareTests {
     #expect(stub.exchanges.count == 1 && events.all.count == 2)
   }
 
-  @Test("Calls are sent if the granted scopes are unknown, or nobody is signed in")
+  @Test("Calls are sent if the granted scopes are unknown, or if no user is signed in")
   func unknown() async throws {
     stub.onAny(reply: .json("{}"))
     try await client(MemoryCredentialsStore(.tokens(tokens(nil)))).send(Request<Void>.get("/films").scopes("x"))
@@ -56,7 +56,7 @@ struct ScopeMiddlewareTests {
     #expect(stub.exchanges.count == 2 && events.all.isEmpty)
   }
 
-  @Test("A server that asks for scopes is reported once, and causes no refresh")
+  @Test("Scopes that a server requires are reported once, without a refresh")
   func after() async throws {
     stub.onAny(
       reply: .status(

@@ -12,22 +12,22 @@ struct DeviceTests {
 
   private func at(_ seconds: Int64) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-  @Test("The interval is the server's, grows by 5 seconds when asked, and doubles while the server is out of reach")
+  @Test("The server's interval is used, grows by 5 seconds on request, and doubles while the server cannot be reached")
   func polling() {
     var polling = DevicePolling(interval: .seconds(5), lifetime: .seconds(600), now: at(0))
-    #expect(polling.next == at(5) && polling.mayAsk)
-    polling.note(.pending, now: at(5))
+    #expect(polling.next == at(5) && polling.canPoll)
+    polling.record(.pending, now: at(5))
     #expect(polling.next == at(10))
-    polling.note(.slowDown, now: at(10))
+    polling.record(.slowDown, now: at(10))
     #expect(polling.next == at(20))
-    polling.note(.pending, now: at(20))
+    polling.record(.pending, now: at(20))
     #expect(polling.next == at(30))
     for (now, next) in [(30, 50), (50, 90), (90, 150), (150, 210)] as [(Int64, Int64)] {
-      polling.note(.unreachable, now: at(now))
+      polling.record(.unreachable, now: at(now))
       #expect(polling.next == at(next))
     }
-    polling.note(.pending, now: at(599))
-    #expect(!polling.mayAsk && polling.wake == at(600))
+    polling.record(.pending, now: at(599))
+    #expect(!polling.canPoll && polling.wake == at(600))
     #expect(DevicePolling(interval: nil, lifetime: .seconds(9), now: at(0)).next == at(5))
     #expect(DevicePolling(interval: .zero, lifetime: .seconds(9), now: at(0)).next == at(1))
   }
@@ -36,10 +36,10 @@ struct DeviceTests {
     try await issuer.oauth().signInOnAnotherDevice(scopes: ["a"]) { prompts.add($0) }
   }
 
-  @Test("The client waits for the user, at the pace of the server")
+  @Test("The client polls at the server's interval until the user has finished")
   func flow() async throws {
     issuer.state.withLock {
-      $0.answers = [
+      $0.replies = [
         (400, #"{"error":"authorization_pending"}"#), (400, #"{"error":"slow_down"}"#), (503, "busy"),
         (400, #"{"error":"authorization_pending"}"#),
       ]
@@ -59,11 +59,11 @@ struct DeviceTests {
   }
 
   @Test(
-    "A refusal, an expired code and any other error end the wait",
+    "Polling ends if the user declines, the code expires or another error occurs",
     arguments: [("access_denied", .accessDenied), ("expired_token", .expiredToken), ("invalid_client", .invalidClient)]
       as [(String, OAuthError.Problem)])
   func refused(code: String, expected: OAuthError.Problem) async throws {
-    issuer.state.withLock { $0.answers = [(400, "{\"error\":\"\(code)\"}")] }
+    issuer.state.withLock { $0.replies = [(400, "{\"error\":\"\(code)\"}")] }
     let error = Task { await oauthFailure { () async throws(OAuthError) in try await signIn() } }
     try await issuer.clock.waitForSleepers(1)
     issuer.clock.advance(by: .seconds(5))
@@ -71,7 +71,7 @@ struct DeviceTests {
     #expect(await error.value?.step == .deviceToken)
   }
 
-  @Test("The wait ends with the code's lifetime, and with its task")
+  @Test("Polling ends with the code's lifetime, and when the task is cancelled")
   func ends() async throws {
     let task = Task { await oauthFailure { () async throws(OAuthError) in try await signIn() } }
     try await issuer.clock.waitForSleepers(1)
@@ -98,7 +98,7 @@ struct DeviceTests {
     return (try #require(prompts.all.first), try #require(wait))
   }
 
-  @Test("The texts that people read have no control, direction or other invisible characters")
+  @Test("Texts for the user contain no control, direction or other invisible characters")
   func cleaned() async throws {
     let json = #"""
       {"device_code":"d","user_code":" AB\u001b[2J\u202eCD\u200b\n ","verification_uri":"https://a.example/\u202egpj",
@@ -110,7 +110,7 @@ struct DeviceTests {
     #expect(prompt.completePage == "https://a.example/%E2%80%AE%20x?c=%C3%A9")
   }
 
-  @Test("Times may be strings, empty members are absent, and the response may be a form")
+  @Test("Times may be strings, empty members count as missing, and the response may be a form")
   func lenient() async throws {
     let json = #"""
       {"device_code":"d","user_code":"u","verification_uri":"","verification_url":"https://a.example/","interval":"7",
@@ -126,7 +126,7 @@ struct DeviceTests {
   }
 
   @Test(
-    "A response without what the user needs is malformed",
+    "A response without a required member is malformed",
     arguments: [
       "{}", #"{"device_code":"d"}"#, #"{"device_code":"d","user_code":"u"}"#,
       #"{"device_code":"d","user_code":"u","verification_uri":"http://a.example"}"#,

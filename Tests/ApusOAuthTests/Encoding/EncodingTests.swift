@@ -6,7 +6,7 @@ import Testing
 @Suite("Encodings of OAuth")
 struct EncodingTests {
   @Test(
-    "Base64 for URLs has no padding and its own alphabet",
+    "Base64 for URLs has no padding and a special alphabet",
     arguments: [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("\u{FB}ÿ", "w7vDvw")])
   func base64(text: String, encoded: String) {
     #expect(Base64URL.encode(text.utf8) == encoded)
@@ -14,13 +14,13 @@ struct EncodingTests {
   }
 
   @Test(
-    "Base64 that another text could stand for is refused",
+    "Base64 that is not the unique encoding of its bytes is rejected",
     arguments: ["Zg==", "Zh", "Z", "Zm8=", "Z+9v", "Z/9v", "Zm 9v", "Zm9v\n", "é"])
   func malformed(text: String) {
     #expect(Base64URL.decode(text) == nil)
   }
 
-  @Test("Random bytes survive a round trip")
+  @Test("Random bytes are encoded and decoded without change")
   func roundTrip() {
     for length in 0..<70 {
       let bytes = (0..<length).map { _ in UInt8.random(in: 0...255) }
@@ -28,7 +28,7 @@ struct EncodingTests {
     }
   }
 
-  @Test("Forms encode all but unreserved characters, and read what they have written")
+  @Test("Forms escape all but unreserved characters, and are decoded again")
   func forms() {
     #expect(FormText.encoded([("a b", "1+1=2&"), ("é", "~-._*")]) == "a+b=1%2B1%3D2%26&%C3%A9=~-._%2A")
     #expect(FormText.decoded("a+b=1%2B1%3D2%26&%C3%A9=~&flag") == ["a b": "1+1=2&", "é": "~", "flag": ""])
@@ -38,7 +38,7 @@ struct EncodingTests {
     #expect(FormText.url("https://a/b?", adding: [("c", "d")]) == "https://a/b?c=d")
   }
 
-  @Test("A parameter that stands twice, plain or encoded, and too many parameters are refused")
+  @Test("Duplicate parameters, plain or encoded, and too many parameters are rejected")
   func repeated() {
     #expect(FormText.decoded("state=1&state=2") == nil)
     #expect(FormText.decoded("state=1&st%61te=1") == nil)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Codes of failed sign-ins")
 struct OAuthCodeTests {
   @Test(
-    "The code says what an app can do, and the description says what happened",
+    "The code suggests the app's reaction, and the description states the failure",
     arguments: [
       (.invalidGrant, .invalidGrant, "refresh: invalid_grant"),
       (.loginRequired, .interactionRequired, "login_required"),

@@ -7,11 +7,11 @@ import Testing
 
 @testable import ApusOAuth
 
-@Suite("Claims of ID tokens that a sign-in asks for")
+@Suite("Requested claims of ID tokens")
 struct IDTokenClaimsTests {
   private let issuer = FakeIssuer()
 
-  /// A user signs in. The ID token of the server has other claims.
+  /// Signs a user in. The server's ID token has other claims.
   private func signIn(
     _ parameters: [String: String] = [:], scopes: [String] = ["openid"], claims: [String: JSONValue?],
     _ change: (inout AuthorizationServer) -> Void = { _ in }
@@ -25,7 +25,7 @@ struct IDTokenClaimsTests {
   // MARK: The age of the authentication
 
   @Test(
-    "A user who authenticated longer ago than was asked for is refused",
+    "A user who authenticated longer ago than requested is refused",
     arguments: [
       ("300", ["auth_time": 1_799_999_639]), ("0", ["auth_time": 1_799_999_939]), ("300", [:]),
       ("300", ["auth_time": .null]), ("300", ["auth_time": "yesterday"]), ("300", ["auth_time": 1_800_000_061]),
@@ -39,7 +39,7 @@ struct IDTokenClaimsTests {
   }
 
   @Test(
-    "A user who authenticated within the age that was asked for is accepted, and any user if none was",
+    "A user who authenticated within the requested age is accepted; without a requested age any user is",
     arguments: [
       ("300", ["auth_time": 1_799_999_640]), ("300", ["auth_time": "1799999640"]), ("0", ["auth_time": 1_799_999_940]),
       ("0", ["auth_time": 1_800_000_060]), (nil, ["auth_time": 1]), (nil, [:]),
@@ -51,7 +51,7 @@ struct IDTokenClaimsTests {
     #expect((grant.identity?.authenticated != nil) == (claims["auth_time"] != nil))
   }
 
-  @Test("The age counts from when the sign-in began, so a user may take time")
+  @Test("The age is measured to the start of the sign-in, so that the user may take time")
   func slow() async throws {
     let now = Log<Date>()
     now.add(FakeIssuer.now)
@@ -64,7 +64,8 @@ struct IDTokenClaimsTests {
     #expect(try await oauth.finish(authorization, with: issuer.authorized(authorization.page)).identity != nil)
   }
 
-  @Test("An age that is no number of seconds is refused before a page is opened", arguments: ["", "-1", "1h", "1.5"])
+  @Test(
+    "An age that is not a number of seconds is refused before a page is opened", arguments: ["", "-1", "1h", "1.5"])
   func malformed(limit: String) async {
     let error = await oauthFailure { () async throws(OAuthError) in
       try await signIn(["max_age": limit], claims: [:])
@@ -75,7 +76,7 @@ struct IDTokenClaimsTests {
 
   // MARK: Contexts
 
-  @Test("The class of the authentication can be read; an empty claim is none")
+  @Test("The class of the authentication can be read, and an empty claim counts as missing")
   func context() async throws {
     let grant = try await signIn(claims: ["acr": "urn:mfa", "email": "", "name": .null])
     #expect(grant.identity?["acr"] == "urn:mfa")
@@ -88,7 +89,7 @@ struct IDTokenClaimsTests {
 
   private static let pattern = "https://id.example.com/{tenantid}/v2.0"
 
-  @Test("With a pattern the issuer has the tenant that the token names")
+  @Test("With an issuer pattern, the issuer contains the tenant that the token states")
   func tenant() async throws {
     let iss = "https://id.example.com/t-1/v2.0"
     let grant = try await signIn(claims: ["iss": .string(iss), "tid": "t-1"]) {
@@ -98,7 +99,7 @@ struct IDTokenClaimsTests {
   }
 
   @Test(
-    "With a pattern no other issuer is accepted",
+    "With an issuer pattern, no other issuer is accepted",
     arguments: [
       ["iss": "https://id.example.com/t-1/v2.0"], ["iss": "https://id.example.com/t-1/v2.0", "tid": "t-2"],
       ["iss": "https://id.example.com/t-1/v2.0", "tid": "T-1"],
@@ -113,7 +114,7 @@ struct IDTokenClaimsTests {
     #expect(error?.step == .idToken && error?.problem == .issuerMismatch)
   }
 
-  @Test("A pattern that is none ends the sign-in")
+  @Test("An invalid issuer pattern ends the sign-in")
   func noPattern() async {
     let error = await oauthFailure { () async throws(OAuthError) in
       try await signIn(claims: [:]) { $0.issuerPattern = FakeIssuer.issuer }

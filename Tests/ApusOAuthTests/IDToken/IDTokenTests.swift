@@ -17,7 +17,7 @@ struct IDTokenTests {
       leeway: .seconds(60))
   }
 
-  /// `nil`: verified. `.keys`: the key is unknown.
+  /// Returns the failure of a check; `nil` if the token is verified, `.keys` if the key is unknown.
   private func failure(
     _ token: String, _ keys: [JSONValue], _ rules: IDTokenRules? = nil
   ) -> OAuthError? {
@@ -31,7 +31,7 @@ struct IDTokenTests {
     }
   }
 
-  @Test("A token of each algorithm is verified, and not with another key or after a change")
+  @Test("A token of each algorithm is verified; with another key or after a change it is refused")
   func algorithms() throws {
     #expect(Set(try TestKey.all().map(\.0)) == Set(SignatureAlgorithm.allCases))
     for (algorithm, key) in try TestKey.all() {
@@ -51,7 +51,7 @@ struct IDTokenTests {
     #expect(failure(one.idToken(access: "access", nonce: "nonce"), [other.json, one.json]) == nil)
   }
 
-  @Test("A signature counts for its own algorithm only, also if another has the same key")
+  @Test("A signature is valid only for its algorithm, even if another algorithm has the same key")
   func otherAlgorithm() throws {
     let keys = try TestKey.all()
     for (algorithm, key) in keys {
@@ -65,10 +65,10 @@ struct IDTokenTests {
   }
 
   @Test(
-    "The hash of an access token is half of the hash that the algorithm has",
+    "The hash of an access token is half of the algorithm's hash",
     arguments: [
-      // The access token of OpenID Connect Core, appendix A.3, whose hash stands in its ID token; the others were
-      // computed with Python's hashlib.
+      // The access token of OpenID Connect Core, appendix A.3, with its published hash. The others were computed with
+      // Python's hashlib.
       (.rs256, "77QmUPtjPfzWtF2AnpK9RQ"), (.es256, "77QmUPtjPfzWtF2AnpK9RQ"), (.ps256, "77QmUPtjPfzWtF2AnpK9RQ"),
       (.rs384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"), (.es384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"),
       (.ps384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"), (.rs512, "q7nS86GgvvFaZkzALLWqJYaJIKw2wCDAVfCAsm5CrBM"),
@@ -79,21 +79,21 @@ struct IDTokenTests {
     #expect(IDTokenRules.hash(of: "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y", algorithm) == expected)
   }
 
-  @Test("A token without a signature, or with a shared secret, is refused, whatever the key")
+  @Test("A token without a signature, or signed with a shared secret, is refused, whatever the key")
   func confusion() throws {
     let rsa = TestKey(.rsa(try TestKey.rsaKey.get(), .rs256), id: "k")
     let claims = Base64URL.encode(JSONValue.object(TestKey.claims()).utf8())
     for name in ["none", "None", "NONE", "", "HS256", "HS384", "HS512", "ES256K", "RS1", "rs256"] {
       let header = Base64URL.encode(Data("{\"alg\":\"\(name)\",\"kid\":\"k\"}".utf8))
       let message = "\(header).\(claims)"
-      // The public key as a shared secret.
+      // Uses the public key as a shared secret.
       let secret = SymmetricKey(data: Data(try rsa.publicPEM().utf8))
       let code = Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Data(message.utf8), using: secret))
       for signature in ["", code] {
         #expect(failure("\(message).\(signature)", [rsa.json])?.detail == "its algorithm is not allowed")
       }
     }
-    // A key for one algorithm verifies no other.
+    // A key for one algorithm does not verify another.
     let ec = TestKey(id: "k")
     let token = try ec.token(header: ["alg": "RS256", "kid": "k"], claims: TestKey.claims())
     #expect(failure(token, [ec.json])?.step == .keys)
@@ -126,7 +126,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "Clocks may differ by the tolerance, and a list with the client alone is fine",
+    "Clocks may differ by the tolerance, and an audience list may contain only the client",
     arguments: [
       ["exp": 1_799_999_941], ["iat": 1_800_000_060], ["aud": ["app"]], ["aud": ["app", "other"], "azp": "app"],
       ["nbf": 1_800_000_060], ["at_hash": nil], ["exp": "1800000300"], ["iat": "1800000000"],
@@ -138,7 +138,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "A text that is no token is refused",
+    "A malformed token is refused",
     arguments: [
       "", ".", "..", "a.b.c", "a.b.c.d", "e30.e30.", "e30.e30", "e30.W10.e30", "e30=.e30.e30",
       String(repeating: "a", count: 100_000),
@@ -147,7 +147,7 @@ struct IDTokenTests {
     #expect(failure(text, [TestKey(id: "k").json])?.problem == .invalidIDToken)
   }
 
-  @Test("An extension that must be understood is refused")
+  @Test("An unknown critical extension is refused")
   func critical() throws {
     let key = TestKey(id: "k")
     for name in ["crit", "b64"] {
@@ -156,7 +156,7 @@ struct IDTokenTests {
     }
   }
 
-  @Test("Without a name the key must be the only one that fits")
+  @Test("A token without a key ID is verified only if a single key fits")
   func nameless() throws {
     let (one, other) = (TestKey(id: nil), TestKey(id: "other"))
     let token = one.idToken(access: "access", nonce: "nonce")
@@ -166,10 +166,10 @@ struct IDTokenTests {
     #expect(failure(token, [ed.json, one.json]) == nil)
   }
 
-  @Test("Keys that cannot be used are left out, and sets are bounded")
+  @Test("Unusable keys are skipped, and the number of keys is limited")
   func keys() throws {
     let good = TestKey(id: "k").json
-    // A point of one curve under the name of another.
+    // A point of one curve with the name of another curve.
     var mislabelled = good.object ?? [:]
     mislabelled["crv"] = "P-384"
     let bad: [JSONValue] = [
@@ -196,7 +196,7 @@ struct KeySetsTests {
 
   private var fetches: Int { issuer.stub.exchanges.count { $0.target == "/keys" } }
 
-  @Test("Keys are kept, and asked for again for an unknown name, but not more than once a minute")
+  @Test("Keys are cached, and fetched again for an unknown key ID at most once a minute")
   func unknown() async throws {
     let oauth = issuer.oauth()
     _ = try await signIn(oauth)
@@ -208,7 +208,7 @@ struct KeySetsTests {
     issuer.clock.advance(by: .seconds(60))
     _ = try await signIn(oauth)
     #expect(fetches == 2)
-    // A server whose keys do not have the name is asked once.
+    // A server whose keys do not contain the key ID receives one request.
     issuer.clock.advance(by: .seconds(60))
     issuer.stub.on(.get, "/keys", reply: .json(#"{"keys":[]}"#))
     issuer.state.withLock { $0.keys.append(TestKey(id: "k3")) }
@@ -216,7 +216,7 @@ struct KeySetsTests {
     #expect(fetches == 3)
   }
 
-  @Test("Keys end after a day")
+  @Test("Cached keys expire after a day")
   func old() async throws {
     let oauth = issuer.oauth()
     _ = try await signIn(oauth)
@@ -226,7 +226,7 @@ struct KeySetsTests {
   }
 
   @Test(
-    "Keys that cannot be fetched or read fail the sign-in with the step keys",
+    "If keys cannot be fetched or read, the sign-in fails in the step keys",
     arguments: [
       StubReply.status(500), .json("{}"), .json("[]"),
     ])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusOAuth
 
-@Suite("The listener on this machine")
+@Suite("The loopback listener")
 struct LoopbackListenerTests {
   private func get(_ url: String) async throws -> Response<Content> {
     let transport = NIOTransport()
@@ -26,7 +26,7 @@ struct LoopbackListenerTests {
     try #require(UInt16(listener.redirect.split(separator: ":").last?.prefix { $0 != "/" } ?? ""))
   }
 
-  @Test("A redirect is answered with a page and ends the wait; other requests do not")
+  @Test("The redirect gets a page as response and ends the wait; other requests do not end it")
   func arrival() async throws {
     let listener = try LoopbackListener(port: 0, path: "/callback", state: "s")
     #expect(listener.redirect.hasPrefix("http://127.0.0.1:"))
@@ -44,7 +44,7 @@ struct LoopbackListenerTests {
     #expect(try await arrived == listener.redirect + "?code=c&state=s")
   }
 
-  @Test("A redirect that arrives before the wait is kept")
+  @Test("A redirect that arrives before the wait is not lost")
   func early() async throws {
     let listener = try LoopbackListener(port: 0, path: "/callback", state: "s")
     #expect(try await get(listener.redirect + "?state=s").status == 200)
@@ -60,11 +60,11 @@ struct LoopbackListenerTests {
     listener.close()
     let port = try port(of: listener)
     try await waitWhile { (try? RawConnection(to: port)) != nil }
-    // An object that holds the listener does not keep the port.
+    // The port is free although the listener object still exists.
     withExtendedLifetime(listener) {}
   }
 
-  @Test("After the redirect the port is free, while the listener is still there")
+  @Test("After the redirect the port is free, even if the listener object still exists")
   func finished() async throws {
     let listener = try LoopbackListener(port: 0, path: "/callback", state: "s")
     let port = try port(of: listener)
@@ -75,7 +75,7 @@ struct LoopbackListenerTests {
     withExtendedLifetime(listener) {}
   }
 
-  @Test("Idle connections keep no browser out")
+  @Test("Idle connections do not block the browser")
   func idle() async throws {
     let listener = try LoopbackListener(port: 0, path: "/callback", state: "s")
     let port = try port(of: listener)
@@ -86,7 +86,7 @@ struct LoopbackListenerTests {
     withExtendedLifetime(idle) {}
   }
 
-  @Test("Connections that arrive at once before the listener serves them do not keep the browser out")
+  @Test("Many connections that arrive before the listener starts do not block the browser")
   func backlog() async throws {
     let loop = try LoopbackLoop(port: 0, path: "/callback", state: "s")
     let idle = try (0..<64).map { _ in try RawConnection(to: loop.port) }
@@ -98,7 +98,7 @@ struct LoopbackListenerTests {
     withExtendedLifetime(idle) {}
   }
 
-  @Test("A fixed port can be used again at once after a sign-in")
+  @Test("A fixed port can be reused immediately after a sign-in")
   func again() async throws {
     var port: UInt16 = 0
     for round in 0..<3 {
@@ -112,7 +112,7 @@ struct LoopbackListenerTests {
     }
   }
 
-  @Test("A path that is none, and a port in use, are errors")
+  @Test("An invalid path and a used port are errors")
   func unusable() throws {
     for path in ["callback", "", "/a b", "/a?b"] {
       #expect(throws: OAuthError.self) { try LoopbackListener(port: 0, path: path, state: "s") }

@@ -20,14 +20,14 @@ struct RedirectRequestTests {
     "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: x\r\n\r\n"
   }
 
-  @Test("The redirect arrives, in pieces of any length", arguments: [1, 2, 3, 7, 1000])
+  @Test("The redirect is recognized in pieces of any length", arguments: [1, 2, 3, 7, 1000])
   func arrives(pieces: Int) {
     #expect(step(get("/callback?code=c&state=s"), pieces: pieces) == .arrive(target: "/callback?code=c&state=s"))
     #expect(
       step(get("/callback?state=s", host: "LOCALHOST:4000"), pieces: pieces) == .arrive(target: "/callback?state=s"))
   }
 
-  @Test("A redirect with the state arrives even if it is malformed: the sign-in ends with the reason")
+  @Test("A malformed redirect with the state is accepted, so that the sign-in ends with the reason")
   func malformed() {
     for target in ["/callback?state=s&code=c&code=d", "/callback?state=%73", "/callback?error=a&state=s"] {
       #expect(step(get(target)) == .arrive(target: target))
@@ -35,7 +35,7 @@ struct RedirectRequestTests {
   }
 
   @Test(
-    "Everything else is refused, and the wait goes on",
+    "All other requests are refused, and the wait continues",
     arguments: [
       ("GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
       ("GET /callback HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
@@ -59,7 +59,7 @@ struct RedirectRequestTests {
     #expect(step(text) == .refuse(status: status))
   }
 
-  @Test("A head without end is refused at its limit")
+  @Test("A head that exceeds the limit is refused")
   func endless() {
     #expect(step(String(repeating: "a", count: RedirectRequest.limit + 1), pieces: 4096) == .refuse(status: 431))
     #expect(step(String(repeating: "a", count: RedirectRequest.limit), pieces: 4096) == .wait)

@@ -24,7 +24,7 @@ struct ProofTests {
       accessToken: token)
   }
 
-  /// The claims of a proof, if its signature is valid by the key that it names.
+  /// Returns the claims of a proof, after verifying the signature with the key in the proof.
   private func claims(_ proof: String?) throws -> [String: JSONValue] {
     let text = try #require(proof)
     let token = try #require(SignedToken(text))
@@ -37,7 +37,7 @@ struct ProofTests {
 
   private func proof(_ exchange: StubExchange) -> String? { HTTPField.Name("DPoP").flatMap { exchange.fields[$0] } }
 
-  @Test("A proof names method, URL, time, id, nonce and token, and is signed by the key in it")
+  @Test("A proof states method, URL, time, ID, nonce and token, and is signed by the key in it")
   func claims() throws {
     let key = ProofKey()
     #expect(
@@ -56,7 +56,7 @@ struct ProofTests {
       scopes: ["a"], redirect: .uri("app:/done"), browser: ScriptedBrowser { page in issuer.authorized(page) })
   }
 
-  @Test("A sign-in announces its key, proves it to the token endpoint and keeps it with the tokens")
+  @Test("A sign-in announces its key, proves its possession to the token endpoint and stores it with the tokens")
   func signIn() async throws {
     let grant = try await signIn(oauth)
     let stored = try #require(grant.tokens.proofKey)
@@ -67,7 +67,7 @@ struct ProofTests {
     #expect(other.tokens.proofKey != stored)
   }
 
-  @Test("A server that demands a nonce gets it at once, and from then on with the first request")
+  @Test("A required nonce is sent immediately, and in the first request from then on")
   func nonce() async throws {
     let oauth = oauth
     issuer.state.withLock { $0.proofNonce = "n1" }
@@ -80,7 +80,7 @@ struct ProofTests {
     #expect(Set(proofs.map { $0["jti"] }).count == 3)
   }
 
-  @Test("A server that is never content with a nonce ends the sign-in after one more request")
+  @Test("A server that rejects every nonce ends the sign-in after one more request")
   func endless() async throws {
     issuer.stub.on(
       .post, "/token",
@@ -90,7 +90,7 @@ struct ProofTests {
     #expect(error?.problem == .useDPoPNonce && issuer.forms("/token").count == 2)
   }
 
-  @Test("A server whose proofs have other algorithms only is sent nothing")
+  @Test("A server that supports only other proof algorithms receives no request")
   func unsupported() async {
     for algorithms in [["RS256", "EdDSA"], ["es256"], []] {
       var oauth = issuer.oauth {
@@ -116,7 +116,7 @@ struct ProofTests {
     #expect(issuer.stub.exchanges.isEmpty)
   }
 
-  @Test("A server that names ES256, or no algorithms, gets proofs; without proofs the list does not matter")
+  @Test("A server that states ES256 or no algorithms gets proofs; without proofs the algorithms are ignored")
   func supported() async throws {
     for algorithms in [["EdDSA", "ES256"], nil] {
       var oauth = issuer.oauth { $0.proofAlgorithms = algorithms }
@@ -135,7 +135,7 @@ struct ProofTests {
     #expect(error?.problem == .malformedResponse)
   }
 
-  @Test("An access token that is accepted without the key is sent as Bearer, and refreshed with the proof of the key")
+  @Test("An accepted unbound access token is sent as Bearer, and refreshed with the proof of the key")
   func acceptsBearer() async throws {
     var oauth = oauth
     oauth.acceptsBearer = true
@@ -161,7 +161,7 @@ struct ProofTests {
     }
     let keys = try headers.map { try JSONValue(parsing: $0)["jwk"] }
     #expect(keys.count == 2 && keys[0] == keys[1])
-    // The server binds the next ones.
+    // From now on the server binds its access tokens.
     issuer.state.withLock { $0.changes["token_type"] = "DPoP" }
     guard case .tokens(let tokens)? = store.current().credential else {
       Issue.record("the tokens are gone")
@@ -173,7 +173,7 @@ struct ProofTests {
     #expect(last.fields[.authorization]?.hasPrefix("DPoP ") == true && last.fields[dpop] != nil)
   }
 
-  @Test("A refresh whose access token is not bound to the key is refused unless the app accepts it")
+  @Test("A refresh that returns an unbound access token fails unless the app accepts such tokens")
   func refreshedBearer() async throws {
     let oauth = oauth
     let grant = try await signIn(oauth)
@@ -182,7 +182,7 @@ struct ProofTests {
     #expect(error?.step == .refresh && error?.problem == .malformedResponse)
   }
 
-  @Test("A proof names the URL to which it is sent, at each endpoint")
+  @Test("A proof states the URL to which it is sent, at each endpoint")
   func endpoints() async throws {
     var oauth = issuer.oauth { $0.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par" }
     oauth.bindsTokens = true
@@ -195,7 +195,7 @@ struct ProofTests {
     }
   }
 
-  @Test("Each message to the API has a proof of its own for its token, with the API's nonce, without a refresh")
+  @Test("Each message to the API has a new proof for its token, with the API's nonce, and no refresh is made")
   func resources() async throws {
     let oauth = oauth
     let grant = try await signIn(oauth)

@@ -22,7 +22,7 @@ struct DiscoveryTests {
   }
 
   @Test(
-    "The documents are at the places of the standards",
+    "The documents have the URLs that the RFCs specify",
     arguments: [
       ("https://id.example.com", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
       ("https://id.example.com/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
@@ -32,10 +32,10 @@ struct DiscoveryTests {
       ),
       ("https://id.example.com/t/", "/.well-known/oauth-authorization-server/t", "/t/.well-known/openid-configuration"),
     ])
-  func places(issuer: String, oauth: String, openID: String) throws {
-    let places = try AuthorizationServer.metadataPlaces(of: issuer)
-    #expect(places.oauth.text == "https://id.example.com" + oauth)
-    #expect(places.openID.text == "https://id.example.com" + openID)
+  func urls(issuer: String, oauth: String, openID: String) throws {
+    let urls = try AuthorizationServer.metadataURLs(of: issuer)
+    #expect(urls.oauth.text == "https://id.example.com" + oauth)
+    #expect(urls.openID.text == "https://id.example.com" + openID)
   }
 
   @Test("The document of RFC 8414 is read")
@@ -48,7 +48,7 @@ struct DiscoveryTests {
     #expect(stub.exchanges.allSatisfy { $0.fields[.authorization] == nil })
   }
 
-  @Test("A server that answers any path with a page is asked for the document of OpenID")
+  @Test("If a server responds to any path with a page, the document of OpenID is requested")
   func page() async throws {
     stub.on(.get, "/.well-known/oauth-authorization-server", reply: .text("<html></html>"))
     stub.on(.get, "/.well-known/openid-configuration", reply: .json(document()))
@@ -56,7 +56,8 @@ struct DiscoveryTests {
     #expect(server.tokenEndpoint == "https://id.example.com/token")
   }
 
-  @Test("A server without it is asked for the document of OpenID", arguments: [404, 400, 403, 302])
+  @Test(
+    "If a server has no document of RFC 8414, the document of OpenID is requested", arguments: [404, 400, 403, 302])
   func openID(status: Int) async throws {
     stub.on(.get, "/.well-known/oauth-authorization-server", reply: .status(status))
     stub.on(.get, "/.well-known/openid-configuration", reply: .json(document()))
@@ -65,7 +66,7 @@ struct DiscoveryTests {
   }
 
   @Test(
-    "A document that cannot be trusted is refused",
+    "An untrustworthy document is refused",
     arguments: [
       (["issuer": "https://id.example.com/"], .issuerMismatch), (["issuer": "https://evil.example"], .issuerMismatch),
       (["issuer": nil], .invalidMetadata), (["token_endpoint": nil], .invalidMetadata),
@@ -89,7 +90,7 @@ struct DiscoveryTests {
     #expect(error.map { "\($0)".contains("evil") } == false)
   }
 
-  @Test("An endpoint of the document that is empty, null or no text is absent")
+  @Test("An endpoint that is empty, null or not a string counts as missing")
   func empty() async throws {
     let names = [
       "authorization_endpoint", "pushed_authorization_request_endpoint", "device_authorization_endpoint",
@@ -104,7 +105,7 @@ struct DiscoveryTests {
     }
   }
 
-  @Test("A flag of the document may be written as a string")
+  @Test("A flag of the document may be a string")
   func flags() async throws {
     for (value, expected) in [("true", true), (true, true), ("false", false), (1, false)] as [(JSONValue, Bool)] {
       stub.onAny(
@@ -119,7 +120,7 @@ struct DiscoveryTests {
 
   private let tenants = "https://id.example.com/{tenantid}/v2.0"
 
-  @Test("A document whose issuer is the pattern that the app names is that of the server")
+  @Test("A document whose issuer is the app's issuer pattern is accepted")
   func pattern() async throws {
     stub.onAny(reply: .json(document(["issuer": .string(tenants)])))
     let server = try await AuthorizationServer.discover(
@@ -137,7 +138,7 @@ struct DiscoveryTests {
   }
 
   @Test(
-    "A pattern has one placeholder, which is a segment of the path of a URL",
+    "A pattern has one placeholder, which is a path segment of a URL",
     arguments: [
       "https://id.example.com", "https://{tenantid}/", "https://{tenantid}.example.com/", "{tenantid}",
       "https://id.example.com/x{tenantid}", "https://id.example.com/{tenantid}x", "https://id.example.com?{tenantid}",
@@ -153,7 +154,7 @@ struct DiscoveryTests {
   }
 
   @Test(
-    "The placeholder matches exactly one segment",
+    "The placeholder matches exactly one path segment",
     arguments: [
       ("https://id.example.com/a/v2.0", "a"), ("https://id.example.com/a-1/v2.0", "a-1"),
       ("https://id.example.com//v2.0", nil), ("https://id.example.com/a/b/v2.0", nil),
@@ -166,7 +167,7 @@ struct DiscoveryTests {
     #expect(try IssuerPattern(tenants, for: .discovery).tenant(in: issuer) == tenant)
   }
 
-  @Test("An issuer that is an http URL of this machine may name such endpoints")
+  @Test("An issuer that is an http URL of this machine may state such endpoints")
   func loopback() async throws {
     let urls: [String: JSONValue?] = [
       "issuer": "http://127.0.0.1:8080", "token_endpoint": "http://localhost:8080/token",
@@ -184,11 +185,11 @@ struct DiscoveryTests {
       ("ftp://id.example.com", false), ("https://id.example.com?x", false), ("id", false),
     ])
   func issuers(issuer: String, isAllowed: Bool) {
-    #expect(((try? AuthorizationServer.metadataPlaces(of: issuer)) != nil) == isAllowed)
+    #expect(((try? AuthorizationServer.metadataURLs(of: issuer)) != nil) == isAllowed)
   }
 
   @Test(
-    "A document that is too long, or no JSON object, is a malformed response",
+    "A document that is too long, or not a JSON object, is a malformed response",
     arguments: [
       StubReply.text("hello"), .json("[]"), .json(String(repeating: "[", count: 100_000)),
     ])

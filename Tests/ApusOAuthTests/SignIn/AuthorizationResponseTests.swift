@@ -13,7 +13,7 @@ struct AuthorizationResponseTests {
   }
 
   @Test(
-    "A good redirect gives the code",
+    "A valid redirect contains the code",
     arguments: [
       "app:/done?code=c&state=s1", "app:/done?state=s1&code=c&iss=https%3A%2F%2Fid.example.com",
       "app:/done?code=%63&state=s1#f",
@@ -24,7 +24,7 @@ struct AuthorizationResponseTests {
   }
 
   @Test(
-    "A redirect that does not belong to the request ends the sign-in",
+    "A redirect that does not match the request ends the sign-in",
     arguments: [
       ("app:/done?code=c&state=s2", .stateMismatch), ("app:/done?code=c", .stateMismatch),
       ("app:/done?error=access_denied", .stateMismatch), ("app:/done", .stateMismatch),
@@ -46,7 +46,7 @@ struct AuthorizationResponseTests {
     #expect(error.problem == code)
   }
 
-  @Test("A server that promises to name itself must do so")
+  @Test("If a server announces that its redirects state the issuer, a redirect without it is refused")
   func issuer() {
     guard case .failure(let error) = code("app:/done?code=c&state=s1", namesIssuer: true) else {
       Issue.record("the redirect is accepted")
@@ -55,13 +55,13 @@ struct AuthorizationResponseTests {
     #expect(error.problem == .issuerMismatch)
   }
 
-  @Test("A redirect with parameters of its own keeps them")
+  @Test("A redirect URL with parameters keeps them")
   func query() throws {
     #expect(try code("app:/done?x=1&code=c&state=s1", redirect: "app:/done?x=1").get() == "c")
     #expect(throws: OAuthError.self) { try code("app:/done?x=1?code=c&state=s1", redirect: "app:/done?x=1").get() }
   }
 
-  @Test("A redirect without end is refused")
+  @Test("A redirect that exceeds the limit is refused")
   func long() {
     #expect(throws: OAuthError.self) { try code("app:/done?code=" + String(repeating: "c", count: 20_000)).get() }
   }

@@ -23,7 +23,7 @@ struct SignInTests {
       scopes: scopes, redirect: .uri("app:/done"), browser: ScriptedBrowser(script))
   }
 
-  @Test("A sign-in gives tokens, scopes and the user's identity")
+  @Test("A sign-in returns tokens, scopes and the user's identity")
   func good() async throws {
     let grant = try await signIn { page in issuer.authorized(page) }
     #expect(grant.tokens.access.value.hasPrefix("access-") && grant.tokens.refresh != nil)
@@ -36,7 +36,7 @@ struct SignInTests {
     #expect(form["code_verifier"]?.utf8.count == 43)
   }
 
-  @Test("Each sign-in has a state, a nonce and a verifier of its own, and the page has none of the secrets")
+  @Test("Each sign-in has a new state, nonce and verifier, and the page contains no secret")
   func fresh() async throws {
     let oauth = issuer.oauth()
     var seen: Set<String> = []
@@ -50,14 +50,14 @@ struct SignInTests {
     #expect(seen.count == 9)
   }
 
-  @Test("A grant with fewer scopes says which are missing")
+  @Test("A grant with fewer scopes than requested lists the missing scopes")
   func narrower() async throws {
     issuer.state.withLock { $0.changes["scope"] = "openid" }
     let grant = try await signIn { page in issuer.authorized(page) }
     #expect(grant.scopes == ["openid"] && grant.missingScopes == ["films:read"])
   }
 
-  @Test("An authorization is finished once, whatever the result")
+  @Test("An authorization can be finished only once, whatever the result")
   func once() async throws {
     let oauth = issuer.oauth()
     let good = try await oauth.authorization(scopes: [], redirect: "app:/done")
@@ -104,7 +104,7 @@ struct SignInTests {
     #expect(error?.problem == code && error?.step == .idToken)
   }
 
-  @Test("With openid an ID token is required; without it none is read")
+  @Test("With openid an ID token is required; without openid it is not read")
   func openID() async throws {
     issuer.state.withLock { $0.changes["id_token"] = "" }
     issuer.state.withLock { $0.changes["id_token"] = "x.y.z" }
@@ -114,7 +114,7 @@ struct SignInTests {
     #expect(error?.problem == .invalidIDToken)
   }
 
-  @Test("A server that takes pushed requests gets the parameters there, and the page has only their name")
+  @Test("If the server accepts pushed requests, the parameters are pushed, and the page contains only their URI")
   func pushed() async throws {
     let oauth = issuer.oauth { $0.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par" }
     let authorization = try await oauth.authorization(
@@ -126,7 +126,7 @@ struct SignInTests {
     #expect(form["code_challenge_method"] == "S256" && form["redirect_uri"] == "app:/done")
   }
 
-  @Test("A pushed request names the client once, however the client proves its identity")
+  @Test("A pushed request contains the client ID once, however the client proves its identity")
   func pushedIdentity() async throws {
     let key = Secret(P256.Signing.PrivateKey().pemRepresentation)
     for authentication in [ClientAuthentication.none, .basic("s"), .post("s"), try .privateKey(pem: key)] {
@@ -138,7 +138,7 @@ struct SignInTests {
     }
   }
 
-  @Test("A server that requires pushed requests and has no endpoint for them, or no S256, is refused")
+  @Test("A server that requires pushed requests but has no endpoint for them, or does not support S256, is refused")
   func unsupported() async {
     for (oauth, code) in [
       (issuer.oauth { $0.requiresPushedAuthorization = true }, OAuthError.Problem.missingEndpoint),
@@ -153,14 +153,14 @@ struct SignInTests {
     }
   }
 
-  @Test("The page that people open has ASCII characters only, whatever the metadata have")
+  @Test("The URL of the page has ASCII characters only, whatever the metadata contain")
   func plainPage() async throws {
     let oauth = issuer.oauth { $0.authorizationEndpoint = "https://id.example.com/\u{202E}a b" }
     let authorization = try await oauth.authorization(scopes: [], redirect: "app:/done")
     #expect(authorization.page.hasPrefix("https://id.example.com/%E2%80%AEa%20b?client_id=app&"))
   }
 
-  @Test("A user who takes too long, a closed browser and a cancelled task have errors of their own")
+  @Test("A timeout of the user, a closed browser and a cancelled task have different errors")
   func ends() async throws {
     let waiting = Task {
       await oauthFailure { () async throws(OAuthError) in
@@ -192,7 +192,7 @@ struct SignInTests {
     #expect(await task.value?.problem == .cancelled)
   }
 
-  @Test("A browser reaches the listener on this machine")
+  @Test("A browser reaches the loopback listener")
   func loopback() async throws {
     let oauth = issuer.oauth()
     let transport = NIOTransport()

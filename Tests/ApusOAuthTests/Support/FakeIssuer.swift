@@ -7,24 +7,24 @@ import TestSupport
 
 @testable import ApusOAuth
 
-/// An authorization server in memory: codes with PKCE, refresh tokens that rotate, device codes and signed ID tokens.
+/// An in-memory authorization server: codes with PKCE, refresh tokens that rotate, device codes and signed ID tokens.
 final class FakeIssuer: Sendable {
   struct State {
-    /// The challenge, the redirect, the nonce and the scopes of each code that was not used.
+    /// The challenge, the redirect, the nonce and the scopes of each unused code.
     var codes: [String: [String: String]] = [:]
     var refreshTokens: Set<String> = []
-    /// The access, refresh and ID tokens.
+    /// The issued access, refresh and ID tokens.
     var issued: [String] = []
     var count = 0
-    /// The answers of the token endpoint to be given first: a status and JSON.
-    var answers: [(status: Int, json: String)] = []
-    /// What the token endpoint adds to its responses, or replaces.
+    /// The first replies of the token endpoint, each a status and JSON.
+    var replies: [(status: Int, json: String)] = []
+    /// The members that the token endpoint adds to its responses, or replaces.
     var changes: [String: String] = [:]
-    /// Claims to change in ID tokens; `nil` removes a claim.
+    /// The claims that are changed in ID tokens; `nil` removes a claim.
     var claims: [String: JSONValue?] = [:]
     var keys: [TestKey] = [TestKey(id: "k1")]
     var revoked: [String] = []
-    /// The nonce that proofs must have; `nil`: proofs need none.
+    /// The nonce that proofs must contain; `nil` if proofs need none.
     var proofNonce: String?
   }
 
@@ -38,7 +38,7 @@ final class FakeIssuer: Sendable {
   init() {
     stub.on(
       where: { request, _ in request.head.authority == "id.example.com" },
-      reply: { [weak self] exchange in self?.answer(exchange) ?? .status(500) })
+      reply: { [weak self] exchange in self?.reply(to: exchange) ?? .status(500) })
   }
 
   /// Sets the replies of the app's API.
@@ -46,7 +46,7 @@ final class FakeIssuer: Sendable {
     stub.on(where: { request, _ in request.head.authority == "api.example.com" }, reply: { reply($0) })
   }
 
-  /// A client of an app whose API is another server.
+  /// The client of an app whose API is another server.
   var client: Client {
     var settings = ClientSettings()
     settings.runtime.clock = clock
@@ -70,33 +70,33 @@ final class FakeIssuer: Sendable {
     return OAuthClient(id: "app", server: server, using: client, now: { Self.now })
   }
 
-  /// The requests to a path, as forms.
+  /// Returns the requests to a path, as forms.
   func forms(_ path: String) -> [[String: String]] {
     stub.exchanges.filter { $0.target == path }.map { FormText.decoded($0.text) ?? [:] }
   }
 
   // MARK: The browser
 
-  /// What a browser does in which the user agrees: returns the redirect.
+  /// Returns the redirect of a page, like a browser whose user agrees.
   func authorized(_ page: String, changing: [String: String?] = [:]) -> String {
     var query = FormText.decoded(page.split(separator: "?", maxSplits: 1).last ?? "") ?? [:]
     if let uri = query["request_uri"] { query = state.withLock { $0.codes.removeValue(forKey: uri) } ?? [:] }
-    let asked = query
+    let request = query
     let code = state.withLock { state -> String in
       state.count += 1
       let code = "code-\(state.count)"
-      state.codes[code] = asked
+      state.codes[code] = request
       return code
     }
-    var values: [String: String] = ["code": code, "state": asked["state"] ?? "", "iss": Self.issuer]
+    var values: [String: String] = ["code": code, "state": request["state"] ?? "", "iss": Self.issuer]
     for (name, value) in changing { values[name] = value }
     return FormText.url(
-      asked["redirect_uri"] ?? "", adding: values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      request["redirect_uri"] ?? "", adding: values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 
   // MARK: The endpoints
 
-  private func answer(_ exchange: StubExchange) -> StubReply {
+  private func reply(to exchange: StubExchange) -> StubReply {
     switch exchange.target {
     case "/keys":
       return .json("{\"keys\":[\(state.withLock { $0.keys }.map { "\($0.json)" }.joined(separator: ","))]}")
@@ -131,20 +131,20 @@ final class FakeIssuer: Sendable {
           return .json(#"{"error":"use_dpop_nonce"}"#, status: 400, fields: Self.proofNonce(nonce))
         }
       }
-      if !state.answers.isEmpty {
-        let answer = state.answers.removeFirst()
-        return .json(answer.json, status: answer.status)
+      if !state.replies.isEmpty {
+        let reply = state.replies.removeFirst()
+        return .json(reply.json, status: reply.status)
       }
       switch form["grant_type"] {
       case "authorization_code":
-        guard let asked = form["code"].flatMap({ state.codes.removeValue(forKey: $0) }),
-          let verifier = form["code_verifier"], asked["redirect_uri"] == form["redirect_uri"],
-          asked["code_challenge_method"] == "S256",
-          asked["code_challenge"] == Base64URL.encode(SHA256.hash(data: Data(verifier.utf8)))
+        guard let request = form["code"].flatMap({ state.codes.removeValue(forKey: $0) }),
+          let verifier = form["code_verifier"], request["redirect_uri"] == form["redirect_uri"],
+          request["code_challenge_method"] == "S256",
+          request["code_challenge"] == Base64URL.encode(SHA256.hash(data: Data(verifier.utf8)))
         else { return .json(#"{"error":"invalid_grant"}"#, status: 400) }
-        return Self.tokens(&state, nonce: asked["nonce"], openID: asked["scope"]?.contains("openid") ?? false)
+        return Self.tokens(&state, nonce: request["nonce"], openID: request["scope"]?.contains("openid") ?? false)
       case "refresh_token":
-        // Each refresh token works once.
+        // Each refresh token is valid once.
         guard let token = form["refresh_token"], state.refreshTokens.remove(token) != nil else {
           return .json(#"{"error":"invalid_grant","error_description":"reused"}"#, status: 400)
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A connection to this machine that sends nothing.
+/// A connection to this machine that sends no bytes.
 final class RawConnection: Sendable {
   struct Refused: Error {}
 
@@ -22,14 +22,14 @@ final class RawConnection: Sendable {
         connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    // A listener whose queue is full does not answer.
+    // A listener whose queue is full does not accept the connection.
     var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
     guard result == 0 || errno == EINPROGRESS && poll(&entry, 1, 2000) == 1, fault == 0 else { throw Refused() }
   }
 
   deinit { close(number) }
 
-  /// The number of the error with which connecting failed; 0: it succeeded.
+  /// The error number of a failed connection; 0 if it succeeded.
   private var fault: Int32 {
     var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
     return getsockopt(number, SOL_SOCKET, SO_ERROR, &value, &length) == 0 ? value : errno

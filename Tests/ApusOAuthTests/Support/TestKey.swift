@@ -5,7 +5,7 @@ import Foundation
 
 @testable import ApusOAuth
 
-/// A key of an issuer, with which tests sign ID tokens.
+/// A key of an issuer that signs ID tokens in tests.
 struct TestKey: Sendable {
   enum Kind: Sendable {
     case p256(P256.Signing.PrivateKey)
@@ -26,10 +26,10 @@ struct TestKey: Sendable {
     (self.kind, self.id) = (kind, id)
   }
 
-  /// Making one takes long.
+  /// Shared by tests, because creating an RSA key takes long.
   static let rsaKey = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
 
-  /// A new key for each algorithm; those of RSA share theirs.
+  /// Returns a new key for each algorithm; the RSA algorithms share one key.
   static func all() throws -> [(SignatureAlgorithm, TestKey)] {
     let rsa = try rsaKey.get()
     let kinds: [Kind] =
@@ -103,13 +103,13 @@ struct TestKey: Sendable {
     }
   }
 
-  /// A signed token with any header and claims.
+  /// Returns a signed token with the given header and claims.
   func token(header: [String: JSONValue], claims: [String: JSONValue]) throws -> String {
     let parts = [header, claims].map { Base64URL.encode(JSONValue.object($0).utf8()) }.joined(separator: ".")
     return "\(parts).\(Base64URL.encode(try signature(of: Data(parts.utf8))))"
   }
 
-  /// The claims of a good token.
+  /// Returns the claims of a valid token.
   static func claims(access: String = "access", nonce: String? = "nonce", now: Date = FakeIssuer.now) -> [String:
     JSONValue]
   {

@@ -12,7 +12,7 @@ struct OAuthRefreshTests {
   private let issuer = FakeIssuer()
   private let store = MemoryCredentialsStore()
 
-  /// The API accepts the newest access token only.
+  /// Returns a client of an API that accepts only the latest access token.
   private func api(_ oauth: OAuthClient, _ events: Log<SessionEnd> = Log()) -> Client {
     let accepted = issuer
     issuer.api { exchange in
@@ -33,7 +33,7 @@ struct OAuthRefreshTests {
     return grant.tokens
   }
 
-  @Test("200 parallel calls refresh once, and the new tokens keep what the server does not send again")
+  @Test("200 parallel calls refresh once, and values that the server does not send again are kept")
   func parallel() async throws {
     let oauth = issuer.oauth()
     let first = try await sign(in: oauth)
@@ -53,19 +53,19 @@ struct OAuthRefreshTests {
   }
 
   @Test(
-    "A refresh without a new refresh token, in whatever way it is written, keeps the old one",
+    "A refresh that returns no refresh token, or an empty or null one, keeps the old refresh token",
     arguments: [
       "", #","refresh_token":"","id_token":"","scope":"""#, #","refresh_token":null"#, #","refresh_token":" ""#,
     ])
   func kept(members: String) async throws {
     let oauth = issuer.oauth()
     let first = try await sign(in: oauth)
-    issuer.state.withLock { $0.answers = [(200, "{\"access_token\":\"a\",\"token_type\":\"Bearer\"\(members)}")] }
+    issuer.state.withLock { $0.replies = [(200, "{\"access_token\":\"a\",\"token_type\":\"Bearer\"\(members)}")] }
     let next = try await oauth.refreshed(first)
     #expect(next.refresh == first.refresh && next.idToken == first.idToken && next.scopes == first.scopes)
   }
 
-  @Test("An empty refresh token of a store is none")
+  @Test("An empty refresh token in a store counts as missing")
   func emptyToken() async throws {
     let tokens = Tokens(access: "a", refresh: "")
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().refreshed(tokens) }
@@ -74,7 +74,7 @@ struct OAuthRefreshTests {
     #expect(issuer.state.withLock { $0.revoked } == ["a"])
   }
 
-  @Test("A refresh token that was used before ends the session once, with the server's error")
+  @Test("A refresh token that was already used ends the session once, with the server's error")
   func reused() async throws {
     let oauth = issuer.oauth()
     let tokens = try await sign(in: oauth)
@@ -94,7 +94,7 @@ struct OAuthRefreshTests {
   }
 
   @Test(
-    "A passing failure keeps the session",
+    "A temporary failure does not end the session",
     arguments: [(503, "busy"), (400, #"{"error":"temporarily_unavailable"}"#), (400, #"{"error":"invalid_request"}"#)])
   func passing(status: Int, json: String) async throws {
     let oauth = issuer.oauth()
@@ -102,14 +102,14 @@ struct OAuthRefreshTests {
     let client = api(oauth)
     issuer.state.withLock {
       $0.count += 1
-      $0.answers = Array(repeating: (status, json), count: 10)
+      $0.replies = Array(repeating: (status, json), count: 10)
     }
     let error = await failure { try await client.send(Request<Void>.get("/films").timeout(.milliseconds(300))) }
     #expect(error != nil && error?.isSessionOver == false)
     #expect(store.current().credential != nil)
   }
 
-  @Test("Tokens of the client itself are replaced by new ones")
+  @Test("Tokens of the client itself are replaced by new tokens")
   func clientCredentials() async throws {
     let oauth = issuer.oauth()
     let store = MemoryCredentialsStore(.tokens(Tokens(access: "old")))

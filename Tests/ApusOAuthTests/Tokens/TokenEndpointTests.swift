@@ -12,7 +12,7 @@ import Testing
 struct TokenEndpointTests {
   private let issuer = FakeIssuer()
 
-  @Test("A secret in Basic is form-encoded before Base64, and not in the form")
+  @Test("A secret in Basic is form-encoded before Base64, and is not in the form")
   func basic() async throws {
     var oauth = OAuthClient(id: "a:pp é", server: issuer.server, using: issuer.client)
     oauth.authentication = .basic("p:w %")
@@ -22,7 +22,7 @@ struct TokenEndpointTests {
     #expect(exchange.text == "grant_type=client_credentials&scope=x+y")
   }
 
-  @Test("A secret in the form, and no secret, name the client in the form")
+  @Test("With a secret in the form, or without a secret, the form contains the client ID")
   func forms() async throws {
     var oauth = issuer.oauth()
     _ = try await oauth.clientCredentials()
@@ -36,7 +36,7 @@ struct TokenEndpointTests {
     #expect(issuer.stub.exchanges.allSatisfy { $0.fields[.authorization] == nil })
   }
 
-  @Test("A private key signs an assertion for the issuer, a new one each time")
+  @Test("A private key signs a new assertion for the issuer with each request")
   func assertion() async throws {
     let key = P256.Signing.PrivateKey()
     var oauth = issuer.oauth()
@@ -55,7 +55,7 @@ struct TokenEndpointTests {
 
   private static let endpoints = ["/par", "/token", "/device", "/revoke"]
 
-  /// The audience of the assertion that each endpoint gets.
+  /// Returns the audiences of the assertions that the endpoints receive.
   private func audiences(namesEndpoint: Bool) async throws -> [JSONValue?] {
     var oauth = issuer.oauth { $0.pushedAuthorizationEndpoint = FakeIssuer.issuer + "/par" }
     oauth.authentication = try .privateKey(
@@ -77,21 +77,23 @@ struct TokenEndpointTests {
     }
   }
 
-  @Test("Every endpoint gets an assertion for the issuer, so that a server can use it at no other server")
+  @Test("Every endpoint gets an assertion for the issuer, which no other server would accept")
   func issuerAudience() async throws {
     #expect(try await audiences(namesEndpoint: false) == Self.endpoints.map { _ in .string(FakeIssuer.issuer) })
   }
 
-  @Test("Each endpoint gets an assertion for its own URL if the app asks for that")
+  @Test("Each endpoint gets an assertion for its own URL if the app requests that")
   func endpointAudience() async throws {
     #expect(try await audiences(namesEndpoint: true) == Self.endpoints.map { .string(FakeIssuer.issuer + $0) })
   }
 
-  @Test("Each error of a server has its code and its step, in either way of sending it", arguments: [200, 400, 401])
+  @Test(
+    "Each error of a server has its code and its step, with an error status and with status 200",
+    arguments: [200, 400, 401])
   func errors(status: Int) async throws {
     for code in OAuthError.Problem.allCases {
       issuer.state.withLock {
-        $0.answers = [(status, "{\"error\":\"\(code.rawValue)\",\"error_description\":\"why\"}")]
+        $0.replies = [(status, "{\"error\":\"\(code.rawValue)\",\"error_description\":\"why\"}")]
       }
       let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
       #expect(error?.step == .clientCredentials && error?.status == status)
@@ -102,24 +104,24 @@ struct TokenEndpointTests {
   }
 
   @Test(
-    "A response that is no token response is malformed",
+    "An invalid token response is malformed",
     arguments: [
       "{}", "[]", "x", #"{"access_token":"","token_type":"Bearer"}"#,
       #"{"access_token":"a b","token_type":"Bearer"}"#, #"{"access_token":7,"token_type":"Bearer"}"#,
       #"{"access_token":"a","token_type":"mac"}"#, #"{"access_token":"a","token_type":"DPoP"}"#, "error=a",
     ])
   func malformed(json: String) async {
-    issuer.state.withLock { $0.answers = [(200, json)] }
+    issuer.state.withLock { $0.replies = [(200, json)] }
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
     #expect(error?.problem == .malformedResponse)
   }
 
-  @Test("A call that fails is an error with its cause")
+  @Test("The error of a failed call contains the cause")
   func unreachable() async {
     issuer.stub.onAny(reply: .failure(TransportError(.offline, requestState: .notSent)))
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }
     #expect(error?.problem == .callFailed && (error?.underlying as? CallError)?.code == .offline)
-    issuer.state.withLock { $0.answers = [(503, "busy")] }
+    issuer.state.withLock { $0.replies = [(503, "busy")] }
   }
 
   @Test("The refresh token is revoked first, then the access token")
@@ -137,7 +139,7 @@ struct TokenEndpointTests {
     #expect(issuer.state.withLock { $0.revoked.count } == 4)
   }
 
-  @Test("A sign-out waits for a refresh that runs, and revokes the tokens that it got")
+  @Test("A sign-out waits for a running refresh, and revokes the refreshed tokens")
   func signOutDuringRefresh() async throws {
     let store = WatchedStore(.tokens(Tokens(access: "a1", refresh: "r1")))
     let gate = Gate()
@@ -159,7 +161,7 @@ struct TokenEndpointTests {
     #expect(issuer.state.withLock { $0.revoked } == ["r2", "a2"])
   }
 
-  @Test("A redirect of the token endpoint is not followed, since the form is secret")
+  @Test("A redirect of the token endpoint is not followed, because the form is secret")
   func redirect() async {
     issuer.stub.onAny(reply: .status(307, fields: [.location: "https://evil.example/"]))
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().clientCredentials() }

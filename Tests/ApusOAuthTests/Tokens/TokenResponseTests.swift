@@ -10,11 +10,11 @@ import Testing
 struct TokenResponseTests {
   private let issuer = FakeIssuer()
 
-  /// The tokens that a response gives.
+  /// Returns the tokens of a response.
   private func tokens(
     _ json: String, bindsTokens: Bool = false, acceptsBearer: Bool = false
   ) async -> Result<Tokens, OAuthError> {
-    issuer.state.withLock { $0.answers = [(200, json)] }
+    issuer.state.withLock { $0.replies = [(200, json)] }
     var oauth = issuer.oauth()
     (oauth.bindsTokens, oauth.acceptsBearer) = (bindsTokens, acceptsBearer)
     let client = oauth
@@ -26,7 +26,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "A token type that is absent, empty or bearer in any letters is Bearer",
+    "A token type that is missing, empty or bearer in any case is Bearer",
     arguments: [
       "", #","token_type":"""#, #","token_type":null"#, #","token_type":"bearer""#, #","token_type":"BEARER""#,
       #","token_type":" Bearer ""#,
@@ -43,7 +43,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "Another token type is refused and named; one that is no name is not shown",
+    "Another token type is refused, and the error contains it if it is a short name",
     arguments: [
       (#""mac""#, "“mac”"), (#""DPoP""#, "“DPoP”"), (#""urn:x:token-type:jwt""#, "“urn:x:token-type:jwt”"),
       ("7", "“7”"), (#""a b""#, nil), (#""a\u001b[2J""#, nil), ("[]", nil), (#""sentinel-access""#, nil),
@@ -62,7 +62,7 @@ struct TokenResponseTests {
     }
   }
 
-  @Test("A bound token is accepted for proofs only, in any letters")
+  @Test("A bound token of the type DPoP, in any case, is accepted only with proofs")
   func bound() async throws {
     let json = #"{"access_token":"a","token_type":"dpop"}"#
     #expect(try await tokens(json, bindsTokens: true).get().proofKey != nil)
@@ -70,7 +70,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "Empty members are absent",
+    "Empty members count as missing",
     arguments: [
       #""refresh_token":"","id_token":"","scope":"""#, #""refresh_token":" ","id_token":" ","scope":" ""#,
       #""refresh_token":null,"id_token":null,"scope":null,"expires_in":null"#,
@@ -84,7 +84,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "Scopes are separated by spaces, or by commas, or stand in a list",
+    "Scopes may be separated by spaces or commas, or be a list",
     arguments: [
       (#""a b""#, ["a", "b"]), (#""a,b""#, ["a", "b"]), (#""a, b""#, ["a", "b"]), (#""a,b c""#, ["a,b", "c"]),
       (#"["a","b"]"#, ["a", "b"]), (#"["a","",7]"#, ["a"]), (#"",a,,b,""#, ["a", "b"]),
@@ -96,7 +96,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "A response that is a form is read, and so is an error in one",
+    "A response may be a form, and so may an error",
     arguments: ["application/x-www-form-urlencoded", "text/plain; charset=utf-8"])
   func form(type: String) async throws {
     let answer = "access_token=a%2Bb&scope=x%2Cy&token_type=bearer&expires_in=60&refresh_token=\n"
@@ -113,7 +113,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "A text that is no form is malformed",
+    "A text that is not a form is malformed",
     arguments: [
       ("text/html", "access_token=a"), ("text/plain", "busy"), ("text/plain", "access_token=a&access_token=b"),
     ])
@@ -124,7 +124,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "An error code that no registry has is named, unless it is a sentence or repeats what was sent",
+    "An unregistered error code is part of the error, unless it is a sentence or repeats a sent secret",
     arguments: [
       ("bad_verification_code", "“bad_verification_code”"), ("E0000011", "“E0000011”"), ("The code is wrong", nil),
       ("a\u{1B}[2J", nil), ("sentinel-of-a-client", nil), ("bad-sentinel-of-a-client", nil), ("sentinel-of-a", nil),
@@ -132,7 +132,7 @@ struct TokenResponseTests {
   func unregistered(code: String, shown: String?) async {
     var oauth = issuer.oauth()
     for authentication in [ClientAuthentication.post("sentinel-of-a-client"), .basic("sentinel-of-a-client")] {
-      issuer.state.withLock { $0.answers = [(400, "\(JSONValue.object(["error": .string(code)]))")] }
+      issuer.state.withLock { $0.replies = [(400, "\(JSONValue.object(["error": .string(code)]))")] }
       oauth.authentication = authentication
       let client = oauth
       let error = await oauthFailure { () async throws(OAuthError) in try await client.clientCredentials() }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Parts of a file for transports that read files")
 struct FileSliceTests {
-  /// Runs a test with a file of bytes that differ from each other, and a part of it.
+  /// Runs a test with a file whose bytes differ from each other, and with a part of the file.
   private func withPart(
     _ range: Range<Int64>, _ test: (_ path: String, _ bytes: Data, _ part: ContentStream) async throws -> Void
   ) async throws {
@@ -42,7 +42,7 @@ struct FileSliceTests {
     }
   }
 
-  @Test("A file that changed is neither opened nor found unchanged")
+  @Test("A changed file cannot be opened, and is reported as changed")
   func changed() async throws {
     try await withPart(0..<10) { path, bytes, part in
       let slice = try #require(part.slice)
@@ -54,7 +54,7 @@ struct FileSliceTests {
     }
   }
 
-  @Test("A file that ends before its part does fails, and so does one that changes after its last byte")
+  @Test("Reading fails if the file ends before the part, or changes after its last byte")
   func short() async throws {
     try await withPart(899_000..<900_000) { _, _, part in
       let slice = try #require(part.slice)
@@ -73,7 +73,7 @@ struct FileSliceTests {
     init(_ file: OpenSlice) { self.file = file }
   }
 
-  @Test("A file that is gone fails with its reason")
+  @Test("A missing file fails with its reason")
   func gone() async throws {
     try await withPart(0..<10) { path, _, part in
       let slice = try #require(part.slice)
@@ -83,7 +83,7 @@ struct FileSliceTests {
     }
   }
 
-  @Test("Parts of other content are not ranges of a file")
+  @Test("Parts of content that is not a file are not ranges of a file")
   func other() async throws {
     let source = try await UploadSource(.stream(ContentStream(length: 2, isReplayable: true) { { nil } }))
     guard case .stream(let part) = source.part(0..<1) else {

@@ -83,14 +83,14 @@ struct RequestContentCodingTests {
     #expect(error?.code == .encoding)
   }
 
-  @Test("No content stays no content")
+  @Test("Modifiers of absent content have no effect")
   func empty() async throws {
     let exchange = try #require(try await sent(.empty.gzipped().digested()))
     #expect(field("Content-Encoding", of: exchange) == nil && field("Content-Digest", of: exchange) == nil)
     #expect(exchange.content.isEmpty)
   }
 
-  @Test("The digest is that of the content as it is sent, whatever the order of the modifiers")
+  @Test("The digest covers the content as it is sent, whatever the order of the modifiers")
   func digested() async throws {
     let text = RequestContent.text(String(repeating: "apus ", count: 100))
     for content in [text.digested(), text.gzipped().digested(), text.digested().gzipped()] {
@@ -102,7 +102,7 @@ struct RequestContentCodingTests {
     #expect(field("Content-Digest", of: exchange)?.hasPrefix("sha-512=:") == true)
   }
 
-  @Test("The digest of a file is computed beforehand, and one that cannot be known fails the call")
+  @Test("The digest of a file is computed beforehand; a call fails if its digest cannot be known")
   func fileDigest() async throws {
     try await withFile(Self.pattern) { path in
       let digest = try await FileDigest(ofFileAt: path)
@@ -118,7 +118,7 @@ struct RequestContentCodingTests {
   }
 }
 
-/// Values that are handed out once each.
+/// Values that are returned once each.
 private final class Once: Sendable {
   private let rest: Mutex<[Data]>
 

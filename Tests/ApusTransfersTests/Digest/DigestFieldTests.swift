@@ -10,7 +10,7 @@ struct DigestFieldTests {
   private static let text = Data(bytes).base64EncodedString()
 
   @Test(
-    "Byte sequences of known algorithms are read, and everything else is skipped",
+    "Byte sequences of known algorithms are read, and other members are skipped",
     arguments: [
       "sha-256=:\(text):", "sha-256=:\(text):;a;b=2", "  sha-256=:\(text):", "md5=:AAAA:,sha-256=:\(text):",
       #"unknown="a, \" sha-256=:AAAA:", sha-256=:"# + text + ":", "list=(1 2;a \"x\" :AAAA:);q=1,\tsha-256=:\(text):",
@@ -22,7 +22,7 @@ struct DigestFieldTests {
   }
 
   @Test(
-    "A field that is not a dictionary, or a digest of another length, counts as none",
+    "A field that is not a dictionary, or a digest of another length, is ignored",
     arguments: [
       "", "sha-256", "sha-256=", "sha-256=:\(text)", "sha-256=\(text)", "sha-256=:\(text):,", "sha-256=:\(text): x",
       "SHA-256=:\(text):", "sha-256=:AAAA:", "sha-512=:\(text):", "sha-256=:\(text):, bad=\"", "sha-256=:\(text):;A",
@@ -33,7 +33,7 @@ struct DigestFieldTests {
     #expect(DigestField.digests(in: value).isEmpty)
   }
 
-  @Test("Several lines of a field are one dictionary")
+  @Test("Several lines of a field form one dictionary")
   func lines() throws {
     let name = try #require(HTTPField.Name("Repr-Digest"))
     var fields = HTTPFields()

@@ -37,7 +37,7 @@ struct DownloadContradictionTests {
     return status == 206 ? film.part(from: 300_000) : film.whole()
   }
 
-  @Test("A changed file arrives completely, with the tag of the new one")
+  @Test("A changed file arrives completely, with the entity tag of the new file")
   func changed() async throws {
     var next = FileOnServer(length: 500_000, seed: 7)
     next.tag = #""v2""#
@@ -47,7 +47,7 @@ struct DownloadContradictionTests {
   }
 
   @Test(
-    "The fraction never decreases when the file changes on the server, and the count ends at its length",
+    "The progress never decreases when the file changes on the server, and ends at the new length",
     arguments: [50_000, 5_000_000])
   func changedLength(_ length: Int) async throws {
     try await DownloadBench.with { bench in
@@ -77,7 +77,7 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("A server that ignores the range sends the complete file again, of which only the rest is written")
+  @Test("If a server ignores the range and sends the complete file, only the missing rest is written")
   func ignored() async throws {
     let result = try await resumed(film.whole())
     #expect(result.bench.bytes == film.bytes && result.file?.resumedBytes == 300_000)
@@ -85,7 +85,7 @@ struct DownloadContradictionTests {
     #expect(complete.error?.transfer?.keptBytes == 500_000)
   }
 
-  @Test("A file with a digest is verified as a whole if a server ignores the range")
+  @Test("A file with a digest is verified completely even if the server ignores the range")
   func ignoredWithDigest() async throws {
     let name = try #require(HTTPField.Name("Repr-Digest"))
     for (bytes, isRight) in [(film.bytes, true), (Data("other".utf8), false)] {
@@ -98,7 +98,7 @@ struct DownloadContradictionTests {
   }
 
   @Test(
-    "A part of another file is discarded, and the complete file requested",
+    "A part of another file is discarded, and the complete file is requested",
     arguments: [
       HTTPFields([HTTPField(name: .eTag, value: #""v2""#)]),
       HTTPFields([HTTPField(name: .contentEncoding, value: "gzip")]),
@@ -109,7 +109,7 @@ struct DownloadContradictionTests {
     #expect(result.bench.bytes == film.bytes)
   }
 
-  @Test("A part with another length of the file, or without its tag, is discarded, and the complete file requested")
+  @Test("A part that states another file length, or no entity tag, is discarded, and the complete file is requested")
   func otherLength() async throws {
     for reply in [film.part(from: 300_000, stated: "bytes 300000-699999/700001"), partially { $0.tag = nil }] {
       let result = try await resumed(reply, film.whole())
@@ -119,7 +119,7 @@ struct DownloadContradictionTests {
   }
 
   @Test(
-    "A part that was not requested is discarded, and the complete file requested",
+    "An unrequested part is discarded, and the complete file is requested",
     arguments: [
       "bytes 299999-699999/700000", "bytes 0-699999/700000", "bytes 300000-/700000", "items 300000-699999/700000",
       "bytes */*", "bytes */700000", "",
@@ -130,7 +130,7 @@ struct DownloadContradictionTests {
     #expect(result.bench.bytes == film.bytes && result.bench.names == ["film.mp4"])
   }
 
-  @Test("After several ranges in one response the complete file is requested")
+  @Test("After a response with several ranges the complete file is requested")
   func multipart() async throws {
     var fields = HTTPFields()
     fields[.contentType] = "multipart/byteranges; boundary=x"
@@ -139,7 +139,7 @@ struct DownloadContradictionTests {
     #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
   }
 
-  @Test("Several ranges are recognized by their media type, even if the response states one range")
+  @Test("A multipart response is recognized by its media type, even if it states a single range")
   func multipartWithRange() async throws {
     let reply = partially {
       $0.fields[.contentType] = "Multipart/ByteRanges; boundary=x"
@@ -149,7 +149,7 @@ struct DownloadContradictionTests {
     #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
   }
 
-  @Test("Of a part with more bytes than its range nothing is used: it may begin at another offset than it states")
+  @Test("A part that exceeds its range is discarded completely: it may begin at another offset than it states")
   func excessivePart() async throws {
     var film = film
     film.fields[.contentLength] = "100000"
@@ -167,14 +167,14 @@ struct DownloadContradictionTests {
   }
 
   @Test(
-    "A status that refuses the range only is followed by a request for the complete file",
+    "A status that rejects only the range is followed by a request for the complete file",
     arguments: [204, 205, 304, 400, 501])
   func refusedRange(_ status: Int) async throws {
     let result = try await resumed(.status(status), film.whole())
     #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
   }
 
-  @Test("If the complete file does not come after an unusable part, what is there is kept")
+  @Test("If the complete file cannot be requested after an unusable part, the bytes on disk are kept")
   func keptForNow() async throws {
     for reply in [StubReply.failure(TransportError(.connectionLost, requestState: .maybeSent)), .status(503)] {
       let result = try await resumed(film.part(from: 300_000, stated: "bytes */*"), reply)
@@ -184,7 +184,7 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("If the complete file breaks off after an unusable part, nothing is lost", arguments: [2, 5])
+  @Test("If the complete file is interrupted after an unusable part, no byte on disk is lost", arguments: [2, 5])
   func brokenOff(_ pieces: Int) async throws {
     var film = film
     film.pieceSize = 100_000
@@ -193,7 +193,7 @@ struct DownloadContradictionTests {
     #expect(result.error?.description.contains("the same call continues") == true)
   }
 
-  @Test("Of a changed file from a server without usable ranges nothing is kept, and the error says so")
+  @Test("No bytes of a changed file are kept if the server has no usable ranges, and the error states that")
   func nothingKept() async throws {
     var next = film
     (next.tag, next.pieceSize) = (#""v2""#, 100_000)
@@ -202,7 +202,7 @@ struct DownloadContradictionTests {
     #expect(result.error?.description.contains("nothing is kept; the same call starts again") == true)
   }
 
-  @Test("The error of a rejected continuation says that the download can start over")
+  @Test("The error of a rejected continuation states that the download can start over")
   func rejected() async throws {
     let result = try await resumed(.status(403))
     #expect(result.error?.code == .rejected && result.error?.transfer?.keptBytes == 300_000)
@@ -210,14 +210,14 @@ struct DownloadContradictionTests {
       result.error?.detail.hasSuffix("the same call continues, or starts over with `resumes` set to false") == true)
   }
 
-  @Test("The bytes of a shorter range are kept, and the rest is requested")
+  @Test("The bytes of a shorter range than requested are kept, and the rest is requested")
   func shorter() async throws {
     let result = try await resumed(film.part(from: 300_000, to: 400_000), film.part(from: 400_000))
     #expect(result.bench.ranges == ["", "bytes=300000-", "bytes=400000-"])
     #expect(result.bench.bytes == film.bytes)
   }
 
-  @Test("416 for a file that is complete completes the download")
+  @Test("416 completes the download if all bytes are on disk")
   func complete() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -229,7 +229,7 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("416 for a file of another length starts over")
+  @Test("416 for a file of another length starts the download over")
   func unsatisfied() async throws {
     var shorter = FileOnServer(length: 200_000)
     shorter.tag = #""v2""#
@@ -244,7 +244,7 @@ struct DownloadContradictionTests {
       var film = film
       film.pieceSize = 300_000
       try await bench.interrupt(film, after: 300_000)
-      // The complete file is lost after its first piece each time, and the rest belongs to another file.
+      // The complete file is interrupted after its first piece each time, and the rest belongs to another file.
       let whole = film.whole().failing(after: 1)
       bench.stub.on(where: { _, _ in true }) { $0.fields[.range] == nil ? whole : reply }
       let error = await failure { try await bench.download() }
@@ -252,7 +252,7 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("Content that ends before its announced length is not a file")
+  @Test("Content that ends before its announced length is not accepted as a file")
   func truncated() async throws {
     try await DownloadBench.with { bench in
       var longer = film
@@ -265,7 +265,7 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("Content beyond its announced length is refused")
+  @Test("Content beyond its announced length is rejected")
   func beyond() async throws {
     try await DownloadBench.with { bench in
       var shorter = film
@@ -289,7 +289,7 @@ struct DownloadContradictionTests {
     }
   }
 
-  @Test("A response without a file is an error", arguments: [204, 205])
+  @Test("A response without content is an error", arguments: [204, 205])
   func noFile(_ status: Int) async throws {
     try await DownloadBench.with { bench in
       bench.reply(.status(status))

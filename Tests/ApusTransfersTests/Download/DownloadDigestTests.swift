@@ -23,7 +23,7 @@ struct DownloadDigestTests {
   }
 
   @Test(
-    "A right digest of the server is accepted, and a wrong one removes the file",
+    "A matching digest of the server is accepted; a mismatch removes the file",
     arguments: ["Repr-Digest", "Content-Digest"], [true, false])
   func server(_ field: String, _ isRight: Bool) async throws {
     try await DownloadBench.with { bench in
@@ -50,7 +50,7 @@ struct DownloadDigestTests {
     }
   }
 
-  @Test("A resumed download verifies the bytes on the disk, too", arguments: [true, false])
+  @Test("A resumed download also verifies the bytes of the earlier download", arguments: [true, false])
   func resumed(_ isRight: Bool) async throws {
     try await DownloadBench.with { bench in
       let film = try film("Repr-Digest", Self.member("sha-256", SHA256.self, of: film.bytes))
@@ -97,7 +97,7 @@ struct DownloadDigestTests {
     }
   }
 
-  @Test("A part whose server states another digest of the file belongs to another file")
+  @Test("A part whose server states another digest of the complete file belongs to another file")
   func changed() async throws {
     try await DownloadBench.with { bench in
       let first = try film("Repr-Digest", Self.member("sha-256", SHA256.self, of: Data("first".utf8)))

@@ -31,7 +31,7 @@ struct DownloadLimitTests {
     }
   }
 
-  @Test("A file of unknown length is refused at the first byte beyond the maximum, and nothing is kept")
+  @Test("A file of unknown length is refused at the first byte beyond the maximum, and its bytes are removed")
   func counted() async throws {
     try await DownloadBench.with { bench in
       bench.reply(unstated())
@@ -42,7 +42,7 @@ struct DownloadLimitTests {
     }
   }
 
-  /// The reply with the file and without its length.
+  /// The reply with the file but without its length.
   private func unstated() -> StubReply {
     let pieces = stride(from: 0, to: film.bytes.count, by: 1000).map {
       film.bytes[$0..<min($0 + 1000, film.bytes.count)]
@@ -50,7 +50,7 @@ struct DownloadLimitTests {
     return .pieces(pieces)
   }
 
-  @Test("A continued download is refused by the length of the complete file, and what is there is kept")
+  @Test("A continued download is refused if the complete file is too large, and the bytes on disk are kept")
   func continued() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -82,11 +82,11 @@ struct DownloadLimitTests {
     }
   }
 
-  @Test("A complete file that had not got its name does not get it if it is too large")
+  @Test("A complete file that awaits its final name is refused if it exceeds the maximum size")
   func complete() async throws {
     try await DownloadBench.with { bench in
       bench.reply(unstated())
-      // Takes the name while the file is downloaded.
+      // Creates a file with the final name while the download runs.
       var taking = options(nil)
       let target = bench.target
       taking.willPublish = { _ in _ = FileManager.default.createFile(atPath: target, contents: nil) }

@@ -51,7 +51,7 @@ struct DownloadOverLoopbackTests {
     }
   }
 
-  @Test("A download continues by itself where the connection was cut or reset", arguments: [false, true])
+  @Test("A download continues by itself after its connection was closed or reset", arguments: [false, true])
   func cut(_ isReset: Bool) async throws {
     try await with { request in
       let reply = Self.reply(to: request)
@@ -85,7 +85,7 @@ struct DownloadOverLoopbackTests {
     }
   }
 
-  @Test("A file that changed in between arrives completely")
+  @Test("A file that changed between two calls arrives completely")
   func changed() async throws {
     try await with { request in
       let reply = Self.reply(to: request, tag: request.number == 0 ? #""v0""# : #""v1""#)

@@ -30,19 +30,20 @@ struct DownloadProcessesTests {
     line.hasPrefix("bytes ") ? Int(line.dropFirst("bytes ".count)) : nil
   }
 
-  /// The most bytes that a killed process had received and not written: those that it gathered, and those of a write that
-  /// had not ended.
+  /// The maximum number of bytes that a killed process had received but not written: the gathered bytes, and those of
+  /// an unfinished write.
   private static let unwritten = 2 * ContentWriter.writeSize + pieceSize
-  /// The most bytes that arrive at once.
+  /// The maximum number of bytes that arrive at once.
   private static let pieceSize = 64 << 10
 
   @Test(
-    "A download that is killed at 20 random points is continued each time, sends again only what was not written, and arrives unchanged",
+    "A download killed at 20 random points continues each time, repeats only unwritten bytes, and arrives unchanged",
     arguments: [1, 2])
   func killed(_ seed: UInt64) async throws {
     let length = 40_000_000
     var random = SeededGenerator(seed: seed)
-    // The bytes after which each process is killed, and those that the server sends beyond them.
+    // The number of bytes after which each process is killed, and the number of bytes that the server sends beyond
+    // that.
     let runs = (0..<20).map { _ in
       (goal: Int.random(in: 700_000..<1_700_000, using: &random), beyond: Int.random(in: 1..<200_000, using: &random))
     }
@@ -57,7 +58,7 @@ struct DownloadProcessesTests {
       try await DownloadBench.with { bench in
         var begin = 0
         for (number, run) in runs.enumerated() {
-          // Flushes and replaces the record all the time, so that some processes die in the middle of it.
+          // Flushes and replaces the record very often, so that some processes die during these steps.
           let process = try WorkerProcess(.transfers, "download", "\(server.origin)/film", bench.target, "1", "100000")
           let line = await process.line { Self.bytes(in: $0).map { $0 >= begin + run.goal } ?? true }
           #expect(Self.bytes(in: line) != nil)
@@ -80,11 +81,12 @@ struct DownloadProcessesTests {
   }
 
   @Test(
-    "A download with several ranges that is killed at 20 random points sends again only what was not written, and arrives unchanged",
+    "A download of several ranges killed at 20 random points repeats only unwritten bytes, and arrives unchanged",
     arguments: [1, 2])
   func killedInParallel(_ seed: UInt64) async throws {
     let length = 100_000_000
-    // The number of bytes after which the server stalls each response of the present process. `nil`: never.
+    // The number of bytes after which the server stalls each response of the present process. `nil`: the server never
+    // stalls.
     let stall = Mutex<Int?>(0)
     let random = Mutex(SeededGenerator(seed: seed))
     func number(in range: Range<Int>) -> Int { random.withLock { Int.random(in: range, using: &$0) } }
@@ -102,7 +104,7 @@ struct DownloadProcessesTests {
           let process = try WorkerProcess(
             .transfers, "download", "\(server.origin)/film", bench.target, "\(lanes)", "200000")
           let begin = try #require(Self.bytes(in: await process.line { _ in true }))
-          // The bytes that are there now are those of the last process but the ones it had not written.
+          // The bytes on disk are those that the last process received, except the bytes that it had not written.
           let allowed = run == 0 ? 0 : [3, 1, 4, 2][(run - 1) % 4] * Self.unwritten
           #expect(seen - begin <= allowed, "run \(run)")
           lost += max(0, seen - begin)
@@ -125,7 +127,7 @@ struct DownloadProcessesTests {
     }
   }
 
-  @Test("A process that dies when its file is verified leaves no file, and the next one transfers no byte of it")
+  @Test("A process that dies while verifying its file leaves no file, and the next process transfers no byte again")
   func killedWhenVerified() async throws {
     try await TestServer.with { request in
       let range = request.fields["Range"]
@@ -146,7 +148,7 @@ struct DownloadProcessesTests {
     }
   }
 
-  @Test("A download to a file that another process downloads is refused, and goes on when that process has died")
+  @Test("A download to a file that another process downloads is refused, and continues after that process has died")
   func shared() async throws {
     try await TestServer.with { request in
       let (reply, _) = Self.reply(to: request)
@@ -164,7 +166,7 @@ struct DownloadProcessesTests {
     }
   }
 
-  @Test("A write that fails keeps what was written, and the next process continues from there")
+  @Test("After a failed write the written bytes are kept, and the next process continues from them")
   func limited() async throws {
     try await TestServer.with {
       Self.reply(to: $0).reply

@@ -18,7 +18,7 @@ struct DownloadRecordTests {
     return try #require(DownloadRecord(representation, of: source, durable: durable, boot: boot))
   }
 
-  @Test("A record that was written is read again, with everything that describes the file")
+  @Test("A written record is read again, with all values that describe the file")
   func roundTrip() throws {
     let record = try record()
     let read = try #require(record.encoded().flatMap { DownloadRecord($0) })
@@ -26,7 +26,7 @@ struct DownloadRecordTests {
     #expect(read.representation.digests.count == 1 && read.representation.mediaType == "video/mp4")
   }
 
-  @Test("A record shows the URL without its query, and a hash")
+  @Test("A record contains the URL without its query, and a hash of the URL")
   func secrets() throws {
     let text = String(decoding: try #require(record().encoded()), as: UTF8.self)
     #expect(text.contains("https://a.example/film") && !text.contains("secret"))
@@ -60,7 +60,7 @@ struct DownloadRecordTests {
   }
 
   @Test(
-    "Bytes that were not flushed count only in the session in which they were written",
+    "Unflushed bytes are used only in the boot session in which they were written",
     arguments: [
       (70, "now", "now", 70), (70, "now", "later", 40), (70, nil, nil, 40), (70, "now", nil, 40), (70, nil, "now", 40),
       (30, "now", "later", 30), (30, "now", "now", 30), (0, "now", "later", 0), (100, "now", "now", 100),
@@ -70,7 +70,7 @@ struct DownloadRecordTests {
     #expect(try record(boot: written).trusted(of: size, boot: present) == trusted)
   }
 
-  @Test("The session is known and does not change")
+  @Test("The boot session is known and does not change")
   func session() {
     #expect(BootSession.current != nil && BootSession.current == BootSession.current)
   }

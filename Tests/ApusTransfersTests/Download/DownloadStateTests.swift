@@ -20,7 +20,7 @@ struct DownloadStateTests {
     return state
   }
 
-  @Test("A download without bytes requests the complete file, one with bytes the rest")
+  @Test("A download without bytes requests the complete file; with bytes, it requests the rest")
   func requests() {
     var fresh = DownloadState(DownloadState.Rules())
     #expect(fresh.next() == .whole)
@@ -36,7 +36,7 @@ struct DownloadStateTests {
   }
 
   @Test(
-    "A response to a request for the rest decides how to continue",
+    "A response to a request for the rest determines the next step",
     arguments: [
       (head(206, "bytes 40-99/100", tag), .append(at: 40, length: 60)),
       (head(206, "bytes 40-49/100", tag), .append(at: 40, length: 10)),
@@ -65,7 +65,7 @@ struct DownloadStateTests {
   }
 
   @Test(
-    "416 completes a download only if all bytes of the same file are there",
+    "416 completes a download only if all bytes of the same file are on disk",
     arguments: [
       (head(416, "bytes */100"), .complete), (head(416, "bytes */100", tag), .complete),
       (head(416, "bytes */101"), .startOver), (head(416, "bytes 0-99/100"), .startOver), (head(416), .startOver),
@@ -89,12 +89,12 @@ struct DownloadStateTests {
     #expect(state.receive(head) == step)
   }
 
-  @Test("After an unusable part the complete file is requested, for good, and the bytes that are there stay")
+  @Test("After an unusable part only the complete file is requested, and the bytes on disk stay")
   func withoutRanges() {
     var state = resuming()
     #expect(state.receive(Self.head(206, nil, Self.tag)) == .startOver)
     #expect(state.kept == 40 && state.isResumable && state.next() == .whole)
-    // The response does not come.
+    // The response does not arrive.
     #expect(state.interrupt(isTemporary: true) == nil && state.kept == 40 && state.next() == .whole)
     let length = HTTPField(name: .contentLength, value: "100")
     #expect(state.receive(Self.head(200, nil, Self.tag, length)) == .skip(to: 40, length: 60) && state.kept == 40)
@@ -107,18 +107,18 @@ struct DownloadStateTests {
     #expect(!state.isResumable && state.interrupt(isTemporary: true) == nil && state.next() == .whole)
   }
 
-  @Test("Content that the transport has decoded is not the file, and not a part of it")
+  @Test("Content that the transport has decoded is neither the file nor a part of it")
   func decoded() {
     var state = resuming()
     #expect(state.receive(Self.head(206, "bytes 40-99/100", Self.tag), isDecoded: true) == .startOver)
     _ = state.next()
     #expect(state.receive(Self.head(200), isDecoded: true) == .fail(.contentCoded) && state.kept == 40)
-    // The content of a rejected range does not matter.
+    // The content of a rejected range is irrelevant.
     var rejected = resuming()
     #expect(rejected.receive(Self.head(416), isDecoded: true) == .startOver)
   }
 
-  @Test("A file larger than the maximum is refused by its stated length, and otherwise while it arrives")
+  @Test("A file larger than the maximum is refused by its stated length, or else while it arrives")
   func maximum() {
     let reason = TransferError.Problem.fileTooLarge(maximum: 99)
     let rules = DownloadState.Rules(maximumSize: 99)
@@ -136,7 +136,7 @@ struct DownloadStateTests {
     #expect(complete.receive(Self.head(416, "bytes */100", Self.tag)) == .fail(reason))
   }
 
-  @Test("Content that ends early or late has the wrong length; a shorter range is followed by the next")
+  @Test("Content that ends early or late has the wrong length; after a shorter range the next range is requested")
   func ending() {
     var state = resuming()
     _ = state.receive(Self.head(206, "bytes 40-49/100", Self.tag))
@@ -184,7 +184,7 @@ struct DownloadStateTests {
     #expect(slow.endContent() == .fail(.unusableRange))
   }
 
-  @Test("A download continues after an interruption while bytes arrive, up to its number of continuations")
+  @Test("A download continues after interruptions as long as bytes arrive, up to its number of continuations")
   func interruptions() {
     var state = DownloadState(DownloadState.Rules(continuations: 2), continuing: Self.known, kept: 40)
     #expect(state.interrupt(isTemporary: true) == nil)

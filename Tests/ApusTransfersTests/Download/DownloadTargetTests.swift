@@ -11,7 +11,7 @@ import Testing
 struct DownloadTargetTests {
   private let film = FileOnServer(length: 700_000)
 
-  /// Returns the reason for which a download is refused before anything is sent.
+  /// Returns the reason why a download is refused before a request is sent.
   private func refusal(
     _ options: DownloadOptions = DownloadOptions(), _ prepare: (DownloadBench) throws -> Void
   ) async throws -> TransferError.Problem? {
@@ -20,13 +20,13 @@ struct DownloadTargetTests {
       try prepare(bench)
       let error = await failure { try await bench.download(options) }
       #expect(error?.code == .refused && error?.requestState == .notSent && bench.stub.exchanges.isEmpty)
-      // What was in the folder before stays, and nothing else is left.
+      // The folder still contains its one file, and no other.
       #expect(bench.names.count == 1)
       return error?.transfer?.problem
     }
   }
 
-  @Test("An existing file is refused before anything is sent, and stays as it is")
+  @Test("An existing file is refused before a request is sent, and stays unchanged")
   func exists() async throws {
     let reason = try await refusal { try Data("old".utf8).write(to: URL(filePath: $0.target)) }
     #expect(reason == .fileExists)
@@ -42,7 +42,7 @@ struct DownloadTargetTests {
     }
   }
 
-  @Test("A file that appears during the download is not replaced, and what has arrived is kept")
+  @Test("A file that appears during the download is not replaced, and the received bytes are kept")
   func appears() async throws {
     try await DownloadBench.with { bench in
       let gate = Gate()
@@ -62,7 +62,7 @@ struct DownloadTargetTests {
   }
 
   @Test(
-    "A complete file that cannot get its name is kept without a validator, too, and the same call names it",
+    "A complete file that cannot be renamed is kept even without a validator, and the same call renames it",
     arguments: [nil, #"W/"v1""#])
   func appearsWithoutValidator(_ tag: String?) async throws {
     try await DownloadBench.with { bench in
@@ -85,7 +85,7 @@ struct DownloadTargetTests {
   }
 
   @Test(
-    "What a killed process has left beside a file is removed when the file is downloaded, discarded or found complete",
+    "Leftovers of a killed process are removed when the file is downloaded, discarded or found complete",
     arguments: ["download", "discard", "discard nothing", "complete"])
   func remains(_ action: String) async throws {
     try await DownloadBench.with { bench in
@@ -100,7 +100,7 @@ struct DownloadTargetTests {
       case "discard", "discard nothing": try await bench.api.discardDownload(to: bench.target)
       default:
         try film.bytes.write(to: URL(filePath: bench.target))
-        // The process had given the file its name, and not removed the other.
+        // The process had given the file its final name, but had not removed the old name.
         try FileManager.default.linkItem(atPath: bench.target, toPath: bench.partial)
         let error = await failure { try await bench.download() }
         #expect(error?.transfer?.problem == .fileExists && bench.bytes(bench.target) == film.bytes)
@@ -129,13 +129,13 @@ struct DownloadTargetTests {
     #expect(second == .notAFile)
   }
 
-  @Test("A pipe in place of the incomplete file is refused without waiting for its other end")
+  @Test("A pipe in place of the incomplete file is refused without waiting for a writer")
   func pipe() async throws {
     let reason = try await refusal { #expect(mkfifo($0.partial, 0o600) == 0) }
     #expect(reason == .notAFile)
   }
 
-  @Test("A folder is refused as a file")
+  @Test("A folder at the path of the file is refused")
   func folder() async throws {
     let reason = try await refusal {
       try FileManager.default.createDirectory(atPath: $0.target, withIntermediateDirectories: false)
@@ -144,7 +144,7 @@ struct DownloadTargetTests {
   }
 
   @Test(
-    "A path that is not that of a file is refused",
+    "A path that cannot be that of a file is refused",
     arguments: ["", ".", "..", "/", "films/", "a\0b", "/tmp/..", String(repeating: "a", count: 256)])
   func path(_ path: String) async throws {
     try await DownloadBench.with { bench in
@@ -161,7 +161,7 @@ struct DownloadTargetTests {
     }
   }
 
-  @Test("A name that leaves no room for the names beside it works", arguments: [231, 255])
+  @Test("A name that is too long for the suffixes of related files works", arguments: [231, 255])
   func longName(_ length: Int) async throws {
     try await DownloadBench.with { bench in
       bench.serve(film)
@@ -171,7 +171,7 @@ struct DownloadTargetTests {
     }
   }
 
-  @Test("A second download to the same file is refused while the first runs, and the first is not disturbed")
+  @Test("A second download to the same file is refused while the first runs, and does not disturb the first")
   func two() async throws {
     try await DownloadBench.with { bench in
       let gate = Gate()
@@ -203,7 +203,7 @@ struct DownloadTargetTests {
     }
   }
 
-  @Test("A file that is longer than the disk has room for is refused before its content is read")
+  @Test("A file larger than the free space is refused before its content is read")
   func space() async throws {
     try await DownloadBench.with { bench in
       var film = film

@@ -21,7 +21,7 @@ extension Endpoint where Self == Request<String> {
 struct DownloadTests {
   private let film = FileOnServer(length: 700_000)
 
-  @Test("A complete download has its final name, the permissions of a new file, and leaves nothing beside it")
+  @Test("A complete download has its final name and the permissions of a new file, and leaves no other file")
   func complete() async throws {
     try await DownloadBench.with { bench in
       bench.serve(film)
@@ -54,7 +54,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("Progress never goes back and ends with the total")
+  @Test("Progress never decreases and ends with the total")
   func progress() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -66,7 +66,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("The endpoint's progress is that of the whole download, and is complete at its end")
+  @Test("The endpoint's progress covers the whole download, and is complete at its end")
   func reporter() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -85,7 +85,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("While it runs, the incomplete file and its record are accessible to their owner only")
+  @Test("The incomplete file and its record are accessible to their owner only")
   func privacy() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 1000)
@@ -94,7 +94,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("The same call continues an interrupted download with the range that is missing")
+  @Test("The same call continues an interrupted download with the missing range")
   func resume() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -121,7 +121,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("A download gives up when no bytes arrive, or after its number of continuations, and keeps what is there")
+  @Test("A download fails when no bytes arrive, or after its number of continuations, and keeps the received bytes")
   func givesUp() async throws {
     try await DownloadBench.with { bench in
       var film = film
@@ -139,7 +139,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("Without a strong validator, nothing is kept after an interruption, and the error says so")
+  @Test("Without a strong validator, no bytes are kept after an interruption, and the error states that")
   func weak() async throws {
     try await DownloadBench.with { bench in
       var film = film
@@ -152,7 +152,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("Cancelling the task keeps what has arrived, and the same call continues")
+  @Test("Cancelling the task keeps the received bytes, and the same call continues")
   func cancel() async throws {
     try await DownloadBench.with { bench in
       var film = film
@@ -170,7 +170,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("A time limit of the app ends the download and keeps what has arrived", arguments: [false, true])
+  @Test("A timeout of the app ends the download and keeps the received bytes", arguments: [false, true])
   func deadline(_ isInherited: Bool) async throws {
     try await DownloadBench.with { bench in
       var film = film
@@ -197,7 +197,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("Turning resuming off starts over")
+  @Test("A download with `resumes` set to false starts over")
   func startsOver() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -208,7 +208,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("Discarding removes the incomplete file and its record, and does nothing when there is none")
+  @Test("Discarding removes the incomplete file and its record; without them it has no effect")
   func discard() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -218,7 +218,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("Bytes of another resource are not used, unless both have the same name")
+  @Test("Bytes of another resource are not used, unless both have the same resource name")
   func otherResource() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -264,7 +264,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("A rejected resumption keeps what is there")
+  @Test("A rejected continuation keeps the bytes on disk")
   func rejected() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -277,7 +277,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("The record holds no query and no secret")
+  @Test("The record contains no query and no secret")
   func secrets() async throws {
     try await DownloadBench.with { bench in
       bench.stub.onAny(reply: film.whole().failing(after: 1))

@@ -7,12 +7,12 @@ import Testing
 
 @testable import ApusTransfers
 
-/// Each test mounts a small file system for a process of its own.
+/// Each test mounts a small file system for its own process.
 @Suite("Downloads onto a full disk")
 struct FullDiskTests {
   private static let size = 6 << 20
 
-  /// Whether this user may mount a file system in a namespace of its own.
+  /// Whether this user may mount a file system in a new namespace.
   private static let mayMount: Bool = {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
@@ -32,7 +32,7 @@ struct FullDiskTests {
     return Reply(steps: [.head(range == nil ? 200 : 206, fields: fields), .generated(.counting, start..<end)])
   }
 
-  /// Starts a program whose files are on a file system of their own.
+  /// Starts a program whose files are on a separate file system.
   private func start(_ mode: String, _ server: TestServer, _ bench: DownloadBench, _ ranges: Int) throws
     -> WorkerProcess
   {
@@ -43,7 +43,7 @@ struct FullDiskTests {
   }
 
   @Test(
-    "A disk that fills up ends the download and keeps what is written; the same call continues when there is space",
+    "A full disk ends the download but keeps the written bytes; the same call continues when there is space",
     .enabled(if: mayMount, "this user may not mount a file system"), arguments: [1, 3])
   func fills(_ ranges: Int) async throws {
     let length = 5_000_000
@@ -56,13 +56,13 @@ struct FullDiskTests {
         #expect(error.contains("there is not enough space on the disk"))
         let files = await process.line { _ in true }
         #expect(files == "files film.mp4.apus-part film.mp4.apus-part.json other")
-        // "… 2097152 of 5000000 bytes are kept …"
+        // The error contains "… 2097152 of 5000000 bytes are kept …".
         let words = error.split(separator: " ")
         let of = try #require(words.indices.first { words[$0] == "of" && words[$0 + 1] == "\(length)" })
         let kept = try #require(Int(words[of - 1]))
         let line = await process.line { $0.hasPrefix("resumed") || $0.hasPrefix("error") }
         let resumed = try #require(line.split(separator: " ").last.flatMap { Int($0) })
-        // The part of the last write that still found space counts, too.
+        // The part of the last write for which there was space is resumed, too.
         #expect(kept > 0 && resumed >= kept && resumed - kept < ranges * ContentWriter.writeSize)
         #expect(await process.line { $0.hasPrefix("done") } == "done \(length)")
       }
@@ -70,7 +70,7 @@ struct FullDiskTests {
   }
 
   @Test(
-    "A queue whose store is on a full disk refuses what it cannot store, and loses nothing",
+    "A queue whose store is on a full disk refuses a new transfer, and loses no stored transfer",
     .enabled(if: mayMount, "this user may not mount a file system"))
   func store() async throws {
     try await TestServer.with {
@@ -84,7 +84,7 @@ struct FullDiskTests {
           String(Self.size))
         let added = await process.line { _ in true }
         #expect(added.hasPrefix("add refused") && added.contains("there is not enough space on the disk"))
-        // The first transfer is still in the queue, and the one that could not be stored is not.
+        // Only the first transfer is still in the queue: the second could not be stored.
         #expect(added.hasSuffix(" 1"))
         let paused = await process.line { _ in true }
         #expect(paused.hasPrefix("pause refused") && paused.contains("there is not enough space on the disk"))
@@ -97,7 +97,7 @@ struct FullDiskTests {
   }
 
   @Test(
-    "A file that is larger than the disk is refused before its content is written",
+    "A file larger than the disk is refused before its content is written",
     .enabled(if: mayMount, "this user may not mount a file system"), arguments: [1, 3])
   func preflight(_ ranges: Int) async throws {
     try await TestServer.with {

@@ -14,7 +14,7 @@ import Testing
 struct ParallelDownloadTests {
   private let film = FileOnServer(length: 700_000)
 
-  /// Serves the complete file to requests without a range, and replies to the others in another way.
+  /// Serves the complete file to requests without a range, and replies to other requests as given.
   private func serve(
     _ bench: DownloadBench, ranges: @escaping @Sendable (FileOnServer, HTTPFields) -> StubReply
   ) {
@@ -31,15 +31,15 @@ struct ParallelDownloadTests {
     fields[.range].flatMap { Int($0.dropFirst("bytes=".count).prefix { $0 != "-" }) } ?? 0
   }
 
-  /// The number of bytes that requests for ranges with both ends ask for.
-  private func asked(_ bench: DownloadBench) -> Int {
+  /// The number of bytes that requests for ranges with both ends specify.
+  private func requestedBytes(_ bench: DownloadBench) -> Int {
     bench.ranges.reduce(0) { sum, range in
       let ends = range.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
       return ends.count == 2 ? sum + ends[1] - ends[0] + 1 : sum
     }
   }
 
-  @Test("The rest of the file is fetched in ranges while the first response is read")
+  @Test("The rest of the file is requested in ranges while the first response is read")
   func complete() async throws {
     try await DownloadBench.with { bench in
       bench.serve(film)
@@ -57,7 +57,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A file is not split if the server does not permit it, or if it would not help")
+  @Test("A file is not split if the server does not permit it, or if splitting has no benefit")
   func single() async throws {
     var weak = film
     weak.tag = #"W/"v1""#
@@ -78,7 +78,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A server that ignores ranges sends the file once, or once more, and it arrives unchanged")
+  @Test("If a server ignores ranges, the file arrives unchanged after at most two complete responses")
   func ignored() async throws {
     try await DownloadBench.with { bench in
       serve(bench) { film, _ in film.whole() }
@@ -89,7 +89,7 @@ struct ParallelDownloadTests {
   }
 
   @Test(
-    "A server whose parts are unusable sends the file once, or once more, and it arrives unchanged",
+    "If a server sends unusable parts, the file arrives unchanged after at most two complete responses",
     arguments: ["bytes */*", "bytes 0-9/700000", "", "204", "304", "501"])
   func unusable(_ part: String) async throws {
     try await DownloadBench.with { bench in
@@ -100,7 +100,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A file that changes meanwhile arrives completely, and is not a mixture", arguments: [200, 206, 416])
+  @Test("A file that changes meanwhile arrives completely, without bytes of the old file", arguments: [200, 206, 416])
   func changed(_ status: Int) async throws {
     try await DownloadBench.with { bench in
       let next = { () -> FileOnServer in
@@ -124,7 +124,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A range whose connection is lost is continued where it ended")
+  @Test("A range whose connection is lost continues where it was interrupted")
   func interrupted() async throws {
     try await DownloadBench.with { bench in
       var film = film
@@ -134,7 +134,7 @@ struct ParallelDownloadTests {
         let reply = server.reply(to: fields)
         return [175_000, 350_000].contains(Self.start(of: fields)) ? reply.failing(after: 2) : reply
       }
-      // No range is so long that a lane that is ahead takes half of it.
+      // The ranges are too short for an idle lane to take over half of one.
       var options = DownloadOptions.parallel()
       options.minimumRange = 100_000
       try await bench.download(options)
@@ -144,7 +144,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A download whose ranges no longer get bytes fails and keeps what is there; the same call continues")
+  @Test("A download whose ranges stop receiving bytes fails and keeps its bytes; the same call continues")
   func givesUp() async throws {
     try await DownloadBench.with { bench in
       var film = film
@@ -164,7 +164,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("Ranges that the server rejects are fetched by the others", arguments: [429, 503])
+  @Test("Other lanes request the ranges that the server rejects", arguments: [429, 503])
   func rejected(_ status: Int) async throws {
     try await DownloadBench.with { bench in
       let first = Mutex(Set([175_000, 525_000]))
@@ -177,7 +177,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("Each range counts for the limits of the client, and one at a time is enough", arguments: [0, 100])
+  @Test("Each range counts toward the client's concurrency limits, and a limit of one suffices", arguments: [0, 100])
   func limited(_ queueCapacity: Int) async throws {
     try await DownloadBench.with { bench in
       var limits = ConcurrencyLimits(tags: ["films": 1])
@@ -192,7 +192,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("If the server rejects all ranges, the error is its rejection, and the first range is kept")
+  @Test("If the server rejects all ranges, the rejection is the error, and the first range is kept")
   func rejectedAll() async throws {
     try await DownloadBench.with { bench in
       serve(bench) { _, _ in .status(403) }
@@ -201,7 +201,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  /// Cancels a download in which each response stalls after three pieces. Returns the number of bytes that are kept.
+  /// Cancels a download in which each response stalls after three pieces. Returns the number of kept bytes.
   private func cancel(_ bench: DownloadBench, ranges: Int) async throws -> Int64 {
     var film = film
     film.pieceSize = 10_000
@@ -216,23 +216,24 @@ struct ParallelDownloadTests {
   }
 
   @Test(
-    "Cancelling stops all ranges and keeps their bytes; the next call requests only those that are missing",
+    "Cancelling stops all ranges and keeps their bytes; the next call requests only the missing bytes",
     arguments: [1, 2, 4, 7])
   func cancelled(_ next: Int) async throws {
     try await DownloadBench.with { bench in
       let kept = try await cancel(bench, ranges: 4)
       #expect(kept == 120_000)
-      let before = asked(bench)
+      let before = requestedBytes(bench)
       bench.serve(film)
       let file = try await bench.download(.parallel(next))
       #expect(file.resumedBytes == 120_000 && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
-      // One range at a time asks for nothing twice. A range that is taken over was asked for as a whole before.
-      let again = asked(bench) - before
+      // A download with one range requests no byte twice. A range that another lane takes over was requested completely
+      // before.
+      let again = requestedBytes(bench) - before
       #expect(next == 1 ? again == 580_000 : again >= 580_000)
     }
   }
 
-  @Test("Bytes of a download with gaps are not used by a call that does not resume, or for a changed file")
+  @Test("Bytes with gaps are not used by a call that does not resume, or for a changed file")
   func discarded() async throws {
     try await DownloadBench.with { bench in
       _ = try await cancel(bench, ranges: 4)
@@ -252,7 +253,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A download that began with one range is continued with several, and the other way round")
+  @Test("A download that began with one range continues with several, and vice versa")
   func mixed() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)
@@ -263,7 +264,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A digest of the complete file is verified when all bytes are there", arguments: [true, false])
+  @Test("A digest of the complete file is verified when all bytes are on disk", arguments: [true, false])
   func digest(_ isRight: Bool) async throws {
     try await DownloadBench.with { bench in
       bench.serve(film)
@@ -289,7 +290,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("After a part with more bytes than it announces the download starts over with one range")
+  @Test("After a part that exceeds its announced length the download starts over with one range")
   func excess() async throws {
     try await DownloadBench.with { bench in
       serve(bench) { film, fields in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("The account of several ranges")
+@Suite("The log of several ranges")
 struct RangeLogTests {
   private static let total: Int64 = 10_000
   private let source = DownloadSource(
@@ -25,14 +25,14 @@ struct RangeLogTests {
     try content.withUnsafeBytes { buffer in try file.descriptor.write(buffer, at: bytes.lowerBound) }
   }
 
-  /// The bytes that a later call finds.
+  /// The bytes on disk that a later call can use.
   private func found(_ bench: DownloadBench) async throws -> (ranges: ByteRanges, size: Int64) {
     let opened = try await OpenedDownload.open(bench.target, DownloadOptions(), source, DownloadState.Rules())
     defer { opened.file.release() }
     return (opened.gapped ?? ByteRanges([0..<opened.state.kept]), try opened.file.size)
   }
 
-  @Test("A record with gaps is read again, and one that contradicts itself is not")
+  @Test("A record with gaps is read again; a contradictory record is not")
   func record() throws {
     let present = ByteRanges([0..<10, 50..<60])
     let record = try record(present)
@@ -52,11 +52,11 @@ struct RangeLogTests {
     #expect(!sequential.hasGaps && sequential.encoded().flatMap { DownloadRecord($0) } == sequential)
   }
 
-  private func means(_ file: PartialFile) -> ContentWriter.Means {
-    ContentWriter.Means(file: file, queues: .init(), clock: ManualClock(.manual), checkpointInterval: 64 << 20)
+  private func resources(_ file: PartialFile) -> ContentWriter.Resources {
+    ContentWriter.Resources(file: file, queues: .init(), clock: ManualClock(.manual), checkpointInterval: 64 << 20)
   }
 
-  @Test("A record of many runs of bytes remains readable, and leaves out the last ones")
+  @Test("A record of very many ranges remains readable, and omits the last ranges")
   func many() throws {
     let present = ByteRanges((0..<2000).map { Int64($0) * 4..<Int64($0) * 4 + 1 })
     let read = try #require(try record(present).encoded().flatMap { DownloadRecord($0) })
@@ -64,13 +64,13 @@ struct RangeLogTests {
   }
 
   @Test(
-    "Bytes that were written but not flushed count in the same session, and only in that", arguments: [true, false])
+    "Bytes that were written but not flushed are used only in the same boot session", arguments: [true, false])
   func session(_ isSame: Bool) async throws {
     try await DownloadBench.with { bench in
       let file = try PartialFile.open(bench.target, replacing: false)
       let flushed = ByteRanges([0..<1000, 3000..<3100])
       let log = RangeLog(
-        means(file), try record(flushed, boot: isSame ? BootSession.current : "before"), present: flushed)
+        resources(file), try record(flushed, boot: isSame ? BootSession.current : "before"), present: flushed)
       try write(0..<Self.total / 2, to: file)
       try log.checkpoint()
       let (first, second) = (log.slot(from: 1000), log.slot(from: 4000))
@@ -83,7 +83,7 @@ struct RangeLogTests {
       file.release()
       let (ranges, size) = try await found(bench)
       #expect(ranges == (isSame ? log.present : flushed) && size == (isSame ? 4001 : 3100))
-      // Now they are in the record.
+      // The record contains these bytes now.
       #expect(try await found(bench).ranges == ranges)
     }
   }
@@ -92,7 +92,7 @@ struct RangeLogTests {
   func damaged() async throws {
     try await DownloadBench.with { bench in
       let file = try PartialFile.open(bench.target, replacing: false)
-      try RangeLog(means(file), try record(ByteRanges([0..<10, 20..<30])), present: ByteRanges([0..<10]))
+      try RangeLog(resources(file), try record(ByteRanges([0..<10, 20..<30])), present: ByteRanges([0..<10]))
         .checkpoint()
       for (slot, run) in [(0, -5..<5), (1, 9990..<10_001), (2, 0..<0), (4, 5..<20)] as [(Int, Range<Int64>)] {
         try RangeTable.write(run, to: slot, of: file, total: Self.total)
@@ -100,7 +100,7 @@ struct RangeLogTests {
       #expect(try RangeTable.ranges(of: file, total: Self.total) == [5..<20])
       file.release()
       #expect(try await found(bench).ranges == ByteRanges([0..<20]))
-      // A file that is shorter than its record says has lost the rest.
+      // A file shorter than its record states has lost the rest.
       let again = try PartialFile.open(bench.target, replacing: false)
       try again.descriptor.truncate(to: 15)
       again.release()
@@ -108,11 +108,11 @@ struct RangeLogTests {
     }
   }
 
-  @Test("A file whose bytes have no gap is continued as one that never had any")
+  @Test("A file whose gaps were filled is continued like a file without gaps")
   func prefix() async throws {
     try await DownloadBench.with { bench in
       let file = try PartialFile.open(bench.target, replacing: false)
-      let log = RangeLog(means(file), try record(ByteRanges([0..<10])), present: ByteRanges([0..<10]))
+      let log = RangeLog(resources(file), try record(ByteRanges([0..<10])), present: ByteRanges([0..<10]))
       try write(0..<500, to: file)
       try log.checkpoint()
       try log.add(10..<500, to: log.slot(from: 10))

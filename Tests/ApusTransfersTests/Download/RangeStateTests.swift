@@ -30,7 +30,7 @@ struct RangeStateTests {
   // MARK: Requests
 
   @Test(
-    "The missing bytes are cut into equal ranges, the longest gaps first, and none is shorter than the minimum",
+    "The missing bytes are cut into equal ranges, the longest gaps first, and no range is below the minimum",
     arguments: [
       (4, 10, [], [0..<25, 25..<50, 50..<75, 75..<100]), (3, 10, [], [0..<33, 33..<66, 66..<100]),
       (4, 40, [], [0..<50, 50..<100]), (4, 51, [], [0..<100]), (1, 10, [], [0..<100]),
@@ -45,7 +45,7 @@ struct RangeStateTests {
     #expect(ranges(&state, 0..<state.laneCount) == cut.prefix(lanes).map { Optional($0) })
   }
 
-  @Test("A lane without work takes over the second half of the longest range, unless it is short")
+  @Test("An idle lane takes over the second half of the longest range, unless it is too short")
   func split() throws {
     var state = try state(2)
     #expect(ranges(&state, 0..<2) == [0..<50, 50..<100])
@@ -71,7 +71,7 @@ struct RangeStateTests {
   // MARK: Responses
 
   @Test(
-    "A response to a request for a range decides how to go on",
+    "A response to a request for a range determines the next step",
     arguments: [
       (head(206, "bytes 25-49/100"), .write(from: 25), nil), (head(206, "bytes 25-99/*"), .write(from: 25), nil),
       (head(206, "bytes 25-30/100"), .write(from: 25), nil),
@@ -87,11 +87,11 @@ struct RangeStateTests {
     var state = try state()
     #expect(ranges(&state, 0..<2) == [0..<25, 25..<50])
     #expect(state.receive(head, on: 1) == step && state.end == end)
-    // Whatever comes later has no effect.
+    // Later responses have no effect.
     if end != nil { #expect(state.receive(Self.head(206, "bytes 0-24/100"), on: 0) == .stop && state.end == end) }
   }
 
-  @Test("If the server ignores ranges, the first response goes on alone to the end of the file")
+  @Test("If the server ignores ranges, the first response continues alone to the end of the file")
   func ignored() throws {
     var state = try state(present: [0..<20])
     state.adopt(until: 100)
@@ -106,7 +106,7 @@ struct RangeStateTests {
     #expect(state.end == .complete)
   }
 
-  @Test("A part that the transport has decoded is not a part of the file")
+  @Test("A part that the transport has decoded is not accepted as a part of the file")
   func decoded() throws {
     var state = try state()
     #expect(ranges(&state, 0..<2) == [0..<25, 25..<50])
@@ -114,19 +114,19 @@ struct RangeStateTests {
     #expect(state.end == .sequential)
   }
 
-  @Test("If the first response is over when the server ignores a range, the download goes on with one range")
+  @Test("If the server ignores a range after the first response has ended, the download continues with one range")
   func ignoredLater() throws {
     var state = try state()
     state.adopt(until: 100)
     _ = state.next(for: 1)
     #expect(state.arrive(40, on: 0) == .last(25))
-    // Not yet written: it is not asked for more all the same.
+    // The bytes are not yet written, but lane 1 requests no more nevertheless.
     #expect(state.receive(Self.head(200), on: 1) == .stop && state.end == .sequential)
     state.reach(25, on: 0)
     #expect(state.present.prefix == 25 && state.next(for: 0) == nil)
   }
 
-  @Test("Content must have the announced length; a shorter range is followed by the next")
+  @Test("Content must have the announced length; after a shorter range the next range is requested")
   func lengths() throws {
     var state = try state()
     _ = state.next(for: 0)
@@ -163,7 +163,7 @@ struct RangeStateTests {
 
   // MARK: Failures
 
-  @Test("A lane continues after an interruption while bytes arrive, up to its number of continuations")
+  @Test("A lane continues after interruptions as long as bytes arrive, up to its number of continuations")
   func interruptions() throws {
     var state = try state(1)
     for number in 1...3 {
@@ -177,7 +177,7 @@ struct RangeStateTests {
     #expect(state.end == .failed && state.next(for: 0) == nil)
   }
 
-  @Test("A range that the server rejects is left to the other lanes; the last lane ends the download")
+  @Test("Other lanes take over a range that the server rejects; if the last lane is rejected, the download ends")
   func rejected() throws {
     var state = try state(3, minimum: 30)
     #expect(ranges(&state, 0..<3) == [0..<33, 33..<66, 66..<100])
@@ -190,7 +190,7 @@ struct RangeStateTests {
     #expect(state.end == .failed && state.present.ranges == [66..<100])
   }
 
-  @Test("An error that is not the server's ends the download, and the other lanes stop")
+  @Test("An error that does not come from the server ends the download, and the other lanes stop")
   func permanent() throws {
     var state = try state(2)
     _ = ranges(&state, 0..<2)
@@ -202,29 +202,29 @@ struct RangeStateTests {
 
   // MARK: Interleavings
 
-  /// A server with ranges, lanes that run in any order, and a file that remembers how often each byte was written.
+  /// A server with ranges, lanes that run in any order, and a file that counts how often each byte was written.
   private struct Model {
     let total: Int64
     var state: RangeState
     var generator: SeededGenerator
     var written: [Int]
-    var lanes: [Int: (asked: Range<Int64>, offset: Int64, contentEnd: Int64?)?] = [:]
+    var lanes: [Int: (requested: Range<Int64>, offset: Int64, contentEnd: Int64?)?] = [:]
     var progress: Int64 = 0
 
     mutating func pick(_ bound: Int64) -> Int64 { Int64.random(in: 0..<max(bound, 1), using: &generator) }
 
-    /// Performs one step of a lane. Returns whether the lane goes on.
+    /// Performs one step of a lane. Returns whether the lane continues.
     mutating func step(_ lane: Int) -> Bool {
-      guard let known = lanes[lane], let (asked, offset, contentEnd) = known else {
+      guard let known = lanes[lane], let (requested, offset, contentEnd) = known else {
         guard let range = state.next(for: lane) else { return false }
         lanes[lane] = (range, range.lowerBound, nil)
         return true
       }
       guard let contentEnd else {
-        let last = pick(5) == 0 ? offset + pick(asked.upperBound - offset) : asked.upperBound - 1
+        let last = pick(5) == 0 ? offset + pick(requested.upperBound - offset) : requested.upperBound - 1
         let head = RangeStateTests.head(206, "bytes \(offset)-\(last)/\(total)")
         #expect(state.receive(head, on: lane) == (state.end == nil ? .write(from: offset) : .stop))
-        lanes[lane] = state.end == nil ? (asked, offset, last + 1) : .some(nil)
+        lanes[lane] = state.end == nil ? (requested, offset, last + 1) : .some(nil)
         return true
       }
       return pick(20) == 0 ? interrupt(lane, at: offset) : read(lane, from: offset, to: contentEnd)
@@ -249,7 +249,7 @@ struct RangeStateTests {
       return true
     }
 
-    /// The connection is lost. What has arrived is written.
+    /// Loses the connection. The bytes that have arrived are written.
     private mutating func interrupt(_ lane: Int, at offset: Int64) -> Bool {
       state.reach(offset, on: lane)
       lanes[lane] = .some(nil)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Reasons of failed transfers")
 struct TransferReasonTests {
   @Test(
-    "The kind of a reason says what an app can do, and the text says what happened",
+    "The kind of a reason suggests the app's reaction, and the text describes the failure",
     arguments: [
       (.folderMissing, .invalidPath, "the folder does not exist"),
       (.isFolder, .invalidPath, "the path is that of a folder"),

@@ -3,16 +3,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The changes of the file system before each of which a test kills a process.
+/// The file-system changes before each of which a test kills a process.
 enum KillPoints {
-  /// The library that counts the changes and kills the process. `nil`: there is no compiler.
+  /// The library that counts the changes and kills the process. `nil`: no compiler is installed.
   static let library: String? = compiled()
 
-  /// Whether a test kills a process before every change, instead of some.
+  /// Whether a test kills a process before every change, instead of before some.
   static var isExhaustive: Bool { ProcessInfo.processInfo.environment["APUS_KILLS"] == "all" }
 
-  /// Returns the numbers of the changes to be killed at: the last ones, where transfers become complete or are removed,
-  /// without flushes and permissions, and some of the others, evenly spread.
+  /// Returns the numbers of the changes before which a process is killed: the last changes, where transfers complete or
+  /// are removed, without flushes and permissions, and some earlier changes, evenly spread.
   static func numbers(of changes: [String]) -> [Int] {
     let (late, early) = (8, 4)
     guard !isExhaustive, changes.count > late + early else { return Array(1...max(changes.count, 1)) }
@@ -35,7 +35,7 @@ enum KillPoints {
       guard (try? process.run()) != nil else { continue }
       process.waitUntilExit()
       guard process.terminationStatus == 0 else { continue }
-      // The tests use it to the end of this process.
+      // The tests use the library until this process ends.
       atexit { if let library = KillPoints.library { unlink(library) } }
       return library
     }
@@ -43,19 +43,19 @@ enum KillPoints {
   }
 }
 
-/// What a process did that may have been killed.
+/// The actions of a process that may have been killed.
 struct KillRun {
-  /// What it said.
+  /// The lines that the process printed.
   let lines: [String]
-  /// The changes that it made: the function and the path of each.
+  /// The changes that the process made: the function and the path of each.
   let changes: [String]
 
   /// Whether the process performed all steps.
   var isComplete: Bool { lines.last == "close" || lines.last == "run" || lines.last == "cancel" }
   var error: String? { lines.first { $0.hasPrefix("error") } }
-  /// The numbers of bytes of complete transfers, of which the app was told.
-  var told: [String] { lines.filter { $0.hasPrefix("told ") } }
-  /// The files in the store after it was listed.
+  /// The process's reports of complete transfers to the app, each with the number of bytes.
+  var reported: [String] { lines.filter { $0.hasPrefix("reported ") } }
+  /// The files in the store at the start of the process.
   var listed: String { lines.first { $0.hasPrefix("listed") } ?? "" }
 
   /// Whether the store had the record of an upload when the process began.
@@ -70,7 +70,7 @@ struct KillRun {
     }
   }
 
-  /// How often the record of the transfer was written.
+  /// The number of times that the record of the transfer was written.
   var transferWrites: Int { count("renameat") { $0.hasPrefix("transfer-") && $0.hasSuffix(".json.new") } }
   var removesTransfer: Bool { count("unlinkat") { $0.hasPrefix("transfer-") && $0.hasSuffix(".json") } > 0 }
   /// Whether the record of an upload was written.
@@ -89,7 +89,7 @@ struct KillBench {
   var store: String { folder + "/state" }
   var files: [String] { Self.names(folder + "/files") }
   var records: [String] { Self.names(store) }
-  /// The bytes of the file. `nil`: it does not exist.
+  /// The bytes of the file. `nil`: the file does not exist.
   var bytes: Data? { FileManager.default.contents(atPath: path) }
 
   static func with(_ way: KillWay, _ test: (KillBench) async throws -> Void) async throws {
@@ -109,7 +109,7 @@ struct KillBench {
 
   /// Runs a process to its end.
   ///
-  /// - Parameter number: the number of the change before which it is killed. Default: `nil`, never.
+  /// - Parameter number: the number of the change before which the process is killed. Default: `nil`, never.
   func run(_ steps: String, killedAt number: Int? = nil) async throws -> KillRun {
     let report = folder + "/report-\(UUID())"
     var environment = [
@@ -126,7 +126,7 @@ struct KillBench {
     }
     let text = FileManager.default.contents(atPath: report).map { String(decoding: $0, as: UTF8.self) } ?? ""
     var changes = text.split(separator: "\n").map(String.init)
-    // The last change was not made.
+    // The process was killed before the last change.
     if let number, changes.count >= number { changes.removeSubrange((number - 1)...) }
     return KillRun(lines: lines, changes: changes)
   }

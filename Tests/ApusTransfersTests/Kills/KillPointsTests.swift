@@ -6,18 +6,18 @@ import Testing
 
 /// The processes of a transfer, one of which is killed.
 enum KillCourse: String, CaseIterable, Sendable {
-  /// Killed while it transfers.
+  /// Killed during the transfer.
   case straight
-  /// Killed while it transfers half and is then paused.
+  /// Killed while it transfers half and then pauses.
   case pausing
   /// Killed while it continues a paused transfer.
   case continuing
-  /// Killed while it transfers half and then cancels. The next process cancels.
+  /// Killed while it transfers half and then cancels. The next process cancels, too.
   case cancelling
-  /// The same. The next process does what the record says.
+  /// Killed while it transfers half and then cancels. The next process continues from the record.
   case abandoning
 
-  /// The process that is killed.
+  /// The steps of the process that is killed.
   func steps(of way: KillWay) -> String {
     switch self {
     case .straight: way.isCall ? "run" : "add run close"
@@ -27,7 +27,7 @@ enum KillCourse: String, CaseIterable, Sendable {
     }
   }
 
-  /// The process after it.
+  /// The steps of the next process.
   func nextSteps(of way: KillWay, after run: KillRun) -> String {
     if self == .cancelling { return way.isCall ? "cancel" : "cancel close" }
     if way.isCall || self == .abandoning { return way.isCall ? "run" : "run close" }
@@ -36,7 +36,7 @@ enum KillCourse: String, CaseIterable, Sendable {
   }
 }
 
-/// A process that was killed, and the one after it.
+/// A killed process and the process after it.
 private struct KilledPair {
   let bench: KillBench
   let course: KillCourse
@@ -45,23 +45,23 @@ private struct KilledPair {
   let next: KillRun
 
   var way: KillWay { bench.way }
-  var told: [String] { first.told + next.told }
+  var reported: [String] { first.reported + next.reported }
 
-  /// Where the process was killed, for messages.
+  /// The point at which the process was killed, for messages.
   var place: Comment {
     """
-    \(way.rawValue), \(course), before change \(number), after \(first.changes.suffix(3)): said \(first.lines) then \
+    \(way.rawValue), \(course), before change \(number), after \(first.changes.suffix(3)): printed \(first.lines) then \
     \(next.lines), left \(bench.files) \(bench.records), the server has \(bench.server.holdings)
     """
   }
 
-  /// Whether the content may have been sent before anything said so: the server had it before the process could write
-  /// down where it is, or, without a protocol that asks, that it is complete.
+  /// Whether the content may be sent twice: the server had it before the process could store the upload's URL or, for
+  /// requests that cannot be resumed, the completion.
   var mayRepeat: Bool {
     switch way {
-    case .plain: first.told.isEmpty && first.transferWrites < 2
+    case .plain: first.reported.isEmpty && first.transferWrites < 2
     case .ietf: !first.writesUpload && !first.listsUpload
-    // The call was about to return, so that the next one is another upload.
+    // The call was about to return, so the next call is another upload.
     case .tusCall, .s3Call: first.removesUpload
     case .tus, .careful, .download, .downloadCall, .rangesCall: false
     }
@@ -69,9 +69,9 @@ private struct KilledPair {
 
   func expectComplete() {
     #expect(next.error == nil && next.lines.last == (way.isCall ? "run" : "close"), place)
-    #expect(!told.isEmpty && told.allSatisfy { $0 == "told \(way.length)" }, place)
+    #expect(!reported.isEmpty && reported.allSatisfy { $0 == "reported \(way.length)" }, place)
     #expect(bench.bytes == way.content && bench.files == ["film.mp4"] && bench.records.isEmpty, place)
-    #expect(!first.removesTransfer || next.told.isEmpty, place)
+    #expect(!first.removesTransfer || next.reported.isEmpty, place)
     guard !way.isDownload else { return }
     let holdings = bench.server.holdings
     #expect(holdings.complete == 1 || (mayRepeat && holdings.complete == 2), place)
@@ -83,7 +83,7 @@ private struct KilledPair {
 
   func expectCancelled() {
     #expect(next.error == nil && next.lines.last == (way.isCall ? "cancel" : "close"), place)
-    #expect(told.isEmpty, place)
+    #expect(reported.isEmpty, place)
     expectNothing()
   }
 
@@ -93,7 +93,8 @@ private struct KilledPair {
   }
 
   private func expectNoIncompleteUpload() {
-    // Without a record nothing could find it. By the draft a process may be paused before it has one.
+    // Without a record no process can find the upload. In the draft protocol a process may be paused before it has a
+    // record.
     let isStored = course == .continuing && (way != .ietf || first.listsUpload)
     guard isStored || (course != .continuing && first.writesUpload) else { return }
     #expect(bench.server.holdings.incomplete == 0, place)
@@ -106,7 +107,7 @@ private struct KilledPair {
   .timeLimit(.minutes(20)))
 struct KillPointsTests {
   @Test(
-    "A queued transfer whose process is killed anywhere is complete once the next one has run, and sent once",
+    "A queued transfer killed at any point is completed by the next process, and sent once",
     arguments: KillWay.queued, [KillCourse.straight, .pausing, .continuing])
   func queued(_ way: KillWay, _ course: KillCourse) async throws {
     try await forEachPoint(way, course) { pair in
@@ -115,13 +116,13 @@ struct KillPointsTests {
     }
   }
 
-  @Test("A queued transfer whose process is killed while it is cancelled leaves nothing", arguments: KillWay.queued)
+  @Test("A queued transfer killed while it is cancelled leaves no files", arguments: KillWay.queued)
   func cancelled(_ way: KillWay) async throws {
     try await forEachPoint(way, .cancelling) { $0.expectCancelled() }
   }
 
   @Test(
-    "A queued transfer whose process is killed while it is cancelled is either complete or cancelled by the next one",
+    "A queued transfer killed while it is cancelled is either completed or cancelled by the next process",
     arguments: KillWay.queued)
   func abandoned(_ way: KillWay) async throws {
     try await forEachPoint(way, .abandoning) { pair in
@@ -131,25 +132,25 @@ struct KillPointsTests {
       if isStored, !isRemoved, first.transferWrites == 1 {
         pair.expectComplete()
       } else {
-        #expect(pair.told.isEmpty, pair.place)
+        #expect(pair.reported.isEmpty, pair.place)
         pair.expectNothing()
       }
     }
   }
 
   @Test(
-    "A call whose process is killed anywhere is complete once the next one has returned",
+    "A call killed at any point is completed by the next process",
     arguments: KillWay.calls, [KillCourse.straight, .pausing, .continuing])
   func call(_ way: KillWay, _ course: KillCourse) async throws {
     try await forEachPoint(way, course) { $0.expectComplete() }
   }
 
-  @Test("A call whose process is killed while it is discarded leaves nothing", arguments: KillWay.calls)
+  @Test("A call killed while it is discarded leaves no files", arguments: KillWay.calls)
   func discarded(_ way: KillWay) async throws {
     try await forEachPoint(way, .cancelling) { $0.expectCancelled() }
   }
 
-  /// Runs a course with a kill before each change, and the process after it.
+  /// Runs a course with a kill before each change, and then the next process.
   private func forEachPoint(
     _ way: KillWay, _ course: KillCourse, _ check: (KilledPair) throws -> Void
   ) async throws {
@@ -164,7 +165,7 @@ struct KillPointsTests {
     for number in KillPoints.numbers(of: changes) {
       try await KillBench.with(way) { bench in
         let first = try await start(course, bench, killedAt: number)
-        // A part of a file never has its name.
+        // An incomplete file never has the final name.
         if way.isDownload { #expect(bench.bytes == nil || bench.bytes == way.content) }
         let next = try await bench.run(course.nextSteps(of: way, after: first))
         let pair = KilledPair(bench: bench, course: course, number: number, first: first, next: next)
@@ -178,7 +179,7 @@ struct KillPointsTests {
     bench.server.stall(course != .straight)
     if course == .continuing {
       let first = try await bench.run(bench.way.isCall ? "halfway" : "add halfway pause close")
-      #expect(first.error == nil && first.told.isEmpty)
+      #expect(first.error == nil && first.reported.isEmpty)
       bench.server.stall(false)
     }
     let run = try await bench.run(course.steps(of: bench.way), killedAt: number)

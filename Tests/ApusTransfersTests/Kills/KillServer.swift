@@ -10,11 +10,11 @@ import Synchronization
 /// A way to transfer a file: by a queue, or by a call with a store.
 enum KillWay: String, CaseIterable, Sendable {
   case download
-  /// An upload by the IETF's draft to a server that does not know it.
+  /// An upload by the IETF draft to a server that does not support the draft.
   case plain
   case tus
   case ietf
-  /// An upload by the draft that begins without content.
+  /// An upload by the IETF draft that is created without content.
   case careful
   case downloadCall = "download-call"
   /// A download of several ranges at once.
@@ -41,13 +41,13 @@ enum KillWay: String, CaseIterable, Sendable {
 
 /// A server for a transfer whose process is killed.
 final class KillServer: Sendable {
-  /// What the server has.
+  /// The content that the server has received.
   struct Holdings {
-    /// The number of times that it has the file.
+    /// The number of complete copies of the file.
     var complete = 0
     /// The number of uploads that are neither complete nor removed.
     var incomplete = 0
-    /// The number of bytes of content that it has stored. `nil`: it does not count them.
+    /// The number of stored content bytes. `nil`: the server does not count them.
     var received: Int?
   }
 
@@ -62,7 +62,7 @@ final class KillServer: Sendable {
 
   var holdings: Holdings { hold() }
 
-  /// Decides whether transfers stay incomplete.
+  /// Sets whether transfers stall before they are complete.
   func stall(_ isOn: Bool) { stalls.isOn.withLock { $0 = isOn } }
 
   /// Runs a test with a server.
@@ -107,7 +107,7 @@ final class KillServer: Sendable {
     }
   }
 
-  /// Returns the response of a server with ranges. While it stalls it sends half of what is requested.
+  /// Returns the response of a server with ranges. If the server stalls, it sends half of the requested bytes.
   private static func reply(to request: RecordedRequest, _ content: Data, isStalling: Bool) -> Reply {
     let range = request.fields["Range"]
     let ends = (range ?? "").dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
@@ -124,18 +124,18 @@ final class KillServer: Sendable {
   }
 }
 
-/// Whether a server lets transfers become complete.
+/// Whether a server stalls transfers before they are complete.
 final class StallSwitch: Sendable {
   let isOn = Mutex(false)
 
   var value: Bool { isOn.withLock(\.self) }
 }
 
-/// A server of S3 with one object, which is uploaded in parts.
+/// An S3 server with one object, which is uploaded in parts.
 private final class PartsOnServer: Sendable {
   private struct State {
     var created = 0
-    /// The parts of the uploads that are neither complete nor removed, by the identifiers of the uploads.
+    /// The parts of the uploads that are neither complete nor removed, by upload ID.
     var uploads: [String: [Int: [UInt8]]] = [:]
     var object: Data?
     var holdings = KillServer.Holdings()
@@ -207,7 +207,7 @@ private final class PartsOnServer: Sendable {
       + "<ChecksumCRC64NVME>\(checksum.text)</ChecksumCRC64NVME></Part>"
   }
 
-  /// - Parameter text: the document without the end of its first element.
+  /// - Parameter text: the document without the closing tag of its first element.
   private static func document(_ text: String, _ status: Int = 200) -> Reply {
     let name = text.dropFirst().prefix { $0 != ">" }
     return .text("\(text)</\(name)>", status: status, fields: ["Content-Type": "application/xml"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("Names that servers suggest")
+@Suite("File names that servers suggest")
 struct FileNameTests {
   @Test(
     "A name loses folders, leading dots, control characters and reserved characters",
@@ -60,7 +60,7 @@ struct FileNameTests {
   }
 
   @Test(
-    "Without one, the name is the last segment of the URL's path",
+    "Without Content-Disposition, the name is the last segment of the URL's path",
     arguments: [
       ("https://a.example/films/7.mp4", "7.mp4"), ("https://a.example/films/7.mp4?key=a/b#c/d", "7.mp4"),
       ("https://a.example/my%20film.mp4", "my film.mp4"), ("https://a.example/a%2F..%2Fb.txt", "b.txt"),

@@ -10,7 +10,7 @@ import Testing
 struct FoundationProgressTests {
   private let clock = ManualClock(.manual)
 
-  @Test("It is indeterminate until the total is known, never goes back, and is finished at the end")
+  @Test("The progress is indeterminate until the total is known, never decreases, and finishes at the end")
   func steps() {
     let reporter = ProgressReporter()
     let progress = reporter.foundationProgress()
@@ -26,7 +26,9 @@ struct FoundationProgressTests {
     #expect(progress.isFinished && progress.fractionCompleted == 1)
   }
 
-  @Test("A transfer of unknown length is finished at its end, and so is an empty one", arguments: [0, 70])
+  @Test(
+    "The progress of a transfer of unknown length, or of an empty transfer, finishes at the transfer's end",
+    arguments: [0, 70])
   func end(_ length: Int64) {
     let reporter = ProgressReporter()
     let progress = reporter.foundationProgress()
@@ -36,7 +38,7 @@ struct FoundationProgressTests {
     #expect(progress.isFinished && progress.completedUnitCount == max(length, 1))
   }
 
-  @Test("A transfer that fails leaves it unfinished, and later reports do not change it")
+  @Test("The progress of a failed transfer stays unfinished, and ignores later reports")
   func failed() {
     let reporter = ProgressReporter()
     let progress = reporter.foundationProgress()
@@ -46,7 +48,9 @@ struct FoundationProgressTests {
     #expect(!progress.isFinished && progress.completedUnitCount == 10)
   }
 
-  @Test("With another total it keeps its units, and its fraction never decreases", arguments: [50, 1000] as [Int64])
+  @Test(
+    "If the total changes, the progress keeps its unit count, and its fraction never decreases",
+    arguments: [50, 1000] as [Int64])
   func otherTotal(_ total: Int64) {
     let reporter = ProgressReporter()
     let progress = reporter.foundationProgress()
@@ -60,7 +64,7 @@ struct FoundationProgressTests {
     #expect(progress.isFinished && progress.fractionCompleted == 1)
   }
 
-  @Test("It begins at the latest progress, also after the end, and several follow one reporter")
+  @Test("A progress starts with the reporter's latest values, even after the end, and a reporter can have several")
   func late() {
     let reporter = ProgressReporter()
     reporter.report(10, of: 100, at: clock.now)
@@ -72,7 +76,7 @@ struct FoundationProgressTests {
     #expect(first.isFinished && second.isFinished)
   }
 
-  @Test("Rate and remaining time are in its user info")
+  @Test("The progress's user info has the rate and the remaining time")
   func rate() {
     let reporter = ProgressReporter()
     let progress = reporter.foundationProgress()
@@ -83,7 +87,7 @@ struct FoundationProgressTests {
     #expect(progress.userInfo[.estimatedTimeRemainingKey] as? Double == 2)
   }
 
-  @Test("Cancelling it calls the closure; without one it cannot be cancelled")
+  @Test("Cancelling the progress calls the closure; without a closure the progress is not cancellable")
   func cancel() async throws {
     let gate = Gate()
     let progress = ProgressReporter().foundationProgress { gate.open() }
@@ -93,7 +97,7 @@ struct FoundationProgressTests {
     #expect(progress.isCancelled && !ProgressReporter().foundationProgress().isCancellable)
   }
 
-  @Test("It follows a download, with several ranges too", arguments: [1, 4])
+  @Test("The progress follows a download, also with several ranges", arguments: [1, 4])
   func download(_ ranges: Int) async throws {
     try await DownloadBench.with { bench in
       bench.serve(FileOnServer(length: 700_000))

@@ -41,7 +41,7 @@ struct TransferProcessesTests {
     }
   }
 
-  @Test("A queued download whose process is killed 20 times arrives unchanged, and its file never has a part of it")
+  @Test("A queued download whose process is killed 20 times arrives unchanged, and no partial file has its name")
   func download() async throws {
     let step = 900_000
     try await TestServer.with { request in
@@ -68,7 +68,7 @@ struct TransferProcessesTests {
     }
   }
 
-  @Test("A process that dies while its file gets its name leaves the complete file, which the next one reports once")
+  @Test("A process that dies while it renames its file leaves the complete file, which the next process reports once")
   func publishing() async throws {
     try await TestServer.with { request in
       DownloadProcessesTests.reply(to: request, length: 2_000_000).reply
@@ -93,7 +93,7 @@ struct TransferProcessesTests {
 }
 
 extension UploadBench {
-  /// The sizes of the transfers that were complete.
+  /// The sizes of the completed transfers.
   fileprivate var log: [String] {
     let content = FileManager.default.contents(atPath: path + ".log") ?? Data()
     return String(decoding: content, as: UTF8.self).split(separator: "\n").map(String.init)

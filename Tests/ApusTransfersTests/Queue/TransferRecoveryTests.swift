@@ -13,10 +13,10 @@ import Testing
 struct TransferRecoveryTests {
   private let film = FileOnServer(length: 300_000)
 
-  @Test("Another file of the same size that takes the name of a download is never reported as the download")
+  @Test("Another file of the same size and with the download's name is never reported as the download")
   func foreignFile() async throws {
     try await QueueBench.with { bench in
-      // Without a validator nothing was resumed that could tell the files apart.
+      // The file has no validator, so the two files differ in their bytes only.
       var film = film
       film.tag = nil
       let gate = Gate()
@@ -43,7 +43,7 @@ struct TransferRecoveryTests {
     }
   }
 
-  @Test("A complete file whose folder is away for a time is reported when it is back, without a request")
+  @Test("A complete file in a temporarily missing folder is reported when the folder is back, without a request")
   func folderAway() async throws {
     try await QueueBench.with { bench in
       let (held, files) = (Scheduler(), FileManager.default)
@@ -53,7 +53,7 @@ struct TransferRecoveryTests {
       let transfers = try await bench.queue { $0.scheduler = held }
       let id = try await transfers.download(FilmFile(), to: "\(drive)/film.mp4")
       await transfers.close()
-      // What a process leaves that ends between giving the file its name and saying so.
+      // The record of a process that ended after it renamed the file and before it reported the completion.
       let path = bench.store.path + "/transfer-\(id.rawValue).json"
       var record = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
       try film.bytes.write(to: URL(filePath: "\(drive)/film.mp4"))
@@ -69,7 +69,7 @@ struct TransferRecoveryTests {
     }
   }
 
-  @Test("Adding a transfer while it is cancelled waits until it is removed, and creates it again")
+  @Test("Adding a transfer that is being cancelled waits for its removal, and then creates it again")
   func addingWhileCancelled() async throws {
     try await QueueBench.with { bench in
       try film.bytes.write(to: URL(filePath: bench.path(1)))
@@ -93,7 +93,7 @@ struct TransferRecoveryTests {
     }
   }
 
-  @Test("Records that cannot be read do not keep the queue from continuing the others")
+  @Test("Unreadable records do not prevent the queue from continuing other transfers")
   func unreadableRecords() async throws {
     try await QueueBench.with { bench in
       let held = Scheduler()

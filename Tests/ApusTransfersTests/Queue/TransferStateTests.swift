@@ -5,14 +5,14 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("The course of a queued transfer")
+@Suite("The state of a queued transfer")
 struct TransferStateTests {
   typealias Effects = TransferState.Effects
 
   private let lost = CallError(.connectionLost)
   private let full = TransferError(.diskFull)
 
-  /// A new transfer that is stored and runs.
+  /// A new transfer that is stored and running.
   private func running() -> TransferState {
     var state = TransferState(priority: .low)
     #expect(state.start() == Effects(startsDriver: true, change: 1))
@@ -22,7 +22,7 @@ struct TransferStateTests {
     return state
   }
 
-  /// The actions until the driver ends, all of which succeed; a run ends with an error.
+  /// Performs actions until the driver ends. All succeed, except that a run may end with an error. Returns the actions.
   private func actions(_ state: inout TransferState, run error: CallError? = nil) -> [TransferState.Action] {
     var actions: [TransferState.Action] = []
     while let action = state.next() {
@@ -47,7 +47,7 @@ struct TransferStateTests {
     #expect(state.next() == nil)
   }
 
-  @Test("A stored transfer runs at once, unless it was paused or has failed")
+  @Test("A stored transfer runs immediately, unless it was paused or has failed")
   func stored() {
     var waiting = TransferState(continuing: .run, priority: .low, failure: nil)
     _ = waiting.start()
@@ -67,21 +67,21 @@ struct TransferStateTests {
     #expect(state.next() == .store)
     state.stored(full)
     #expect(actions(&state) == [.leave])
-    #expect(state.end == .notStored && state.commandFailure?.problem == .diskFull && state.isSettled(1))
+    #expect(state.end == .notStored && state.commandFailure?.problem == .diskFull && state.isDone(1))
   }
 
-  @Test("Pausing stops the run, stores that, and is settled only then")
+  @Test("Pausing stops the run and stores the pause; the command returns only after both")
   func pause() {
     var state = running()
     let effects = state.pause()
     #expect(effects == Effects(stopsRun: true, change: 2))
-    #expect(!state.isSettled(2))
-    // A second one waits for the same.
+    #expect(!state.isDone(2))
+    // A second command waits for the same change.
     #expect(state.pause() == Effects(change: 2))
     state.ended(CallError(.cancelled))
-    #expect(!state.isSettled(2))
+    #expect(!state.isDone(2))
     #expect(actions(&state) == [.store])
-    #expect(state.isSettled(2) && state.failure == nil && state.goal == .pause)
+    #expect(state.isDone(2) && state.failure == nil && state.goal == .pause)
     #expect(state.resume() == Effects(startsDriver: true, change: 3))
     #expect(actions(&state) == [.store, .run, .remove, .leave])
   }
@@ -97,7 +97,7 @@ struct TransferStateTests {
     }
   }
 
-  @Test("A transfer that is resumed while it is being stopped runs again, and its interruption is no failure")
+  @Test("A transfer resumed while it is being stopped runs again, and its interruption is not a failure")
   func resumedWhileStopping() {
     var state = running()
     _ = state.pause()
@@ -114,12 +114,12 @@ struct TransferStateTests {
     #expect(state.failure?.code == .connectionLost && state.end == nil)
     #expect(state.resume() == Effects(startsDriver: true, change: 3))
     #expect(actions(&state, run: lost) == [.store, .run, .store])
-    // A failed transfer can be paused, so that it does not look like one that needs attention.
+    // A failed transfer can be paused, so that the list no longer contains it as failed.
     #expect(state.pause().startsDriver)
     #expect(actions(&state) == [.store] && state.failure == nil)
   }
 
-  @Test("A run whose call the app cancels by itself is paused")
+  @Test("A transfer is paused if the app cancels its call by other means")
   func cancelledCall() {
     var state = running()
     state.ended(CallError(.cancelled))
@@ -127,17 +127,17 @@ struct TransferStateTests {
     #expect(state.goal == .pause && state.failure == nil)
   }
 
-  @Test("Cancelling is stored, then removes the bytes, then the record")
+  @Test("A cancellation is stored first, then the bytes are removed, then the record")
   func cancel() {
     var state = running()
     #expect(state.cancel() == Effects(stopsRun: true, change: 2))
     #expect(state.cancel() == Effects(change: 2) && state.resume() == Effects())
     state.ended(CallError(.cancelled))
     #expect(actions(&state) == [.store, .discard, .remove, .leave])
-    #expect(state.end == .cancelled && state.isSettled(2))
+    #expect(state.end == .cancelled && state.isDone(2))
   }
 
-  @Test("A transfer whose process ended while it was cancelled is removed by the next one, and never runs")
+  @Test("A transfer whose process ended during its cancellation is removed by the next process, and never runs")
   func stillCancelled() {
     var state = TransferState(continuing: .cancel, priority: .low, failure: lost)
     #expect(state.isBeingRemoved)
@@ -147,7 +147,7 @@ struct TransferStateTests {
     #expect(state.end == .cancelled)
   }
 
-  @Test("A transfer is cancelled although its record cannot be written")
+  @Test("A transfer is cancelled even if its record cannot be written")
   func cancelOnFullDisk() {
     var state = TransferState(continuing: .pause, priority: .low, failure: nil)
     _ = state.cancel()
@@ -157,7 +157,7 @@ struct TransferStateTests {
     #expect(state.end == .cancelled && state.commandFailure == nil)
   }
 
-  @Test("A transfer whose bytes cannot be removed stays, paused")
+  @Test("A transfer whose bytes cannot be removed stays in the queue, paused")
   func notDiscarded() {
     var state = TransferState(continuing: .pause, priority: .low, failure: nil)
     #expect(state.cancel() == Effects(startsDriver: true, change: 2))
@@ -165,26 +165,26 @@ struct TransferStateTests {
     state.stored(nil)
     #expect(state.next() == .discard)
     state.discarded(full)
-    #expect(!state.isSettled(2))
+    #expect(!state.isDone(2))
     #expect(actions(&state) == [.store])
-    #expect(state.isSettled(2) && state.commandFailure?.problem == .diskFull && state.goal == .pause)
+    #expect(state.isDone(2) && state.commandFailure?.problem == .diskFull && state.goal == .pause)
     #expect(state.cancel().startsDriver)
     #expect(actions(&state) == [.store, .discard, .remove, .leave])
   }
 
-  @Test("A change during a write is written as well")
+  @Test("A change during a write of the record is written, too")
   func changeDuringWrite() {
     var state = TransferState(priority: .low)
     _ = state.start()
     #expect(state.next() == .store)
     let pause = state.pause()
     state.stored(nil)
-    #expect(pause == Effects(change: 2) && !state.isSettled(2))
+    #expect(pause == Effects(change: 2) && !state.isDone(2))
     #expect(actions(&state) == [.store])
-    #expect(state.isSettled(2))
+    #expect(state.isDone(2))
   }
 
-  @Test("A failed write is reported to its command and not repeated")
+  @Test("A failed write of the record is reported to the command and not repeated")
   func failedWrite() {
     var state = TransferState(continuing: .pause, priority: .low, failure: nil)
     _ = state.start()
@@ -192,7 +192,7 @@ struct TransferStateTests {
     _ = state.resume()
     #expect(state.next() == .store)
     state.stored(full)
-    #expect(state.isSettled(2) && state.commandFailure?.problem == .diskFull)
+    #expect(state.isDone(2) && state.commandFailure?.problem == .diskFull)
     #expect(state.next() == .run)
     #expect(state.pause().stopsRun && state.commandFailure == nil)
   }
@@ -208,7 +208,7 @@ struct TransferStateTests {
     #expect(state.end == .complete)
   }
 
-  @Test("A new priority queues a waiting transfer anew, and leaves a running one alone")
+  @Test("A new priority queues a waiting transfer anew, and does not affect a running transfer")
   func priority() {
     var state = running()
     #expect(state.prioritize(.low) == Effects())
@@ -229,11 +229,11 @@ struct TransferStateTests {
     #expect(state.close() == Effects(stopsRun: true, change: 2))
     state.ended(CallError(.cancelled))
     #expect(actions(&state) == [.store, .leave])
-    #expect(state.end == .closed && state.isSettled(2))
+    #expect(state.end == .closed && state.isDone(2))
     #expect(state.pause() == Effects() && state.close() == Effects())
   }
 
-  @Test("In every order of commands and results one driver runs, every command settles, and closing ends the transfer")
+  @Test("In every order of commands and results one driver runs, every command returns, and closing ends the transfer")
   func interleavings() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<20_000 {
@@ -245,7 +245,7 @@ struct TransferStateTests {
   }
 }
 
-/// A random course of a transfer, with a driver that commands interrupt at each action.
+/// A random sequence of commands and results, with a driver that commands interrupt at each action.
 private struct RandomCourse {
   private var state = TransferState(priority: .low)
   private var isDriven = false
@@ -268,7 +268,7 @@ private struct RandomCourse {
     }
   }
 
-  /// Closes the queue. Returns whether the transfer then ends, with all commands settled.
+  /// Closes the queue. Returns whether the transfer then ends and all commands return.
   mutating func close(_ random: inout SeededGenerator) -> Bool {
     note(state.close())
     var rounds = 0
@@ -276,7 +276,7 @@ private struct RandomCourse {
       perform(&random)
       rounds += 1
     }
-    return !isDriven && !hasTwoDrivers && state.end != nil && waiting.allSatisfy { state.isSettled($0) }
+    return !isDriven && !hasTwoDrivers && state.end != nil && waiting.allSatisfy { state.isDone($0) }
   }
 
   private mutating func note(_ effects: TransferState.Effects) {
@@ -299,7 +299,7 @@ private struct RandomCourse {
     case .store: state.stored(fails ? TransferError(.diskFull) : nil)
     case .run:
       if Bool.random(using: &random) { state.admit() }
-      // A run ends by itself sometimes, and always after it was stopped.
+      // A run sometimes ends by itself, and always after it was stopped.
       guard state.isStopping || Int.random(in: 0..<4, using: &random) == 0 else { return }
       state.ended(state.isStopping ? CallError(.cancelled) : fails ? CallError(.connectionLost) : nil)
     case .discard: state.discarded(fails ? TransferError(.diskFull) : nil)

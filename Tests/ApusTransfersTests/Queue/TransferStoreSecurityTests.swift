@@ -13,7 +13,7 @@ import Testing
 struct TransferStoreSecurityTests {
   private let film = FileOnServer(length: 300_000)
 
-  @Test("Another account's transfers are neither listed, nor continued, nor commanded")
+  @Test("Another account's transfers are not listed and not continued, and commands cannot change them")
   func otherAccount() async throws {
     try await QueueBench.with { bench in
       bench.stub.onAny(reply: film.whole().stalled(after: 100))
@@ -28,7 +28,7 @@ struct TransferStoreSecurityTests {
       }
       let nobody = try await bench.queue()
       #expect(nobody.all.isEmpty && bench.stub.exchanges.count == 1)
-      // The same file for another account is another transfer, which begins with nothing.
+      // The same file for another account is another transfer, which starts without bytes.
       bench.stub.onAny(reply: film.whole())
       let own = try await bob.download(FilmFile(), to: bench.path(7))
       #expect(own != id)
@@ -56,7 +56,7 @@ struct TransferStoreSecurityTests {
     }
   }
 
-  @Test("A transfer is not sent as the user who has signed in meanwhile")
+  @Test("A transfer is not sent with the credentials of another user who has signed in meanwhile")
   func principal() async throws {
     try await QueueBench.with { bench in
       let account = Mutex<UInt64>(1)
@@ -73,7 +73,7 @@ struct TransferStoreSecurityTests {
       let id = try await transfers.download(FilmFile(id: 2), to: bench.path(2))
       let error = await failure { try await transfers.completion(of: id) }
       #expect(error?.code == .refused && bench.stub.exchanges.count == 1)
-      // The same holds for an upload whose connection is lost in between.
+      // An upload whose connection is lost meanwhile does not continue with the other user's credentials, either.
       try film.bytes.write(to: URL(filePath: bench.path(3)))
       bench.stub.on(where: { request, _ in request.head.method == .post }) { _ in
         account.withLock { $0 += 1 }
@@ -85,7 +85,7 @@ struct TransferStoreSecurityTests {
     }
   }
 
-  @Test("Credentials that cannot be read for a moment do not count as another account")
+  @Test("Temporarily unreadable credentials are not treated as those of another account")
   func unreadable() async throws {
     try await QueueBench.with { bench in
       let account = Mutex<UInt64>(PrincipalKey.unreadable)
@@ -102,7 +102,7 @@ struct TransferStoreSecurityTests {
     }
   }
 
-  @Test("The store holds no URL, no field, no credential and no account, and is readable by its owner only")
+  @Test("The store contains no URL, field, credential or account name, and only its owner can read it")
   func secrets() async throws {
     try await QueueBench.with { bench in
       try film.bytes.write(to: URL(filePath: bench.path(1)))
@@ -129,7 +129,7 @@ struct TransferStoreSecurityTests {
     }
   }
 
-  @Test("A damaged record, one of another version and one under another name are left alone")
+  @Test("A damaged record, a record of another version and a misnamed record stay unchanged")
   func damaged() async throws {
     try await QueueBench.with { bench in
       let held = Scheduler()
@@ -153,7 +153,7 @@ struct TransferStoreSecurityTests {
     }
   }
 
-  @Test("A store that cannot be used is refused, and nothing is sent")
+  @Test("A store that cannot be written is refused, and no request is sent")
   func unusableStore() async throws {
     try await QueueBench.with { bench in
       try FileManager.default.createDirectory(
@@ -163,7 +163,7 @@ struct TransferStoreSecurityTests {
     }
   }
 
-  @Test("An endpoint that is too large for the store is refused, and is not in the queue")
+  @Test("An endpoint that is too large for the store is refused, and not added to the queue")
   func tooLarge() async throws {
     try await QueueBench.with { bench in
       let transfers = try await bench.queue()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ApusTransfers
 
-/// An upload by the IETF's draft, whose value is in the response.
+/// An upload by the IETF draft, whose value is read from the response.
 private struct DraftClip: Endpoint, TransferEndpoint {
   let path: String
   var request: Request<StoredFilm> { .post("/files", content: .file(path)) }
@@ -19,7 +19,7 @@ private struct DraftClip: Endpoint, TransferEndpoint {
 private final class StoreLog: Sendable {
   private let log = Mutex<[(name: String, content: Data?)]>([])
 
-  /// A store that notes the changes of its records here.
+  /// Returns the store, and records the changes of its records here.
   func store(_ store: FileTransferStore) -> FileTransferStore {
     var store = store
     store.didWrite = { [self] name, content in log.withLock { $0.append((name, content)) } }
@@ -29,7 +29,7 @@ private final class StoreLog: Sendable {
   /// The records of transfers that were written.
   var contents: [TransferRecord] { log.withLock { $0.compactMap { $0.content.flatMap { TransferRecord($0) } } } }
 
-  /// Each change: the kind of the record, and what has happened.
+  /// The changes: the kind of each record, and the kind of the change.
   var changes: [String] {
     log.withLock(\.self).map { name, content in
       guard name.hasPrefix("transfer-") else { return content == nil ? "upload removed" : "upload" }
@@ -41,7 +41,7 @@ private final class StoreLog: Sendable {
 
 @Suite("Queued uploads", .timeLimit(.minutes(3)))
 struct TransferUploadsTests {
-  @Test("An upload that loses its process continues in the next one, which gets the value of the response")
+  @Test("An upload whose process ended continues in the next process, which receives the value of the response")
   func continued() async throws {
     let isFirst = Mutex(true)
     let faults = UploadServer.stalls(after: [100_000]) { isFirst.withLock { $0 } ? 0 : 1 }
@@ -56,7 +56,7 @@ struct TransferUploadsTests {
         }
         let first = try await queue()
         let id = try await first.upload(DraftClip(path: bench.path))
-        // The transfer's own record, and that of the upload: its interim response has arrived.
+        // The two records are those of the transfer and of the upload, whose interim response has arrived.
         try await waitWhile(bench.records.filter { $0.hasSuffix(".json") }.count < 2)
         try await waitWhile(uploads.offset(of: "/files/upload-0") < 100_000)
         await first.close()
@@ -69,7 +69,7 @@ struct TransferUploadsTests {
     }
   }
 
-  @Test("A complete upload of which the app may not know is reported by the next process, without a request")
+  @Test("A complete upload that may not have been reported is reported by the next process, without a request")
   func unfinishedClosure() async throws {
     try await UploadServer.with(.tus) { uploads, server in
       try await UploadBench.with(server) { bench in
@@ -83,21 +83,21 @@ struct TransferUploadsTests {
         }
         let id = try await transfers.upload(Clip(path: bench.path))
         try await entered.wait()
-        // As a process that ends here would leave them.
+        // Copies the files, as a process that ends here would leave them.
         let left = bench.bench.folder + "/left"
         try FileManager.default.copyItem(atPath: bench.store.path, toPath: left)
         gate.open()
         try? await transfers.completion(of: id)
         try await waitWhile(!transfers.all.isEmpty)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: left)
-        let told = Mutex<[String]>([])
+        let notified = Mutex<[String]>([])
         let next = try await Transfers(bench.api, store: FileTransferStore(left)) {
           $0.uploads(of: Clip.self, by: .tus()) { _, result in
-            told.withLock { $0.append("\(result.size) \(result.resumedBytes) \(result.url ?? "")") }
+            notified.withLock { $0.append("\(result.size) \(result.resumedBytes) \(result.url ?? "")") }
           }
         }
         try await waitWhile(!next.all.isEmpty)
-        #expect(told.withLock { $0 } == ["100000 100000 \(server.origin)/files/upload-0"])
+        #expect(notified.withLock { $0 } == ["100000 100000 \(server.origin)/files/upload-0"])
         #expect(uploads.has(bytes) && uploads.received == 100_000)
         #expect(server.exchanges.map(\.method) == ["POST", "PATCH"])
         #expect(try FileManager.default.contentsOfDirectory(atPath: left).isEmpty)
@@ -106,7 +106,7 @@ struct TransferUploadsTests {
   }
 
   @Test(
-    "A complete upload whose response cannot be read fails, is not sent again by the next process, and starts again when it is resumed"
+    "A complete upload with an unreadable response fails, is not resent by the next process, and restarts on resume"
   )
   func unreadableResponse() async throws {
     let replies = { @Sendable (request: RecordedRequest) -> Reply? in
@@ -127,7 +127,7 @@ struct TransferUploadsTests {
         let error = try await transfers.outcome(of: id)
         #expect(error?.code == .decoding)
         await transfers.close()
-        // As a process that ends right after the response would leave the record.
+        // The record of a process that ended immediately after the response.
         let record = try #require(log.contents.first { $0.uploaded != nil })
         #expect(record.failure == nil && record.uploaded?.size == 1000)
         let path = "\(bench.store.path)/transfer-\(id.rawValue).json"
@@ -146,7 +146,7 @@ struct TransferUploadsTests {
     }
   }
 
-  @Test("An upload whose request cannot be made stays complete until the app is told")
+  @Test("An upload whose request can no longer be created stays complete until the app is notified")
   func unavailableRequest() async throws {
     struct Linked: TransferEndpoint {
       let path: String
@@ -164,7 +164,7 @@ struct TransferUploadsTests {
       origin.withLock { $0 = server.origin }
       try await UploadBench.with(server) { bench in
         try bench.write(1000)
-        let told = Mutex(0)
+        let notified = Mutex(0)
         let (gate, entered) = (Gate(), Gate())
         let transfers = try await Transfers(bench.api, store: bench.store) {
           $0.uploads(of: Linked.self, by: .ietf()) { _, _ in
@@ -180,18 +180,18 @@ struct TransferUploadsTests {
         try await waitWhile(!transfers.all.isEmpty)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: left)
         let next = try await Transfers(bench.api, store: FileTransferStore(left)) {
-          $0.uploads(of: Linked.self, by: .ietf()) { _, _ in told.withLock { $0 += 1 } }
+          $0.uploads(of: Linked.self, by: .ietf()) { _, _ in notified.withLock { $0 += 1 } }
         }
         let error = try await next.outcome(of: id)
-        #expect(error?.status == 404 && told.withLock(\.self) == 0)
+        #expect(error?.status == 404 && notified.withLock(\.self) == 0)
         try await next.resume(id)
         #expect(try await next.outcome(of: id) == nil)
-        #expect(told.withLock(\.self) == 1 && server.exchanges.map(\.method) == ["GET", "POST", "GET", "GET"])
+        #expect(notified.withLock(\.self) == 1 && server.exchanges.map(\.method) == ["GET", "POST", "GET", "GET"])
       }
     }
   }
 
-  @Test("The end of an upload is stored before its own record is removed", arguments: [false, true])
+  @Test("The end of an upload is stored before the upload's record is removed", arguments: [false, true])
   func order(_ isGone: Bool) async throws {
     let fault = Fault(at: .requestContent(after: 1000), .reset, on: .request(0))
     try await UploadServer.with(.ietf, faults: isGone ? [fault] : []) { request in
@@ -214,7 +214,7 @@ struct TransferUploadsTests {
     }
   }
 
-  @Test("A rejection that is the value of an endpoint ends the transfer, and leaves no record of its upload")
+  @Test("A rejection that the endpoint maps to a value ends the transfer, and leaves no record of its upload")
   func rejectionAsValue() async throws {
     struct Judged: TransferEndpoint {
       let path: String
@@ -244,7 +244,7 @@ struct TransferUploadsTests {
     }
   }
 
-  @Test("A cancelled upload whose process ended is not sent again, and is removed by the next process")
+  @Test("A cancelled upload whose process ended is removed by the next process and not sent again")
   func stillCancelled() async throws {
     try await UploadServer.with(.tus) { uploads, server in
       try await UploadBench.with(server) { bench in
@@ -268,7 +268,7 @@ struct TransferUploadsTests {
         held.resumeAll()
         try await waitWhile(!next.all.isEmpty)
         #expect(server.exchanges.isEmpty && bench.records.isEmpty)
-        // A queue that was there before finds the record when the transfer is added, and adds it anew.
+        // A queue that was created before reads the record when the transfer is added, and adds the transfer anew.
         try #require(record.encoded()).write(to: URL(filePath: path))
         let again = try await next.upload(Clip(path: bench.path))
         #expect(again == id)
@@ -278,7 +278,7 @@ struct TransferUploadsTests {
     }
   }
 
-  @Test("An upload whose file is gone fails, and can be cancelled")
+  @Test("An upload whose file is missing fails, and can be cancelled")
   func fileGone() async throws {
     try await UploadServer.with(.tus) { _, server in
       try await UploadBench.with(server) { bench in

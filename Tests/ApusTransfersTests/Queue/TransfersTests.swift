@@ -16,7 +16,7 @@ struct TransfersTests {
 
   // MARK: Completing
 
-  @Test("A download is listed while it runs, tells the app when the file is complete, and leaves nothing behind")
+  @Test("A running download is listed, notifies the app when the file is complete, and leaves no record")
   func download() async throws {
     try await QueueBench.with { bench in
       let gate = Gate()
@@ -37,7 +37,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("The updates begin with the present list, show progress, and end when the queue is closed")
+  @Test("The updates begin with the present list, include progress, and end when the queue is closed")
   func updates() async throws {
     try await QueueBench.with { bench in
       bench.stub.onAny(reply: film.whole().stalled(after: 100))
@@ -59,7 +59,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("Adding a transfer again returns the one that is there, and starts it again if it has failed")
+  @Test("Adding a transfer again returns the existing transfer, and restarts it if it has failed")
   func again() async throws {
     try await QueueBench.with { bench in
       bench.stub.on(.get, "/films/7", replies: [.status(404), film.whole()])
@@ -74,7 +74,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("An endpoint may make calls to create its request again at each start of the transfer")
+  @Test("An endpoint may make calls to create its request at each start of the transfer")
   func presigned() async throws {
     struct Presigned: TransferEndpoint {
       let id: Int
@@ -101,7 +101,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("A transfer that another queue has left is continued as it was when it is added")
+  @Test("Adding a transfer that another queue released continues it from its record")
   func left() async throws {
     try await QueueBench.with { bench in
       let first = try await bench.queue()
@@ -118,7 +118,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("A download whose folder is gone can be cancelled")
+  @Test("A download whose folder is missing can be cancelled")
   func folderGone() async throws {
     try await QueueBench.with { bench in
       let (held, folder) = (Scheduler(), "\(bench.bench.folder)/drive")
@@ -132,7 +132,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("A file that had its name before the process ended is reported by the next process, without a request")
+  @Test("A file renamed before its process ended is reported by the next process, without a request")
   func published() async throws {
     try await QueueBench.with { bench in
       bench.stub.onAny(reply: film.whole())
@@ -141,7 +141,7 @@ struct TransfersTests {
       let transfers = try await bench.queue { $0.scheduler = held }
       let id = try await transfers.download(FilmFile(), to: bench.path(7))
       await transfers.close()
-      // What a process leaves that ends between giving the file its name and saying so.
+      // The record of a process that ended after it renamed the file and before it reported the completion.
       let path = bench.store.path + "/transfer-\(id.rawValue).json"
       var record = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
       try film.bytes.write(to: URL(filePath: bench.path(7)))
@@ -155,7 +155,7 @@ struct TransfersTests {
 
   // MARK: Commands
 
-  @Test("A paused transfer stops, keeps its bytes, stays paused in a new queue, and continues with the rest")
+  @Test("A paused transfer stops, keeps its bytes, stays paused in a new queue, and continues with the missing bytes")
   func pause() async throws {
     try await QueueBench.with { bench in
       bench.stub.on(.get, "/films/7", replies: [film.whole().stalled(after: 100), film.part(from: 100_000)])
@@ -176,7 +176,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("A cancelled transfer leaves neither bytes nor records")
+  @Test("A cancelled transfer leaves no bytes and no records")
   func cancel() async throws {
     try await QueueBench.with { bench in
       bench.stub.onAny(reply: film.whole().stalled(after: 100))
@@ -239,7 +239,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("A type that is not declared is refused, and a stored transfer of one fails without being lost")
+  @Test("An undeclared endpoint type is refused, and a stored transfer of such a type fails but is not lost")
   func undeclared() async throws {
     struct Other: Endpoint, TransferEndpoint {
       var request: Request<Content> { .get("/other") }
@@ -265,7 +265,7 @@ struct TransfersTests {
 
   // MARK: The queue
 
-  @Test("At most as many transfers run as the scheduler permits, the more urgent first")
+  @Test("At most as many transfers run as the scheduler permits, and higher priorities run first")
   func limits() async throws {
     try await QueueBench.with { bench in
       let gate = Gate()
@@ -312,7 +312,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("A transfer that waits for its turn has no timeout")
+  @Test("A transfer that waits for a permit has no timeout")
   func noTimeoutInLine() async throws {
     try await QueueBench.with { bench in
       bench.stub.onAny(reply: film.whole())
@@ -371,7 +371,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("The app's closure may command its own transfer, which is complete, and add others")
+  @Test("The completion closure may send commands to its own complete transfer, and add others")
   func commandsInClosure() async throws {
     try await QueueBench.with { bench in
       bench.stub.on(where: { _, _ in true }) { _ in film.whole() }
@@ -393,7 +393,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("Two queues never have one transfer at the same time")
+  @Test("Two queues never have the same transfer at the same time")
   func twoQueues() async throws {
     try await QueueBench.with { bench in
       bench.stub.onAny(reply: film.whole().stalled(after: 1))

@@ -6,7 +6,7 @@ import Testing
 @Suite("Sets of bytes")
 struct ByteRangesTests {
   @Test(
-    "Ranges that overlap or touch are joined, and stay in order",
+    "Overlapping and adjacent ranges are merged, and stay in order",
     arguments: [
       ([], []), ([5..<5], []), ([0..<4], [0..<4]), ([6..<8, 0..<4], [0..<4, 6..<8]), ([0..<4, 4..<8], [0..<8]),
       ([4..<8, 0..<4], [0..<8]), ([0..<4, 6..<8, 3..<7], [0..<8]), ([2..<3, 5..<6, 0..<9], [0..<9]),
@@ -16,7 +16,7 @@ struct ByteRangesTests {
     #expect(ByteRanges(added).ranges == ranges)
   }
 
-  @Test("Counts, gaps and the bytes before an offset follow from the ranges")
+  @Test("Counts, gaps and the bytes before an offset are computed from the ranges")
   func queries() {
     let some = ByteRanges([0..<4, 6..<8, 10..<20])
     #expect(some.count == 16 && some.prefix == 4 && !some.isPrefix)
@@ -28,7 +28,7 @@ struct ByteRangesTests {
     #expect(ByteRanges([0..<3]).isPrefix && ByteRanges([0..<3]).gaps(upTo: 3).isEmpty)
   }
 
-  @Test("Random insertions have the bytes of a plain set", arguments: 0..<20)
+  @Test("After random insertions the ranges contain the same bytes as a plain set", arguments: 0..<20)
   func random(_ seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var (ranges, plain) = (ByteRanges(), Set<Int64>())

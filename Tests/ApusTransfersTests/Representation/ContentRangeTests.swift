@@ -6,7 +6,7 @@ import Testing
 @Suite("Content-Range and validators")
 struct ContentRangeTests {
   @Test(
-    "Ranges of bytes are read",
+    "Valid byte ranges are parsed",
     arguments: [
       ("bytes 0-499/1234", ContentRange.part(first: 0, last: 499, total: 1234)),
       ("Bytes 500-1233/1234", .part(first: 500, last: 1233, total: 1234)),
@@ -19,7 +19,7 @@ struct ContentRangeTests {
   }
 
   @Test(
-    "Everything else is refused",
+    "Invalid values are rejected",
     arguments: [
       "", "bytes", "bytes ", "bytes=0-4/5", "items 0-4/5", "bytes 0-4", "bytes 0-/5", "bytes -4/5", "bytes 4-0/5",
       "bytes 0-5/5", "bytes 0-4/4/4", "bytes */*", "bytes 0-4/x", "bytes +0-4/5", "bytes 0--4/5", "bytes 0-4/-5",
@@ -41,7 +41,7 @@ struct ContentRangeTests {
   }
 
   @Test(
-    "Weak and malformed entity tags are no strong validators",
+    "Weak and malformed entity tags are not strong validators",
     arguments: [
       #"W/"a""#, "a", #""a"#, #"a""#, "\"", "", #""a" "b""#, "\"a b\"", "\"\(String(repeating: "a", count: 1024))\"",
     ])
@@ -58,7 +58,7 @@ struct ContentRangeTests {
     #expect(Validator(fields) == (isStrong ? .lastModified(changed) : nil))
   }
 
-  @Test("A modification date without the date of the response, or with a malformed one, is no validator")
+  @Test("A modification date is no validator without the date of the response, or if it is malformed")
   func noDate() {
     let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
     #expect(Validator(fields([.lastModified: changed])) == nil)
@@ -66,7 +66,7 @@ struct ContentRangeTests {
     #expect(Validator(fields([.lastModified: "long ago", .date: changed])) == nil)
   }
 
-  @Test("A part must repeat the entity tag, but may leave out the date")
+  @Test("A part must repeat the entity tag, but may omit the modification date")
   func confirmed() {
     let tag = Validator.entityTag(#""a""#)
     #expect(tag.isConfirmed(by: fields([.eTag: #""a""#])))
@@ -79,7 +79,7 @@ struct ContentRangeTests {
   }
 
   @Test(
-    "Any content coding but identity counts",
+    "Any content coding except identity makes a representation coded",
     arguments: [("gzip", true), ("identity", false), ("Identity , ", false), ("identity, br", true), ("", false)])
   func coding(_ value: String, _ isCoded: Bool) {
     #expect(Representation.isCoded(fields([.contentEncoding: value])) == isCoded)

@@ -21,7 +21,7 @@ struct FileTransferStoreTests {
     }
   }
 
-  @Test("A record is written, read, listed and removed; nothing stays in the folder")
+  @Test("A record is written, read, listed and removed, and leaves no file in the folder")
   func record() async throws {
     try await with { store, path in
       #expect(try await store.names.isEmpty)
@@ -53,7 +53,7 @@ struct FileTransferStoreTests {
     }
   }
 
-  @Test("What a process has left that died while it removed or created a record is removed when records are listed")
+  @Test("Listing records removes the leftovers of a process that died while creating or removing one")
   func remains() async throws {
     try await with { store, path in
       let (kept, held) = (try await store.lock("kept"), try await store.lock("held"))
@@ -67,7 +67,7 @@ struct FileTransferStoreTests {
     }
   }
 
-  @Test("What a process has left that died while it replaced a record is removed when records are listed or locked")
+  @Test("Listing or locking records removes the leftovers of a process that died while replacing one")
   func drafts() async throws {
     try await with { store, path in
       for name in ["listed", "locked", "held"] {
@@ -82,10 +82,10 @@ struct FileTransferStoreTests {
         try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".new") }.sorted()
       }
       let held = try await store.lock("held")
-      // Without a lock, as versions before this one left them.
+      // Versions before this one left drafts without a lock file.
       try leave(["listed", "gone", "held"])
       #expect(try await Set(store.names) == ["listed", "locked", "held"])
-      // Another process may be writing it.
+      // Another process may be writing this draft.
       #expect(try drafts() == ["held.json.new"])
       try leave(["locked"])
       let locked = try await store.lock("locked")
@@ -99,7 +99,7 @@ struct FileTransferStoreTests {
     }
   }
 
-  @Test("Folders and files are their owner's alone, and a folder that others can access is refused")
+  @Test("Folders and files are accessible to their owner only, and a folder that others can access is refused")
   func privacy() async throws {
     try await with { store, path in
       let record = try await store.lock("a")
@@ -113,7 +113,7 @@ struct FileTransferStoreTests {
   }
 
   @Test(
-    "A name that is not that of a record is refused",
+    "An invalid record name is refused",
     arguments: ["", "../a", "a/b", "a.b", "é", String(repeating: "a", count: 65)])
   func names(_ name: String) async throws {
     try await with { store, _ in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApusTransfers
 
-/// A folder of its own, and a client whose server a test scripts.
+/// A temporary folder, and a client whose server is scripted by the test.
 struct DownloadBench: Sendable {
   let folder: String
   let stub = StubTransport()
@@ -34,7 +34,7 @@ struct DownloadBench: Sendable {
       environment: Environment(baseURL: "https://films.example"), transport: stub, settings: settings)
   }
 
-  /// Replies to all requests with one reply after the other, and repeats the last.
+  /// Replies to all requests with one reply after the other, and repeats the last reply.
   func reply(_ replies: StubReply...) {
     stub.on(.get, "/film", replies: replies)
   }
@@ -65,10 +65,10 @@ struct DownloadBench: Sendable {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
   }
 
-  /// The value of `Range` in each request; an empty text for none.
+  /// The value of `Range` in each request; an empty text if the request has no range.
   var ranges: [String] { stub.exchanges.map { $0.fields[.range] ?? "" } }
 
-  /// The permission bits.
+  /// Returns the permission bits of a file.
   static func mode(of path: String) -> UInt32 {
     var status = stat()
     return lstat(path, &status) == 0 ? UInt32(status.st_mode) & 0o777 : 0
@@ -83,7 +83,7 @@ extension DownloadOptions {
     return options
   }
 
-  /// Options with several ranges, also of small files.
+  /// Options with several ranges, even for small files.
   static func parallel(_ ranges: Int = 4, continuations: Int = 5) -> DownloadOptions {
     var options = DownloadOptions()
     (options.maximumParallelRanges, options.minimumRange, options.maximumContinuations) = (ranges, 1000, continuations)
@@ -91,7 +91,7 @@ extension DownloadOptions {
   }
 }
 
-/// The progress that a download has reported.
+/// The progress reported by a download.
 final class ProgressLog: Sendable {
   private let reports = Mutex<[(Int64, Int64?)]>([])
 

@@ -12,14 +12,14 @@ struct FileOnServer: Sendable {
   /// The number of bytes of each piece of content (body).
   var pieceSize = 1000
 
-  /// A file whose bytes repeat after 4093, so that shifted bytes differ.
+  /// Creates a file whose bytes repeat with a period of 4093, so that shifted bytes differ.
   init(length: Int, seed: UInt8 = 0) {
     let block = Data((0..<4093).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251) &+ seed })
     bytes = Data(capacity: length)
     while bytes.count < length { bytes.append(block.prefix(length - bytes.count)) }
   }
 
-  /// Returns the response to a request, as RFC 9110 §14 asks for it.
+  /// Returns the response to a request, as RFC 9110 §14 requires.
   func reply(to fields: HTTPFields) -> StubReply {
     guard let range = fields[.range], fields[.ifRange] ?? tag == tag else { return whole() }
     let ends = range.dropFirst("bytes=".count).split(separator: "-").map { Int($0) }
@@ -32,7 +32,7 @@ struct FileOnServer: Sendable {
 
   /// - Parameters:
   ///   - end: the offset after the part. Default: `nil`, the end of the file.
-  ///   - stated: the value of `Content-Range`. Default: `nil`, the right one.
+  ///   - stated: the value of `Content-Range`. Default: `nil`, the correct value.
   func part(from start: Int, to end: Int? = nil, stated: String? = nil) -> StubReply {
     let end = end ?? bytes.count
     return reply(206, bytes[start..<end], range: stated ?? "bytes \(start)-\(end - 1)/\(bytes.count)")

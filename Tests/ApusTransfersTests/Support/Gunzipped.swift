@@ -2,7 +2,7 @@ import CApusZlib
 import Foundation
 import Testing
 
-/// Decodes gzip, of one member.
+/// Decodes gzip content with a single member.
 func gunzipped(_ data: Data) throws -> Data {
   var stream = z_stream()
   try #require(inflateInit2_(&stream, 15 + 16, zlibVersion(), Int32(MemoryLayout<z_stream>.size)) == Z_OK)

@@ -19,7 +19,7 @@ struct Clip: Endpoint, TransferEndpoint, Equatable {
   var request: Request<Void> { .post("/files", content: .file(path)) }
 }
 
-/// A folder, a client whose server a test scripts, and queues of transfers with one store.
+/// A folder, a client whose server is scripted by the test, and queues of transfers with one store.
 final class QueueBench: Sendable {
   let bench: DownloadBench
   private let log = Mutex<[String]>([])
@@ -36,10 +36,10 @@ final class QueueBench: Sendable {
   var stub: StubTransport { bench.stub }
   var store: FileTransferStore { FileTransferStore(bench.folder + "/state") }
 
-  /// What the queues have said to be complete.
+  /// The transfers that the queues have reported as complete.
   var completed: [String] { log.withLock { $0 } }
 
-  /// A queue that knows films and clips.
+  /// Creates a queue that declares films and clips.
   func queue(
     account: String? = nil, api: Client? = nil, _ configure: (inout TransfersConfiguration) -> Void = { _ in }
   ) async throws(CallError) -> Transfers {

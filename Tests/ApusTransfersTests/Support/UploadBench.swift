@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import ApusTransfers
 
-/// The response of a server by the IETF's draft.
+/// The response of a server that implements the IETF draft.
 struct StoredFilm: Codable, Sendable, Equatable {
   let size: Int
 }

@@ -3,9 +3,9 @@ import ApusWaiting
 import Foundation
 import Synchronization
 
-/// A server that stores uploads, by tus or by the IETF's draft. It keeps what arrived of an interrupted request.
+/// A server that stores uploads by tus or the IETF draft. It stores the received bytes of an interrupted request.
 ///
-/// It counts stored bytes from the exchanges that the test server has recorded, so nothing is written anywhere.
+/// It counts the bytes in the exchanges that the test server has recorded, so it writes no file.
 final class UploadServer: Sendable {
   enum Dialect: String, Sendable, CaseIterable {
     case tus
@@ -21,12 +21,13 @@ final class UploadServer: Sendable {
   private struct State {
     var server: TestServer?
     var lengths: [String: Int] = [:]
-    /// The uploads that are removed or complete and forgotten.
+    /// The uploads that were removed, or that the server no longer has after their completion.
     var gone: Set<String> = []
     var completed: Set<String> = []
-    /// The number of bytes that a request had brought when the offset was stated, after which it brings no more.
+    /// The number of bytes of each interrupted request when the offset was stated. Later bytes of the request are
+    /// ignored.
     var frozen: [Int: Int] = [:]
-    /// Whether the content of a request is not read, and the reply in place of the server announces an upload.
+    /// Whether the server leaves the content of a request unread, because the overriding reply announces an upload.
     var unread: @Sendable (RecordedRequest) -> Bool = { _ in false }
     /// The value of `Upload-Limit` in all responses.
     var limits: String?
@@ -34,7 +35,7 @@ final class UploadServer: Sendable {
 
   let dialect: Dialect
   private let state = Mutex(State())
-  /// Replies in place of the server; `nil` lets it reply.
+  /// Returns a reply that overrides the server's. `nil`: the server replies.
   private let override: @Sendable (RecordedRequest) -> Reply?
 
   private init(_ dialect: Dialect, _ override: @escaping @Sendable (RecordedRequest) -> Reply?) {
@@ -45,7 +46,7 @@ final class UploadServer: Sendable {
   ///
   /// - Parameters:
   ///   - faults: the faults of the test server.
-  ///   - override: replies in place of the server. Asked when the head of a request has arrived.
+  ///   - override: returns replies that override the server's. Called when the head of a request has arrived.
   static func with<Result>(
     _ dialect: Dialect, faults: [Fault] = [],
     override: @escaping @Sendable (RecordedRequest) -> Reply? = { _ in nil },
@@ -63,8 +64,8 @@ final class UploadServer: Sendable {
     }
   }
 
-  /// Faults after which the server reads nothing more: in run `n` when `stops[n]` bytes of content have arrived, and in
-  /// later runs never. However busy the machine is, the process that sends them is killed in the middle.
+  /// Faults after which the server stops reading: in run `n` when `stops[n]` bytes of content have arrived, and never
+  /// in later runs. So the sending process is killed in the middle, however busy the machine is.
   static func stalls(after stops: [Int], run: @escaping @Sendable () -> Int) -> [Fault] {
     let never = Gate()
     return stops.enumerated().map { number, stop in
@@ -77,7 +78,7 @@ final class UploadServer: Sendable {
   /// The path that creates uploads.
   static let path = "/files"
 
-  /// The target of the upload that a request created.
+  /// Returns the target of the upload that a request created.
   static func target(of request: RecordedRequest) -> String { "/files/upload-\(request.number)" }
 
   // MARK: What is stored
@@ -108,18 +109,20 @@ final class UploadServer: Sendable {
     return segments(of: target).flatMap { Array((contents[$0.exchange] ?? []).prefix($0.range.count)) }
   }
 
-  /// Whether an upload consists of these bytes. Comparing large arrays in an expectation takes minutes if they differ.
+  /// Whether an upload consists of these bytes. A test that compares large arrays in `#expect` takes minutes if they
+  /// differ.
   func has(_ bytes: [UInt8], in target: String = "/files/upload-0") -> Bool { self.bytes(of: target) == bytes }
 
-  /// The number of uploads that consist of these bytes, and of those that are neither complete nor removed.
+  /// The number of uploads that consist of these bytes, and the number of uploads that are neither complete nor
+  /// removed.
   func counts(of bytes: [UInt8]) -> (complete: Int, incomplete: Int) {
     let (known, gone) = state.withLock { (Set($0.lengths.keys), $0.gone) }
     let complete = known.filter { has(bytes, in: $0) }
     return (complete.count, known.subtracting(complete).subtracting(gone).count)
   }
 
-  /// The number of content bytes of all requests that the server has taken: not what an interrupted request brings
-  /// after its upload was located.
+  /// The number of stored content bytes of all requests, without the bytes of an interrupted request that arrived after
+  /// its upload was located.
   var received: Int {
     state.withLock { state in
       state.server?.exchanges.reduce(0) { $0 + (state.frozen[$1.id] ?? $1.contentLength) } ?? 0
@@ -138,14 +141,14 @@ final class UploadServer: Sendable {
     return fields
   }
 
-  /// Leaves the content of requests unread. The replies to them in place of the server announce uploads.
+  /// Leaves the content of matching requests unread. The overriding replies to them announce uploads.
   func leaveUnread(_ matches: @escaping @Sendable (RecordedRequest) -> Bool) {
     state.withLock { $0.unread = matches }
   }
 
   private func isUnread(_ request: RecordedRequest) -> Bool { state.withLock { $0.unread }(request) }
 
-  /// Forgets an upload.
+  /// Removes an upload, as a server does whose upload has expired.
   func forget(_ target: String) {
     state.withLock { _ = $0.gone.insert(target) }
   }
@@ -197,12 +200,12 @@ final class UploadServer: Sendable {
       .interim(104, fields: limited(["Location": target, "Upload-Draft-Interop-Version": "8"]))
   }
 
-  /// Requests of the upload that still run bring no more bytes from now on.
+  /// Ignores all further bytes of running requests of an upload. Returns the number of stored bytes.
   private func freeze(_ target: String) -> Int {
     let segments = segments(of: target)
     state.withLock { state in
       for segment in segments { state.frozen[segment.exchange] = segment.range.count }
-      // Also requests of which no byte has arrived yet.
+      // Includes requests whose first byte has not arrived yet.
       for exchange in state.server?.exchanges ?? [] where exchange.method == "PATCH" && exchange.target == target {
         if state.frozen[exchange.id] == nil { state.frozen[exchange.id] = 0 }
       }
@@ -228,7 +231,7 @@ final class UploadServer: Sendable {
   private func append(_ request: RecordedRequest) async -> Reply {
     let target = request.target
     guard isKnown(target) else { return .status(404) }
-    // The bytes of this request may have begun to arrive.
+    // The first bytes of this request may have arrived.
     let start = Int(request.fields["Upload-Offset"] ?? "") ?? -1
     guard await receivesAll(of: request) else { return Reply(steps: []) }
     guard

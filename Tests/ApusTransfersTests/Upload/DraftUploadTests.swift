@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("The IETF's draft: limits, digests and statuses")
+@Suite("The IETF draft: limits, digests and statuses")
 struct DraftUploadTests {
   /// Uploads a file of 100,000 bytes. Returns the requests that sent content, and the error.
   private func upload(
@@ -27,13 +27,13 @@ struct DraftUploadTests {
     }
   }
 
-  @Test("No part is larger than the server permits when it creates the upload")
+  @Test("No part exceeds the maximum that the server states when it creates the upload")
   func maximumPart() async throws {
     let (parts, error) = try await upload(limits: "max-append-size=40000, min-append-size=10000")
     #expect(error == nil && parts.map(\.contentLength) == [40_000, 40_000, 20_000])
   }
 
-  @Test("Limits that the server states after an interruption apply to the rest")
+  @Test("Limits that the server states after an interruption apply to the remaining bytes")
   func laterLimits() async throws {
     let fault = Fault(at: .requestContent(after: 25_000), .reset, on: .request(0))
     let (parts, error) = try await upload(.ietf(), limits: "max-append-size=30000", faults: [fault])
@@ -41,7 +41,7 @@ struct DraftUploadTests {
     #expect(parts.count >= 3)
   }
 
-  @Test("A part that is rejected for its size is sent in smaller parts, if the server permits any")
+  @Test("A part rejected for its size is resent in smaller parts, if the server accepts any")
   func tooLargePart() async throws {
     let reject = { @Sendable (request: RecordedRequest, limits: FieldLines) -> Reply? in
       guard let size = Int(request.fields["Content-Length"] ?? ""), size > 50_000 else { return nil }
@@ -54,7 +54,7 @@ struct DraftUploadTests {
   }
 
   @Test(
-    "Content of a size that the server does not accept fails with the limit",
+    "Content of a size that the server does not accept fails with the stated limit",
     arguments: [
       ("max-size=99999", TransferError.Problem.contentTooLarge(limit: 99_999)),
       ("min-size=100001", .contentTooSmall(minimum: 100_001)),
@@ -71,7 +71,7 @@ struct DraftUploadTests {
     #expect(tooLarge.error?.transfer?.problem == reason)
   }
 
-  @Test("An upload expires after the age that the server states")
+  @Test("An upload expires at the age that the server states")
   func age() throws {
     let ticket = UploadTicket(location: "https://films.example/files/1")
     let name = try #require(HTTPField.Name("Upload-Limit"))
@@ -87,7 +87,7 @@ struct DraftUploadTests {
     #expect(limited("max-size=5", preferring: 10).maximumPart == 10)
   }
 
-  @Test("Digests are sent on request: that of the content with the creation, that of a part with the part")
+  @Test("On request, digests of the content are sent with the creation, and digests of the parts with each part")
   func digests() async throws {
     let bytes = [UInt8](FileOnServer(length: 100_000).bytes)
     @Sendable func digest(_ range: Range<Int>) -> String {
@@ -108,7 +108,7 @@ struct DraftUploadTests {
     #expect(whole.parts.first?.request.fields["Repr-Digest"] == digest(0..<100_000))
   }
 
-  @Test("An existing upload continues after any status of a failing server", arguments: [501, 507, 599])
+  @Test("An existing upload continues after any 5xx status", arguments: [501, 507, 599])
   func serverErrors(_ status: Int) async throws {
     let (parts, error) = try await upload { $0.number == 1 ? .status(status) : nil }
     #expect(error == nil && parts.last?.number == 3 && parts.last?.contentLength == 100_000)

@@ -9,9 +9,9 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("Uploads whose responses come before their content was sent")
+@Suite("Uploads whose responses arrive before their content was sent")
 struct EarlyResponseTests {
-  /// More than the buffers of both systems take.
+  /// More bytes than the socket buffers of both ends hold.
   private static let length = 12_000_000
 
   enum Kind: String, CaseIterable, Sendable {
@@ -39,7 +39,7 @@ struct EarlyResponseTests {
     let (observer, never) = (HeadObserver(), Gate())
     try await UploadServer.with(kind.dialect) { request in
       guard early(request) else { return nil }
-      // The server claims to have everything.
+      // The server claims to have all bytes.
       let fields: FieldLines = [
         "Location": UploadServer.target(of: request), "Upload-Offset": "\(Self.length)", "Upload-Complete": "?1",
       ]
@@ -63,7 +63,8 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("After an early success the server is asked for the offset, and the upload continues", arguments: Kind.allCases)
+  @Test(
+    "After an early success the upload requests the offset from the server, and continues", arguments: Kind.allCases)
   func success(kind: Kind) async throws {
     try await upload(kind, status: 200) {
       $0.number == kind.first

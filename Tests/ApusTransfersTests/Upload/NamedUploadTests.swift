@@ -7,7 +7,7 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-@Suite("URLs of uploads that a server names")
+@Suite("Upload URLs that a server states in Location")
 struct NamedUploadTests {
   enum Way: String, CaseIterable, Sendable {
     case tus, ietf
@@ -18,14 +18,14 @@ struct NamedUploadTests {
   private let stub = StubTransport()
   private var urls: [String] { stub.exchanges.map { "\($0.method) \($0.request.url)" } }
 
-  /// A client whose policy is `policy`, without redirects if it is `nil`.
+  /// Creates a client with the policy. `nil`: the client follows no redirects.
   private func client(_ policy: RedirectPolicy? = .follow, _ baseURL: BaseURL = "https://films.example") -> Client {
     var pipeline = Pipeline()
     if let policy { pipeline.insert(RedirectMiddleware(policy), .after(.redirects)) }
     return Client(environment: Environment(baseURL: baseURL), pipeline: pipeline, transport: stub)
   }
 
-  /// A server whose uploads are at the URLs in the fields `Location`. It stores all content.
+  /// Scripts a server whose uploads have the URLs in the fields `Location`. The server stores all content.
   private func stubServer(_ locations: String..., failing isFailing: Bool = false) {
     var fields = HTTPFields()
     for location in locations { fields.append(HTTPField(name: .location, value: location)) }
@@ -58,7 +58,8 @@ struct NamedUploadTests {
   }
 
   @Test(
-    "A Location that leads from https to http gets no byte, and is not stored", arguments: Way.allCases,
+    "After a Location that leads from https to http, no byte is sent, and the upload is not stored",
+    arguments: Way.allCases,
     [RedirectPolicy.follow, nil, RedirectPolicy.none])
   func refused(way: Way, policy: RedirectPolicy?) async throws {
     stubServer("http://films.example/files/1")
@@ -79,14 +80,14 @@ struct NamedUploadTests {
     #expect(urls == ["POST https://films.example/files", "PATCH http://films.example/files/1"])
   }
 
-  @Test("The endpoint may be http itself, and its upload at any URL", arguments: Way.allCases)
+  @Test("If the endpoint itself is http, its upload may have any URL", arguments: Way.allCases)
   func http(way: Way) async throws {
     stubServer("http://store.example/files/1")
     #expect(try await client(.follow, "http://films.example").upload(film, by: way.uploadProtocol).size == 5)
   }
 
   @Test(
-    "A stored upload at an http URL is refused and forgotten, so that the next call starts over",
+    "A stored upload at an http URL is refused and removed, so that the next call starts over",
     arguments: Way.allCases)
   func stored(way: Way) async throws {
     try await withStore { options, records in
@@ -114,7 +115,7 @@ struct NamedUploadTests {
     }
   }
 
-  @Test("An http endpoint that redirects to https may not name an http URL either", arguments: Way.allCases)
+  @Test("An http endpoint that redirects to https must not state an http URL, either", arguments: Way.allCases)
   func redirected(way: Way) async throws {
     stubServer("http://films.example/files/1")
     stub.on { request, _ in
@@ -130,7 +131,7 @@ struct NamedUploadTests {
     }
   }
 
-  @Test("One Location may contain commas, and equal ones count as one", arguments: Way.allCases)
+  @Test("A single Location may contain commas, and equal Locations count as one", arguments: Way.allCases)
   func commas(way: Way) async throws {
     for locations in [["/files/1, 2"], ["/files/1, 2", "https://films.example/files/1,%202"]] {
       let server = NamedUploadTests()
@@ -140,7 +141,7 @@ struct NamedUploadTests {
     }
   }
 
-  @Test("Several Locations, and one that cannot be used, are the server's fault", arguments: Way.allCases)
+  @Test("Several different Locations, or an unusable Location, are an error of the server", arguments: Way.allCases)
   func unusable(way: Way) async throws {
     for locations in [["/files/1", "/files/2"], ["ftp://films.example/1"], ["https://a:b@films.example/1"]] {
       let server = NamedUploadTests()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("Servers that respond to an upload twice")
+@Suite("Servers that send two responses to an upload request")
 struct SecondResponseTests {
   enum Way: String, CaseIterable, Sendable {
     case plain
@@ -59,7 +59,7 @@ struct SecondResponseTests {
   }
 
   @Test(
-    "A rejection that arrives early is the outcome, and the success behind it reaches no other call",
+    "An early rejection is the outcome, and the success after it reaches no other call",
     arguments: Way.allCases, [true, false])
   func rejected(_ way: Way, _ isTogether: Bool) async throws {
     try await send(way, [Self.rejection, way.success], gate: isTogether ? nil : Gate()) { error, _ in
@@ -68,7 +68,7 @@ struct SecondResponseTests {
   }
 
   @Test(
-    "A success that arrives early is the outcome once all content was sent, and the rejection behind it reaches no other call",
+    "An early success is the outcome once all content was sent, and the rejection after it reaches no other call",
     arguments: Way.allCases)
   func accepted(_ way: Way) async throws {
     try await send(way, [way.success, Self.rejection], gate: Gate()) { error, server in
@@ -78,10 +78,10 @@ struct SecondResponseTests {
   }
 
   @Test(
-    "A success that arrives early is no outcome if the server closes the connection behind it", arguments: Way.allCases)
+    "An early success is not the outcome if the server closes the connection after it", arguments: Way.allCases)
   func cutOff(_ way: Way) async throws {
     try await send(way, [way.success, Self.rejection]) { error, _ in
-      // With tus the server is then asked for its offset, and this server does not know it.
+      // By tus the upload then requests the offset, and this server does not support that request.
       #expect(error?.code == (way == .tus ? .malformedResponse : .connectionLost))
       if way != .tus { #expect(error?.requestState == .responded && error?.status == 200) }
     }

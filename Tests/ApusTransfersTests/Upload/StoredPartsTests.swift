@@ -14,7 +14,7 @@ struct StoredPartsTests {
     return parts
   }
 
-  @Test("Parts are in order, however they are inserted, and the first gap is before the first part that is missing")
+  @Test("Parts are in order, however they are inserted, and the first gap precedes the first missing part")
   func order() {
     let ranges = (0..<6).map { Int64($0) * 10..<Int64($0) * 10 + 10 }
     for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 5, 1, 4, 2], [2, 4, 0, 1, 3, 5]] {
@@ -33,7 +33,7 @@ struct StoredPartsTests {
     }
   }
 
-  @Test("A part that overlaps another one is refused, and an empty one changes nothing")
+  @Test("A part that overlaps another part is rejected, and an empty part has no effect")
   func overlaps() {
     var stored = parts([10..<20, 30..<40])
     for range in [5..<11, 10..<20, 12..<15, 19..<30, 5..<50, 30..<31, 39..<41] as [Range<Int64>] {
@@ -46,7 +46,7 @@ struct StoredPartsTests {
     #expect(StoredParts(upTo: 10) == parts([0..<10]) && StoredParts().firstGap(of: 0) == nil)
   }
 
-  @Test("Ten times the parts take ten times as long")
+  @Test("Inserting ten times as many parts takes ten times as long")
   func linear() {
     let isLinear = LinearTime.holds(
       for: { $0 / 20 },

@@ -10,7 +10,8 @@ import Testing
 @Suite("Files that cannot be read")
 struct UnreadableFileTests {
   @Test(
-    "A file that the process may not read cannot be sent, and nothing is sent", arguments: ["plain", "tus", "ietf"])
+    "A file that the process may not read fails the upload, and no request is sent",
+    arguments: ["plain", "tus", "ietf"])
   func mode(_ way: String) async throws {
     try await UploadServer.with(.tus) { _, server in
       try await UploadBench.with(server) { bench in
@@ -24,10 +25,10 @@ struct UnreadableFileTests {
     }
   }
 
-  @Test("A file that disappears before it is opened fails the upload with a reason of its own")
+  @Test("A file that disappears before it is opened fails the upload with a specific reason")
   func disappears() async throws {
     try await UploadServer.with(.tus) { request in
-      // The upload has checked its file, and opens it for the first part.
+      // The upload has already checked its file, and will open it for the first part.
       if request.method == "POST" { try? FileManager.default.removeItem(atPath: request.fields["X-Path"] ?? "") }
       return nil
     } _: { _, server in

@@ -8,8 +8,8 @@ import Testing
 
 @testable import ApusTransfers
 
-/// A protocol with numbered parts of one size that each have a receipt, and a last request that lists them, as object
-/// stores have it.
+/// A protocol with numbered parts of one size that each have a receipt, and a last request that lists the receipts, as
+/// object stores use it.
 private struct PartsUpload: UploadDriver {
   static let partSize: Int64 = 40_000
 
@@ -18,7 +18,7 @@ private struct PartsUpload: UploadDriver {
   let restartsWhenGone = true
 
   func create(
-    _ calls: UploadCalls, note: @escaping @Sendable (UploadTicket) -> Void
+    _ calls: UploadCalls, announce: @escaping @Sendable (UploadTicket) -> Void
   ) async throws(CallError) -> UploadStep {
     let response = try await calls.send(calls.withoutContent().query(["uploads": ""]))
     var ticket = UploadTicket(location: String(decoding: response.value.data, as: UTF8.self))
@@ -68,13 +68,13 @@ private struct PartsUpload: UploadDriver {
   }
 }
 
-/// An object store with one object in parts.
+/// An object store that receives one object in parts.
 private final class PartsServer: Sendable {
   private let stored: Mutex<[Int: String]>
   private let list = Mutex("")
-  /// The number of the request that is rejected for the moment.
+  /// The number of the request that is rejected temporarily.
   private let rejected: Int?
-  /// The number of the request that is rejected for good.
+  /// The number of the request that is rejected permanently.
   private let refused: Int?
 
   init(_ stored: [Int: String] = [:], rejecting rejected: Int? = nil, refusing refused: Int? = nil) {
@@ -106,7 +106,7 @@ private final class PartsServer: Sendable {
   }
 }
 
-@Suite("The seam for protocols of uploads")
+@Suite("The interface for upload protocols")
 struct UploadDriverTests {
   private func with(
     _ objects: PartsServer, faults: [Fault] = [],
@@ -122,7 +122,8 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("A protocol with numbered parts and receipts sends each part once, and asks only at the start of a process")
+  @Test(
+    "A protocol with numbered parts and receipts sends each part once, and lists the server's parts only at its start")
   func parts() async throws {
     let objects = PartsServer()
     try await with(objects) { bench, server, film in
@@ -134,7 +135,7 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("After an interruption the missing parts are sent, in any order in which the server lists the others")
+  @Test("After an interruption the missing parts are sent, whatever the order in which the server lists the others")
   func gaps() async throws {
     let objects = PartsServer([2: "tag-2"], rejecting: 1)
     try await with(objects) { bench, server, film in
@@ -146,7 +147,7 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("A part whose connection is lost is sent again as a whole")
+  @Test("A part whose connection is lost is resent completely")
   func replayed() async throws {
     let objects = PartsServer()
     let fault = Fault(at: .requestContent(after: 1000), .reset, on: .request(1))
@@ -158,7 +159,7 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("Several parts are sent at once, as many as the protocol permits, and reported as one progress")
+  @Test("As many parts are sent at once as the protocol permits, and reported as one progress")
   func parallel() async throws {
     let objects = PartsServer()
     let gate = Gate()
@@ -187,7 +188,7 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("A part among several that fails is sent again by itself; if it fails for good, the others are cancelled")
+  @Test("One failed part among several is resent alone; if it fails permanently, the others are cancelled")
   func parallelFailures() async throws {
     let driver = UploadProtocol(PartsUpload(maximumParallelParts: 3))
     let objects = PartsServer(rejecting: 2)

@@ -9,9 +9,9 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("Uploads that servers reject, forget or contradict")
+@Suite("Uploads that servers reject, lose or contradict")
 struct UploadFailuresTests {
-  /// Uploads a file of 100,000 bytes to a server that replies to some requests itself.
+  /// Uploads a file of 100,000 bytes to a server that overrides the replies to some requests.
   private func upload(
     _ dialect: UploadServer.Dialect, _ variation: Variation = Variation(),
     override: @escaping @Sendable (RecordedRequest) -> Reply?,
@@ -44,7 +44,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("tus: another offset than the server's is asked for and corrected")
+  @Test("tus: if the server has another offset, the upload requests it and continues from there")
   func conflict() async throws {
     try await upload(.tus) { request in
       request.number == 1 ? .status(409) : nil
@@ -54,7 +54,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("A locked upload, and a server that is not ready, are retried after the requested delay")
+  @Test("After 423 or 503 an upload is retried after the requested delay")
   func locked() async throws {
     try await upload(.tus) { request in
       switch request.number {
@@ -68,7 +68,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("A server that asks for a delay of more than a minute ends the upload, and the error has the delay")
+  @Test("A server that requests a delay of more than a minute ends the upload, and the error contains the delay")
   func longDelay() async throws {
     try await upload(.tus) { request in
       request.number == 1 ? .status(503, fields: ["Retry-After": "3600"]) : nil
@@ -88,7 +88,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("tus: an upload that the server has forgotten starts over")
+  @Test("tus: an upload that the server no longer has starts over")
   func gone() async throws {
     try await upload(.tus) { request in
       request.number == 1 ? .status(410) : nil
@@ -98,7 +98,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("The draft: an upload that the server has forgotten is not repeated, since it may have been complete")
+  @Test("IETF draft: an upload that the server no longer has is not repeated, because it may have been complete")
   func ietfGone() async throws {
     let fault = Fault(at: .requestContent(after: 50_000), .reset, on: .request(0))
     try await upload(.ietf, Variation(faults: [fault])) { request in
@@ -110,19 +110,19 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("The draft: without an announced upload, an interrupted request is not repeated")
+  @Test("IETF draft: without an announced upload, an interrupted request is not repeated")
   func ietfUnannounced() async throws {
     let fault = Fault(at: .requestContent(after: 50_000), .reset, on: .request(0))
     try await upload(.ietf, Variation(faults: [fault])) { _ in
       Reply(steps: [.interim(104, fields: ["Location": "/files/upload-0"]), .stall])
     } _: { result, _, server in
-      // An interim response of another version of the draft does not count.
+      // An interim response of another version of the draft is ignored.
       #expect(result.error?.code == .connectionLost && server.exchanges.count == 1)
       #expect(result.error?.transfer?.keptBytes == 0)
     }
   }
 
-  @Test("The draft: a response to the complete content is final with any status")
+  @Test("IETF draft: a response to the complete content is final with any status")
   func ietfFinal() async throws {
     let fault = Fault(at: .requestContent(after: 50_000), .reset, on: .request(0))
     try await upload(.ietf, Variation(faults: [fault])) { request in
@@ -134,7 +134,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("The draft: a success that does not say whether the upload is complete is confirmed")
+  @Test("IETF draft: a success that does not state whether the upload is complete is confirmed")
   func ietfConfirms() async throws {
     try await upload(.ietf, Variation(uploadProtocol: .ietf(createsFirst: true))) { request in
       switch request.method {
@@ -148,7 +148,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("The draft: a success that states that the upload is incomplete is continued at the server's offset")
+  @Test("IETF draft: after a success that states an incomplete upload, the upload continues at the server's offset")
   func ietfIncomplete() async throws {
     try await upload(.ietf) { request in
       switch request.method {
@@ -163,7 +163,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("The draft: a success that states that the upload is incomplete, but not its URL, fails the upload")
+  @Test("IETF draft: a success that states an incomplete upload but no URL fails the upload")
   func ietfIncompleteWithoutLocation() async throws {
     try await upload(.ietf) { _ in
       .status(201, fields: ["Upload-Complete": "?0"])
@@ -173,14 +173,14 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("The draft: a server that takes small parts gets them")
+  @Test("IETF draft: parts do not exceed the maximum that the server states")
   func ietfParts() async throws {
     try await upload(.ietf, Variation(uploadProtocol: .ietf(createsFirst: true))) { request in
       request.number == 0
         ? .status(201, fields: ["Location": "/files/upload-0", "Upload-Limit": "max-append-size=40000, max-age=60"])
         : nil
     } _: { result, uploads, server in
-      // The creation is the test's own, so the server knows nothing of it.
+      // The test itself replied to the creation, so the server does not have the upload.
       #expect(result.error?.transfer?.problem == .uploadGone)
       #expect(server.exchanges[1].request.fields["Upload-Complete"] == "?0")
       #expect(server.exchanges[1].request.fields["Content-Length"] == "40000")
@@ -202,7 +202,7 @@ struct UploadFailuresTests {
   }
 
   @Test(
-    "An offset that the upload cannot have is an error",
+    "An offset that is impossible for the upload is an error",
     arguments: [
       ["Upload-Offset": "100001"], ["Upload-Offset": "-1"], [:], ["Upload-Offset": "0", "Upload-Length": "7"],
     ])
@@ -221,7 +221,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("A server that never takes a byte ends the upload")
+  @Test("A server that never accepts a byte ends the upload")
   func noProgress() async throws {
     try await upload(.tus) { request in
       request.method == "PATCH" ? .status(204, fields: ["Upload-Offset": "0"]) : nil
@@ -230,7 +230,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("A complete upload whose response was lost has a value only if the endpoint needs none")
+  @Test("If the response to a complete upload is lost, the call succeeds only if its value needs no response")
   func lostResponse() async throws {
     for isVoid in [true, false] {
       let override = { @Sendable (request: RecordedRequest) -> Reply? in
@@ -256,7 +256,7 @@ struct UploadFailuresTests {
     }
   }
 
-  @Test("A file that changes between two parts fails the upload at once, and nothing more of it is sent")
+  @Test("A file that changes between two parts fails the upload immediately, and no further byte is sent")
   func changedBetweenParts() async throws {
     let fault = Fault(at: .requestContent(after: 1_000_000), .reset, on: .request(1))
     let path = Mutex("")
@@ -289,14 +289,14 @@ struct UploadFailuresTests {
         let bytes = try bench.write(5_000_000, seed: 3)
         let result = try await bench.api.upload(bench.film, by: .tus(), options: bench.options)
         #expect(result.resumedBytes == 0 && uploads.has(bytes, in: "/files/upload-3") && bench.records.isEmpty)
-        // The old one may be complete, so it is not removed.
+        // The old upload may be complete, so it is not removed.
         #expect(!server.exchanges.contains { $0.method == "DELETE" })
       }
     }
   }
 }
 
-/// What differs in an upload from a plain one.
+/// The differences of an upload from a plain upload.
 private struct Variation {
   var uploadProtocol: UploadProtocol?
   var faults: [Fault] = []

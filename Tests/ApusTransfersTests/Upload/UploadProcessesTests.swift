@@ -13,14 +13,14 @@ struct UploadProcessesTests {
   private static let length = 20_000_000
   private static let kills = 20
 
-  /// The numbers of bytes that arrive before a process is killed, in order.
+  /// The numbers of bytes after which the processes are killed, in ascending order.
   private static func stops(seed: UInt64) -> [Int] {
     var random = SeededGenerator(seed: seed)
     return (0..<kills).map { _ in Int.random(in: 1...length / kills / 2, using: &random) }
   }
 
   @Test(
-    "An upload that is killed 20 times at random points is continued each time, and arrives unchanged",
+    "An upload killed at 20 random points continues each time, and arrives unchanged",
     arguments: UploadServer.Dialect.allCases)
   func killed(_ dialect: UploadServer.Dialect) async throws {
     let stops = Self.stops(seed: dialect == .tus ? 1 : 2)
@@ -35,7 +35,7 @@ struct UploadProcessesTests {
           let process = try WorkerProcess(.transfers, dialect.rawValue, url, bench.path, bench.store.path)
           try await server.wait { _ in uploads.offset(of: "/files/upload-0") >= before + stop }
           try #require(uploads.offset(of: "/files/upload-0") < Self.length)
-          // By the draft an upload is known once its interim response has arrived.
+          // In the IETF draft, the upload's URL is known once its interim response has arrived.
           try await waitWhile(!bench.records.contains { $0.hasSuffix(".json") })
           await process.kill()
           run.withLock { $0 += 1 }
@@ -45,7 +45,7 @@ struct UploadProcessesTests {
         #expect(Self.number(in: resumed) >= stops.reduce(0, +))
         #expect(await process.line { $0.hasPrefix("done") } == "done \(Self.length)")
         #expect(uploads.has(bytes) && bench.records.isEmpty)
-        // What the server has taken is sent once: nothing of it arrives again.
+        // No stored byte is sent again.
         #expect(uploads.received == Self.length)
       }
     }

@@ -30,7 +30,7 @@ struct UploadRecordTests {
     }
   }
 
-  @Test("A record contains no secret of the endpoint, and its file is the owner's alone")
+  @Test("A record contains no secret of the endpoint, and only its owner can access the file")
   func contents() async throws {
     let fault = Fault(at: .requestContent(after: 1000), .reset, on: .request(1))
     try await UploadServer.with(.tus, faults: [fault]) { uploads, server in
@@ -49,7 +49,7 @@ struct UploadRecordTests {
     }
   }
 
-  @Test("The same call continues where the upload ended")
+  @Test("The same call continues where the upload was interrupted")
   func continues() async throws {
     try await interrupted { bench, uploads, server, bytes in
       let result = try await bench.api.upload(bench.film, by: .tus(), options: bench.options)
@@ -58,7 +58,7 @@ struct UploadRecordTests {
     }
   }
 
-  @Test("Another account, another protocol and another endpoint start an upload of their own")
+  @Test("A different account, protocol or endpoint starts a separate upload")
   func others() async throws {
     try await interrupted { bench, uploads, server, bytes in
       let other = UploadOptions(store: bench.store, account: "other")
@@ -70,7 +70,7 @@ struct UploadRecordTests {
     }
   }
 
-  @Test("A damaged record, and one of an upload that has expired, start over")
+  @Test("An upload with a damaged or expired record starts over")
   func useless() async throws {
     try await interrupted { bench, uploads, server, bytes in
       let name = try #require(bench.records.first { $0.hasSuffix(".json") })
@@ -86,7 +86,7 @@ struct UploadRecordTests {
     }
   }
 
-  @Test("An upload that is running is refused a second time, and an interrupted one is removed on request")
+  @Test("A running upload refuses a second call, and an interrupted upload is removed on request")
   func discard() async throws {
     try await interrupted { bench, uploads, server, bytes in
       let lock = try await bench.store.lock(String(try #require(bench.records.first).prefix { $0 != "." }))
@@ -102,14 +102,14 @@ struct UploadRecordTests {
     }
   }
 
-  @Test("Credentials and the endpoint's fields do not follow an upload to another origin")
+  @Test("Credentials and the endpoint's fields are not sent to an upload at another origin")
   func otherOrigin() async throws {
     try await UploadServer.with(.tus) { uploads, storage in
       try await TestServer.with { request in
         .status(201, fields: ["Location": "\(storage.origin)/files/upload-0"])
       } body: { server in
         try await UploadBench.with(server) { bench in
-          // Makes the upload known to the other server.
+          // Creates the upload on the other server, too.
           _ = try await bench.api.send(Request<Void>.post(.url("\(storage.origin)/files")).field("Upload-Length", "9"))
           try bench.write(100_000)
           let film = bench.film.field("X-Tenant", "7").field("Authorization", "Bearer secret", isSensitive: true)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("The course of an upload")
+@Suite("The state of an upload")
 struct UploadStateTests {
   private let ticket = UploadTicket(location: "https://films.example/files/1")
 
@@ -21,7 +21,7 @@ struct UploadStateTests {
     return state
   }
 
-  @Test("An upload is created, sent, and finished if the server does not complete it by itself")
+  @Test("An upload is created, sent, and finished unless the server completes it by itself")
   func order() {
     var state = state()
     #expect(state.next == .create)
@@ -33,7 +33,7 @@ struct UploadStateTests {
     #expect(state.next == .finish)
   }
 
-  @Test("Several parts at once are different ones, around those that are stored and those that are being sent")
+  @Test("Parts sent at once differ from each other, from stored parts and from parts in progress")
   func parallel() {
     var ticket = ticket
     ticket.partSize = 40
@@ -60,7 +60,7 @@ struct UploadStateTests {
     #expect(state.next == .send(40..<100))
   }
 
-  @Test("A part is no longer than the ticket permits")
+  @Test("A part is not longer than the ticket permits")
   func limited() {
     var ticket = ticket
     ticket.maximumPart = 30
@@ -88,13 +88,13 @@ struct UploadStateTests {
     #expect(state.next == .finish && parts.parts.map(\.receipt) == ["a", "b", "c"])
   }
 
-  @Test("Parts beyond the content are impossible")
+  @Test("Parts beyond the end of the content are rejected")
   func beyond() {
     var state = state()
     expect(state.create(ticket, StoredParts(upTo: 101)), false)
   }
 
-  @Test("After an interruption the upload is located; after too many without a byte in between it ends")
+  @Test("After an interruption the upload is located; after too many interruptions without progress it ends")
   func interruptions() {
     var rules = UploadState.Rules()
     rules.continuations = 2
@@ -110,42 +110,45 @@ struct UploadStateTests {
     expect(state.interrupt(isTemporary: false), nil)
   }
 
-  @Test("A creation without a response is repeated only where that does no harm", arguments: [false, true])
+  @Test("A creation without a response is repeated only where repeating is harmless", arguments: [false, true])
   func creation(_ repeats: Bool) {
     var rules = UploadState.Rules()
     rules.repeatsCreation = repeats
     var state = state(100, rules)
     expect(state.interrupt(isTemporary: true), (repeats ? 1 : nil))
     #expect(state.next == .create)
-    state.note(ticket)
+    state.announce(ticket)
     expect(state.interrupt(isTemporary: true) == nil, false)
     #expect(state.next == .locate)
   }
 
-  @Test("An upload that the server has forgotten starts over twice at most, where the protocol permits it")
+  @Test("An upload that the server no longer has starts over at most twice, where the protocol permits it")
   func gone() {
     var state = state(at: 50)
     for _ in 0..<2 {
-      expect(state.lose(), true)
+      expect(state.startOver(), true)
       #expect(state.next == .create && state.stored.count == 0)
     }
-    expect(state.lose(), false)
+    expect(state.startOver(), false)
     var rules = UploadState.Rules()
     rules.restartsWhenGone = false
     var other = self.state(100, rules, at: 50)
-    expect(other.lose(), false)
+    expect(other.startOver(), false)
   }
 
-  @Test("A server that takes no bytes, or whose offset stays unknown, is not asked for ever", arguments: 0..<3)
+  @Test(
+    "A server that accepts no bytes, or does not state its offset, receives a bounded number of requests",
+    arguments: 0..<3)
   func noProgress(way: Int) throws {
     var state = state(at: 50)
     var rounds = 0
     var ticket = try #require(state.ticket)
     while rounds < 100 {
-      // With each response the server may state another expiration.
+      // The server may state another expiration with each response.
       ticket.expiration = Int64(rounds)
       let parts = StoredParts(upTo: 50)
-      let isPossible = way == 0 ? state.doubt() : way == 1 ? state.send(parts) : state.create(ticket, parts)
+      let isPossible =
+        way == 0 ? state.recordUnknownParts() : way == 1 ? state.send(parts) : state.create(ticket, parts)
       guard isPossible else { break }
       expect(state.locate(StoredParts(upTo: 50)), true)
       rounds += 1
@@ -153,7 +156,7 @@ struct UploadStateTests {
     #expect(rounds == 5)
   }
 
-  @Test("An offset that goes back is used")
+  @Test("An offset that decreases is used")
   func backwards() {
     var state = state(at: 80)
     expect(state.interrupt(isTemporary: true), 1)

@@ -34,7 +34,7 @@ struct UploadTests {
     }
   }
 
-  @Test("tus: the creation names length, file and media type; each part its offset")
+  @Test("tus: the creation states length, file name and media type, and each part states its offset")
   func tusFields() async throws {
     try await UploadServer.with(.tus) { _, server in
       try await UploadBench.with(server) { bench in
@@ -53,7 +53,7 @@ struct UploadTests {
     }
   }
 
-  @Test("tus: metadata of the app's own are sent, and a key that no server could read fails before anything is sent")
+  @Test("tus: custom metadata are sent; an invalid metadata key fails the upload before a request is sent")
   func tusMetadata() async throws {
     try await UploadServer.with(.tus) { _, server in
       try await UploadBench.with(server) { bench in
@@ -78,7 +78,7 @@ struct UploadTests {
     }
   }
 
-  @Test("tus: with checksums the content is sent in parts, and a part that arrived damaged is sent again")
+  @Test("tus: with checksums the content is sent in parts, and a part that arrives damaged is resent")
   func tusChecksum() async throws {
     let damaged = Counter()
     try await UploadServer.with(.tus) { request in
@@ -98,7 +98,7 @@ struct UploadTests {
   }
 
   @Test(
-    "The draft: the endpoint's value comes from the last response, after an interruption, too",
+    "IETF draft: the endpoint's value comes from the last response, also after an interruption",
     arguments: [false, true])
   func ietfValue(_ isInterrupted: Bool) async throws {
     let fault = Fault(at: .requestContent(after: 1_000_000), .reset, on: .request(0))
@@ -123,7 +123,7 @@ struct UploadTests {
     }
   }
 
-  @Test("The draft: an upload may be created without content")
+  @Test("IETF draft: an upload may be created without content")
   func ietfWithoutContent() async throws {
     try await UploadServer.with(.ietf) { uploads, server in
       try await UploadBench.with(server) { bench in
@@ -139,7 +139,7 @@ struct UploadTests {
     }
   }
 
-  @Test("The draft: a server that does not know it receives an ordinary request")
+  @Test("IETF draft: a server that does not support the draft receives an ordinary request")
   func ietfUnknown() async throws {
     try await TestServer.with { request in
       .json(#"{"size":\#(request.contentLength)}"#)
@@ -172,7 +172,7 @@ struct UploadTests {
   }
 
   @Test(
-    "Cancelling pauses an upload, and the same call continues it with the bytes that are missing",
+    "Cancelling pauses an upload, and the same call continues it with the missing bytes",
     arguments: UploadServer.Dialect.allCases)
   func cancelled(_ dialect: UploadServer.Dialect) async throws {
     let fault = Fault(
@@ -226,7 +226,7 @@ struct UploadTests {
     }
   }
 
-  @Test("Content that cannot be continued is refused before anything is sent")
+  @Test("Content that cannot be resumed is refused before a request is sent")
   func unusable() async throws {
     try await UploadServer.with(.tus) { _, server in
       try await UploadBench.with(server) { bench in

@@ -10,7 +10,7 @@ struct BatchFlagsTests {
   }
 
   @Test(
-    "Every request carries the credentials of the options, even if its URL has others",
+    "Every request carries the credentials of the options, even if its URL contains others",
     arguments: [
       (["--bearer", "t0ken"], "Bearer t0ken"), (["--basic", "ada:secret"], "Basic YWRhOnNlY3JldA=="),
     ])
@@ -25,7 +25,7 @@ struct BatchFlagsTests {
     }
   }
 
-  @Test("Credentials are for the origin of the first line, and lines of other origins are not sent")
+  @Test("Credentials are sent only to the origin of the first line, and lines for other origins are not sent")
   func firstOrigin() async throws {
     try await TestServer.with { _ in
       .text("other")
@@ -54,7 +54,7 @@ struct BatchFlagsTests {
     }
   }
 
-  @Test("--credentials-for names the origin of the credentials")
+  @Test("--credentials-for sets the origin of the credentials")
   func namedOrigin() async throws {
     try await TestServer.with { _ in
       .text("other")
@@ -73,7 +73,7 @@ struct BatchFlagsTests {
   }
 
   @Test(
-    "Redirects are followed as the options say, unless a line says otherwise",
+    "Redirects are followed according to the options, unless a line specifies otherwise",
     arguments: [([], 200), (["--follow"], 200), (["--no-follow"], 307)] as [([String], Int)])
   func redirects(arguments: [String], status: Int) async throws {
     try await TestServer.with { request in
@@ -88,7 +88,7 @@ struct BatchFlagsTests {
     }
   }
 
-  @Test("--timeout limits each call whose line has no timeout of its own")
+  @Test("--timeout limits each call whose line specifies no timeout")
   func timeout() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -131,7 +131,7 @@ struct BatchFlagsTests {
     }
   }
 
-  @Test("A proxy is used only if named by an option or, on request, by the environment")
+  @Test("A proxy is used only if an option specifies it, or the environment on request")
   func proxy() async throws {
     try await TestServer.with { _ in
       .text("by the proxy")
@@ -169,7 +169,7 @@ struct BatchFlagsTests {
   }
 
   #if !canImport(Security)
-  @Test("Lines that need what URLSession does not support fail, and nothing is sent")
+  @Test("Lines that need features missing in URLSession fail, and are not sent")
   func urlSession() async throws {
     try await TestServer.with { _ in
       .text("never")

@@ -47,7 +47,7 @@ struct BatchTests {
     }
   }
 
-  @Test("Each line decides whether its redirects are followed")
+  @Test("Each line determines whether its redirects are followed")
   func redirects() async throws {
     try await TestServer.with { request in
       request.target == "/there" ? .text("there") : .text("moved", status: 307, fields: ["Location": "/there"])
@@ -102,7 +102,7 @@ struct BatchTests {
     }
   }
 
-  @Test("Requests are sent as their lines describe")
+  @Test("Requests are sent as their lines specify")
   func message() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -133,7 +133,7 @@ struct BatchTests {
     }
   }
 
-  @Test("The limits of a line fail with their own errors")
+  @Test("Each limit of a line has a specific error")
   func limits() async throws {
     try await TestServer.with { request in
       request.path == "/stalled" ? .stalled : .generated(1000)
@@ -168,7 +168,7 @@ struct BatchTests {
     }
   }
 
-  @Test("A closed output ends the batch, even if the input goes on")
+  @Test("A closed output ends the batch, even if the input continues")
   func brokenPipe() async throws {
     try await TestServer.with { _ in
       .text("hi")

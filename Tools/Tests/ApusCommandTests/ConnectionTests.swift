@@ -62,7 +62,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("A proxy is used only if named by an option or, on request, by the environment")
+  @Test("A proxy is used only if an option specifies it, or the environment on request")
   func proxy() async throws {
     try await TestServer.with { _ in
       .text("by the proxy")

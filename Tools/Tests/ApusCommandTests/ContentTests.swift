@@ -65,7 +65,7 @@ final class ContentTests {
       .text("done")
     } body: { server in
       let run = try await ToolRun.of(["send", server.origin, "--data", "@" + path("pipe")]) { [path = path("pipe")] _ in
-        // Opening blocks until there is a reader, so it needs a thread of its own.
+        // Opening the pipe blocks until it has a reader, so a separate thread is needed.
         let thread = Thread { try? Data("through a pipe".utf8).write(to: URL(filePath: path)) }
         thread.start()
       }
@@ -89,7 +89,7 @@ final class ContentTests {
   }
 
   @Test(
-    "An existing file is kept when the response is a rejection or breaks off",
+    "An existing file is kept if the response is a rejection or is interrupted",
     arguments: [
       (Reply.text("refused", status: 500), Int32(22)), (Reply.generated(100_000).closing(at: .content(50_000)), 56),
     ] as [(Reply, Int32)])
@@ -112,7 +112,7 @@ final class ContentTests {
   ]
 
   @Test(
-    "A file gets the bytes that the server has: no coding is accepted, unless the command line says so",
+    "A file gets the server's bytes: no coding is accepted, unless the command line specifies it",
     arguments: [
       ([], "identity", false, true), (["--compressed"], "gzip, deflate", true, false),
       (["Accept-Encoding:gzip"], "gzip", false, false),
@@ -129,12 +129,12 @@ final class ContentTests {
       let bytes = try Data(contentsOf: folder.appending(path: "out"))
       #expect(bytes == (isDecoded ? Data("hello".utf8) : Data(Self.compressed)))
       #expect(server.exchanges.first?.field("Accept-Encoding") == accepted)
-      // Standard output gets decoded content, whatever the coding.
+      // Standard output receives decoded content, whatever the coding.
       #expect(try await ToolRun.of("send", server.origin).text == "hello")
     }
   }
 
-  @Test("Content in a coding that was not asked for is written as it came, and the coding is named")
+  @Test("Content in an unrequested coding is written unchanged, and a message states the coding")
   func foreignCoding() async throws {
     let coded = Array("not decoded".utf8)
     try await TestServer.with { _ in
@@ -150,7 +150,7 @@ final class ContentTests {
     }
   }
 
-  @Test("A link is not followed, and nothing is sent")
+  @Test("A link is not followed, and no request is sent")
   func link() async throws {
     try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path("target"))
     try await TestServer.with { _ in
@@ -163,7 +163,7 @@ final class ContentTests {
     }
   }
 
-  @Test("The end of a pipe is written to by its path, which is a link")
+  @Test("Output to a path that links to a pipe is written to the pipe")
   func pipe() async throws {
     try await TestServer.with { _ in
       .text("through a pipe")

@@ -2,8 +2,8 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// `apus download` from servers with unusable ranges, odd codings and large files, run as a process.
-@Suite("apus download from odd servers", .timeLimit(.minutes(3)))
+/// `apus download` from servers with unusable ranges, unusual codings and large files, run as a process.
+@Suite("apus download from unusual servers", .timeLimit(.minutes(3)))
 struct DownloadFaultTests {
   private let folder: TestFolder
 
@@ -13,7 +13,7 @@ struct DownloadFaultTests {
 
   private var arguments: [String] { ["-o", folder.path("out")] }
 
-  /// A part that is not the one that was requested.
+  /// A part that was not requested.
   private static let otherPart = Reply.status(
     206, fields: ["ETag": FileOnServer().tag, "Content-Range": "bytes */*"], content: [1, 2, 3])
 
@@ -41,7 +41,7 @@ struct DownloadFaultTests {
     }
   }
 
-  @Test("The message for a rejected continuation names both ways to go on")
+  @Test("The message about a rejected continuation explains both ways to proceed")
   func rejected() async throws {
     let file = FileOnServer()
     try await TestServer.with { request in
@@ -83,7 +83,7 @@ struct DownloadFaultTests {
     #expect(run.error.hasSuffix(": the file exists\n"), "\(run.error)")
   }
 
-  @Test("A file with a content coding is saved as it was sent, with a message, unless the coding was accepted")
+  @Test("A file with a content coding is saved unchanged, with a message, unless the coding was accepted")
   func coding() async throws {
     let compressed: [UInt8] = [
       31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,

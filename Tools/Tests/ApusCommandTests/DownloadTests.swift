@@ -11,7 +11,7 @@ struct DownloadTests {
     folder = try TestFolder()
   }
 
-  @Test("A file is stored under its name, and nothing is printed")
+  @Test("A file is stored under its name, without output")
   func stored() async throws {
     let file = FileOnServer()
     try await TestServer.with {
@@ -66,7 +66,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("An existing file is refused before anything is sent, and replaced with --force")
+  @Test("An existing file is refused before a request is sent, and replaced with --force")
   func existing() async throws {
     try folder.write("old".utf8, to: "out")
     let file = FileOnServer(length: 10)
@@ -84,7 +84,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("An interrupted download keeps what has arrived, and --continue fetches the rest")
+  @Test("An interrupted download keeps the received bytes, and --continue downloads the rest")
   func continued() async throws {
     let file = FileOnServer()
     try await TestServer.with { request in
@@ -147,7 +147,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("A lost connection is continued, and the name is that of the first response")
+  @Test("A download continues after a lost connection, and the file has the name in the first response")
   func lost() async throws {
     let file = FileOnServer(fields: ["Content-Disposition": "attachment; filename=film.mp4"])
     try await TestServer.with { request in
@@ -182,7 +182,7 @@ struct DownloadTests {
   }
 
   @Test(
-    "Failures have their status and message, and leave nothing",
+    "Failures have their status and message, and leave no file",
     arguments: [
       (
         Reply.json(#"{"detail":"There is no such film."}"#, status: 404), [], 22, "The server rejected the request: 404"
@@ -202,7 +202,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("A terminal shows the progress with the bytes that were kept, and erases it")
+  @Test("The progress on a terminal includes the kept bytes, and is erased at the end")
   func progress() async throws {
     let file = FileOnServer()
     try await TestServer.with { request in
@@ -224,7 +224,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("A slow download draws nothing if standard error is not a terminal")
+  @Test("A slow download draws no progress if standard error is not a terminal")
   func noTerminal() async throws {
     let file = FileOnServer()
     try await TestServer.with { request in

@@ -32,7 +32,7 @@ struct EventsTests {
     }
   }
 
-  @Test("The stream is reconnected with the last event ID until the server ends it with 204")
+  @Test("The stream reconnects with the last event ID until the server ends it with 204")
   func reconnected() async throws {
     try await TestServer.with { request in
       switch request.number {
@@ -50,7 +50,7 @@ struct EventsTests {
     }
   }
 
-  @Test("A field Last-Event-ID is the first last event ID")
+  @Test("A field Last-Event-ID sets the initial last event ID")
   func field() async throws {
     try await TestServer.with { request in
       request.number == 0 ? Self.stream("retry: 1\nid: 1\ndata: a\n\n") : .status(204)
@@ -61,7 +61,7 @@ struct EventsTests {
     }
   }
 
-  @Test("A stream can be the response to POST, which is not sent again without a last event ID")
+  @Test("A stream may be the response to POST, which is not resent without a last event ID")
   func post() async throws {
     try await TestServer.with { _ in
       Self.stream("data: a\n\n")
@@ -121,7 +121,7 @@ struct EventsTests {
     }
   }
 
-  @Test("A terminal shows name, ID and data, which cannot control it")
+  @Test("Name, ID and data of an event are printed on a terminal, and cannot control it")
   func terminal() async throws {
     try await TestServer.with { _ in
       Self.stream("event: add\u{1B}[2J\nid: 7\ndata: {\"n\":1}\n\ndata: a\u{1B}[2J\ndata: b\n\n")

@@ -143,7 +143,7 @@ struct LoginTests {
     #expect(profiles.contents == [])
   }
 
-  @Test("Credentials go unencrypted to another machine only if allowed")
+  @Test("Credentials are sent unencrypted to another machine only if this is allowed")
   func plainHTTP() async throws {
     let run = try await profiles.run(
       "login", "work", "http://h.example", "--bearer", "--allow-plain-http", input: "t0ken\n")

@@ -49,7 +49,7 @@ struct MultipartTests {
     }
   }
 
-  @Test("A missing file is reported before anything is sent")
+  @Test("A missing file is reported before a request is sent")
   func missing() async throws {
     try await TestServer.with { _ in
       .text("done")

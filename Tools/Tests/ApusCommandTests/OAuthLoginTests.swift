@@ -11,7 +11,7 @@ import FoundationNetworking
 struct OAuthLoginTests {
   private let profiles = TestProfiles()
 
-  /// Logs in with a browser that opens each page at once.
+  /// Logs in with a browser that opens each page immediately.
   private func logIn(_ server: TestServer, _ options: String..., input: String = "") async throws -> ToolRun {
     let messages = try PipeEnds()
     let setting = ToolRun.Setting(
@@ -51,7 +51,7 @@ struct OAuthLoginTests {
     return try #require(try JSONDecoder().decode([Listed].self, from: run.output).first, "\(run.error)")
   }
 
-  @Test("A sign-in in the browser gives a profile whose tokens are sent to its server only")
+  @Test("A sign-in in the browser creates a profile whose tokens are sent to its server only")
   func browser() async throws {
     try await withServer { server in
       let login = try await logIn(server, "--scope", "openid films:read")
@@ -67,7 +67,7 @@ struct OAuthLoginTests {
     }
   }
 
-  @Test("whoami shows account, issuer, scopes and expiry, without tokens")
+  @Test("whoami prints account, issuer, scopes and expiration, without tokens")
   func whoami() async throws {
     try await withServer { server in
       _ = try await logIn(server, "--scope", "openid", "--scope", "films:read")
@@ -98,7 +98,7 @@ struct OAuthLoginTests {
     }
   }
 
-  @Test("A refresh that the server refuses ends the sign-in, with the command that begins a new one")
+  @Test("A rejected refresh ends the sign-in, and the message contains the command for a new sign-in")
   func ended() async throws {
     let authority = AuthorizationServer()
     try await withServer(authority) { server in
@@ -133,7 +133,7 @@ struct OAuthLoginTests {
     }
   }
 
-  @Test("A client's secret is read from standard input and proves its identity, also for a refresh")
+  @Test("A client's secret is read from standard input and sent in each token request, including refreshes")
   func secret() async throws {
     let authority = AuthorizationServer(clientSecret: "client-secret")
     try await withServer(authority) { server in
@@ -145,7 +145,7 @@ struct OAuthLoginTests {
     }
   }
 
-  @Test("Neither tokens nor the client's secret are readable in files or messages")
+  @Test("Files and messages contain neither tokens nor the client's secret in readable form")
   func sentinels() async throws {
     let authority = AuthorizationServer(clientSecret: "client-secret")
     try await withServer(authority) { server in
@@ -214,7 +214,7 @@ struct OAuthLoginTests {
     }
   }
 
-  @Test("A server without metadata, with another issuer or without TLS is refused, and says why")
+  @Test("A server without metadata, with another issuer or without TLS is refused with the reason")
   func refusedServers() async throws {
     try await TestServer.with { request in
       request.target.hasSuffix("/other")

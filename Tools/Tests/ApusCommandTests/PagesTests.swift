@@ -5,7 +5,7 @@ import Testing
 /// `apus pages`, run as a process.
 @Suite("apus pages", .timeLimit(.minutes(3)))
 struct PagesTests {
-  @Test("The field Link leads to the next page; elements stay as the server wrote them")
+  @Test("The field Link leads to the next page, and elements are printed as the server wrote them")
   func link() async throws {
     try await TestServer.with { request in
       switch request.target {
@@ -76,7 +76,7 @@ struct PagesTests {
     }
   }
 
-  @Test("Fields and credentials stay with the URL's origin")
+  @Test("Fields and credentials are sent only to the URL's origin")
   func origins() async throws {
     try await TestServer.with { _ in
       .json("[2]")
@@ -96,7 +96,7 @@ struct PagesTests {
   }
 
   @Test(
-    "A page without the elements, and a list without end, are malformed; earlier elements are printed",
+    "A page without elements and an infinite list are malformed; earlier elements are printed",
     arguments: [
       (#"{"a":1}"#, [], "the content is not an array; name its array with --items"),
       (#"{"a":1}"#, ["--items", "b.c"], "the content has no value at b.c"),
@@ -115,7 +115,7 @@ struct PagesTests {
     }
   }
 
-  @Test("A rejected page ends the command after the elements of the pages before")
+  @Test("A rejected page ends the command after the elements of earlier pages")
   func rejected() async throws {
     try await TestServer.with { request in
       request.number == 0 ? .json("[1]", fields: ["Link": "</2>; rel=next"]) : .text("no", status: 403)

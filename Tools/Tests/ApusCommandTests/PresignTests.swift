@@ -8,7 +8,7 @@ struct PresignTests {
   private static let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
   private let keys = ["--access-key", "AKIAIOSFODNN7EXAMPLE", "--secret-key", Self.secret]
 
-  /// Settings with a home folder that has a profile, and without the variables of the machine.
+  /// Returns settings whose home folder contains a profile, without the machine's variables.
   private func setting(_ folder: URL) throws -> ToolRun.Setting {
     let files = folder.appending(path: ".aws")
     try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ struct PresignTests {
     try await body(try setting(folder))
   }
 
-  @Test("The published example of a presigned URL is signed as published")
+  @Test("The published example of a presigned URL has the published signature")
   func published() async throws {
     let run = try await ToolRun.of(
       ["presign", "--aws-sigv4", "us-east-1/s3", "--expires", "86400", "--at", "2013-05-24T00:00:00Z"] + keys
@@ -52,7 +52,7 @@ struct PresignTests {
     }
   }
 
-  @Test("Without credentials the providers that were asked are named")
+  @Test("Without credentials, the message lists the providers that were tried")
   func nowhere() async throws {
     try await withHome { setting in
       let run = try await ToolRun.of(["presign", "--aws-sigv4", "r/s3", "https://h.example/k"], setting)
@@ -63,7 +63,7 @@ struct PresignTests {
   }
 
   @Test(
-    "A command line that cannot be meant is refused",
+    "An invalid command line is refused",
     arguments: [
       ["presign", "https://h.example/k"], ["presign", "--aws-sigv4", "s3", "https://h.example/k"],
       ["presign", "--aws-sigv4", "r/s3"], ["send", "--access-key", "a", "https://h.example/"],
@@ -74,7 +74,7 @@ struct PresignTests {
     #expect(try await ToolRun.of(arguments).status == 64)
   }
 
-  @Test("A request is sent with a signature, and its curl command line shows none")
+  @Test("A request is sent with a signature, but its curl command line contains none")
   func send() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -91,7 +91,7 @@ struct PresignTests {
     }
   }
 
-  @Test("A request is signed with the keys of a profile, and not sent if there is none")
+  @Test("A request is signed with the keys of a profile, and is not sent if the profile is missing")
   func sendWithProfile() async throws {
     try await withHome { setting in
       try await TestServer.with { _ in

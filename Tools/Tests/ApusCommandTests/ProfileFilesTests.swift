@@ -101,7 +101,7 @@ struct ProfileFilesTests {
     }
   }
 
-  @Test("Leftovers of an interrupted login have no effect and are removed by the next")
+  @Test("Leftovers of an interrupted login have no effect and are removed by the next login")
   func leftOver() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -122,7 +122,7 @@ struct ProfileFilesTests {
     }
   }
 
-  @Test("Profiles are stored where the environment says, otherwise in the home folder")
+  @Test("Profiles are stored in the folder that the environment specifies, otherwise in the home folder")
   func places() async throws {
     let place = profiles.path
     let expected: [([String: String], String)] = [

@@ -7,7 +7,7 @@ import Testing
 struct ProfileTests {
   private let profiles = TestProfiles()
 
-  @Test("With a profile a path is enough, also after a method")
+  @Test("With a profile a path suffices as the URL, also after a method")
   func path() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -20,7 +20,7 @@ struct ProfileTests {
     }
   }
 
-  @Test("A request to another server is refused before anything is sent")
+  @Test("A request to another server is refused before it is sent")
   func otherOrigin() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -135,7 +135,7 @@ struct ProfileTests {
     }
   }
 
-  @Test("A profile redirected to another server without the key sends nothing")
+  @Test("A profile that was redirected to another server without the key sends no request")
   func ledElsewhere() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -156,7 +156,7 @@ struct ProfileTests {
     }
   }
 
-  @Test("Missing credentials and keys are reported before anything is sent")
+  @Test("Missing credentials and keys are reported before a request is sent")
   func withoutCredentials() async throws {
     try await TestServer.with { _ in
       .text("never")

@@ -2,7 +2,7 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// Requests on a reused connection that turns out to be closed.
+/// Requests on a reused connection that the server has closed.
 @Suite("Resending and retries", .timeLimit(.minutes(3)))
 struct RetryTests {
   /// Two consecutive requests on one connection, in any order.
@@ -13,7 +13,7 @@ struct RetryTests {
     return try await ToolRun.of(["batch", "--connections", "1"] + arguments, .init(input: Data(input.utf8)))
   }
 
-  @Test("In a batch the request is resent on a new connection, and the trace records it")
+  @Test("In a batch, a request on a closed connection is resent on a new one, and the trace records this")
   func again() async throws {
     try await TestServer.with { request in
       request.number == 1 ? .closed : .text("hi")
@@ -28,14 +28,14 @@ struct RetryTests {
   }
 
   @Test(
-    "In a batch it is not resent with --no-retry or if not idempotent; its line says maybeSent",
+    "In a batch, a request is not resent with --no-retry or if not idempotent, and its result contains maybeSent",
     arguments: [(["--no-retry"], ""), ([], #","body":"x""#)] as [([String], String)])
   func notAgain(arguments: [String], more: String) async throws {
     try await TestServer.with { request in
       request.number == 1 ? .closed : .text("hi")
     } body: { server in
       let run = try await batch(to: server, arguments, more: more)
-      // Every line has its result, which is success for a batch.
+      // Every line has a result, which counts as success for a batch.
       #expect(run.status == 0)
       let answers = try run.results().values
       #expect(answers.compactMap(\.status) == [200])
@@ -78,7 +78,7 @@ struct RetryTests {
     }
   }
 
-  @Test("With URLSession, which resends by itself, --no-retry opens a connection for every request")
+  @Test("With URLSession, which always resends requests, --no-retry opens a connection for every request")
   func urlSession() async throws {
     try await TestServer.with { _ in
       .text("hi")

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Objects in memory.
+/// A server with objects in memory.
 private final class Objects: Sendable {
   private let stored = Mutex<[String: Data]>([:])
 
@@ -28,7 +28,7 @@ private final class Objects: Sendable {
   }
 }
 
-/// The commands with places in S3, run as processes, with a server that keeps objects in memory.
+/// The commands with S3 locations, run as processes, with a server that stores objects in memory.
 @Suite("apus upload, download and ls with S3", .timeLimit(.minutes(3)))
 struct S3Tests {
   private let folder: TestFolder
@@ -48,7 +48,7 @@ struct S3Tests {
     return run
   }
 
-  @Test("A file is uploaded, signed, and downloaded again")
+  @Test("A file is uploaded with signed requests, and downloaded again")
   func files() async throws {
     try folder.write("film".utf8, to: "ran.txt")
     try await TestServer.with {
@@ -67,7 +67,7 @@ struct S3Tests {
   }
 
   @Test(
-    "All requests go below the path of the server's URL", arguments: ["/storage/v1/s3", "/storage/v1/s3/", "/a%20b"])
+    "All requests use the path of the server's URL", arguments: ["/storage/v1/s3", "/storage/v1/s3/", "/a%20b"])
   func paths(path: String) async throws {
     try folder.write("film".utf8, to: "ran.txt")
     let base = path.hasSuffix("/") ? String(path.dropLast()) : path
@@ -87,7 +87,7 @@ struct S3Tests {
     }
   }
 
-  @Test("Credentials of a service on this machine are never asked for through a proxy")
+  @Test("Credentials of a service on this machine are requested without a proxy")
   func directCredentials() async throws {
     try await TestServer.with { request in
       request.target.contains("/films/") ? .text("<ListBucketResult></ListBucketResult>") : .status(500)
@@ -121,7 +121,7 @@ struct S3Tests {
     }
   }
 
-  @Test("A missing object, missing keys and a wrong place are refused, each with its status")
+  @Test("A missing object, missing keys and an invalid location are refused, each with its status")
   func refusals() async throws {
     try await TestServer.with {
       objects.reply(to: $0)

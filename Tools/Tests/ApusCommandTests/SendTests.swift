@@ -5,7 +5,7 @@ import Testing
 /// `apus send`, run as a process.
 @Suite("apus send", .timeLimit(.minutes(3)))
 struct SendTests {
-  @Test("The content of a successful response goes to standard output unchanged")
+  @Test("The content of a successful response is written to standard output unchanged")
   func accepted() async throws {
     try await TestServer.with { _ in
       .json(#"{"b": 1,  "a": [ ]}"#)
@@ -34,7 +34,7 @@ struct SendTests {
     }
   }
 
-  @Test("Redirects are followed unless turned off; credentials stay with their origin")
+  @Test("Redirects are followed unless turned off, and credentials are sent only to their origin")
   func redirects() async throws {
     try await TestServer.with { request in
       .text("there \(request.field("Authorization") ?? "without")")
@@ -131,7 +131,7 @@ struct SendTests {
     #expect(version.text.wholeMatch(of: /apus [0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
   }
 
-  @Test("The trace goes to standard error, also for a failed call")
+  @Test("The trace is written to standard error, also for a failed call")
   func trace() async throws {
     try await TestServer.with { _ in
       .text("hi")
@@ -145,7 +145,7 @@ struct SendTests {
     #expect(failed.error.hasSuffix("failed: connectionFailed\n"))
   }
 
-  @Test("--curl prints the call and sends nothing")
+  @Test("--curl prints the call and sends no request")
   func curl() async throws {
     try await TestServer.with { _ in
       .text("never")

@@ -29,7 +29,7 @@ struct SignTests {
     return try JSONDecoder().decode(Printed.self, from: run.output)
   }
 
-  @Test("The published example without content is signed as published")
+  @Test("The published example without content has the published signature")
   func vanilla() async throws {
     let result = try await printed(common + keys, request)
     #expect(result.signature == "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
@@ -42,7 +42,7 @@ struct SignTests {
     #expect(result.url == nil)
   }
 
-  @Test("A field value on several lines is signed with a space in place of each break")
+  @Test("A field value on several lines is signed with a space in place of each line break")
   func multilineValue() async throws {
     let field = "My-Header1:value1\n  value2\n     value3\n"
     let result = try await printed(common + keys, request + field)
@@ -50,7 +50,7 @@ struct SignTests {
     #expect(result.signature == "cfd34249e4b1c8d6b91ef74165d41a32e5fab3306300901bb65a51a73575eefd")
   }
 
-  @Test("A presigned URL is printed whole, with characters encoded that a URL cannot contain")
+  @Test("A presigned URL is printed completely, with percent-encoding where required")
   func presigned() async throws {
     let result = try await printed(
       common + keys + ["--presign", "3600"], "GET /example space/ሴ HTTP/1.1\nHost:example.amazonaws.com\n")
@@ -60,7 +60,7 @@ struct SignTests {
     #expect(result.authorization == nil)
   }
 
-  @Test("The published example of a presigned URL with the digest of its content is signed as published")
+  @Test("The published presigned URL with the digest of its content has the published signature")
   func presignedContent() async throws {
     let form =
       "POST / HTTP/1.1\nContent-Type:application/x-www-form-urlencoded\nHost:example.amazonaws.com\n"
@@ -72,7 +72,7 @@ struct SignTests {
     #expect(field.signature == "d3875051da38690788ef43de4db0d8f280229d82040bfac253562e56c3f20e0b")
   }
 
-  @Test("Dot segments are kept on request, the digest of the content is added, and a token may be left out")
+  @Test("Options keep dot segments, add the digest of the content, and omit a token from the signature")
   func flags() async throws {
     let dots = "GET /a/../b HTTP/1.1\nHost:h\n"
     #expect(try await printed(common + keys, dots).canonicalRequest.hasPrefix("GET\n/b\n"))

@@ -71,7 +71,7 @@ struct SignalTests {
     }
   }
 
-  @Test("A cancelled batch writes a line for every request it read")
+  @Test("A cancelled batch writes a line for every request that it has read")
   func batch() async throws {
     try await TestServer.with { _ in
       .stalled

@@ -5,7 +5,7 @@ import Testing
 /// The tool on a terminal.
 @Suite("On a terminal", .timeLimit(.minutes(3)))
 struct TerminalTests {
-  @Test("JSON is formatted in color on a terminal, and without with NO_COLOR")
+  @Test("JSON is formatted in color on a terminal, and without color if NO_COLOR is set")
   func color() async throws {
     try await TestServer.with { _ in
       .json(#"{"a":1}"#)
@@ -64,7 +64,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("Nothing is drawn if standard error is not a terminal")
+  @Test("No progress is drawn if standard error is not a terminal")
   func noTerminal() async throws {
     try await TestServer.with { _ in
       .generated(1_000_000).pausing(for: .milliseconds(1200), at: .content(500_000))

@@ -2,7 +2,7 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// `apus upload` with protocols that continue interrupted uploads, run as a process.
+/// `apus upload` with protocols for resumable uploads, run as a process.
 @Suite("apus upload", .timeLimit(.minutes(3)))
 struct UploadTests {
   private let folder: TestFolder
@@ -13,7 +13,7 @@ struct UploadTests {
     try folder.write(bytes, to: "film.mp4")
   }
 
-  /// The setting of a run with its state in the test's folder.
+  /// The settings of a run whose state is in the test's folder.
   private var setting: ToolRun.Setting {
     folder.setting { $0.environment["APUS_STATE_HOME"] = folder.path("state") }
   }
@@ -28,7 +28,7 @@ struct UploadTests {
     ["upload", "film.mp4", server.origin + "/files?a=1", "--protocol", "tus"] + options
   }
 
-  /// Runs the program until a condition of the server holds, and interrupts it.
+  /// Runs the program until a condition on the server is true, and then interrupts it.
   private func interrupted(
     _ arguments: [String], when condition: () -> Bool, before: () async throws -> Void = {}
   ) async throws -> ToolRun {
@@ -64,7 +64,7 @@ struct UploadTests {
     }
   }
 
-  @Test("The same command continues an interrupted upload with the rest, and nobody else does meanwhile")
+  @Test("The same command continues an interrupted upload; while an upload runs, a second one of the file is refused")
   func continued() async throws {
     let upload = UploadOnServer(part: 600_000, stalls: true)
     try await TestServer.with {
@@ -169,7 +169,7 @@ struct UploadTests {
     }
   }
 
-  @Test("A timeout is reported with the way to continue")
+  @Test("A timeout is reported, including how to continue")
   func timeout() async throws {
     let upload = UploadOnServer(part: 600_000, stalls: true)
     try await TestServer.with {
@@ -183,7 +183,7 @@ struct UploadTests {
     }
   }
 
-  @Test("A terminal shows the progress and erases it")
+  @Test("The progress is drawn on a terminal and erased at the end")
   func progress() async throws {
     let upload = UploadOnServer()
     try await TestServer.with { request in
@@ -201,7 +201,7 @@ struct UploadTests {
     }
   }
 
-  @Test("A slow upload draws nothing if standard error is not a terminal")
+  @Test("A slow upload draws no progress if standard error is not a terminal")
   func noTerminal() async throws {
     let upload = UploadOnServer()
     try await TestServer.with { request in

@@ -56,7 +56,7 @@ struct WhoamiTests {
     #expect(run.status == 0)
   }
 
-  @Test("A damaged profile does not hide the others")
+  @Test("A damaged profile does not hide other profiles")
   func damaged() async throws {
     _ = try await profiles.logIn("work", "h.example", token: "t0ken")
     try Data("{".utf8).write(to: URL(filePath: "\(profiles.path)/profiles/broken.json"))
@@ -66,7 +66,7 @@ struct WhoamiTests {
     #expect(run.error.hasPrefix("apus: The profile “broken” is damaged"))
   }
 
-  @Test("After a logout the profile's name sends nothing")
+  @Test("After a logout the profile's name sends no request")
   func logout() async throws {
     try await TestServer.with { _ in
       .text("never")
@@ -103,7 +103,7 @@ struct WhoamiTests {
   }
 
   @Test(
-    "logout needs a profile or --all", arguments: [["logout"], ["logout", "work", "--all"], ["logout", "a/b"]])
+    "logout requires a profile or --all", arguments: [["logout"], ["logout", "work", "--all"], ["logout", "a/b"]])
   func refused(arguments: [String]) async throws {
     let run = try await ToolRun.of(arguments, .init(environment: profiles.environment))
     #expect(run.status == 64)

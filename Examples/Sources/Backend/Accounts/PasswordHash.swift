@@ -27,10 +27,10 @@ struct PasswordHash: Equatable, Sendable {
     ).withUnsafeBytes { Data($0) }
   }
 
-  /// Whether the hash is of a password.
+  /// Whether a password has this hash.
   func matches(_ password: String) throws -> Bool {
     let other = try PasswordHash(of: password, rounds: rounds, salt: salt)
-    // In constant time.
+    // The comparison takes constant time.
     return other.key.count == key.count && zip(other.key, key).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }

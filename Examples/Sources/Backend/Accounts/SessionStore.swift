@@ -6,10 +6,10 @@ import Foundation
 /// a refresh, so that requests in flight succeed.
 ///
 /// A client may crash before it has stored a new pair. A refresh token is therefore accepted again until a token of a
-/// later pair is used: the refresh issues another pair and revokes the lost one. After that, the token may be stolen,
-/// so its use ends the session (RFC 9700 §4.14.2).
+/// later pair is used: the refresh issues another pair and revokes the lost pair. If it is used after that, it may be
+/// stolen, so its use ends the session (RFC 9700 §4.14.2).
 ///
-/// A session belongs to the OAuth client that started it, or to none; only the same client can refresh or end it.
+/// A session started by an OAuth client can be refreshed and ended only by the same client.
 struct SessionStore: Sendable {
   let database: Database
   let now: @Sendable () -> Date
@@ -48,7 +48,8 @@ struct SessionStore: Sendable {
   /// Validates an access token.
   func principal(of token: OpaqueToken) async throws -> Judgment<Principal> {
     var row = try await database.read { db in try AccessRow.find(token, in: db) }
-    // Recorded once for each pair. Read again in the transaction, because a refresh may have revoked the token since.
+    // Only the first use of a pair is recorded. The row is read again in the transaction, because a refresh may have
+    // revoked the token in the meantime.
     if row?.isNew == true { row = try await database.write { db in try recordedUse(of: token, in: db) } }
     guard let found = row else { return .unknown }
     return now().timeIntervalSince1970 < found.expiry ? .valid(found.principal) : .expired
@@ -64,7 +65,7 @@ struct SessionStore: Sendable {
         return .reused
       }
       guard time < found.expiry else { return .expired }
-      // No token of a later pair was used, so those pairs never arrived.
+      // No token of a later pair was used, so the client did not receive those pairs.
       for table in ["access_tokens", "refresh_tokens"] {
         try db.execute(
           "DELETE FROM \(table) WHERE session_id = ? AND pair > ?", [found.session, found.pair])
@@ -119,7 +120,7 @@ struct SessionStore: Sendable {
       "INSERT INTO refresh_tokens (hash, session_id, pair, expires_at) VALUES (?, ?, ?, ?)",
       [refresh.hash, session, pair, time + lifetimes.refresh / .seconds(1)])
     return Tokens(
-      accessToken: access.text, refreshToken: refresh.text, expiresIn: lifetimes.isTold ? seconds : nil)
+      accessToken: access.text, refreshToken: refresh.text, expiresIn: lifetimes.isSent ? seconds : nil)
   }
 }
 
@@ -153,11 +154,11 @@ struct AccessRow: Sendable {
 struct RefreshRow: Sendable {
   let session: Int64
   let account: Int64
-  /// The OAuth client of the session; `nil` for none.
+  /// The OAuth client of the session; `nil` for a sign-in without OAuth.
   let client: String?
   /// The number of the pair within the session.
   let pair: Int64
-  /// The newest pair with a used token.
+  /// The number of the newest pair of which a token was used.
   let shown: Int64
   let expiry: Double
 

@@ -14,7 +14,7 @@ struct Tokens: Encodable, Sendable {
 struct TokenLifetimes: Sendable {
   let access: Duration
   let refresh: Duration
-  let isTold: Bool
+  let isSent: Bool
 }
 
 /// The sender of a request: an account and one of its sessions.

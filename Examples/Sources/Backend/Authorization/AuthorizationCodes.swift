@@ -3,12 +3,12 @@ import Synchronization
 
 /// The authorization codes of recent sign-ins. Each is valid for a minute and for one exchange.
 ///
-/// Used codes are remembered: a code that is used twice may have been stolen, so the session of its first use ends (RFC
+/// Used codes are stored: a code that is used twice may have been stolen, so the session of its first use ends (RFC
 /// 6749 §4.1.2).
 final class AuthorizationCodes: Sendable {
   private let state: Mutex<AuthorizationCodeState>
 
-  /// - Parameter capacity: the maximum number of codes that are remembered; the oldest are dropped. Default: 1,000.
+  /// - Parameter capacity: the maximum number of codes; when it is exceeded, the oldest are removed. Default: 1,000.
   init(capacity: Int = 1000) {
     state = Mutex(AuthorizationCodeState(capacity: capacity))
   }
@@ -27,13 +27,14 @@ final class AuthorizationCodes: Sendable {
 
   /// Records the session that a code was exchanged for.
   ///
-  /// - Returns: whether the session is valid. It must end if the code was used again in the meantime.
+  /// - Returns: whether the session is valid. If the code was used again in the meantime, the caller must end the
+  ///   session.
   func exchanged(_ code: OpaqueToken, for session: Int64) -> Bool {
     state.withLock { $0.exchanged(code.hash, for: session) }
   }
 }
 
-/// What a user has granted at the sign-in page.
+/// The grant of a user on the sign-in page.
 struct AuthorizationGrant: Sendable, Equatable {
   let account: Account
   let client: String
@@ -42,7 +43,7 @@ struct AuthorizationGrant: Sendable, Equatable {
   let challenge: String
 }
 
-/// The state of the codes, by their hashes. Pure.
+/// The codes and their states, by the codes' hashes. A value without side effects.
 struct AuthorizationCodeState {
   /// The result of using a code.
   enum Redemption: Equatable {
@@ -55,7 +56,7 @@ struct AuthorizationCodeState {
   private enum Use {
     case unused(AuthorizationGrant, expiry: Date)
     case used(session: Int64?)
-    /// Used again before the session of the first use existed.
+    /// The code was used again before the session of the first use existed.
     case revoked
   }
 

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The pages that a browser shows at `/authorize`.
 enum AuthorizationPage {
-  /// The sign-in page. Its form is sent to the page's own URL, so nothing of the request is part of the page.
+  /// The sign-in page. Its form is sent to the page's own URL, so the page contains no part of the request.
   ///
   /// - Parameter isRejected: whether the last attempt failed.
   static func signIn(isRejected: Bool = false) -> Response {
@@ -36,7 +36,7 @@ enum AuthorizationPage {
 
       """, type: "text/html; charset=utf-8", status: status)
     response.headers[.cacheControl] = "no-store"
-    // No other page may show this one in a frame, and thus lead users to click in it.
+    // Other pages cannot embed this page in a frame, where they could make users click in it.
     response.headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
     return response
   }

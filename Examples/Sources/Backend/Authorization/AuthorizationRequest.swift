@@ -42,17 +42,17 @@ struct AuthorizationRequest: Sendable, Equatable {
 
 /// The reason why there is no sign-in page.
 enum AuthorizationFailure: Error, Equatable {
-  /// A sentence for the user. The browser stays: its redirect may lead anywhere (RFC 6749 §4.1.2.1).
+  /// A sentence for the user. The browser is not redirected, because the redirect is untrusted (RFC 6749 §4.1.2.1).
   case shown(String)
   /// An error for the app, at its redirect.
   case redirected(AuthorizationRedirect, OAuthProblem)
 }
 
-/// The way back to the app.
+/// The redirect to the app.
 struct AuthorizationRedirect: Sendable, Equatable {
   /// The app's URL, as in the request.
   let target: String
-  /// The app's `state`, sent back unchanged; `nil` if it sent none.
+  /// The app's `state`, returned unchanged; `nil` if the request had none.
   let state: String?
   /// The server's issuer, by which the app recognizes the server (RFC 9207).
   let issuer: String

@@ -43,12 +43,12 @@ struct AuthorizationRoutes {
     }
   }
 
-  /// The address at which the server listens. The request's own `Host` proves nothing.
+  /// The address at which the server listens. The request's `Host` is untrusted.
   private static func issuer(_ context: BackendContext) -> String {
     "http://127.0.0.1:\(context.port)"
   }
 
-  /// Wraps a handler so that an invalid request gets its error.
+  /// Wraps a handler so that an invalid request gets an error page or a redirect with the error.
   private func validating(
     _ handle: @escaping @Sendable (AuthorizationRequest, Request, BackendContext) async throws -> Response
   ) -> Routes.Handler {
@@ -67,7 +67,7 @@ struct AuthorizationRoutes {
     }
   }
 
-  /// Signs the user in, or takes the cancellation back to the app.
+  /// Signs the user in, or redirects to the app with the error of a cancelled sign-in.
   @Sendable
   private func decide(
     _ authorization: AuthorizationRequest, _ request: Request, _ context: BackendContext
@@ -87,7 +87,8 @@ struct AuthorizationRoutes {
     return Self.redirect(authorization.redirect.url(code: codes.issue(for: grant, at: now()).text))
   }
 
-  /// With the status 303, so that the browser does not send the password on (RFC 9700 §4.12). The URL is a secret.
+  /// Redirects with the status 303, so that the browser does not resend the password (RFC 9700 §4.12). The URL is
+  /// secret.
   private static func redirect(_ url: String) -> Response {
     Response(status: .seeOther, headers: [.location: url, .cacheControl: "no-store"])
   }

@@ -4,7 +4,7 @@ import Foundation
 /// Proof Key for Code Exchange with S256 (RFC 7636): the client that exchanges a code must know the verifier
 /// behind the challenge of the sign-in.
 enum CodeVerifier {
-  /// Whether a text is the form of a challenge: 32 bytes in base64url without padding.
+  /// Whether a text has the form of a challenge: 32 bytes in base64url without padding.
   static func isChallenge(_ text: String) -> Bool { text.utf8.count == 43 && text.utf8.allSatisfy(isUnreserved) }
 
   /// Whether a verifier has the required form (RFC 7636 §4.1) and belongs to a challenge.

@@ -1,4 +1,4 @@
-/// A client that is registered with the authorization server: an app on a user's device, which can keep no secret.
+/// A client that is registered with the authorization server: an app on a user's device, which cannot protect a secret.
 struct RegisteredClient: Sendable {
   /// The client's id.
   let id: String

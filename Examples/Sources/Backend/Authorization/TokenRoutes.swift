@@ -32,7 +32,7 @@ struct TokenRoutes {
     }
   }
 
-  /// Reads the form of a client that is known.
+  /// Reads the form of a request. Throws if its client is unknown.
   private func form(of request: Request) throws(OAuthProblem) -> Query {
     let form: Query
     do throws(Problem) {

@@ -24,7 +24,7 @@ public final class Avatars: Sendable {
   }
 }
 
-/// Avatars.
+/// The routes of avatars.
 ///
 /// - `POST /avatars`: a form (`multipart/form-data`) with an image, at most 1 MiB, in the part `image`; needs a bearer
 ///   token: 201 `{"url": …}`, a complete URL, possibly of another server
@@ -34,7 +34,7 @@ struct AvatarRoutes {
   private static let limit = 1024 * 1024
 
   let avatars: Avatars
-  /// The address of the server in the avatars' URLs; `nil` for the one that the client uses.
+  /// The server's address in the avatars' URLs; `nil` for the address to which the client sends its request.
   let address: String?
   let gatekeeper: Gatekeeper
 

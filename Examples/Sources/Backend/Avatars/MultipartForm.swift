@@ -9,7 +9,7 @@ enum MultipartForm {
     let content: Data
   }
 
-  /// Returns the boundary that a `Content-Type` names; `nil` for another media type.
+  /// Returns the boundary in the value of a `Content-Type`; `nil` for another media type.
   static func boundary(in field: String?) -> String? {
     let parts = (field ?? "").split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
     guard parts.first?.lowercased() == "multipart/form-data" else { return nil }

@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// Closes connections of a backend in the middle of responses, to show how clients continue.
+/// Closes connections of a backend in the middle of responses, to demonstrate how clients continue.
 ///
 /// ```swift
 /// let options = Backend.Options()
@@ -13,7 +13,7 @@ import Synchronization
 public final class CutResponses: Sendable {
   private let limits = Mutex<[String: Int]>([:])
 
-  /// Creates an object that cuts no responses.
+  /// Creates an object that leaves all responses complete.
   public init() {}
 
   /// Closes the connection in the middle of the next response to a request with a method and a path.
@@ -25,7 +25,7 @@ public final class CutResponses: Sendable {
     limits.withLock { $0[subject] = count }
   }
 
-  /// Returns the response, with content that ends early if the request is the next one to be cut.
+  /// Returns the response; its content ends early if the connection is to be closed in the middle of it.
   func applied(to response: Response, of subject: String) -> Response {
     guard let limit = limits.withLock({ $0.removeValue(forKey: subject) }) else { return response }
     var response = response
@@ -47,5 +47,5 @@ public final class CutResponses: Sendable {
   }
 }
 
-/// The server closed the connection on request.
+/// Thrown to close the connection in the middle of a response.
 struct ConnectionCut: Error {}

@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// Routes that misbehave on request, to show how clients handle faults.
+/// Routes that misbehave on request, to demonstrate how clients handle faults.
 ///
 /// - `GET /faults/stall`: no response until the client disconnects
 /// - `GET /faults/slow?ms=`: `{"slept_ms": ms}` after `ms` milliseconds
@@ -11,7 +11,7 @@ import Synchronization
 /// - `GET /faults/malformed`: 200 with truncated JSON
 /// - `GET /faults/wrong-shape`: 200 with a page of friends whose members have the wrong types
 /// - `GET /faults/redirect?to=`: 302 to that URL
-/// - `GET /faults/status/{code}?retry_after=`: that status (200 to 599); a problem from 400 on
+/// - `GET /faults/status/{code}?retry_after=`: that status (200 to 599); from 400 on, with a problem as content
 /// - `GET /faults/flaky?key=&failures=&retry_after=`: 503 for the first `failures` requests with this key, then 200
 ///
 /// Routes with `retry_after` (seconds) accept `retry_after_ms` too. It is sent as the field `retry-after-ms`, which
@@ -94,7 +94,7 @@ struct FaultRoutes {
     return response
   }
 
-  /// Returns the fields that name the delay before a retry.
+  /// Returns the header fields with the delay before a retry.
   private func retryAfter(_ query: Query) throws -> HTTPFields {
     var fields = HTTPFields()
     if query["retry_after"] != nil {
@@ -110,14 +110,14 @@ struct FaultRoutes {
 /// Counts the attempts at flaky requests.
 final class FlakyAttempts: Sendable {
   /// Clients choose the keys, so the number of keys is limited.
-  private static let mostKeys = 10_000
+  private static let maximumKeys = 10_000
 
   private let attempts = Mutex<[String: Int]>([:])
 
   /// Records an attempt. Returns its number, from 1.
   func attempt(key: String) -> Int {
     attempts.withLock { attempts in
-      if attempts.count >= Self.mostKeys { attempts.removeAll() }
+      if attempts.count >= Self.maximumKeys { attempts.removeAll() }
       let number = attempts[key, default: 0] + 1
       attempts[key] = number
       return number

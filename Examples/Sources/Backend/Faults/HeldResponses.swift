@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Delays responses of a backend after the work is done, until they are released, to show how clients handle late
-/// responses.
+/// Delays responses of a backend after the work is done, until they are released, to demonstrate how clients handle
+/// late responses.
 ///
 /// ```swift
 /// let options = Backend.Options()
@@ -29,7 +29,7 @@ public final class HeldResponses: Sendable {
   /// Creates an object that holds no responses.
   public init() {}
 
-  /// Holds the responses to all later requests with a method and a path.
+  /// Holds the responses to later requests with a method and a path.
   ///
   /// - Parameter subject: method and path without the query, for example `POST /sessions/refresh`.
   public func hold(_ subject: String) {
@@ -56,7 +56,7 @@ public final class HeldResponses: Sendable {
     for response in responses { response.finish() }
   }
 
-  /// Returns when the response to a request may be sent, or when the task is cancelled.
+  /// Waits until the response to a request may be sent, or until the task is cancelled.
   func pass(_ subject: String) async {
     let (stream, signal) = AsyncStream<Never>.makeStream()
     let (isHeld, due) = state.withLock { state -> (Bool, [Waiter]) in

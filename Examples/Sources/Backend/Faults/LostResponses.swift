@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Drops responses of a backend after the work is done. The client gets a 502 instead, as from a gateway whose server
-/// closed the connection.
+/// Drops responses of a backend after the work is done. The client receives a 502 instead, as from a gateway whose
+/// server closed the connection.
 ///
 /// ```swift
 /// let options = Backend.Options()
@@ -12,7 +12,7 @@ import Synchronization
 public final class LostResponses: Sendable {
   private let counts = Mutex<[String: Int]>([:])
 
-  /// Creates an object that loses no responses.
+  /// Creates an object that drops no responses.
   public init() {}
 
   /// Drops the next responses to requests with a method and a path.
@@ -24,8 +24,8 @@ public final class LostResponses: Sendable {
     counts.withLock { $0[subject] = count }
   }
 
-  /// Whether the response to a request is dropped. Counts down.
-  func takes(_ subject: String) -> Bool {
+  /// Whether the response to a request is dropped. Each call that returns `true` reduces the count.
+  func drops(_ subject: String) -> Bool {
     counts.withLock { counts in
       guard let count = counts[subject], count > 0 else { return false }
       counts[subject] = count - 1

@@ -6,7 +6,7 @@ extension FriendStore {
   private static let categories: [String?] = ["family", "work", nil, "sport", nil]
 
   /// Adds friends to a new account, so that its list has several pages. The names are the same each time: 91 different
-  /// ones, then numbered repetitions.
+  /// names, then the same names with numbers.
   static func seed(_ count: Int, for account: Int64, in db: DatabaseConnection) throws {
     for index in 0..<max(0, count) {
       let friend = seeded(index)
@@ -19,7 +19,7 @@ extension FriendStore {
   /// Returns the first names of new accounts' friends.
   static func seededNames(_ count: Int) -> [String] { (0..<count).map { seeded($0).name } }
 
-  /// The list lengths are coprime, so every pair of names is used once before any repeats.
+  /// The lengths of the lists are coprime, so every pair of first and last name is used once before a pair is repeated.
   private static func seeded(_ index: Int) -> (name: String, email: String, category: String?) {
     let first = firstNames[index % firstNames.count]
     let last = lastNames[index % lastNames.count]

@@ -83,7 +83,7 @@ struct FriendStore: Sendable {
   private static let otherFriend = Problem(
     .unprocessableContent, "This Idempotency-Key was used for another friend.")
 
-  /// Removes a friend. Returns whether there was one.
+  /// Removes a friend. Returns whether the friend existed.
   func remove(_ id: Int64, of account: Int64) async throws -> Bool {
     try await database.write { db in
       try db.execute("DELETE FROM friends WHERE id = ? AND account_id = ?", [id, account])
@@ -91,7 +91,7 @@ struct FriendStore: Sendable {
     }
   }
 
-  /// Moves a friend to a category, or out of all categories. Returns the friend; `nil` if there is none.
+  /// Moves a friend to a category, or out of all categories. Returns the friend; `nil` if the friend does not exist.
   func put(_ id: Int64, in category: String?, of account: Int64) async throws -> Friend? {
     try await database.write { db in
       try db.first(

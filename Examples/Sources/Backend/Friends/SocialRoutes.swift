@@ -5,8 +5,8 @@ import NIOCore
 /// The activity of an account's friends, and the friends of friends; every route needs a bearer token. The data is
 /// generated.
 ///
-/// - `GET /friends/activity`: server-sent events with the data `{text}` and the ids 1 to 6, those after `Last-Event-ID`
-///   only; then the response stays open
+/// - `GET /friends/activity`: server-sent events with the data `{text}` and the ids 1 to 6, or only the ids after
+///   `Last-Event-ID`; then the response stays open
 /// - `GET /friends/of-friends?cursor=`: `{items: [{name}], next_cursor}`, 45 items on pages of ten; `next_cursor` is
 ///   `null` on the last page
 struct SocialRoutes {

@@ -28,6 +28,6 @@ struct IdempotencyKey: Sendable {
     name.flatMap { fields[$0] }
   }
 
-  /// The hash to store, because a key gives access to the result of its request.
+  /// The hash of the key. The key is not stored itself, because it gives access to the result of its request.
   var hash: Data { OpaqueToken(text: text).hash }
 }

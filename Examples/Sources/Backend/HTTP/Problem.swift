@@ -3,9 +3,9 @@ import HTTPTypes
 /// The reason for rejecting a request, sent as problem details (RFC 9457).
 struct Problem: Error, Equatable {
   var status: HTTPResponse.Status
-  /// A sentence about this request, for people.
+  /// A sentence about this request, for the user.
   var detail: String
-  /// The error code that a standard requires besides the status; `nil` for none.
+  /// The error code that a standard requires besides the status; `nil` if no standard does.
   var error: String?
   /// The errors of single members of the content.
   var errors: [FieldError] = []
@@ -33,7 +33,7 @@ extension Problem {
 
   static func conflict(_ detail: String) -> Problem { Problem(.conflict, detail) }
 
-  /// The content is well-formed but invalid.
+  /// Creates the problem of content that is well-formed but invalid.
   static func invalid(_ errors: [FieldError]) -> Problem {
     let list = errors.map { "\($0.field) \($0.message)" }.joined(separator: "; ")
     return Problem(.unprocessableContent, "The request is not valid: \(list).", errors: errors)
@@ -45,12 +45,12 @@ extension Problem {
     return Problem(.methodNotAllowed, "This resource supports only \(names).", fields: [.allow: names])
   }
 
-  /// Does not contain the cause, which belongs in the server's log.
+  /// The details omit the cause, which is written to the server's log only.
   static let internalError = Problem(.internalServerError, "The server failed to process the request.")
 }
 
 extension Problem {
-  /// A refresh token was rejected: the user must sign in again (RFC 6749 §5.2).
+  /// Creates the problem of a rejected refresh token: the user must sign in again (RFC 6749 §5.2).
   static func invalidGrant(_ detail: String) -> Problem {
     var problem = Problem(.badRequest, detail)
     problem.error = "invalid_grant"

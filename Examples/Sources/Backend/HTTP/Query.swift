@@ -15,7 +15,7 @@ struct Query: Equatable, Sendable {
       else {
         throw .badRequest("The query has a malformed percent-escape.")
       }
-      // The first of repeated parameters counts, as in most frameworks.
+      // If a parameter is repeated, its first value is used, as in most frameworks.
       if values[name] == nil { values[name] = value } else { repeated.insert(name) }
     }
   }
@@ -23,14 +23,14 @@ struct Query: Equatable, Sendable {
   /// Returns the value of a parameter; `nil` when it is missing.
   subscript(name: String) -> String? { values[name] }
 
-  /// Returns the value of a parameter, or another value when it is missing.
-  subscript(name: String, default standard: String) -> String { values[name] ?? standard }
+  /// Returns the value of a parameter, or a default when it is missing.
+  subscript(name: String, default fallback: String) -> String { values[name] ?? fallback }
 
-  /// Returns the value of a parameter as an integer.
+  /// Returns the value of a parameter as an integer, or a default when it is missing.
   ///
   /// - Throws: `Problem` with status 422 when it is not an integer in the range.
-  func integer(_ name: String, in range: ClosedRange<Int>, default standard: Int) throws(Problem) -> Int {
-    guard let text = values[name] else { return standard }
+  func integer(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws(Problem) -> Int {
+    guard let text = values[name] else { return fallback }
     guard let number = Int(text), range.contains(number) else {
       let message = "must be an integer from \(range.lowerBound) to \(range.upperBound)"
       throw .invalid([FieldError(field: name, message: message)])

@@ -7,10 +7,10 @@ extension Response {
   static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
-    // Sorted, so that equal values give equal bytes.
+    // The keys are sorted, so that equal values give equal bytes.
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(value) else {
-      // Reached only for a number that is not finite.
+      // Only a number that is not finite cannot be encoded.
       return Response(status: .internalServerError)
     }
     return Response(

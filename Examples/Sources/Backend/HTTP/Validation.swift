@@ -4,7 +4,7 @@ import Foundation
 struct Validation {
   private(set) var errors: [FieldError] = []
 
-  /// Validates a required text.
+  /// Validates a text that must be present.
   mutating func present(_ field: String, _ value: String?) -> String {
     guard let value, !value.isEmpty else { return fail(field, "is missing") }
     return value
@@ -37,7 +37,7 @@ struct Validation {
 
   /// Ends the validation.
   ///
-  /// - Throws: `Problem` with status 422 when there were errors.
+  /// - Throws: `Problem` with status 422 if there were errors.
   func finish() throws(Problem) {
     if !errors.isEmpty { throw .invalid(errors) }
   }
@@ -60,7 +60,7 @@ struct Validation {
     return text
   }
 
-  /// Returns an empty text as a placeholder; ``finish()`` throws before it is used.
+  /// Records an error. Returns an empty text as a placeholder; ``finish()`` throws before it is used.
   private mutating func fail(_ field: String, _ message: String) -> String {
     errors.append(FieldError(field: field, message: message))
     return ""

@@ -42,6 +42,7 @@ public final class ExchangeLog: Sendable {
   /// - Parameters:
   ///   - count: the number of rows to wait for.
   ///   - limit: the maximum wait. Default: 10 seconds.
+  ///   - condition: evaluated again whenever a row changes.
   ///   - condition: checked again whenever a row changes.
   /// - Returns: the rows that satisfy the condition; fewer than `count` after the limit, or when the task is cancelled.
   public func rows(
@@ -49,10 +50,10 @@ public final class ExchangeLog: Sendable {
   ) async -> [LoggedExchange] {
     let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let key = UUID()
-    // Before the first check, so that no change is missed in between.
+    // The watcher is added before the first evaluation, so that no change is missed in between.
     state.withLock { $0.watchers[key] = continuation }
     let alarm = Task {
-      // Cancelled when the rows arrived in time; either way the wait is over.
+      // The sleep is cancelled when the rows have arrived; in both cases the wait is over.
       try? await Task.sleep(for: limit)
       continuation.finish()
     }
@@ -87,16 +88,16 @@ public final class ExchangeLog: Sendable {
     }
   }
 
-  /// Records that the work on a request is done or given up. Called before the response starts, so that a client that
-  /// sends one request after another is never counted twice.
+  /// Records that the work on a request is done or cancelled. Called before the response starts, so that a client's
+  /// consecutive requests are never counted as concurrent.
   func workEnded(_ sequence: Int) {
     state.withLock { _ = $0.atWork.remove(sequence) }
   }
 
-  /// Changes a row, unless it was removed meanwhile.
+  /// Changes a row, unless it was removed in the meantime.
   func update(_ sequence: Int, _ change: (inout LoggedExchange) -> Void) {
     state.withLock { state in
-      // From the end, where the row is likely to be.
+      // The search starts at the end, where the row is likely to be.
       guard let index = state.rows.lastIndex(where: { $0.sequence == sequence }) else { return }
       change(&state.rows[index])
       for watcher in state.watchers.values { watcher.yield() }
@@ -104,7 +105,7 @@ public final class ExchangeLog: Sendable {
   }
 }
 
-/// A request and its response, as the server saw them.
+/// A request and its response, as recorded by the server.
 ///
 /// Contains no tokens, passwords or API keys: credentials are logged as the start of their hash, secret query
 /// parameters as `[redacted]`.
@@ -136,12 +137,12 @@ public struct LoggedExchange: Codable, Equatable, Sendable, Identifiable {
   public let lastEvent: String?
   /// The names of the request's fields (headers), in lower case and sorted.
   public let fieldNames: [String]
-  /// The number of requests at work when this one arrived, itself included. A request is at work until its response
-  /// starts.
+  /// The number of requests in progress when this request arrived, itself included. A request is in progress until its
+  /// response starts.
   public let atWork: Int
   /// The account of the credential; `nil` without a valid credential.
   public internal(set) var account: Int64?
-  /// The status of the response; `nil` until there is one.
+  /// The status of the response; `nil` until the response starts.
   public internal(set) var status: Int?
   /// The length of the response's content in bytes; `nil` when unknown in advance.
   public internal(set) var responseContentLength: Int?
@@ -166,6 +167,6 @@ public struct LoggedExchange: Codable, Equatable, Sendable, Identifiable {
   /// The sequence number.
   public var id: Int { sequence }
 
-  /// Whether the exchange is over: the response was sent, or the client left.
+  /// Whether the exchange is over: the response was sent, or the client closed the connection.
   public var hasEnded: Bool { durationMilliseconds != nil }
 }

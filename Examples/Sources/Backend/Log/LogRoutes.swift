@@ -23,7 +23,7 @@ struct LogRoutes {
     }
   }
 
-  /// Not `Response.json`, because the dates need another strategy.
+  /// `Response.json` cannot be used, because the dates need another encoding strategy.
   private static func response(_ rows: [LoggedExchange]) -> Response {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase

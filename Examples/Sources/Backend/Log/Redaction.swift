@@ -19,11 +19,11 @@ enum Redaction {
   /// Returns the query with the values of secret parameters masked.
   static func query(_ query: String?) -> String? {
     guard let query else { return nil }
-    // By bytes: a combining mark after a delimiter would merge with it into one character.
+    // Split by bytes: a combining mark after a delimiter would merge with it into one character.
     let pairs = query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { pair -> String in
       guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return String(Substring(pair)) }
       let name = String(Substring(pair[..<equals]))
-      // An escaped name counts as the same name.
+      // An escaped name is the same name.
       let decoded = name.removingPercentEncoding?.lowercased() ?? ""
       return secretParameters.contains(decoded) ? "\(name)=[redacted]" : String(Substring(pair))
     }

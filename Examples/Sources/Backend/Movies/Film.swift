@@ -8,7 +8,7 @@ struct Film: Sendable, Equatable {
   let minutes: Int
   let rating: Double
   let votes: Int
-  /// In US dollars; `nil` when unknown.
+  /// The budget in US dollars; `nil` when unknown.
   let budget: Int?
   let genres: GenreSet
 }

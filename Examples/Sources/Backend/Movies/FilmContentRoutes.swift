@@ -3,8 +3,9 @@ import NIOCore
 
 /// The files of films, whose bytes are generated.
 ///
-/// - `GET /films/{id}.mp4`: `video/mp4`, 256 KiB, with a strong `ETag`; no key is needed. One range from a byte to the
-///   end, `Range: bytes=N-`, is supported: 206, 416 behind the end, or 200 when `If-Range` names another entity tag.
+/// - `GET /films/{id}.mp4`: `video/mp4`, 256 KiB, with a strong `ETag`; no key is needed. A single range from a byte to
+///   the end, `Range: bytes=N-`, is supported: status 206, 416 if it begins after the end, or 200 if `If-Range`
+///   contains another entity tag.
 struct FilmContentRoutes {
   /// The size of each file in bytes.
   static let size = 256 * 1024
@@ -42,8 +43,8 @@ struct FilmContentRoutes {
       status: .partialContent, headers: headers, body: ResponseBody(ByteBuffer(bytes: content[start...])))
   }
 
-  /// Returns the first byte of a range to the end; `nil` for all other ranges, which a server may ignore (RFC 9110
-  /// §14.2).
+  /// Returns the first byte of a range that extends to the end; `nil` for all other ranges, which a server may ignore
+  /// (RFC 9110 §14.2).
   private static func start(of range: String?) -> Int? {
     guard let range, range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
     let digits = range.dropFirst(6).dropLast()

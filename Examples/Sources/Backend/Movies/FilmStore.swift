@@ -88,7 +88,7 @@ struct FilmStore: Sendable {
 
   /// Escapes the wildcards of LIKE.
   private static func escaped(_ word: Substring) -> String {
-    // By bytes, as SQLite compares them.
+    // Escaped by bytes, as SQLite compares them.
     String(decoding: word.utf8.flatMap { "\\%_".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }, as: UTF8.self)
   }
 }

@@ -69,7 +69,7 @@ struct MovieDetails: Encodable, Sendable {
 }
 
 extension Film {
-  /// January 1 of the year, because the data set has only the year.
+  /// January 1 of the year, because the data set contains only the year.
   fileprivate var releaseDate: String { "\(year)-01-01" }
 
   fileprivate var popularity: Double { Double(votes) / 1000 }

@@ -37,7 +37,7 @@ extension Film {
 
   /// The poster as SVG, which scales to any size.
   var poster: String {
-    // By bytes, as browsers parse the file: a combining mark must not hide a delimiter.
+    // Escaped by bytes, as browsers parse the file: a combining mark must not hide a delimiter.
     let escaped = title.utf8.flatMap { byte -> [UInt8] in
       switch byte {
       case UInt8(ascii: "&"): Array("&amp;".utf8)

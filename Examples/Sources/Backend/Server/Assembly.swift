@@ -20,7 +20,7 @@ struct Assembly {
     let sessions = SessionStore(
       database: database, now: options.now,
       lifetimes: TokenLifetimes(
-        access: options.tokenLifetime, refresh: options.sessionLifetime, isTold: options.tellsTokenLifetime))
+        access: options.tokenLifetime, refresh: options.sessionLifetime, isSent: options.sendsTokenLifetime))
     let gatekeeper = Gatekeeper(sessions: sessions, realm: options.name)
     let accounts = AccountStore(
       database: database, now: options.now, hashRounds: options.passwordHashRounds,

@@ -20,10 +20,10 @@ final class Connection: Sendable {
     self.channel = channel
   }
 
-  /// Whether the client has closed its side.
+  /// Whether the client has closed its side of the connection.
   var hasLeft: Bool { state.withLock { $0.hasLeft } }
 
-  /// Records a request, whose client may have left already.
+  /// Records a request. Its client may have disconnected already.
   func began(_ exchange: Exchange?) {
     let hasLeft = state.withLock { state in
       state.open.append(exchange)
@@ -32,14 +32,14 @@ final class Connection: Sendable {
     if hasLeft { exchange?.clientLeft() }
   }
 
-  /// Records that the oldest request has its whole response: responses are sent in the order of requests.
-  func answered() {
+  /// Records that the response to the oldest request was sent completely: responses are sent in the order of requests.
+  func responded() {
     state.withLock { state in
       if !state.open.isEmpty { state.open.removeFirst() }
     }
   }
 
-  /// Waits until the client leaves, or the task is cancelled.
+  /// Waits until the client disconnects, or the task is cancelled.
   func waitUntilLeft() async {
     let (stream, continuation) = AsyncStream<Never>.makeStream()
     let isOver = state.withLock { state in
@@ -50,9 +50,9 @@ final class Connection: Sendable {
     for await _ in stream {}
   }
 
-  /// Waits for a duration, or until the client leaves.
+  /// Waits for a duration, or until the client disconnects.
   ///
-  /// - Throws: ``ClientLeft`` when the client left or the task was cancelled.
+  /// - Throws: ``ClientLeft`` if the client disconnected or the task was cancelled.
   func pause(for duration: Duration) async throws {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { try? await Task.sleep(for: duration) }
@@ -63,7 +63,7 @@ final class Connection: Sendable {
     if hasLeft || Task.isCancelled { throw ClientLeft() }
   }
 
-  /// Records that the client closed its side.
+  /// Records that the client closed its side of the connection.
   func left() {
     let (open, waiters) = state.withLock { state in
       defer { state.waiters = [] }
@@ -75,7 +75,7 @@ final class Connection: Sendable {
   }
 }
 
-/// The client left before the response.
+/// The client disconnected before the response.
 struct ClientLeft: Error {}
 
 /// The open connections.

@@ -3,13 +3,13 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// A channel handler that collects requests, and reports when a client connects, disconnects, and has received a whole
-/// response.
+/// A channel handler that collects requests, and reports when a client connects, when it disconnects, and when a
+/// response was sent to it completely.
 ///
 /// All events run on the connection's event loop, so they are in order: a client that disconnects right after its
-/// response never counts as having left early. The server allows half-closed connections, so a closed socket is
-/// reported as `inputClosed` rather than as a closed channel. A client that closes only its sending side counts as
-/// gone; no HTTP client does that.
+/// response is never recorded as disconnected before its end. The server allows half-closed connections, so a closed
+/// socket is reported as `inputClosed` rather than as a closed channel. A client that closes only its sending side is
+/// treated as disconnected; HTTP clients do not do that.
 final class ConnectionHandler: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart
@@ -20,7 +20,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     let head: HTTPRequest
     let exchange: Exchange?
     let isLast: Bool
-    /// `nil` when it is too long.
+    /// The content so far; `nil` when it is too long.
     var content: Data? = Data()
   }
 
@@ -30,10 +30,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
   private let receive: (ReceivedRequest) -> Void
   private var connection: Connection?
   private var incoming: Incoming?
-  /// Received requests, in order; the first one is being responded to.
-  private var unanswered: [ReceivedRequest] = []
+  /// The received requests, in order; the response to the first is in progress.
+  private var pending: [ReceivedRequest] = []
 
-  /// - Parameter receive: called with each request, after the response to the request before was sent.
+  /// - Parameter receive: called with each request, after the response to the previous request was sent.
   init(
     _ connections: Connections, log: ExchangeLog, now: @escaping @Sendable () -> Date,
     receive: @escaping (ReceivedRequest) -> Void
@@ -63,20 +63,20 @@ final class ConnectionHandler: ChannelDuplexHandler {
       let received = ReceivedRequest(
         request: Request(whole.head, content: whole.content), connection: connection, exchange: whole.exchange,
         isLast: whole.isLast)
-      unanswered.append(received)
-      if unanswered.count == 1 { receive(received) }
+      pending.append(received)
+      if pending.count == 1 { receive(received) }
     }
   }
 
-  /// Returns `nil` for requests for the log, which are not logged.
+  /// Adds a request to the log. Returns `nil` for requests for the log itself, which are not logged.
   private func begin(_ head: HTTPRequest, on connection: Connection) -> Exchange? {
     if Request.parts(of: head).path == LogRoutes.path { return nil }
     return Exchange(head, connection: connection.number, time: now(), log: log)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // The handler before this one has responded to malformed HTTP. An end in the middle of the content is different: the
-    // client has left.
+    // The preceding handler has responded to malformed HTTP. If the connection ends in the middle of the content
+    // instead, the client has disconnected.
     if let error = error as? HTTPParserError, error != .invalidEOFState, let incoming {
       incoming.exchange?.responding(status: 400, contentLength: 0)
       incoming.exchange?.ended()
@@ -87,8 +87,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .some(.inputClosed) = event as? ChannelEvent {
       connection?.left()
-      // Otherwise the response ends the connection.
-      if unanswered.isEmpty { context.close(promise: nil) }
+      // Otherwise the connection is closed after the last response.
+      if pending.isEmpty { context.close(promise: nil) }
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -99,12 +99,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    guard case .end = unwrapOutboundIn(data), !unanswered.isEmpty else {
+    guard case .end = unwrapOutboundIn(data), !pending.isEmpty else {
       context.write(data, promise: promise)
       return
     }
-    let exchange = unanswered.removeFirst().exchange
-    connection?.answered()
+    let exchange = pending.removeFirst().exchange
+    connection?.responded()
     let promise = promise ?? context.eventLoop.makePromise()
     promise.futureResult.whenComplete { result in
       switch result {
@@ -113,6 +113,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
       }
     }
     context.write(data, promise: promise)
-    if let next = unanswered.first { receive(next) }
+    if let next = pending.first { receive(next) }
   }
 }

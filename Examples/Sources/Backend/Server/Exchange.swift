@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// An exchange, which keeps its row of the log up to date.
+/// An exchange, which updates its row of the log.
 final class Exchange: Sendable {
   private let log: ExchangeLog
   private let sequence: Int
@@ -31,7 +31,7 @@ final class Exchange: Sendable {
     log.update(sequence) { $0.account = account }
   }
 
-  /// Records the head of the response, just before it is written.
+  /// Records the head of the response. Called just before the head is written.
   func responding(status: Int, contentLength: Int?) {
     log.workEnded(sequence)
     log.update(sequence) { row in
@@ -40,7 +40,7 @@ final class Exchange: Sendable {
     }
   }
 
-  /// Records that the client left, unless the exchange is over.
+  /// Records that the client disconnected, unless the exchange is over.
   func clientLeft() { end(left: true) }
 
   /// Records that the response was sent.
@@ -61,7 +61,7 @@ final class Exchange: Sendable {
   }
 }
 
-/// The responder in front of the routes: adds latency, holds, drops or cuts the response, and logs it.
+/// The responder that calls the routes. It adds latency; holds, drops or cuts the response; and logs it.
 struct ExchangeResponder: Sendable {
   let routes: Routes
   let latency: Duration
@@ -76,9 +76,9 @@ struct ExchangeResponder: Sendable {
     var response = try await routes.respond(to: request, context: context)
     let subject = "\(request.method.rawValue) \(request.path)"
     await held.pass(subject)
-    if lost.takes(subject) { response = Problem(.badGateway, "The response was lost.").response() }
+    if lost.drops(subject) { response = Problem(.badGateway, "The response was lost.").response() }
     response = cut.applied(to: response, of: subject)
-    // Before the head is written, so that a client with the response finds its status in the log.
+    // Recorded before the head is written, so that the log contains the status when the client has the response.
     context.exchange?.responding(status: response.status.code, contentLength: response.body.contentLength)
     return response
   }

@@ -12,7 +12,7 @@ struct HTTPServer: Sendable {
   let now: @Sendable () -> Date
   /// The value of the field `Server`.
   let name: String
-  /// 0 selects a free port.
+  /// The port to listen on; 0 selects a free port.
   let port: Int
 
   /// Serves until the task is cancelled.
@@ -28,7 +28,7 @@ struct HTTPServer: Sendable {
       .childChannelOption(.allowRemoteHalfClosure, value: true)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          // `HTTPResponseHead` frames the content itself, because only it knows about HEAD.
+          // `HTTPResponseHead` sets the framing fields, because the encoder does not recognize responses to HEAD.
           var encoding = HTTPResponseEncoder.Configuration()
           encoding.automaticallySetFramingHeaders = false
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(
@@ -41,13 +41,13 @@ struct HTTPServer: Sendable {
     listening(channel.localAddress?.port ?? 0)
     await withDiscardingTaskGroup { group in
       for await request in requests { group.addTask { await respond(to: request) } }
-      // Cancelled: no new connections, and no new requests on open ones.
+      // After a cancellation the server accepts no new connections, and no new requests on open ones.
       try? await channel.close()
       connections.close()
     }
   }
 
-  /// Responds to a request. Closes the connection after the last one and after an error.
+  /// Responds to a request. Closes the connection if this is its last request, and after an error.
   private func respond(to received: ReceivedRequest) async {
     let (connection, exchange) = (received.connection, received.exchange)
     do {
@@ -65,8 +65,8 @@ struct HTTPServer: Sendable {
     let head = HTTPResponseHead(response, isForHead: isForHead, server: name)
     channel.write(HTTPServerResponsePart.head(head), promise: nil)
     if head.status.mayHaveResponseBody, !isForHead {
-      // A client that has received as many bytes as it was promised may leave, so they are sent together with the end.
-      // Content of unknown length is sent as it arrives.
+      // A client may disconnect as soon as it has received `Content-Length` bytes, so they are sent together with the
+      // end. Content of unknown length is sent as it arrives.
       let isWhole = response.body.contentLength != nil
       if !isWhole { channel.flush() }
       do {
@@ -87,8 +87,8 @@ struct HTTPServer: Sendable {
 struct ReceivedRequest: Sendable {
   let request: Request
   let connection: Connection
-  /// `nil` for requests that are not logged.
+  /// The log's exchange; `nil` for requests that are not logged.
   let exchange: Exchange?
-  /// Whether the client asked to close the connection afterwards.
+  /// Whether the client requested to close the connection after the response.
   let isLast: Bool
 }

@@ -4,7 +4,7 @@ import NIOHTTP1
 
 /// A request with its content.
 struct Request: Sendable {
-  /// The maximum number of bytes of content that the server keeps.
+  /// The maximum number of bytes of content that the server stores.
   static let contentLimit = 1024 * 1024
 
   let head: HTTPRequest
@@ -36,7 +36,7 @@ struct Request: Sendable {
 
   /// Returns the path and the query of a request.
   static func parts(of head: HTTPRequest) -> (path: String, query: String?) {
-    // By bytes: a combining mark after the question mark would merge with it into one character.
+    // Split by bytes: a combining mark after the question mark would merge with it into one character.
     let parts = (head.path ?? "").utf8.split(
       separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false
     )

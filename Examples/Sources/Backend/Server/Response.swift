@@ -15,7 +15,7 @@ struct Response: Sendable {
 
 /// The content of a response.
 struct ResponseBody: Sendable {
-  /// A function that sends bytes, and returns when they were written to the connection.
+  /// A function that sends bytes. It returns when the bytes were written to the connection.
   typealias Writer = @Sendable (ByteBuffer) async throws -> Void
 
   /// The number of bytes; `nil` when it is unknown.

@@ -15,11 +15,11 @@ struct Routes: Sendable {
 
   /// Returns the response of the route that matches a request. HEAD is supported wherever GET is.
   ///
-  /// - Throws: ``ClientLeft`` when no client is left to respond to. Other errors become responses.
+  /// - Throws: ``ClientLeft`` when the client has disconnected. Other errors become responses.
   func respond(to request: Request, context: BackendContext) async throws -> Response {
     let method = request.method == .head ? .get : request.method
     do {
-      // The more names of a path are fixed, the better it matches: `/friends/categories` before `/friends/{id}`.
+      // The template with the fewest parameters matches best: `/friends/categories` before `/friends/{id}`.
       let matching = routes.filter { $0.template.method == method && $0.template.matches(request.path) }
       guard let route = matching.min(by: { $0.template.parameters < $1.template.parameters }) else {
         throw routes.map(\.template).problem(of: request.method, path: request.path)
@@ -82,7 +82,7 @@ struct RouteTemplate: Sendable {
 }
 
 extension [RouteTemplate] {
-  /// Returns the problem of a request that no route matches.
+  /// Returns the problem of a request that matches no route.
   func problem(of method: HTTPRequest.Method, path: String) -> Problem {
     var methods: Set<HTTPRequest.Method> = []
     for template in self where template.matches(path) { methods.insert(template.method) }

@@ -2,11 +2,11 @@ import CSQLite
 import Foundation
 import Synchronization
 
-/// The SQLite database: one connection, which one transaction uses at a time.
+/// The SQLite database. Its single connection is used by one transaction at a time.
 final class Database: Sendable {
   /// The path of the database file.
   let path: String
-  /// `nil` when closed.
+  /// The connection; `nil` when closed.
   private let connection: Mutex<DatabaseConnection?>
   /// The folder of a temporary database, removed on close.
   private let temporaryFolder: URL?
@@ -37,7 +37,7 @@ final class Database: Sendable {
     try transaction("BEGIN IMMEDIATE", body)
   }
 
-  /// Closes the database; removes a temporary one.
+  /// Closes the database. A temporary database is removed.
   func close() {
     connection.withLock { $0 = nil }
     if let temporaryFolder {
@@ -65,7 +65,7 @@ final class Database: Sendable {
 
 /// An error of SQLite.
 struct DatabaseError: Error, Equatable {
-  /// The extended result code of a value that must be unique.
+  /// The extended result code for a violated unique constraint.
   static let notUnique: Int32 = 2067
   static let closed = DatabaseError(code: SQLITE_MISUSE, message: "the database is closed")
 
@@ -86,7 +86,7 @@ final class DatabaseConnection {
     handle = opened
     guard code == SQLITE_OK else { throw error }
     sqlite3_extended_result_codes(handle, 1)
-    // Another process may hold the file's lock briefly.
+    // Another process may hold the file's lock for a short time.
     sqlite3_busy_timeout(handle, 5000)
     // With a write-ahead log a transaction does not wait for the disk.
     for sql in ["PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", schema] {
@@ -127,12 +127,12 @@ final class DatabaseConnection {
     try prepare(sql).execute(arguments)
   }
 
-  /// Returns the values that the rows of a statement describe.
+  /// Returns the values that are decoded from the rows of a statement.
   func all<Value: RowConvertible>(_ sql: String, _ arguments: [any ColumnConvertible] = []) throws -> [Value] {
     try rows(sql, arguments).map(Value.init(row:))
   }
 
-  /// Returns the value that the first row of a statement describes; `nil` without a row.
+  /// Returns the value that is decoded from the first row of a statement; `nil` without a row.
   func first<Value: RowConvertible>(_ sql: String, _ arguments: [any ColumnConvertible] = []) throws -> Value? {
     try rows(sql, arguments).first.map(Value.init(row:))
   }
@@ -174,7 +174,7 @@ final class Statement {
   }
 
   private func bind(_ value: ColumnValue, to index: Int32) -> Int32 {
-    // SQLite copies texts and bytes.
+    // `SQLITE_TRANSIENT`: SQLite copies texts and bytes.
     let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     switch value {
     case .null: return sqlite3_bind_null(handle, index)

@@ -10,7 +10,7 @@ struct Page<Item: Sendable>: Sendable {
   var count: Int { (total + size - 1) / size }
 }
 
-/// The number, from 1, and the size of a requested page.
+/// A requested page: its number, from 1, and its size.
 struct PageRequest: Sendable {
   let number: Int
   let size: Int

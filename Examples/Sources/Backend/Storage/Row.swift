@@ -17,14 +17,14 @@ protocol ColumnConvertible: Sendable {
   static func value(of column: ColumnValue) -> Self?
 }
 
-/// A type that a row describes.
+/// A type whose values are decoded from rows.
 protocol RowConvertible {
   init(row: Row) throws
 }
 
 /// A row of a result.
 struct Row: Sendable {
-  /// The column is missing, or its value has another type.
+  /// The error of a column that is missing, or whose value has another type.
   struct InvalidColumn: Error, Equatable {
     let name: String
   }

@@ -2,9 +2,9 @@
 enum Schema {
   /// The statements that create the tables of a new file.
   ///
-  /// Tokens are stored as hashes, so the file is of no use for signing in. They are issued in pairs, see
-  /// ``SessionStore``. `additions` are friends added with an idempotency key; its rows do not reference the friend, so a
-  /// repeated key adds no friend even after a removal.
+  /// Tokens are stored as hashes, so the file cannot be used for signing in. They are issued in pairs, see
+  /// ``SessionStore``. `additions` contains the friends that were added with an idempotency key; its rows do not
+  /// reference the friend, so a repeated key adds no friend even after a removal.
   static let tables = """
     CREATE TABLE IF NOT EXISTS accounts (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -24,7 +24,7 @@ struct SignUpScene: Scene {
   }
 }
 
-/// A sign-in with a wrong password, then with the right one, after which calls carry the user's token.
+/// A sign-in with a wrong password, then with the right password, after which calls carry the user's token.
 struct SignInScene: Scene {
   let title = "Sign-in: a wrong password, then the right one"
 
@@ -77,14 +77,14 @@ struct StoredSessionScene: Scene {
     ]
   }
 
-  /// Fetches the account in another process, or with new objects where the demo cannot be run again.
+  /// Fetches the account in another process. If the demo cannot be run again, new objects are used in this process.
   private func restart(_ app: RestartableApp, in world: World) async throws -> String {
     guard let runAgain = world.runAgain else { return try await app.reopened().accounts.account().name }
     return try await runAgain(app.arguments)
   }
 }
 
-/// An app that keeps its session in an encrypted file.
+/// An app that stores its session in an encrypted file.
 public struct RestartableApp: Sendable {
   private let folder: String
   private let server: BaseURL
@@ -119,7 +119,7 @@ public struct RestartableApp: Sendable {
   /// Returns the name of the account that is signed in.
   public func accountName() async throws -> String { try await accounts.account().name }
 
-  /// Opens the same files again, with nothing in memory.
+  /// Opens the same files again, without the objects in memory.
   func reopened() -> RestartableApp { RestartableApp(folder: folder, server: server) }
 
   func readFile() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: "\(folder)/session/credentials")) }
@@ -138,7 +138,7 @@ public struct RestartableApp: Sendable {
   }
 
   func removeFiles() {
-    // A temporary folder: the system removes what is left.
+    // If this fails, the system removes the temporary folder later.
     try? FileManager.default.removeItem(atPath: folder)
   }
 }

@@ -45,10 +45,10 @@ struct BrowserSignInScene: Scene {
     }
   }
 
-  /// The code challenges of authorization requests, and the host of their redirects.
+  /// Lists the code challenges of authorization requests, and the hosts of their redirects.
   @Sendable
   private static func requests(_ rows: [LoggedExchange]) -> String {
-    // Not by URLComponents, which would encode the query again because of the brackets of masked values.
+    // `URLComponents` cannot be used, because it would encode the brackets of masked values.
     let queries = rows.map { row in
       (row.query ?? "").split(separator: "&").map { parameter in
         parameter.split(separator: "=", maxSplits: 1).map { $0.removingPercentEncoding ?? "" }
@@ -61,7 +61,7 @@ struct BrowserSignInScene: Scene {
   }
 }
 
-/// A restart of the app after its access token has expired: the new process refreshes by itself.
+/// A restart of the app after its access token has expired: the new process refreshes the token.
 struct BrowserRestartScene: Scene {
   let title = "A restart of the app: it stays signed in, and refreshes by itself"
 
@@ -93,7 +93,7 @@ struct BrowserRestartScene: Scene {
     ]
   }
 
-  /// Fetches the account in another process, or with new objects where the demo cannot be run again.
+  /// Fetches the account in another process. If the demo cannot be run again, new objects are used in this process.
   private func restart(_ folder: String, in world: World) async throws -> String {
     let server = try world.identity.url()
     guard let runAgain = world.runAgain else {

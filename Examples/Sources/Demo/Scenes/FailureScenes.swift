@@ -74,7 +74,7 @@ struct DeadlineScene: Scene {
   }
 }
 
-/// An overloaded server that names a delay: the call is retried after that delay.
+/// An overloaded server whose response contains a delay: the call is retried after that delay.
 struct RetryScene: Scene {
   let title = "An overloaded server: the call is retried after the delay the server names"
 
@@ -94,7 +94,7 @@ struct RetryScene: Scene {
   }
 }
 
-/// A circuit breaker that opens after failures in a row, and closes after a successful probe.
+/// A circuit breaker that opens after consecutive failures, and closes after a successful probe.
 struct CircuitBreakerScene: Scene {
   let title = "A circuit breaker: five failures open it, a probe closes it"
 
@@ -104,7 +104,7 @@ struct CircuitBreakerScene: Scene {
       var policy = BreakerPolicy.app
       policy.openDuration = .milliseconds(400)
       $0.breaker = CircuitBreaker(policy) { journal.add(Self.text(of: $0.status)) }
-      // One attempt for each call, so that failures can be counted.
+      // Each call makes one attempt, so that the failures can be counted.
       $0.retry = .none
     }
     let endpoint = Request<Void>.flaky("circuit.\(UInt32.random(in: 0 ... .max))", failures: 5)
@@ -152,7 +152,7 @@ struct MalformedResponseScene: Scene {
   }
 }
 
-/// A server that is down: five calls try to connect, then the circuit breaker refuses the sixth immediately.
+/// A server that is not running: five calls try to connect, then the circuit breaker rejects the sixth immediately.
 struct ServerDownScene: Scene {
   let title = "A server that is down: after five calls, the circuit breaker refuses"
 

@@ -4,30 +4,30 @@ import FriendsService
 // Endpoints for the backend's faults; the apps do not use them.
 
 extension Endpoint where Self == Request<Void> {
-  /// Gets no response.
+  /// A request without a response.
   static func stalled() -> Self { .method(.get, "/faults/stall") }
 
-  /// Gets a response after a second.
+  /// A request whose response takes a second.
   static func slow() -> Self { .method(.get, "/faults/slow") }
 
-  /// Gets status 503 a few times, then 200.
+  /// A request that fails with status 503 a few times, then succeeds with status 200.
   ///
   /// - Parameters:
   ///   - key: identifies the requests to count.
   ///   - failures: the number of failures.
-  ///   - milliseconds: the delay that the server asks for. Default: `nil`, none.
+  ///   - milliseconds: the delay that the server's response contains. Default: `nil`, no delay.
   static func flaky(_ key: String, failures: Int, retryAfter milliseconds: Int? = nil) -> Self {
     .method(.get, "/faults/flaky", query: ["key": key, "failures": failures, "retry_after_ms": milliseconds])
   }
 
-  /// Always gets status 503.
+  /// A request that always fails with status 503.
   ///
-  /// - Parameter seconds: the delay that the server asks for.
+  /// - Parameter seconds: the delay that the server's response contains.
   static func busy(retryAfter seconds: Int) -> Self {
     .method(.get, "/faults/status/503", query: ["retry_after": seconds])
   }
 
-  /// Gets redirected to another address.
+  /// A request that is redirected to another address.
   static func redirected(to address: String) -> Self {
     .method(.get, "/faults/redirect", query: ["to": address])
   }
@@ -39,14 +39,14 @@ extension Endpoint where Self == Request<Friend> {
 }
 
 extension Endpoint where Self == Request<FriendsPage> {
-  /// The first page of friends, to be shown once there is a network.
+  /// A request for the first page of friends, sent when the network is available.
   static func friendsWhenOnline() -> Self {
     Request<FriendsPage>.get("/friends", query: ["page": 1]).json(.snakeCase).connectivity(.wait)
   }
 
-  /// Gets friends whose members have the wrong types.
+  /// A request for friends; the response's members have the wrong types.
   static func misshapenFriends() -> Self { .get("/faults/wrong-shape").json(.snakeCase) }
 
-  /// Gets truncated JSON.
+  /// A request for friends; the response's JSON is truncated.
   static func truncatedFriends() -> Self { .get("/faults/malformed").json(.snakeCase) }
 }

@@ -15,7 +15,7 @@ struct AllFriendsScene: Scene {
       world.stage.progress(
         "\(Stage.bar(friends.count, of: page.totalResults))  \(friends.count) of \(page.totalResults)")
     }
-    world.stage.settle("\(Stage.bar(1, of: 1))  \(friends.count) friends on \(pages) pages")
+    world.stage.finishProgress("\(Stage.bar(1, of: 1))  \(friends.count) friends on \(pages) pages")
     world.stage.say(friends.prefix(4).map(\.name).joined(separator: ", ") + " …")
     return [
       Claim(name: "load-friends", server: world.staging, subject: "GET /friends", expected: "200 ×\(max(pages, 2))"),
@@ -106,7 +106,7 @@ struct MissingFriendScene: Scene {
   }
 }
 
-/// No internet: one call fails immediately, another waits until the network is back.
+/// No internet: one call fails immediately, another waits until the network is available again.
 struct NoInternetScene: Scene {
   let title = "No internet: fail immediately, or wait for the network"
 

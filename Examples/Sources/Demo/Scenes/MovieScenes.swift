@@ -46,7 +46,7 @@ struct MovieDetailsScene: Scene {
       stage.progress("page \(page.page) of \(page.totalPages)")
       if page.page == 3 { break }
     }
-    stage.settle("3 pages, then the loop ends: \(movies.count) movies, 3 requests")
+    stage.finishProgress("3 pages, then the loop ends: \(movies.count) movies, 3 requests")
     guard let best = movies.first else { throw NothingFound() }
     async let details = world.movies.details(of: best.id)
     async let recommended = firstPage(world.movies.recommendations(for: best.id))
@@ -88,7 +88,7 @@ struct VideosScene: Scene {
   }
 }
 
-/// On a slow network fifty posters yield to a list, then to a later search, and a concurrency limit applies to all
+/// On a slow network fifty posters give way to a list, then to a later search, and a concurrency limit applies to all
 /// calls.
 struct PostersScene: Scene {
   let title = "Fifty posters yield to more urgent calls"
@@ -155,8 +155,8 @@ struct PostersScene: Scene {
     return LiveMoviesService(client: films, images: images)
   }
 
-  /// Counts the posters that arrived before the list and before the search. Those admitted together with the search may
-  /// overtake it on their connections.
+  /// Counts the posters that arrived before the list and before the search. Posters that were admitted together with
+  /// the search may overtake it on their connections.
   @Sendable
   private static func order(_ rows: [LoggedExchange]) -> String {
     let paths = rows.map(\.path)
@@ -195,7 +195,7 @@ struct LoaderScene: Scene {
       await load
       shown.append(await text(model))
     }
-    // As if the server's operator had changed the key.
+    // Changes the key, as if the server's operator had replaced it.
     key.set(token: "outdated")
     await films.load()
     shown.append(await text(model))
@@ -224,7 +224,7 @@ struct LoaderScene: Scene {
   }
 }
 
-/// Search as you type: each letter starts a search, and only the last one counts.
+/// Search while typing: each letter starts a search, and only the result of the last search is displayed.
 struct SearchScene: Scene {
   let title = "Search as you type: the last search wins"
 

@@ -44,7 +44,7 @@ struct SwitchServersScene: Scene {
   }
 }
 
-/// One server for accounts and another for analytics: neither sees the other's credentials, not even by a redirect.
+/// One server for accounts and another for analytics: neither receives the other's credentials, not even by a redirect.
 struct SeparateCredentialsScene: Scene {
   let title = "Two servers, accounts and analytics: credentials never cross"
 
@@ -120,7 +120,7 @@ struct RequestLogScene: Scene {
   }
 }
 
-/// News in the envelope `{code, message, data}`, and a call that is refused because its id is in use.
+/// News in the envelope `{code, message, data}`, and a call that is rejected because its id is in use.
 struct NewsScene: Scene {
   let title = "News: the envelope {code, message, data}, and a duplicate id"
 

@@ -21,7 +21,7 @@ struct RefreshScene: Scene {
     try await load(LiveFriendsService(client: server.client), on: stage)
     try await waitUntilIdle(server.client)
     let refreshes = Int(server.tokens.current().generation - before)
-    stage.settle("\(Stage.bar(1, of: 1))  \(Self.calls) calls in \(Self.pause * (Self.calls / 2)), none failed")
+    stage.finishProgress("\(Stage.bar(1, of: 1))  \(Self.calls) calls in \(Self.pause * (Self.calls / 2)), none failed")
     stage.say("The tokens expired and were refreshed \(refreshes) times; the app did not notice.")
     return [
       Claim(
@@ -85,7 +85,7 @@ struct LateResponseScene: Scene {
   }
 }
 
-/// A form whose response is lost. Only an idempotency key makes a retry safe.
+/// A form whose response is lost. A retry is safe only with an idempotency key.
 struct LostResponseScene: Scene {
   let title = "A lost response: with an idempotency key, the friend is added once"
 

@@ -6,7 +6,7 @@ import Foundation
 import FriendsService
 import MoviesService
 
-/// An avatar that is uploaded to one server and shown from another, which gets no credentials.
+/// An avatar that is uploaded to one server and downloaded from another, which gets no credentials.
 struct AvatarScene: Scene {
   let title = "An avatar: uploaded with progress, shown from another server without credentials"
 
@@ -27,7 +27,7 @@ struct AvatarScene: Scene {
     async let upload = accounts.uploadAvatar(from: folder.path("ada.png"), progress: progress)
     for await step in progress { stage.progress(Stage.bar(Int((step.fraction ?? 0) * 100), of: 100)) }
     let avatar = try await upload
-    stage.settle("\(Stage.bar(1, of: 1))  \(progress.current.completed) bytes uploaded")
+    stage.finishProgress("\(Stage.bar(1, of: 1))  \(progress.current.completed) bytes uploaded")
     let shown = try await api.send(Request<Data>.get(.url(avatar.url)))
     stage.say("The server returns \(avatar.url); \(shown.count) bytes come from there.")
     return [
@@ -50,7 +50,7 @@ struct AvatarScene: Scene {
     try await accounts.signIn(email: world.user.email, password: world.user.password)
   }
 
-  /// The credentials and the sensitive field that the rows have.
+  /// Lists the credentials and sensitive fields in the rows.
   @Sendable
   private static func secrets(_ rows: [LoggedExchange]) -> String {
     let isMarked = rows.contains { $0.fieldNames.contains("x-device") }
@@ -91,7 +91,7 @@ struct DownloadScene: Scene {
   }
 }
 
-/// The friends' activity as server-sent events: the server drops the connection once, and nothing is lost.
+/// The friends' activity as server-sent events: the server drops the connection once, and no event is lost.
 struct ActivityScene: Scene {
   let title = "A live feed: the server drops the connection, and the client reconnects"
 
@@ -100,7 +100,7 @@ struct ActivityScene: Scene {
   func play(in world: World) async throws -> [Claim] {
     let (stage, server) = (world.stage, world.unstable)
     let friends = LiveFriendsService(client: server.client)
-    // In the middle of the third event.
+    // The connection is cut in the middle of the third event.
     world.faults.cut.cut(Self.call, after: 120)
     var texts: [String] = []
     for try await activity in friends.activity() {
@@ -109,27 +109,27 @@ struct ActivityScene: Scene {
       if texts.count == 6 { break }
     }
     return [
-      Claim(name: "activity", server: server, subject: Self.call, expected: "200, left", summary: Self.answered),
+      Claim(name: "activity", server: server, subject: Self.call, expected: "200, left", summary: Self.withoutExpiry),
       Claim(
         name: "last-event", server: server, subject: Self.call, expected: "none, 2",
-        summary: { rows in Self.answered(rows, \.lastEvent) }),
+        summary: { rows in Self.withoutExpiry(rows, \.lastEvent) }),
       .app(
         "activity-once", "different activities among six", expected: "6", shown: "\(Set(texts).count)"),
     ]
   }
 
-  /// The outcomes without those of an expired access token.
+  /// Summarizes the outcomes without those of an expired access token.
   @Sendable
-  private static func answered(_ rows: [LoggedExchange]) -> String {
+  private static func withoutExpiry(_ rows: [LoggedExchange]) -> String {
     Claim.outcomes(rows.filter { $0.status == 200 })
   }
 
-  private static func answered(_ rows: [LoggedExchange], _ value: (LoggedExchange) -> String?) -> String {
+  private static func withoutExpiry(_ rows: [LoggedExchange], _ value: (LoggedExchange) -> String?) -> String {
     rows.filter { $0.status == 200 }.map { value($0) ?? "none" }.joined(separator: ", ")
   }
 }
 
-/// Friends of friends: the app stops after page 2, and its next run resumes at page 3.
+/// Friends of friends: the app stops after page 2 and resumes at page 3 after a restart.
 struct StoredPositionScene: Scene {
   let title = "Friends of friends: a stored position, and the next run resumes there"
 
@@ -153,7 +153,7 @@ struct StoredPositionScene: Scene {
 
   /// Reads pages from the stored position on, and stores the position after each page.
   private func names(_ friends: any FriendsService, upTo limit: Int, position file: URL) async throws -> [String] {
-    // No file: the first run begins at the first page.
+    // Without a file, the first run begins at the first page.
     let stored = try? JSONDecoder().decode(PagePosition.self, from: Data(contentsOf: file))
     var names: [String] = []
     var pages = 0

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `A client that lost its new tokens gets others, and the lost ones are revoked`() async throws {
+  @Test func `A client that lost its new tokens gets other tokens, and the lost tokens are revoked`() async throws {
     try await withBackend { _, client in
       let old = try await client.signIn()
       let lost = try await client.refreshed(old)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `A refresh counts as use of its pair`() async throws {
+  @Test func `A refresh is recorded as a use of its token pair`() async throws {
     try await withBackend { _, client in
       let first = try await client.signIn()
       let second = try await client.refreshed(first)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `An expired access token counts as used`() async throws {
+  @Test func `The use of an expired access token is recorded`() async throws {
     let clock = ManualClock()
     try await withBackend(.testing { $0.now = { clock.now } }) { _, client in
       let old = try await client.signIn()

@@ -35,8 +35,8 @@ import Testing
     }
   }
 
-  @Test func `The lifetime can be kept from clients`() async throws {
-    try await withBackend(.testing { $0.tellsTokenLifetime = false }) { _, client in
+  @Test func `The lifetime can be omitted from responses`() async throws {
+    try await withBackend(.testing { $0.sendsTokenLifetime = false }) { _, client in
       let tokens = try await client.signIn()
       let answer = try await client.refresh(tokens.refresh)
       #expect(try answer.json().names == ["access_token", "refresh_token", "token_type"])

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `Without the key nothing is stored or listed`() async throws {
+  @Test func `Without the key no event is stored or listed`() async throws {
     try await withBackend { (_, client) async throws in
       #expect(try await client.post("/events", #"{"name": "x"}"#).status == 403)
       #expect(try await client.send("GET", "/events", fields: ["X-Api-Key: wrong"]).status == 403)

@@ -26,7 +26,7 @@ import Testing
     return Codes(state)
   }
 
-  @Test func `A code is exchanged once; its second use names the session of the first`() {
+  @Test func `A code is exchanged once; a second use reports the session of the first`() {
     let codes = codes(code)
     #expect(codes.redeem(code, at: start) == .granted(grant))
     #expect(codes.exchanged(code, for: 7))
@@ -34,7 +34,7 @@ import Testing
     #expect(codes.redeem(Data([2]), at: start) == .unknown)
   }
 
-  @Test func `A second use before the session exists ends the session`() {
+  @Test func `A second use of a code, before its session exists, ends the session`() {
     let codes = codes(code)
     #expect(codes.redeem(code, at: start) == .granted(grant))
     #expect(codes.redeem(code, at: start) == .reused(session: nil))

@@ -31,7 +31,7 @@ import Testing
     "http://127.0.0.1:1/CALLBACK", "http://127.0.0.1:1@example.com/callback", "http://127.0.0.1:1/callba\u{63}\u{301}k",
     "http://127.0.0.1:1/../callback", "HTTP://127.0.0.1:1/callback", "http://127.0.0.1:１/callback",
   ])
-  func `Any other redirect is not the client's`(redirect: String) {
+  func `Any other redirect is rejected`(redirect: String) {
     #expect(!client.allows(redirect: redirect))
   }
 

@@ -2,7 +2,7 @@ import Backend
 import Testing
 
 @Suite struct SignInPageTests {
-  @Test func `The metadata names the endpoints at the server's own address`() async throws {
+  @Test func `The metadata contains the endpoints with the server's own address`() async throws {
     try await withBackend { backend, client in
       let metadata = try await client.send(
         "GET", "/.well-known/oauth-authorization-server", fields: ["X-Forwarded-Host: example.com"]
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `The page has a form, cannot be framed and repeats nothing of its URL`() async throws {
+  @Test func `The page has a form, cannot be embedded in a frame, and contains no part of its URL`() async throws {
     try await withBackend { _, client in
       let page = try await client.get(SignInPage.target(["state": "<marker>"]))
       #expect(page.status == 200)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `A cancelled sign-in goes back to the app`() async throws {
+  @Test func `A cancelled sign-in redirects to the app`() async throws {
     try await withBackend { _, client in
       let parameters = try SignInPage.parameters(
         of: try await client.post(SignInPage.target(), form: "decision=cancel"))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `Without a known client and redirect the browser stays, also after a sign-in`() async throws {
+  @Test func `Without a known client and redirect the browser is not redirected, even after a sign-in`() async throws {
     try await withBackend { _, client in
       _ = try await client.signIn()
       for changes in [["client_id": "other"], ["redirect_uri": "https://example.com/callback"]] {
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `Without a code challenge the app gets an error in place of a page`() async throws {
+  @Test func `Without a code challenge the app gets an error instead of a page`() async throws {
     try await withBackend { backend, client in
       let answer = try await client.get(SignInPage.target(["code_challenge_method": "plain"]))
       #expect(answer.status == 303)

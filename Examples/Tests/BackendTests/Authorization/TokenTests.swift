@@ -27,7 +27,7 @@ import Testing
     ["code_verifier": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"],
     ["redirect_uri": "http://127.0.0.1:49153/callback"], ["redirect_uri": nil], ["code": "x"],
   ])
-  func `A code is of no use without its verifier and redirect`(changes: [String: String?]) async throws {
+  func `A code cannot be exchanged without its verifier and redirect`(changes: [String: String?]) async throws {
     try await withBackend { _, client in
       let page = SignInPage(client: client)
       let code = try await page.code()
@@ -49,8 +49,7 @@ import Testing
     }
   }
 
-  @Test func `Of concurrent exchanges of one code, none leaves a session that the others do not know of`() async throws
-  {
+  @Test func `After concurrent exchanges of one code no session is valid`() async throws {
     try await withBackend { _, client in
       let page = SignInPage(client: client)
       let code = try await page.code()
@@ -75,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `A refresh rotates the tokens, and reuse of a superseded one ends the session`() async throws {
+  @Test func `A refresh rotates the tokens, and reuse of a superseded token ends the session`() async throws {
     try await withBackend { _, client in
       let page = SignInPage(client: client)
       let old = try await page.signIn()
@@ -128,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `Content that is no form, and a revocation without a token, get an error`() async throws {
+  @Test func `Content that is not a form, and a revocation without a token, get an error`() async throws {
     try await withBackend { _, client in
       try expectError("invalid_request", try await client.post("/token", "{}"))
       try expectError("invalid_request", try await client.post("/revoke", form: "client_id=demo-app"))

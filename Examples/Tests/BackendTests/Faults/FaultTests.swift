@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FaultTests {
   @Test(arguments: ["http://example.com/", "//x", "", "http://127.0.0.1.example.com/"])
-  func `A redirect leads only to this machine`(target: String) async throws {
+  func `A redirect to another machine is rejected`(target: String) async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/faults/redirect?to=http://127.0.0.1:8080/x")
       #expect(answer.status == 302)
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `A stalled request ends when the client leaves, and the log shows it`() async throws {
+  @Test func `A stalled request ends when the client disconnects, and the log contains it`() async throws {
     try await withBackend { backend, client in
       try await Wire.open(client.port) { wire in
         try await wire.send("GET /faults/stall HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `Content of the wrong shape is JSON but no page of friends`() async throws {
+  @Test func `Content of the wrong shape is JSON but not a page of friends`() async throws {
     try await withBackend { _, client in
       let json = try await client.get("/faults/wrong-shape").json()
       #expect(json["page"]?.int == nil)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `A dripping response is complete`() async throws {
+  @Test func `A response that is sent byte by byte is complete`() async throws {
     try await withBackend { _, client in
       let answer = try await client.get("/faults/drip?bytes=20&ms=1")
       #expect(answer["transfer-encoding"] == "chunked")
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `A client that leaves a dripping response is recorded as having left`() async throws {
+  @Test func `A client that disconnects during a response is recorded as disconnected early`() async throws {
     try await withBackend { backend, client in
       try await Wire.open(client.port) { wire in
         try await wire.send("GET /faults/drip?bytes=100000&ms=1 HTTP/1.1\r\nHost: x\r\n\r\n")

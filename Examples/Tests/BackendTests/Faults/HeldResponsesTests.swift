@@ -5,7 +5,9 @@ import Testing
   private let options = Backend.Options.testing()
   private var held: HeldResponses { options.held }
 
-  @Test func `A held response waits for its release with the work done; others are not held`() async throws {
+  @Test func `A held response is sent when it is released, after the work is done; other responses are not held`()
+    async throws
+  {
     try await withBackend(options) { backend, client in
       let old = try await client.signIn()
       held.hold("POST /sessions/refresh")

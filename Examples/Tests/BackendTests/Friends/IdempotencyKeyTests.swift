@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `Requests with different keys or none each add a friend`() async throws {
+  @Test func `Requests with different keys or without a key each add a friend`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       for key in ["k1", "k2", nil, nil] { _ = try await add("Zoe", key: key, token, client) }
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `A rejected form does not use up its key`() async throws {
+  @Test func `The idempotency key of a rejected form can be used again`() async throws {
     try await withBackend { _, client in
       let token = try await client.signIn().access
       #expect(try await add("", key: "k1", token, client).status == 422)

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `The activity continues after the last event ID and ends when the client leaves`() async throws {
+  @Test func `The activity continues after the last event ID and ends when the client disconnects`() async throws {
     try await withBackend { backend, client in
       let token = try await client.signIn().access
       try await Wire.open(client.port) { wire in

@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func `An unsupported method is a 405 with the supported ones`() async throws {
+  @Test func `An unsupported method is a 405 with the supported methods`() async throws {
     try await withBackend { _, client in
       let answer = try await client.send("PATCH", "/friends")
       #expect(answer.status == 405)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `An error names the member with the wrong type`() async throws {
+  @Test func `An error contains the name of the member with the wrong type`() async throws {
     try await withBackend { _, client in
       let answer = try await client.post("/accounts", #"{"name": 5}"#)
       #expect(answer.status == 422)

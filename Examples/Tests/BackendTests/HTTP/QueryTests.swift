@@ -31,7 +31,7 @@ import Testing
     #expect(throws: Problem.self) { try query.integer("page", in: 1...10, default: 1) }
   }
 
-  @Test func `A delimiter before a combining mark delimits, also when secrets are masked`() throws {
+  @Test func `A delimiter before a combining mark is recognized, also when secrets are masked`() throws {
     let query = try Query("a=\u{301}1&\u{301}b=2")
     #expect(query["a"] == "\u{301}1")
     #expect(query["\u{301}b"] == "2")

@@ -2,7 +2,7 @@ import Backend
 import Testing
 
 @Suite struct AtWorkTests {
-  @Test func `A row has the number of requests without a response when it arrived`() async throws {
+  @Test func `A row has the number of requests in progress when its request arrived`() async throws {
     let options = Backend.Options.testing()
     try await withBackend(options) { backend, client in
       options.held.hold("GET /nowhere")
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `Requests of clients that left and removed rows are not at work`() async throws {
+  @Test func `Requests of disconnected clients and of removed rows are not in progress`() async throws {
     try await withBackend { backend, client in
       try await Wire.open(client.port) { wire in
         try await wire.send("GET /faults/stall HTTP/1.1\r\nHost: x\r\n\r\n")

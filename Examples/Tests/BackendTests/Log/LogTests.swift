@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `Over HTTP the log has the same rows, and reading it adds none`() async throws {
+  @Test func `Over HTTP the log has the same rows, and reading it adds no rows`() async throws {
     try await withBackend { backend, client in
       _ = try await client.get("/")
       _ = try await client.get("/nowhere?a=b")
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `A client that disconnects right after its response is not recorded as having left`() async throws {
+  @Test func `A client that disconnects right after its response is not recorded as disconnected early`() async throws {
     try await withBackend { backend, client in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<300 { group.addTask { _ = try await client.get("/nowhere") } }

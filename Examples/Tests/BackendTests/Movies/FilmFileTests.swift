@@ -23,7 +23,7 @@ import Testing
   @Test(arguments: [
     "1\tT\t1999", "x\tT\t1999\t90\t7\t9\t\t", "1\tT\t1999\t90\t7\t9\t\tWestern", "1\tT\t1999\t90\t7\t9\tx\t",
   ])
-  func `An error names the invalid line`(line: String) {
+  func `The error contains the invalid line`(line: String) {
     #expect(throws: FilmFile.BrokenLine(line: 2)) { try FilmFile.films(in: "header\n\(line)\n") }
   }
 }

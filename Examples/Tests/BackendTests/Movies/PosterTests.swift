@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `A poster shows the title`() async throws {
+  @Test func `A poster contains the title`() async throws {
     try await withBackend { (_, client) async throws in
       #expect(try await client.get("/t/p/w185/32710.svg").text.contains(">The Matrix</text>"))
     }

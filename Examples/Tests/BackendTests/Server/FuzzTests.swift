@@ -26,7 +26,7 @@ import Testing
         var bytes = (0..<Int.random(in: 1...400, using: &generator)).map { _ in
           UInt8.random(in: .min ... .max, using: &generator)
         }
-        // Half of them start with a valid head, to get past the first line.
+        // Half of the inputs start with a valid head, so that the parser accepts the first line.
         if round.isMultiple(of: 2) { bytes = Array("POST /accounts HTTP/1.1\r\nHost: x\r\n".utf8) + bytes }
         try await Wire.open(client.port) { wire in try await wire.send(bytes) }
       }
@@ -43,7 +43,7 @@ import Testing
           try await wire.send(request.message)
           let answer = try await wire.answer(toHead: request.method == "HEAD")
           #expect((200..<600).contains(answer.status), "\(request)")
-          // Malformed HTTP ends the connection.
+          // The server closes the connection after malformed HTTP.
           if answer["connection"] == "close" { return }
         } catch is Wire.Closed {
           Issue.record("no response to \(request)")

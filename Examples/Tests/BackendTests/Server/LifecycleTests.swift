@@ -25,7 +25,7 @@ import Testing
     await #expect(throws: (any Error).self) { try await TestClient(port: backend.port).get("/") }
   }
 
-  @Test func `A database file keeps accounts and sessions across a restart`() async throws {
+  @Test func `Accounts and sessions in a database file survive a restart`() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lifecycle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["port", "tokenLifetime", "sessionLifetime", "passwordHashRounds"])
-  func `An error names the option that is out of range`(name: String) async {
+  func `An error contains the name of the option that is out of range`(name: String) async {
     var options = Backend.Options()
     switch name {
     case "port": options.port = 70_000
@@ -76,7 +76,7 @@ import Testing
     await #expect(throws: Backend.InvalidOption(name: name)) { try await Backend.start(options) }
   }
 
-  @Test func `Latency delays every response, and clients that leave meanwhile are recorded`() async throws {
+  @Test func `Latency delays every response, and clients that disconnect during it are recorded`() async throws {
     try await withBackend(.testing { $0.latency = .milliseconds(50) }) { (backend, client) async throws in
       #expect(try await client.get("/nowhere").status == 404)
       let row = await backend.log.first { $0.hasEnded }

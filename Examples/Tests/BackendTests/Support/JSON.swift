@@ -1,4 +1,4 @@
-/// A JSON value, to inspect responses without a type for each.
+/// A JSON value, to inspect responses without declaring a type for each.
 enum JSON: Decodable, Equatable, Sendable {
   case null
   case bool(Bool)

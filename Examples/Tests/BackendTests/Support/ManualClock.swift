@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A clock advanced by the test.
+/// A clock that is advanced by the test.
 final class ManualClock: Sendable {
   private let time = Mutex(Date(timeIntervalSince1970: 1_000_000))
 

@@ -6,7 +6,7 @@ struct RandomRequests {
   }
 
   private static let methods = ["GET", "GET", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"]
-  /// Excludes the segments of stalled and slow requests.
+  /// The segments of paths, without those of stalled and slow requests.
   private static let segments = [
     "accounts", "me", "sessions", "refresh", "friends", "categories", "category", "3", "movie", "popular",
     "now_playing", "search", "videos", "recommendations", "faults", "status", "malformed", "wrong-shape", "flaky",

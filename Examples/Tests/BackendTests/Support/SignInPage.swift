@@ -2,7 +2,7 @@ import Foundation
 
 /// An app that signs its user in at the authorization server, and the user's browser.
 struct SignInPage: Sendable {
-  /// A pair of RFC 7636, appendix B.
+  /// The code verifier and the code challenge in the example of RFC 7636, appendix B.
   static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
   static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
   static let redirect = "http://127.0.0.1:49152/callback"
@@ -27,13 +27,13 @@ struct SignInPage: Sendable {
       Self.target(), form: Self.encoded(["email": email, "password": password, "decision": "sign-in"]))
   }
 
-  /// Signs a user up, then in at the page. Returns the code.
+  /// Signs a user up, then in at the page. Returns the authorization code.
   func code() async throws -> String {
     _ = try await client.post("/accounts", #"{"name": "Ann", "email": "ann@example.com", "password": "12345678"}"#)
     return try Self.parameters(of: try await submit())["code"] ?? ""
   }
 
-  /// Exchanges a code.
+  /// Exchanges an authorization code for tokens.
   ///
   /// - Parameter changes: parameters to replace; `nil` removes one.
   func exchange(_ code: String, _ changes: [String: String?] = [:]) async throws -> Answer {

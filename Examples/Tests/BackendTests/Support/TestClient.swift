@@ -10,12 +10,12 @@ struct TestClient: Sendable {
     try await send("POST", target, json: json, token: token)
   }
 
-  /// Requests new tokens.
+  /// Sends a request for new tokens. Returns the response.
   func refresh(_ token: String) async throws -> Answer {
     try await post("/sessions/refresh", #"{"refresh_token": "\#(token)"}"#)
   }
 
-  /// Requests new tokens. Returns them.
+  /// Refreshes the tokens.
   func refreshed(_ tokens: SignedIn) async throws -> SignedIn {
     try SignedIn(try await refresh(tokens.refresh).json())
   }
@@ -38,7 +38,7 @@ struct TestClient: Sendable {
     }
   }
 
-  /// Sends a form that is encoded already.
+  /// Sends a form that is already encoded.
   func post(_ target: String, form: String) async throws -> Answer {
     let lines = [
       "POST \(target) HTTP/1.1", "Host: 127.0.0.1", "Connection: close",

@@ -1,13 +1,13 @@
 import NIOCore
 import NIOPosix
 
-/// A raw connection to the backend. A full HTTP client would hide what the server does.
+/// A raw connection to the backend. A full HTTP client would hide details of the server's behavior.
 struct Wire {
   private var input: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
   private let output: NIOAsyncChannelOutboundWriter<ByteBuffer>
   private var buffer = ByteBuffer()
 
-  /// The server closed the connection before the end of a response.
+  /// The error that the server closed the connection before the end of a response.
   struct Closed: Error {}
 
   /// Opens a connection, and closes it when the closure returns.
@@ -62,7 +62,7 @@ struct Wire {
   private mutating func chunks() async throws -> [UInt8] {
     var content: [UInt8] = []
     while true {
-      // The line's end is one character in Swift.
+      // CR LF is a single character in Swift.
       guard let size = Int(try await text(through: "\r\n").dropLast(), radix: 16) else { throw Closed() }
       content += try await bytes(size)
       _ = try await bytes(2)

@@ -1,6 +1,6 @@
 import Backend
 
-/// Runs a test against a backend of its own.
+/// Runs a test with a new backend.
 func withBackend(
   _ options: Backend.Options = .testing(), _ test: (_ backend: Backend, _ client: TestClient) async throws -> Void
 ) async throws {
@@ -15,7 +15,7 @@ func withBackend(
 }
 
 extension Backend.Options {
-  /// A free port, fast password hashing, no friends.
+  /// Options with a free port, fast password hashing and no friends.
   static func testing(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
     var options = Backend.Options()
     options.passwordHashRounds = 2

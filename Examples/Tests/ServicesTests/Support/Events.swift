@@ -1,7 +1,7 @@
 import Apus
 import Synchronization
 
-/// The session ends that the app was told of.
+/// The ends of sessions that were reported to the app.
 final class Events: Sendable {
   private let events = Mutex<[SessionEnd]>([])
 

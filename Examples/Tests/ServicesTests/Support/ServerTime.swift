@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A server's clock, advanced by the test.
+/// A server's clock, which is advanced by the test.
 final class ServerTime: Sendable {
   private let time = Mutex(Date(timeIntervalSince1970: 1_000_000))
 

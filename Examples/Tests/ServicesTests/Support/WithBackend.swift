@@ -13,7 +13,7 @@ struct Site: Sendable {
   let accounts: any AccountsService
   let friends: any FriendsService
   let movies: any MoviesService
-  /// The session ends that the app was told of.
+  /// The ends of sessions that were reported to the app.
   let events = Events()
 
   /// - Parameter clock: measures the age of the app's tokens.
@@ -28,10 +28,10 @@ struct Site: Sendable {
       $0.environment.name = backend.name
       $0.authentication = authentication
       $0.onSessionEnd = { events.add($0) }
-      // Hundreds of concurrent calls may take long on a small machine.
+      // Hundreds of concurrent calls may take a long time on a small machine.
       $0.timeout = .seconds(300)
       $0.attemptTimeout = nil
-      // Retries without delay.
+      // Retries have no delay.
       $0.retry = RetryPolicy(baseDelay: .zero)
     }
     accounts = LiveAccountsService(client: client, credentials: tokens)
@@ -41,7 +41,7 @@ struct Site: Sendable {
 
   /// Returns the movies and posters of a backend.
   ///
-  /// - Parameter scheduler: shared by both clients. Default: `nil`, one for each client.
+  /// - Parameter scheduler: shared by both clients. Default: `nil`, a separate scheduler for each client.
   static func movies(of backend: Backend, _ scheduler: Scheduler? = nil) throws -> LiveMoviesService {
     let films = try Client(baseURL: BaseURL(backend.baseURL + "/3")) {
       $0.authentication = .apiKey("demo-key", queryParameter: "api_key")
@@ -60,7 +60,7 @@ struct Site: Sendable {
     try await accounts.signIn(email: email, password: "correct horse")
   }
 
-  /// The access token as the log identifies it.
+  /// The access token's fingerprint in the log.
   var fingerprint: String? {
     guard case .tokens(let tokens)? = tokens.current().credential else { return nil }
     return "bearer:\(Backend.fingerprint(of: tokens.access.value))"
@@ -72,7 +72,7 @@ struct Site: Sendable {
   struct NotSignedUp: Error {}
 }
 
-/// Runs a test against a backend of its own.
+/// Runs a test with a new backend.
 ///
 /// - Parameter clock: measures the age of the app's tokens.
 func withSite(
@@ -90,7 +90,7 @@ func withSite(
 }
 
 extension Backend.Options {
-  /// A free port and fast password hashing.
+  /// Options with a free port and fast password hashing.
   static func testing(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
     var options = Backend.Options()
     options.passwordHashRounds = 2

@@ -28,13 +28,13 @@ struct Batch: Sendable {
     let (lines, feed) = AsyncStream<LineSplitter.Line>.makeStream()
     do {
       try await withThrowingDiscardingTaskGroup { group in
-        // A child task like the others, so that it is cancelled when writing fails.
+        // A child task, so that it is cancelled when writing fails.
         group.addTask {
           defer { feed.finish() }
           try await read(into: feed)
         }
         for await line in lines {
-          noteOrigin(of: line)
+          recordOrigin(of: line)
           group.addTask { try await respond(to: line) }
         }
       }
@@ -55,11 +55,11 @@ struct Batch: Sendable {
   }
 
   /// Lets the first line with a URL determine the origin of the credentials, before any line is sent.
-  private func noteOrigin(of line: LineSplitter.Line) {
+  private func recordOrigin(of line: LineSplitter.Line) {
     guard let scope, scope.isOpen, case .text(let bytes) = line, let request = try? BatchLine(bytes),
       let url = try? TargetURL(request.url)
     else { return }
-    scope.note(url.origin)
+    scope.record(url.origin)
   }
 
   private func respond(to line: LineSplitter.Line) async throws {
@@ -73,7 +73,7 @@ struct Batch: Sendable {
         result = BatchResult(error)
       }
     }
-    // Also when cancelled: the result of every request is written.
+    // Written even when cancelled: every request must have a result.
     try await output.writeToTheEnd(isOnTerminal ? TerminalText.harmless(result.line) : result.line)
   }
 
@@ -87,7 +87,7 @@ struct Batch: Sendable {
       request = request.redirects(follows ? .follow : .none)
       let response = try await clients.client(for: url).response(to: request)
       await show(response.trace)
-      return BatchResult(line.n, .answered(response.head, response.value.data, interim: interim.all))
+      return BatchResult(line.n, .responded(response.head, response.value.data, interim: interim.all))
     } catch let error as CallError {
       await show(error.trace)
       return BatchResult(line.n, error)

@@ -57,14 +57,14 @@ struct BatchLine: Sendable, Decodable {
     if headers?.contains(where: { $0.count != 2 }) == true {
       throw Unusable(number: n, reason: "headers must be pairs of name and value")
     }
-    if let timeoutSeconds, !(0...Self.longestTimeout).contains(timeoutSeconds) {
-      throw Unusable(number: n, reason: "timeout_s must be from 0 to \(Int(Self.longestTimeout))")
+    if let timeoutSeconds, !(0...Self.maximumTimeout).contains(timeoutSeconds) {
+      throw Unusable(number: n, reason: "timeout_s must be from 0 to \(Int(Self.maximumTimeout))")
     }
     if let contentLimit, contentLimit < 0 { throw Unusable(number: n, reason: "max_body must not be negative") }
   }
 
-  /// Thirty years; a longer timeout is a mistake.
-  private static let longestTimeout = 1e9
+  /// The maximum timeout in seconds, about thirty years; a longer timeout is a mistake.
+  private static let maximumTimeout = 1e9
 
   private struct Numbered: Decodable {
     var n: Int

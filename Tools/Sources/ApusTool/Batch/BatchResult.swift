@@ -10,11 +10,11 @@ import Foundation
 /// The result of a request of a batch, written as a line of JSON.
 struct BatchResult: Sendable {
   enum Outcome: Sendable {
-    case answered(HTTPResponse, Data, interim: [HTTPResponse])
+    case responded(HTTPResponse, Data, interim: [HTTPResponse])
     case failed(error: String, code: String, state: RequestState)
   }
 
-  /// The request's number; `nil` when its line had none.
+  /// The request's number; `nil` if its line had none.
   var number: Int?
   var outcome: Outcome
 
@@ -39,7 +39,7 @@ struct BatchResult: Sendable {
     var bytes: [UInt8] = []
     bytes += "{\"n\":\(number.map { String($0) } ?? "null")".utf8
     switch outcome {
-    case .answered(let head, let content, let interim):
+    case .responded(let head, let content, let interim):
       bytes.reserveCapacity(content.count + content.count / 8 + 512)
       bytes += ",\"status\":\(head.status.code),\"headers\":[".utf8
       Self.appendJoined(head.headerFields, to: &bytes) { field, bytes in

@@ -6,33 +6,33 @@ final class CredentialScope: Sendable {
   /// The error of a line with another origin.
   struct OtherOrigin: Error, Sendable, Hashable, CustomStringConvertible {
     let own: Origin
-    let asked: Origin
+    let requested: Origin
 
     var description: String {
-      "the credentials are for \(own), not for \(asked), and nothing was sent: see --credentials-for"
+      "the credentials are for \(own), not for \(requested), and nothing was sent: see --credentials-for"
     }
   }
 
   private let origin: Mutex<Origin?>
 
-  /// - Parameter origin: the origin; `nil` for that of the first line.
+  /// - Parameter origin: the origin; `nil` for the origin of the first line.
   init(_ origin: Origin?) {
     self.origin = Mutex(origin)
   }
 
-  /// Whether no line has determined the origin yet. Lines must then be noted in their order.
+  /// Whether no line has determined the origin yet. The origins of lines must then be recorded in order.
   var isOpen: Bool { origin.withLock { $0 == nil } }
 
-  /// Notes a line's origin. The first one counts.
-  func note(_ asked: Origin) {
-    origin.withLock { $0 = $0 ?? asked }
+  /// Records a line's origin. Only the first origin is stored.
+  func record(_ requested: Origin) {
+    origin.withLock { $0 = $0 ?? requested }
   }
 
   /// Checks that the credentials may be sent to an origin.
   ///
   /// - Throws: ``OtherOrigin``
-  func check(_ asked: Origin) throws(OtherOrigin) {
-    guard let own = origin.withLock({ $0 }), own != asked else { return }
-    throw OtherOrigin(own: own, asked: asked)
+  func check(_ requested: Origin) throws(OtherOrigin) {
+    guard let own = origin.withLock({ $0 }), own != requested else { return }
+    throw OtherOrigin(own: own, requested: requested)
   }
 }

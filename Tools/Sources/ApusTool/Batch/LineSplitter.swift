@@ -6,7 +6,7 @@ import Foundation
 
 /// Splits bytes that arrive in pieces into lines.
 ///
-/// A line above the limit is not kept in memory and becomes ``Line/tooLong``.
+/// A line above the limit is not stored in memory and becomes ``Line/tooLong``.
 struct LineSplitter: Sendable {
   /// A line of the input.
   enum Line: Sendable, Hashable {
@@ -37,7 +37,7 @@ struct LineSplitter: Sendable {
     return lines
   }
 
-  /// Returns the last line when it has no newline.
+  /// Returns the last line if it has no newline.
   mutating func finish() -> Line? { take() }
 
   private mutating func append(_ bytes: Data) {

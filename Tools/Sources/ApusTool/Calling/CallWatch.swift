@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An observer of the call of `apus send`: keeps its trace and draws the progress of its content.
+/// An observer of the call of `apus send`: stores its trace and draws the progress of its content.
 final class CallWatch: CallObserver {
   private struct State {
     var entry: CallEntry?
@@ -49,6 +49,6 @@ final class CallWatch: CallObserver {
       defer { state.bar = nil }
       return state.bar?.finish()
     }
-    if let drawing { await error.mention(drawing) }
+    if let drawing { await error.writeMessage(drawing) }
   }
 }

@@ -24,8 +24,8 @@ final class Clients: Sendable {
 
   /// Returns the client for a URL's server.
   ///
-  /// - Parameter isBase: whether the targets of requests follow the path of the URL. Default: no, requests have the
-  ///   complete target.
+  /// - Parameter isBase: whether the targets of requests are appended to the path of the URL. Default: `false`,
+  ///   requests have the complete target.
   /// - Throws: `BaseURL.ParseError`; ``ProfileError`` when the credentials belong to another server.
   func client(for url: TargetURL, isBase: Bool = false) throws -> Client {
     let base = isBase ? url.target : ""
@@ -45,15 +45,15 @@ final class Clients: Sendable {
     var configuration = Configuration(baseURL: try BaseURL("\(url.origin)\(base)"))
     let credentials = plan.credentials ?? url.userInformation.map { CredentialPlan($0) }
     configuration.authentication = try credentials?.authentication(over: transport)
-    if case .profile(let signedIn)? = credentials, case .oauth = signedIn.means {
+    if case .profile(let signedIn)? = credentials, case .oauth = signedIn.credentials {
       configuration.onSessionEnd = { _ in
         let error = ProfileError.signedOut(signedIn.profile.name, signedIn.profile.origin)
-        DescriptorWriter.standardError().say("apus: \(error)\n")
+        DescriptorWriter.standardError().writeNow("apus: \(error)\n")
       }
     }
     configuration.observers = observers
     configuration.timeout = plan.timeout ?? configuration.timeout
-    // The user decides the requests, their retries and their concurrency.
+    // The user decides about requests, retries and concurrency.
     configuration.retry = plan.furtherAttempts > 0 ? RetryPolicy(maximumAttempts: plan.furtherAttempts + 1) : .none
     // Every call of a batch gets the requested number of retries.
     if plan.furtherAttempts > 0 { configuration.retryBudget = .unlimited }

@@ -11,7 +11,7 @@ struct CurlLine: Sendable {
   var text: String {
     var (message, options) = (message, options)
     if case .multipart(let parts) = plan.request.content {
-      // curl makes its own boundary.
+      // curl chooses the boundary itself.
       message.content = .empty
       message.head.headerFields[.contentType] = nil
       options += parts.flatMap { $0.curlWords(isShown: showsSecrets) }
@@ -20,7 +20,7 @@ struct CurlLine: Sendable {
   }
 
   private var options: [String] {
-    // As the transport does: content is not decoded if the request itself states what it accepts.
+    // As in the transport: content is not decoded if the request itself states the accepted codings.
     var words = (message.head.headerFields[.acceptEncoding] == nil ? ["--compressed"] : []) + digestWords
     if connection.followsRedirects { words += ["--location", "--max-redirs", "10"] }
     if connection.followsRedirects, plan.request.url.origin.scheme == "https" { words += ["--proto-redir", "=https"] }
@@ -41,7 +41,7 @@ struct CurlLine: Sendable {
   /// The options for digest authentication, whose response curl computes from the server's challenge.
   private var digestWords: [String] {
     guard case .profile(let signedIn)? = connection.credentials, case .digest = signedIn.profile.account,
-      case .credential(.password(let user, let password)) = signedIn.means
+      case .credential(.password(let user, let password)) = signedIn.credentials
     else { return [] }
     return ["--digest", "--user", showsSecrets ? "\(user):\(password.value)" : Redaction.mask]
   }
@@ -57,7 +57,7 @@ struct CurlLine: Sendable {
     return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
   }
 
-  /// Escapes the path of a certificate: curl takes text after a colon for a password.
+  /// Escapes the path of a certificate: curl interprets text after a colon as a password.
   private static func certificate(_ path: String) -> String {
     var bytes: [UInt8] = []
     for byte in path.utf8 {

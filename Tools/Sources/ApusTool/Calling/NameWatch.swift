@@ -3,7 +3,7 @@ import ApusTransfers
 import HTTPTypes
 import Synchronization
 
-/// An observer that notes the name that a server suggests for a file.
+/// An observer that stores the name that a server suggests for a file.
 ///
 /// Only the first response is sure to have the field `Content-Disposition`: the response to a range request may leave
 /// it out (RFC 9110 §15.3.7).
@@ -15,8 +15,8 @@ final class NameWatch: CallObserver {
 
   private let state = Mutex(State())
 
-  /// The name of the first response with `Content-Disposition`, otherwise of the last response. `nil` without a
-  /// successful response.
+  /// The name in the first response with `Content-Disposition`, otherwise the name in the last response. `nil` without
+  /// a successful response.
   var name: FileName? { state.withLock { $0.name } }
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
@@ -26,11 +26,11 @@ final class NameWatch: CallObserver {
     }
     guard let head = call.head, 200..<300 ~= head.status.code else { return }
     let url = call.request.map { "\($0.scheme ?? "")://\($0.authority ?? "")\($0.path ?? "")" }
-    note(head, url: url)
+    store(head, url: url)
   }
 
-  /// Notes the name of a response.
-  func note(_ head: HTTPResponse, url: String?) {
+  /// Stores the name in a response.
+  func store(_ head: HTTPResponse, url: String?) {
     let name = FileName.suggested(by: head, url: url)
     state.withLock { state in
       guard !state.isExplicit else { return }

@@ -8,12 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A server with the API of S3, and the credentials for it.
+/// A server with the S3 API, and the credentials for it.
 struct S3Plan: Sendable {
   /// The URL of the server. Buckets are below its path.
   var url: TargetURL
   var region: String
-  /// `nil`: requests are not signed.
+  /// The origin of the credentials; `nil`: requests are not signed.
   var credentials: AWSCredentialsPlan?
 
   /// Returns a bucket.
@@ -29,7 +29,7 @@ struct S3Plan: Sendable {
   }
 }
 
-/// The execution of a command with a place in S3.
+/// The execution of a command on an S3 location.
 struct S3Work: Sendable {
   let place: S3Place
   let plan: S3Plan
@@ -80,7 +80,7 @@ struct S3Work: Sendable {
     }
   }
 
-  /// Prints the objects whose keys begin with the key of the place: time, size and key.
+  /// Prints the objects whose keys begin with the location's key: time, size and key.
   func list(isRecursive: Bool) async -> ExitStatus {
     await withBucket { bucket in
       for try await page in bucket.list(prefix: place.key, delimiter: isRecursive ? nil : "/") {
@@ -96,8 +96,8 @@ struct S3Work: Sendable {
     }
   }
 
-  /// Performs a transfer and shows its progress. The transfer ends the progress, whether it succeeds or fails, unless
-  /// nothing was sent.
+  /// Performs a transfer and draws its progress. The transfer ends the progress, whether it succeeds or fails, unless
+  /// no request was sent.
   private func drawn<Value: Sendable>(
     by drawing: ProgressDrawing, of bucket: S3Bucket, _ transfer: (S3Bucket) async throws(CallError) -> Value
   ) async -> Result<Value, CallError> {
@@ -122,7 +122,7 @@ struct S3Work: Sendable {
 }
 
 extension Ending {
-  /// Creates the ending for an error, with the reason that the server gave.
+  /// Creates the ending for an error, with the server's reason.
   fileprivate init(s3 error: CallError, _ ending: Ending) {
     self = ending
     guard error.code == .rejected, let reason = error.s3 else { return }

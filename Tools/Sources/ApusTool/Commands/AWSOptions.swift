@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The keys of AWS on the command line.
+/// The options for AWS keys.
 struct AWSKeyOptions: ParsableArguments {
   @Option(name: .customLong("access-key"), help: "The access key ID. Default: AWS_ACCESS_KEY_ID.")
   var accessKey: String?
@@ -26,7 +26,7 @@ struct AWSKeyOptions: ParsableArguments {
   /// Whether an option is given.
   var isGiven: Bool { accessKey != nil || secretKey != nil || sessionToken != nil }
 
-  /// Returns the keys of the options, or else of the variables of the environment.
+  /// Returns the keys of the options, or otherwise of the environment variables.
   ///
   /// - Throws: ``PlanError`` if a key is missing; ``InputError``
   func credentials(in environment: [String: String]) throws -> AWSCredentials {
@@ -44,7 +44,7 @@ struct AWSKeyOptions: ParsableArguments {
     return value
   }
 
-  /// Returns the value of an option, or else of a variable; `nil` if neither is set.
+  /// Returns the value of an option, or otherwise of a variable; `nil` if neither is set.
   private static func value(_ option: String?, _ variable: String?) throws(InputError) -> String? {
     let value = try option.map { value throws(InputError) in try CredentialPlan.secretText(value) } ?? variable
     return value?.isEmpty == false ? value : nil
@@ -75,7 +75,7 @@ struct AWSCredentialsOptions: ParsableArguments {
   }
 }
 
-/// The options of commands that sign requests with the credentials of the user.
+/// The options of commands that sign requests with the user's credentials.
 struct AWSSigningOptions: ParsableArguments {
   @Option(
     name: .customLong("aws-sigv4"),
@@ -86,7 +86,7 @@ struct AWSSigningOptions: ParsableArguments {
 
   @OptionGroup var credentials: AWSCredentialsOptions
 
-  /// Returns the plan of signatures; `nil` if nothing is to be signed.
+  /// Returns the plan of signatures; `nil` if no request is signed.
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func plan() throws -> AWSPlan? {

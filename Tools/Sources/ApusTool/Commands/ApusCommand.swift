@@ -26,14 +26,14 @@ public struct ApusCommand: AsyncParsableCommand {
 }
 
 /// Conversion of command line errors into errors of the argument parser.
-enum Meaning {
+enum CommandInterpretation {
   /// Interprets the options of connections and credentials, then the rest of the command line.
   ///
   /// - Parameters:
   ///   - options: the options of connections and credentials.
   ///   - signing: the signatures of requests. Default: none.
   ///   - plan: interprets the rest, with the origin of URLs that are only a path; `nil` for none.
-  /// - Throws: as ``of(_:)``
+  /// - Throws: the errors of ``of(_:)``.
   static func of<Plan>(
     _ options: ConnectionOptions, signing: AWSPlan? = nil, _ plan: (Origin?) throws(PlanError) -> Plan
   ) async throws -> (Plan, ConnectionPlan) {
@@ -57,7 +57,7 @@ enum Meaning {
       throw ValidationError(error.description)
     } catch let error where error is InputError || error is ProfileError {
       let ending = Ending(error)
-      if let complaint = ending.complaint { DescriptorWriter.standardError().say(complaint.text) }
+      if let complaint = ending.complaint { DescriptorWriter.standardError().writeNow(complaint.text) }
       throw ExitCode(ending.status.rawValue)
     }
   }

@@ -46,7 +46,7 @@ struct BatchCommand: AsyncParsableCommand {
 
   func run() async throws {
     let openFiles = OpenFiles.raiseLimit()
-    let batch = try await Meaning.of {
+    let batch = try await CommandInterpretation.of {
       var plan = try await connection.planWithProfile()
       plan.connections = connections
       plan.openFiles = openFiles
@@ -60,7 +60,8 @@ struct BatchCommand: AsyncParsableCommand {
     throw ExitCode(status.rawValue)
   }
 
-  /// Returns the origin of credentials; `nil` for those of a profile, which belong to its server, and without any.
+  /// Returns the origin of credentials; `nil` for a profile's credentials, which belong to its server, and without
+  /// credentials.
   ///
   /// - Throws: ``PlanError``
   func scope(of credentials: CredentialPlan?) throws(PlanError) -> CredentialScope? {

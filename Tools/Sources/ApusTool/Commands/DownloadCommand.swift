@@ -66,7 +66,7 @@ struct DownloadCommand: AsyncParsableCommand {
 
   func run() async throws {
     if S3Place.isNamed(by: url) { throw ExitCode(try await downloadFromS3().rawValue) }
-    let (plan, connection) = try await Meaning.of(connection) { origin throws(PlanError) in
+    let (plan, connection) = try await CommandInterpretation.of(connection) { origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
     let downloading = Downloading(plan: plan, connection: connection, outputs: .current())
@@ -75,11 +75,11 @@ struct DownloadCommand: AsyncParsableCommand {
   }
 
   private func downloadFromS3() async throws -> ExitStatus {
-    let (work, path, options) = try await Meaning.of { try workInS3(ProcessInfo.processInfo.environment) }
+    let (work, path, options) = try await CommandInterpretation.of { try workInS3(ProcessInfo.processInfo.environment) }
     return await Interruption.during { await work.download(to: path, options) }
   }
 
-  /// Returns the download from a place in S3, with the path of the file.
+  /// Returns the download from an S3 location, with the path of the file.
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func workInS3(_ environment: [String: String]) throws -> (S3Work, String, DownloadOptions) {

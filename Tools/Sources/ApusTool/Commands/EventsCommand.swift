@@ -33,7 +33,7 @@ struct EventsCommand: AsyncParsableCommand {
   var connection: ConnectionOptions
 
   func run() async throws {
-    let (plan, connection) = try await Meaning.of(connection) { origin throws(PlanError) in
+    let (plan, connection) = try await CommandInterpretation.of(connection) { origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
     let listening = Listening(plan: plan, connection: connection, outputs: .current())
@@ -48,7 +48,7 @@ struct EventsCommand: AsyncParsableCommand {
   func plan(relativeTo origin: Origin? = nil) throws(PlanError) -> EventsPlan {
     var plan = EventsPlan(request: try request.plan(relativeTo: origin))
     plan.lastEventID = lastEventID
-    // As a field it would replace the last event ID of each reconnection.
+    // A fixed field would replace the last event ID of each reconnection.
     let isLastEventID = { (field: RawField) in field.name.lowercased() == "last-event-id" }
     if let field = plan.request.fields.last(where: isLastEventID) {
       guard lastEventID == nil else {

@@ -34,7 +34,7 @@ struct ListCommand: AsyncParsableCommand {
 
   func run() async throws {
     let environment = ProcessInfo.processInfo.environment
-    let (work, isRecursive) = try await Meaning.of {
+    let (work, isRecursive) = try await CommandInterpretation.of {
       try connection.checkNoCredentials()
       let work = S3Work(
         place: try S3Place(place), plan: try s3.plan(in: environment), connection: try connection.plan(),
@@ -47,7 +47,7 @@ struct ListCommand: AsyncParsableCommand {
 }
 
 extension ConnectionOptions {
-  /// Throws if there are credentials that a request to S3 cannot have.
+  /// Throws if credentials are given that a request to S3 cannot use.
   func checkNoCredentials() throws(PlanError) {
     guard bearer == nil, basic == nil, profile == nil else {
       throw PlanError("--bearer, --basic and --profile are not for places in S3.")

@@ -84,7 +84,7 @@ struct LoginCommand: AsyncParsableCommand {
   var connections: TransportOptions
 
   func run() async throws {
-    let login = try await Meaning.of { try self.login() }
+    let login = try await CommandInterpretation.of { try self.login() }
     let status = await Interruption.during { await login() }
     throw ExitCode(status.rawValue)
   }

@@ -23,7 +23,7 @@ struct LogoutCommand: AsyncParsableCommand {
   var connections: TransportOptions
 
   func run() async throws {
-    let logout = try await Meaning.of {
+    let logout = try await CommandInterpretation.of {
       Logout(
         name: try profile(), store: try ProfileStore.current(), connection: try connections.plan(),
         output: .standardOutput(), error: .standardError())

@@ -52,7 +52,7 @@ struct PagesCommand: AsyncParsableCommand {
   var connection: ConnectionOptions
 
   func run() async throws {
-    let (plan, connection) = try await Meaning.of(connection) { origin throws(PlanError) in
+    let (plan, connection) = try await CommandInterpretation.of(connection) { origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
     let paging = Paging(plan: plan, connection: connection, outputs: .current())

@@ -34,12 +34,12 @@ struct PresignCommand: AsyncParsableCommand {
   var at: String?
 
   func run() async throws {
-    let presigning = try await Meaning.of { try self.presigning() }
+    let presigning = try await CommandInterpretation.of { try self.presigning() }
     let status = await Interruption.during { await presigning.run() }
     throw ExitCode(status.rawValue)
   }
 
-  /// Returns the work of the command.
+  /// Returns the execution of the command.
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func presigning() throws -> Presigning {

@@ -2,7 +2,7 @@ import Apus
 import ApusAWS
 import ArgumentParser
 
-/// The options of the commands with places in S3.
+/// The options of the commands with S3 locations.
 struct S3Options: ParsableArguments {
   @Option(
     name: .customLong("endpoint-url"),
@@ -43,7 +43,7 @@ struct S3Options: ParsableArguments {
     return url
   }
 
-  /// Returns the URL of AWS in a region, whose name must not make the host another one.
+  /// Returns the URL of AWS in a region. The region's name must not change the host.
   private static func server(in region: String) throws(PlanError) -> TargetURL {
     let host = "s3.\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
     guard let url = try? TargetURL("https://\(host)"), url.origin.description == "https://\(host)", url.target == "/"

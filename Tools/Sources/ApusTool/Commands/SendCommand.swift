@@ -54,8 +54,9 @@ struct SendCommand: AsyncParsableCommand {
   var connection: ConnectionOptions
 
   func run() async throws {
-    let signing = try await Meaning.of { try aws.plan() }
-    let (plan, connection) = try await Meaning.of(connection, signing: signing) { origin throws(PlanError) in
+    let signing = try await CommandInterpretation.of { try aws.plan() }
+    let (plan, connection) = try await CommandInterpretation.of(connection, signing: signing) {
+      origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
     let sending = Sending(

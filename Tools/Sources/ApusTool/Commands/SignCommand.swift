@@ -49,12 +49,12 @@ struct SignCommand: AsyncParsableCommand {
 
   func run() async throws {
     let environment = ProcessInfo.processInfo.environment
-    let signing = try await Meaning.of { try self.signing(in: environment) }
+    let signing = try await CommandInterpretation.of { try self.signing(in: environment) }
     let status = await Interruption.during { await signing.run() }
     throw ExitCode(status.rawValue)
   }
 
-  /// Returns the work of the command.
+  /// Returns the execution of the command.
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func signing(in environment: [String: String]) throws -> Signing {

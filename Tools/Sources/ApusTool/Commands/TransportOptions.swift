@@ -2,7 +2,7 @@ import Apus
 import ApusNIO
 import ArgumentParser
 
-/// The options of connections, of all commands that send requests.
+/// The connection options, shared by all commands that send requests.
 struct TransportOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -78,7 +78,7 @@ struct UploadCommand: AsyncParsableCommand {
 
   func run() async throws {
     if S3Place.isNamed(by: url) { throw ExitCode(try await uploadToS3().rawValue) }
-    let (plan, connection) = try await Meaning.of(connection) { origin throws(PlanError) in
+    let (plan, connection) = try await CommandInterpretation.of(connection) { origin throws(PlanError) in
       try self.plan(relativeTo: origin)
     }
     let outputs = Outputs.current()
@@ -97,14 +97,14 @@ struct UploadCommand: AsyncParsableCommand {
 
   private func uploadToS3() async throws -> ExitStatus {
     let environment = ProcessInfo.processInfo.environment
-    let work = try await Meaning.of { try workInS3(environment) }
+    let work = try await CommandInterpretation.of { try workInS3(environment) }
     let (file, mediaType, restart) = (file, type.map { MediaType($0) }, restart)
     return await Interruption.during {
       await work.upload(file, mediaType, restarts: restart, in: environment)
     }
   }
 
-  /// Returns the upload to a place in S3.
+  /// Returns the upload to an S3 location.
   ///
   /// - Throws: ``PlanError``, ``InputError``
   func workInS3(_ environment: [String: String]) throws -> S3Work {

@@ -21,7 +21,7 @@ struct WhoamiCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let whoami = try await Meaning.of {
+    let whoami = try await CommandInterpretation.of {
       Whoami(
         name: try name.map { try ProfileName($0) }, isJSON: json, store: try ProfileStore.current(),
         output: .standardOutput(), error: .standardError())

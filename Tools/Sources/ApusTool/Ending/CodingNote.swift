@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The message about content that was written with a content coding, although the request had not asked for it.
+/// The message about content that was written with an unrequested content coding.
 enum CodingNote {
   /// Returns the line for standard error; `nil` for content without a coding.
   ///

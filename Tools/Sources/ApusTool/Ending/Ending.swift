@@ -46,7 +46,7 @@ struct Complaint: Sendable, Hashable {
   /// Technical details; may be empty.
   var detail = ""
 
-  /// Creates the message for a call's error; `nil` when the reader of the output has closed it.
+  /// Creates the message for a call's error; `nil` if the reader of the output has closed it.
   init?(_ error: CallError) {
     if let output = error.underlying as? OutputError {
       // The reader of the output has closed it deliberately.

@@ -79,7 +79,7 @@ extension ExitStatus {
       return
     }
     if let transfer = error.transfer, transfer.reason != .interrupted, error.code == .refused {
-      // The server's limits, as with 413; the other reasons are those of files.
+      // The server's limits, as with status 413. The other reasons concern files.
       switch transfer.reason {
       case .sizeLimit: self = .rejected
       default: self = .output

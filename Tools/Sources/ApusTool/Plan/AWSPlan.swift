@@ -2,7 +2,7 @@ import Apus
 import ApusAWS
 import ApusNIO
 
-/// The signatures of a command: for which service, and with which credentials.
+/// The signatures of a command: the service and the credentials.
 struct AWSPlan: Sendable {
   var signer: SignatureV4
   var credentials: AWSCredentialsPlan
@@ -10,14 +10,15 @@ struct AWSPlan: Sendable {
 
 /// The origin of AWS credentials.
 enum AWSCredentialsPlan: Sendable, Hashable {
-  /// The keys of the command line.
+  /// The keys on the command line.
   case keys(AWSCredentials)
-  /// The places that AWS's own tools search, with a profile of the user's files; `nil` for the usual one.
+  /// The locations that AWS's own tools search, with a profile of the user's files; `nil` for the default profile.
   case search(profile: String?)
 
   /// Returns the provider of credentials.
   ///
-  /// Services with http are on this machine or on its link: no proxy is used for them, which would see the credentials.
+  /// Services with http are on this machine or its local link: they are contacted without a proxy, which could read the
+  /// credentials.
   ///
   /// - Parameter transport: the transport to services with https.
   func provider(_ transport: any Transport) -> any AWSCredentialsProvider {
@@ -41,7 +42,7 @@ enum AWSCredentialsPlan: Sendable, Hashable {
   }
 }
 
-/// A transport that consists of one for each scheme.
+/// A transport that selects another transport by the scheme.
 private struct SchemeTransport: Transport {
   let http: any Transport
   let https: any Transport

@@ -47,7 +47,7 @@ struct ConnectionPlan: Sendable {
   /// Creates the transport.
   ///
   /// - Parameters:
-  ///   - host: the host of pins that name no host.
+  ///   - host: the host of pins without a host.
   ///   - limitsEachWait: whether each phase of an exchange has a timeout. `false` when the whole call has a timeout.
   /// - Throws: ``PlanError`` for options that the transport does not support; ``InputError`` for unreadable files.
   func makeTransport(host: String?, limitsEachWait: Bool) throws -> any Apus.Transport {
@@ -63,7 +63,7 @@ struct ConnectionPlan: Sendable {
     options.retriesOnStaleConnection = retries
     options.trust.additionalTrustRoots = try authorities.map { try InputFile.contents($0) }
     options.trust.clientIdentity = try clientIdentity()
-    options.trust.pins = try Pin.hosts(pins, standard: host)
+    options.trust.pins = try Pin.hosts(pins, defaultHost: host)
     switch proxy {
     case .none: options.proxy = .none
     case .environment: options.proxy = .environment
@@ -74,8 +74,8 @@ struct ConnectionPlan: Sendable {
       options.maximumConnectionsPerOrigin = connections
       options.maximumConnections = max(options.maximumConnections, 4 * connections)
     }
-    options.maximumConnectionsPerOrigin = min(options.maximumConnectionsPerOrigin, mostSockets)
-    options.maximumConnections = min(options.maximumConnections, mostSockets)
+    options.maximumConnectionsPerOrigin = min(options.maximumConnectionsPerOrigin, maximumSockets)
+    options.maximumConnections = min(options.maximumConnections, maximumSockets)
     return options
   }
 
@@ -89,15 +89,15 @@ struct ConnectionPlan: Sendable {
     var options = URLSessionTransport.Options()
     options.userAgent = "apus/\(ToolVersion.current)"
     options.trust.clientIdentity = try clientIdentity()
-    options.trust.pins = try Pin.hosts(pins, standard: host)
-    // URLSession always resends a request when a reused connection was closed, so no connection is reused.
+    options.trust.pins = try Pin.hosts(pins, defaultHost: host)
+    // URLSession always resends a request if a reused connection was closed, so no connection is reused.
     options.reusesConnections = retries
-    if let connections { options.maximumConnectionsPerHost = min(connections, mostSockets) }
+    if let connections { options.maximumConnectionsPerHost = min(connections, maximumSockets) }
     return options
   }
 
-  /// The number of connections that the limit of open files allows.
-  private var mostSockets: Int {
+  /// The maximum number of connections that the limit of open files permits.
+  private var maximumSockets: Int {
     openFiles.map { max(1, $0 - 64) } ?? .max
   }
 
@@ -105,7 +105,7 @@ struct ConnectionPlan: Sendable {
     try identityFiles().map { ClientIdentity(certificates: $0.certificates, key: $0.key) }
   }
 
-  /// Returns the content of the files of the client's identity.
+  /// Returns the content of the files with the client's identity.
   func identityFiles() throws -> (certificates: Data, key: Data)? {
     guard let identity else { return nil }
     let certificates = try InputFile.contents(identity.certificate)
@@ -137,18 +137,18 @@ struct Pin: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - pins: the pins.
-  ///   - standard: the host of pins that name no host; `nil` for none.
+  ///   - defaultHost: the host of pins without a host; `nil` if there is none.
   /// - Throws: ``PlanError``
-  static func hosts(_ pins: [Pin], standard: String?) throws(PlanError) -> [PinnedHost] {
+  static func hosts(_ pins: [Pin], defaultHost: String?) throws(PlanError) -> [PinnedHost] {
     var keys: [String: [String]] = [:]
     for pin in pins {
-      guard let host = pin.host ?? standard else {
+      guard let host = pin.host ?? defaultHost else {
         throw PlanError("This command needs the host of a pin: --pin HOST=HASH.")
       }
       keys[host.lowercased(), default: []].append(pin.key)
     }
     do {
-      // Apps need a backup key. A command does not, so a random hash takes its place.
+      // The library requires a backup key. A command needs none, so a random hash is used.
       return try keys.sorted { $0.key < $1.key }.map { try PinnedHost($0.key, keys: $0.value, backup: [randomHash()]) }
     } catch {
       throw PlanError("A pin must be a host and the Base64 of a public key's SHA-256: \(error).")

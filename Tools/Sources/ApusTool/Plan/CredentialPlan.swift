@@ -20,7 +20,7 @@ enum CredentialPlan: Sendable, Hashable {
     self = .basic(user: userInformation.user, userInformation.password)
   }
 
-  /// Returns the secret of an option: the text itself, or the contents of `@FILE`. A file keeps the secret out of the
+  /// Returns the secret of an option: the text itself, or the content of `@FILE`. With a file the secret is not in the
   /// process list.
   ///
   /// - Throws: ``InputError``
@@ -35,10 +35,10 @@ enum CredentialPlan: Sendable, Hashable {
 
   /// Checks that the credentials may be sent to an origin.
   ///
-  /// - Throws: ``ProfileError/otherOrigin(_:own:asked:)``
+  /// - Throws: ``ProfileError/otherOrigin(_:own:requested:)``
   func check(_ origin: Origin) throws(ProfileError) {
     guard case .profile(let signedIn) = self, signedIn.profile.origin != origin else { return }
-    throw ProfileError.otherOrigin(signedIn.profile.name, own: signedIn.profile.origin, asked: origin)
+    throw ProfileError.otherOrigin(signedIn.profile.name, own: signedIn.profile.origin, requested: origin)
   }
 
   /// Returns the authentication of a client. Credentials are sent only to the client's origin.

@@ -13,12 +13,12 @@ struct PartPlan: Sendable, Hashable {
   var source: Source
   /// The media type; `nil` for the one of the file's extension.
   var mediaType: String?
-  /// The file name that the server is told; `nil` for the file's own.
+  /// The file name that is sent to the server; `nil` for the file's own name.
   var fileName: String?
 
   /// Parses the values of `--multipart`.
   ///
-  /// - Throws: ``PlanError`` for an invalid part, and if several read standard input.
+  /// - Throws: ``PlanError`` for an invalid part, and if several parts read standard input.
   static func all(_ values: [String]) throws(PlanError) -> [PartPlan] {
     var parts: [PartPlan] = []
     for value in values { parts.append(try PartPlan(value)) }
@@ -67,9 +67,9 @@ struct PartPlan: Sendable, Hashable {
     }
   }
 
-  /// The part as curl writes it: `NAME=@FILE` with its parameters; `NAME=TEXT` for a text.
+  /// Returns the part in curl's notation: `NAME=@FILE` with its parameters, or `NAME=TEXT` for a text.
   ///
-  /// - Parameter isShown: whether the text or the name of the file is shown; otherwise masked.
+  /// - Parameter isShown: whether the text or the name of the file is included; otherwise it is masked.
   func curlWords(isShown: Bool) -> [String] {
     switch source {
     case .text(let text): return ["--form-string", "\(name)=\(isShown ? text : Redaction.mask)"]
@@ -99,7 +99,7 @@ private struct PartWords {
 
   /// Returns the next word and skips the semicolon after it.
   ///
-  /// - Throws: ``PlanError`` for quotation marks that are not closed.
+  /// - Throws: ``PlanError`` for unclosed quotation marks.
   mutating func word() throws(PlanError) -> String {
     guard rest.first == Self.quote else {
       let word = rest.prefix { $0 != Self.semicolon }
@@ -114,7 +114,7 @@ private struct PartWords {
     return word
   }
 
-  /// Returns the text up to the closing quotation mark; `nil` without one.
+  /// Returns the text up to the closing quotation mark; `nil` if it is missing.
   private mutating func quotedWord() -> String? {
     var word: [UInt8] = []
     while let byte = rest.popFirst() {
@@ -137,7 +137,7 @@ private struct PartWords {
     return (key, try word())
   }
 
-  /// Returns a word as curl and ``PartPlan`` read it.
+  /// Returns a word in the notation of curl and ``PartPlan``.
   static func quoted(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 == quote || $0 == semicolon || $0 == UInt8(ascii: ",") }) else { return text }
     var bytes = [quote]

@@ -32,7 +32,7 @@ struct TargetURL: Sendable, Hashable {
   ///   - completesScheme: whether a missing scheme is added: http for this machine, https for others. Default: `false`.
   init(_ text: String, completesScheme: Bool = false) throws(Malformed) {
     var rest = Array(text.utf8)[...].prefix { $0 != UInt8(ascii: "#") }
-    let scheme = Self.takeScheme(&rest)
+    let scheme = Self.removeScheme(&rest)
     guard scheme != nil || completesScheme else { throw Malformed(reason: "it has no scheme and host") }
     let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
     var authority = rest[..<end]
@@ -42,9 +42,10 @@ struct TargetURL: Sendable, Hashable {
     } else {
       userInformation = nil
     }
-    let standard = Self.isThisMachine(authority) ? "http" : "https"
+    let defaultScheme = Self.isThisMachine(authority) ? "http" : "https"
     do {
-      guard let origin = try BaseURL("\(scheme ?? standard)://\(String(decoding: authority, as: UTF8.self))").origin
+      guard
+        let origin = try BaseURL("\(scheme ?? defaultScheme)://\(String(decoding: authority, as: UTF8.self))").origin
       else { throw Malformed(reason: "it has no host") }
       self.origin = origin
     } catch let error as BaseURL.ParseError {
@@ -79,8 +80,8 @@ struct TargetURL: Sendable, Hashable {
     return isPlain && !path.hasPrefix("//") ? path : "/"
   }
 
-  /// Removes the scheme from a URL and returns it; `nil` for none: `://` may also be part of a query or password.
-  private static func takeScheme(_ text: inout ArraySlice<UInt8>) -> String? {
+  /// Removes the scheme from a URL and returns it; `nil` if it has none: `://` may also be part of a query or password.
+  private static func removeScheme(_ text: inout ArraySlice<UInt8>) -> String? {
     let length = text.prefix { !"/?:@[".utf8.contains($0) }.count
     guard text.dropFirst(length).starts(with: "://".utf8) else { return nil }
     defer { text = text.dropFirst(length + 3) }
@@ -155,7 +156,7 @@ extension TargetURL.UserInformation {
     user = try Self.decoded(bytes[..<(colon ?? bytes.endIndex)])
     password = Secret(
       try colon.map { colon throws(TargetURL.Malformed) in try Self.decoded(bytes[(colon + 1)...]) } ?? "")
-    // A server could not find the end of the name (RFC 7617 §2).
+    // The server could not find the end of the name (RFC 7617 §2).
     guard !user.utf8.contains(UInt8(ascii: ":")) else {
       throw TargetURL.Malformed(reason: "its user name contains a colon")
     }

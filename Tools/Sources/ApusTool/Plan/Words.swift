@@ -27,8 +27,8 @@ struct Words: Sendable, Hashable {
 
   /// Whether the first word is a method rather than a URL.
   ///
-  /// `user:password@host` looks like an item. After a known method or a word in capitals it is taken for a URL, because
-  /// otherwise the password would be sent to a host with the method's name.
+  /// `user:password@host` looks like an item. After a known method or a word in capitals it is interpreted as a URL,
+  /// because otherwise the password would be sent to a host with the method's name.
   private static func isMethod(_ word: String, before next: String) -> Bool {
     guard !known.contains(word.uppercased()) else { return true }
     return isToken(word) && (word == word.uppercased() || !Item.isItem(next))

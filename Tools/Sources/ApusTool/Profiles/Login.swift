@@ -25,7 +25,7 @@ struct Login: Sendable {
       let trouble = try await store.signIn(profile, with: secret)
       let user = plan.account.user.map { " as \($0)" } ?? ""
       try await output.writeToTheEnd(Data("\(plan.name): signed in to \(plan.origin)\(user)\n".utf8))
-      if let trouble { await error.mention(Ending(trouble).remaining(of: plan.name)) }
+      if let trouble { await error.writeMessage(Ending(trouble).remaining(of: plan.name)) }
       return .accepted
     } catch {
       return await Ending(error).reported(on: self.error)
@@ -34,8 +34,8 @@ struct Login: Sendable {
 }
 
 extension Ending {
-  /// The message after a login whose previous credentials could not be removed. The login is valid; the next login tries
-  /// to remove them.
+  /// Returns the message after a login whose previous credentials could not be removed. The login is valid; the next
+  /// login tries again to remove them.
   func remaining(of name: ProfileName) -> String {
     let reason = complaint.map { " \($0.sentence)" } ?? ""
     return TerminalText.harmless("apus: The previous credentials of “\(name)” were not removed.\(reason)\n")

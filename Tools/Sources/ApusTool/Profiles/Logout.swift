@@ -30,39 +30,39 @@ struct Logout: Sendable {
     }
   }
 
-  /// The credentials are removed first: an authorization server that cannot be reached does not prevent a logout.
+  /// Removes the credentials first: an unreachable authorization server does not prevent a logout.
   private func signOut(_ name: ProfileName) async throws {
-    // Unreadable credentials are removed as well.
+    // Unreadable credentials are removed, too.
     let issued = try? await issuedTokens(of: name)
     try Task.checkCancellation()
     try await store.signOut(name)
-    guard let (session, tokens) = issued else { return try await say("\(name): signed out") }
+    guard let (session, tokens) = issued else { return try await printLine("\(name): signed out") }
     guard session.revocationEndpoint != nil else {
-      return try await say("\(name): signed out on this machine; the server cannot revoke tokens")
+      return try await printLine("\(name): signed out on this machine; the server cannot revoke tokens")
     }
     do {
       let sender = try await connection.client(ofAuthorizationServer: session.tokenEndpoint)
       try await session.client(using: sender).revoke(tokens)
     } catch {
-      try await say("\(name): signed out on this machine; the tokens were not revoked")
+      try await printLine("\(name): signed out on this machine; the tokens were not revoked")
       throw error
     }
-    try await say("\(name): signed out, tokens revoked")
+    try await printLine("\(name): signed out, tokens revoked")
   }
 
-  /// The tokens that an authorization server issued for a profile; `nil` for other profiles.
+  /// Returns the tokens that an authorization server issued for a profile; `nil` for other profiles.
   private func issuedTokens(of name: ProfileName) async throws -> (OAuthSession, Tokens)? {
-    guard case .oauth(let session, let file) = try await store.signedIn(name).means,
+    guard case .oauth(let session, let file) = try await store.signedIn(name).credentials,
       case .tokens(let tokens)? = try await file.currentTokens().credential
     else { return nil }
     return (session, tokens)
   }
 
-  private func say(_ text: String) async throws {
+  private func printLine(_ text: String) async throws {
     try await output.writeToTheEnd(Data("\(text)\n".utf8))
   }
 
-  /// Continues after a profile that cannot be removed.
+  /// Signs out of all profiles. Continues after a profile that cannot be removed.
   private func signOutOfAll() async throws -> ExitStatus {
     let names = try store.everyName()
     if names.isEmpty { try await error.writeToTheEnd(Data(store.emptiness.utf8)) }
@@ -71,7 +71,7 @@ struct Logout: Sendable {
       do {
         try await signOut(name)
       } catch ProfileError.unknown {
-        // Credentials without a profile, or removed meanwhile by another process.
+        // The credentials have no profile, or another process has removed the profile meanwhile.
         continue
       } catch {
         status = await Ending(error).reported(on: self.error)

@@ -7,14 +7,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is needed to refresh and to revoke the tokens of a login: the authorization server and the client. Encrypted,
-/// so that a program without the key cannot direct the tokens to another server.
+/// The authorization server and the client that refresh and revoke the tokens of a login. Stored encrypted, so that a
+/// program without the key cannot redirect the tokens to another server.
 struct OAuthSession: Sendable, Hashable, Codable {
   var issuer: String
   var tokenEndpoint: String
   var revocationEndpoint: String?
   var clientID: String
-  /// `nil` for a client without a secret.
+  /// The client's secret; `nil` for a client without a secret.
   var clientSecret: String?
   /// Whether the tokens are bound to a key (RFC 9449).
   var bindsTokens: Bool
@@ -29,7 +29,7 @@ struct OAuthSession: Sendable, Hashable, Codable {
     bindsTokens = client.bindsTokens
   }
 
-  /// Decodes the result of ``encoded()``; `nil` for anything else.
+  /// Decodes the result of ``encoded()``; `nil` for any other text.
   init?(_ secret: Secret) {
     guard let session = try? JSONDecoder().decode(Self.self, from: Data(secret.value.utf8)) else { return nil }
     self = session
@@ -66,7 +66,7 @@ extension Client {
 }
 
 extension ConnectionPlan {
-  /// Creates the client of a command for requests to an authorization server. Pins that name no host are for this server.
+  /// Creates the client of a command for requests to an authorization server. Pins without a host apply to this server.
   ///
   /// - Parameter url: any URL of the server.
   /// - Throws: ``PlanError``, ``InputError``, `TargetURL.Malformed`, `BaseURL.ParseError`; `CancellationError`

@@ -2,8 +2,8 @@ import Foundation
 
 /// Functions for files and folders that only their owner can access.
 enum PrivateFile {
-  /// Creates a folder and its missing parents. An existing folder is not changed, and rejected if other users can
-  /// access it, as they may share it deliberately.
+  /// Creates a folder and its missing parents. An existing folder is not changed, and is rejected if other users can
+  /// access it, because it may be shared deliberately.
   ///
   /// - Throws: ``ProfileError/openFolder(_:)``, ``ProfileError/foreignFolder(_:)``; ``OutputError``
   static func makeFolder(_ path: String) throws {
@@ -37,19 +37,19 @@ enum PrivateFile {
     mkdir(path, 0o700) == 0 && chmod(path, 0o700) == 0 ? 0 : errno
   }
 
-  /// Waits until the entries of a folder are on disk.
+  /// Flushes the entries of a folder to the disk.
   ///
   /// - Throws: ``OutputError``
-  static func settle(_ path: String) throws(OutputError) {
+  static func flush(_ path: String) throws(OutputError) {
     let descriptor = Descriptor.open(path, O_RDONLY | O_DIRECTORY)
     guard descriptor >= 0 else { throw OutputError(place: path, number: errno) }
-    let number = settle(descriptor)
+    let number = flush(descriptor)
     close(descriptor)
     guard number == 0 else { throw OutputError(place: path, number: number) }
   }
 
   /// - Returns: 0, or the system's error number.
-  private static func settle(_ descriptor: Int32) -> Int32 {
+  private static func flush(_ descriptor: Int32) -> Int32 {
     #if canImport(Darwin)
     // On Apple platforms fsync leaves data in the disk's cache.
     if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
@@ -62,14 +62,14 @@ enum PrivateFile {
   /// - Throws: ``OutputError``; the previous file is unchanged then.
   static func write(_ bytes: Data, to path: String) throws(OutputError) {
     let part = path + ".part"
-    // Left by an interrupted process.
+    // An interrupted process may have left the file.
     try remove(part)
     let descriptor = Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
     guard descriptor >= 0 else { throw OutputError(place: path, number: errno) }
     var failure: OutputError?
     if case .failure(let error) = Descriptor.write(bytes, to: descriptor, place: path) { failure = error }
-    // On disk before the rename, so that a power failure does not leave an empty file.
-    if failure == nil, case let number = settle(descriptor), number != 0 {
+    // Flushed before the rename, so that a power failure does not leave an empty file.
+    if failure == nil, case let number = flush(descriptor), number != 0 {
       failure = OutputError(place: path, number: number)
     }
     close(descriptor)
@@ -79,14 +79,14 @@ enum PrivateFile {
     throw failure
   }
 
-  /// Removes a file; does nothing if there is none.
+  /// Removes a file, if it exists.
   ///
   /// - Throws: ``OutputError``
   static func remove(_ path: String) throws(OutputError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw OutputError(place: path, number: errno) }
   }
 
-  /// Removes a folder and its files; does nothing if there is none.
+  /// Removes a folder and its files, if it exists.
   ///
   /// - Throws: ``OutputError``
   static func removeFolder(_ path: String) throws(OutputError) {
@@ -94,7 +94,7 @@ enum PrivateFile {
     guard rmdir(path) == 0 || errno == ENOENT else { throw OutputError(place: path, number: errno) }
   }
 
-  /// Returns the names in a folder; none if it does not exist.
+  /// Returns the names in a folder; an empty list if it does not exist.
   ///
   /// - Throws: ``InputError``
   static func names(in path: String) throws(InputError) -> [String] {
@@ -123,7 +123,7 @@ final class FolderLock: Sendable {
   ///
   /// - Parameter path: the lock file; created if missing, never removed.
   /// - Throws: ``OutputError``; `CancellationError` immediately when the task is cancelled.
-  static func taken(_ path: String) async throws -> FolderLock {
+  static func acquired(_ path: String) async throws -> FolderLock {
     try await Blocking("lock").runUnlessCancelled {
       Result { () throws(OutputError) in try FolderLock(path) }
     }.get()

@@ -49,7 +49,7 @@ extension Profile {
     var origin: String
     var scheme: String
     var user: String?
-    /// RFC 3339.
+    /// The time in the format of RFC 3339.
     var since: String
     /// The id of the login.
     var credentials: String
@@ -142,7 +142,7 @@ enum Account: Sendable, Hashable {
   case bearer
   case basic(user: String)
   case digest(user: String)
-  /// Tokens of an authorization server (OAuth 2). The user is a name for people, if the server has identified the user.
+  /// Tokens of an authorization server (OAuth 2). The user is a readable name, if the server has identified the user.
   case oauth(user: String?)
 
   /// Creates the account of a stored profile; `nil` if scheme and user do not match.

@@ -9,7 +9,7 @@ enum ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
   case damaged(ProfileName, path: String, reason: String)
   /// The profile has no credentials.
   case signedOut(ProfileName, Origin)
-  case otherOrigin(ProfileName, own: Origin, asked: Origin)
+  case otherOrigin(ProfileName, own: Origin, requested: Origin)
   /// The credentials cannot be read, for example because the key is wrong.
   case unreadable(ProfileName, folder: String, reason: String)
   case notKept(ProfileName, folder: String, reason: String)
@@ -26,8 +26,8 @@ enum ProfileError: Error, Sendable, Hashable, CustomStringConvertible {
       "The profile “\(name)” is damaged: in \(path), \(reason). Sign in again."
     case .signedOut(let name, let origin):
       "The profile “\(name)” is signed out. Sign in with `apus login \(name) \(origin)`."
-    case .otherOrigin(let name, let own, let asked):
-      "The profile “\(name)” is for \(own), not for \(asked). Nothing was sent."
+    case .otherOrigin(let name, let own, let requested):
+      "The profile “\(name)” is for \(own), not for \(requested). Nothing was sent."
     case .unreadable(let name, let folder, let reason):
       "The credentials of the profile “\(name)” cannot be read: in \(folder), \(reason)."
     case .notKept(let name, let folder, let reason):

@@ -7,8 +7,8 @@ import Foundation
 /// never combines a profile with credentials for another server or user.
 struct ProfileStore: Sendable {
   let folder: ProfileFolder
-  /// Waits until the entries of a folder are on disk.
-  var settle: @Sendable (String) throws -> Void = { try PrivateFile.settle($0) }
+  /// Flushes the entries of a folder to the disk.
+  var flush: @Sendable (String) throws -> Void = { try PrivateFile.flush($0) }
 
   /// Returns the store of the current user.
   ///
@@ -49,7 +49,7 @@ struct ProfileStore: Sendable {
     var known = try profile(name)
     while true {
       do {
-        return SignedIn(profile: known, means: try await means(of: known))
+        return SignedIn(profile: known, credentials: try await credentials(of: known))
       } catch {
         // A concurrent login removes the previous credentials.
         let latest = try profile(name)
@@ -59,12 +59,12 @@ struct ProfileStore: Sendable {
     }
   }
 
-  private func means(of profile: Profile) async throws -> SignedIn.Means {
+  private func credentials(of profile: Profile) async throws -> SignedIn.Credentials {
     guard hasCredentials(of: profile) else { throw ProfileError.signedOut(profile.name, profile.origin) }
-    guard let means = try await SecretFile(profile: profile, folder: folder).read() else {
+    guard let credentials = try await SecretFile(profile: profile, folder: folder).read() else {
       throw ProfileError.signedOut(profile.name, profile.origin)
     }
-    return means
+    return credentials
   }
 
   /// The message when there are no profiles.
@@ -75,35 +75,36 @@ struct ProfileStore: Sendable {
 
 extension ProfileStore {
   /// Stores credentials. The readable part is replaced last and atomically, so an existing profile stays valid until
-  /// then. Previous credentials are removed after the new profile is on disk. Concurrent logins and logouts wait.
+  /// then. Previous credentials are removed after the new profile is on disk. Concurrent logins and logouts wait for
+  /// each other.
   ///
   /// - Parameters:
   ///   - profile: the profile.
-  ///   - secret: the token or the password; with OAuth the session.
+  ///   - secret: the token or the password; the session with OAuth.
   ///   - tokens: tokens that are refreshed. Default: `nil`, none.
-  /// - Returns: the error that prevented the removal of previous credentials, with which the login is still valid;
-  ///   otherwise `nil`.
+  /// - Returns: the error that prevented the removal of previous credentials, although the login is valid; otherwise
+  ///   `nil`.
   /// - Throws: ``OutputError``, ``ProfileError``; `CancellationError`
   @discardableResult
   func signIn(
     _ profile: Profile, with secret: Secret, _ tokens: Tokens? = nil
   ) async throws -> (any Error)? {
     try PrivateFile.makeFolder(folder.path)
-    let lock = try await FolderLock.taken(folder.lock)
+    let lock = try await FolderLock.acquired(folder.lock)
     defer { lock.release() }
     let place = folder.credentials(of: profile.name, login: profile.login)
     do {
       for path in [folder.profiles, folder.credentials, place] { try PrivateFile.makeFolder(path) }
       try await SecretFile(profile: profile, folder: folder).write(secret, tokens)
       // New folders must be on disk before the profile that refers to them.
-      for path in [folder.credentials, folder.path] { try settle(path) }
+      for path in [folder.credentials, folder.path] { try flush(path) }
       try PrivateFile.write(try profile.json(), to: folder.profile(profile.name))
     } catch {
       try? PrivateFile.removeFolder(place)
       throw error
     }
     do {
-      try settle(folder.profiles)
+      try flush(folder.profiles)
       try removeCredentials(of: profile.name, except: profile.login)
       return nil
     } catch {
@@ -116,7 +117,7 @@ extension ProfileStore {
   /// - Throws: ``ProfileError/unknown(_:folder:)``, ``OutputError``, ``InputError``; `CancellationError`
   func signOut(_ name: ProfileName) async throws {
     guard PrivateFile.exists(folder.path) else { throw unknown(name) }
-    let lock = try await FolderLock.taken(folder.lock)
+    let lock = try await FolderLock.acquired(folder.lock)
     defer { lock.release() }
     try removeCredentials(of: name, except: nil)
     let path = folder.profile(name)

@@ -4,8 +4,8 @@ import ApusOAuth
 
 /// The credentials of one login in encrypted files. No other type of the tool uses `FileCredentialsStore`.
 ///
-/// The encrypted content contains its purpose, as its user name or account. The readable part of a profile can be
-/// changed without the key, and must not direct a secret to another server.
+/// The encrypted content contains its purpose, as the user name or account. The readable part of a profile can be
+/// changed without the key; the purpose prevents it from redirecting a secret to another server.
 struct SecretFile: Sendable, Hashable {
   let profile: Profile
   let folder: ProfileFolder
@@ -21,10 +21,10 @@ struct SecretFile: Sendable, Hashable {
 
   /// Reads the credentials; creates no files.
   ///
-  /// - Returns: the credentials; `nil` if there are none.
+  /// - Returns: the credentials; `nil` if none are stored.
   /// - Throws: ``ProfileError/unreadable(_:folder:reason:)``; ``ProfileError/damaged(_:path:reason:)`` if they belong
-  ///   to another profile, server or account than the readable part names.
-  func read() async throws -> SignedIn.Means? {
+  ///   to another profile, server or account than the readable part states.
+  func read() async throws -> SignedIn.Credentials? {
     guard let stored = try await reading({ try await secret.current().credential }) else { return nil }
     guard case .password(let owner, let secret) = stored, isOwn(owner) else { throw misplaced }
     switch profile.account {
@@ -62,7 +62,7 @@ struct SecretFile: Sendable, Hashable {
     }
   }
 
-  /// By bytes, because canonically equivalent texts are different names.
+  /// Compares bytes, because canonically equivalent texts are different names.
   private func isOwn(_ owner: String) -> Bool { owner.utf8.elementsEqual(profile.identity.utf8) }
 
   private var misplaced: ProfileError {
@@ -81,14 +81,14 @@ struct SecretFile: Sendable, Hashable {
 /// A profile with its credentials.
 struct SignedIn: Sendable, Hashable {
   /// The credentials of a profile.
-  enum Means: Sendable, Hashable {
+  enum Credentials: Sendable, Hashable {
     case credential(Credential)
     /// Tokens that are refreshed, in files.
     case oauth(OAuthSession, SecretFile)
   }
 
   let profile: Profile
-  let means: Means
+  let credentials: Credentials
 
   /// Returns the authentication of a client, for the profile's server only.
   ///
@@ -96,7 +96,7 @@ struct SignedIn: Sendable, Hashable {
   /// - Throws: `BaseURL.ParseError`
   func authentication(over transport: any Transport) throws -> Authentication {
     let origins: Set = [profile.origin]
-    switch means {
+    switch credentials {
     case .credential(let credential):
       let source = MemoryCredentialsStore(credential)
       switch profile.account {

@@ -1,16 +1,16 @@
-/// A folder of the tool in the user's home, which the environment determines.
+/// A folder of the tool in the user's home, determined by the environment.
 struct UserFolder: Sendable, Hashable {
   /// The variable with the path of the folder itself.
   let own: String
   /// The variable with the path of the folder that contains `apus`.
   let shared: String
   /// The path, relative to the home folder, of the folder that contains `apus`.
-  let standard: String
+  let fallback: String
 
   /// The folder of the configuration, which contains the profiles.
-  static let configuration = UserFolder(own: "APUS_CONFIG_HOME", shared: "XDG_CONFIG_HOME", standard: ".config")
-  /// The folder of the state, which contains what continues interrupted uploads.
-  static let state = UserFolder(own: "APUS_STATE_HOME", shared: "XDG_STATE_HOME", standard: ".local/state")
+  static let configuration = UserFolder(own: "APUS_CONFIG_HOME", shared: "XDG_CONFIG_HOME", fallback: ".config")
+  /// The folder of the state, which contains the records of interrupted uploads.
+  static let state = UserFolder(own: "APUS_STATE_HOME", shared: "XDG_STATE_HOME", fallback: ".local/state")
 
   /// Returns the path; `nil` if the environment does not determine it. Empty variables count as unset, as do relative
   /// paths in all variables but the folder's own.
@@ -20,7 +20,7 @@ struct UserFolder: Sendable, Hashable {
       return Self.withoutSlash(shared) + "/apus"
     }
     if let home = environment["HOME"], home.utf8.first == UInt8(ascii: "/") {
-      return Self.withoutSlash(home) + "/\(standard)/apus"
+      return Self.withoutSlash(home) + "/\(fallback)/apus"
     }
     return nil
   }

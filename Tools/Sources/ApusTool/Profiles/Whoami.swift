@@ -17,12 +17,14 @@ struct Whoami: Sendable {
   /// Returns the current time.
   var now: @Sendable () -> Date = { Date() }
 
-  /// Returns the state of a profile's credentials. Tokens and passwords that were given to the tool are not read.
+  /// Returns the state of a profile's credentials. Does not read tokens and passwords that the user entered.
   private func state(of profile: Profile) async throws -> ProfileList.State {
     guard store.hasCredentials(of: profile) else { return .signedOut }
     guard case .oauth = profile.account else { return .signedIn }
     do {
-      guard case .oauth(let session, let file) = try await store.signedIn(profile.name).means else { return .signedOut }
+      guard case .oauth(let session, let file) = try await store.signedIn(profile.name).credentials else {
+        return .signedOut
+      }
       let stored = try await file.currentTokens()
       guard case .tokens(let tokens)? = stored.credential else { return .signedOut }
       return .issued(
@@ -32,7 +34,7 @@ struct Whoami: Sendable {
     }
   }
 
-  /// Prints the profiles. A damaged profile is reported, and the others are still printed.
+  /// Prints the profiles. A damaged profile is reported, and the other profiles are still printed.
   func run() async -> ExitStatus {
     do {
       var status = ExitStatus.accepted
@@ -62,7 +64,7 @@ struct ProfileList: Sendable {
   enum State: Sendable {
     case signedOut
     case signedIn
-    /// Tokens of an authorization server, with the expiry of the access token; `nil` if it is unknown.
+    /// Tokens of an authorization server, with the expiration of the access token; `nil` if it is unknown.
     case issued(by: OAuthSession, Tokens, until: Date?)
   }
 
@@ -73,7 +75,7 @@ struct ProfileList: Sendable {
     var user: String?
     var since: String
     var signedIn: Bool
-    /// The following are those of OAuth only.
+    /// The following members exist only for OAuth.
     var issuer: String?
     var scopes: [String]?
     /// The expiry of the access token.
@@ -81,7 +83,7 @@ struct ProfileList: Sendable {
     /// Whether the access token is refreshed.
     var refreshes: Bool?
 
-    /// The end of the line of text.
+    /// The end of the profile's line of text.
     var state: String {
       guard signedIn else { return "signed out" }
       guard let refreshes else { return "since \(since)" }

@@ -2,7 +2,7 @@ import Apus
 import ApusAWS
 import Foundation
 
-/// The work of `apus presign`: gets the credentials and prints a URL.
+/// The execution of `apus presign`: gets the credentials and prints a URL.
 struct Presigning: Sendable {
   let plan: AWSPlan
   let message: RequestMessage

@@ -2,8 +2,8 @@ import Apus
 import Foundation
 import HTTPTypes
 
-/// A parser for a request as it is written by hand: an HTTP/1.1 message whose lines end with LF or CRLF, whose fields may
-/// continue on the next lines, and whose target may contain spaces and UTF-8.
+/// A parser of hand-written requests: an HTTP/1.1 message whose lines end with LF or CRLF, whose fields may continue on
+/// the next lines, and whose target may contain spaces and UTF-8.
 enum RawRequest {
   /// Returns the message, with the scheme `https`.
   ///

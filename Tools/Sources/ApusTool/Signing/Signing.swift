@@ -2,12 +2,12 @@ import Apus
 import ApusAWS
 import Foundation
 
-/// The work of `apus sign`: reads a request, signs it and prints the signature.
+/// The execution of `apus sign`: reads a request, signs it and prints the signature.
 struct Signing: Sendable {
   let signer: SignatureV4
   let credentials: AWSCredentials
   let date: Date
-  /// The time for which a presigned URL is valid; `nil`: the signature goes into a field.
+  /// The time for which a presigned URL is valid; `nil`: the signature is added as a field.
   let seconds: Int?
   let input: DescriptorReader
   let output: DescriptorWriter
@@ -22,7 +22,7 @@ struct Signing: Sendable {
       return .accepted
     } catch {
       let ending = Ending(error)
-      if let complaint = ending.complaint { self.error.say(complaint.text) }
+      if let complaint = ending.complaint { self.error.writeNow(complaint.text) }
       return ending.status
     }
   }

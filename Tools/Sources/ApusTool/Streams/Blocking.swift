@@ -19,14 +19,14 @@ struct Blocking: Sendable {
 
   /// Runs work, and stops waiting for it when the task is cancelled.
   ///
-  /// - Throws: `CancellationError`. The work then continues, and its result is dropped.
+  /// - Throws: `CancellationError`. The work then continues, and its result is discarded.
   func runUnlessCancelled<Output: Sendable>(_ work: @escaping @Sendable () -> Output) async throws -> Output {
     let once = Once<Output>()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
         guard once.wait(waiter) else { return waiter.resume(throwing: CancellationError()) }
         queue.async {
-          // Skipped when the task was cancelled before the start.
+          // Skipped if the task was cancelled before the start.
           if once.isWaiting { once.end(.success(work())) }
         }
       }
@@ -55,7 +55,7 @@ private final class Once<Output: Sendable>: Sendable {
     state.withLock { if case .waiting = $0 { true } else { false } }
   }
 
-  /// Stores the waiter. Returns `false` if the wait is already over.
+  /// Stores the waiter. Returns `false` if the wait has already ended.
   func wait(_ waiter: CheckedContinuation<Output, any Error>) -> Bool {
     state.withLock { state in
       guard case .new = state else { return false }

@@ -21,7 +21,7 @@ enum Descriptor {
       if count > 0 { return .success(Data(bytes.prefix(count))) }
       if count == 0 { return .success(nil) }
       let number = errno
-      guard mayGoOn(after: number, descriptor, POLLIN) else {
+      guard canRetry(after: number, descriptor, POLLIN) else {
         return .failure(InputError(place: place, number: number))
       }
     }
@@ -37,7 +37,7 @@ enum Descriptor {
         continue
       }
       let number = errno
-      guard mayGoOn(after: number, descriptor, POLLOUT) else {
+      guard canRetry(after: number, descriptor, POLLOUT) else {
         return .failure(OutputError(place: place, number: number))
       }
     }
@@ -45,7 +45,7 @@ enum Descriptor {
   }
 
   /// Whether to repeat a call that failed with an error number. Waits until the descriptor is ready, if necessary.
-  private static func mayGoOn(after number: Int32, _ descriptor: Int32, _ event: Int32) -> Bool {
+  private static func canRetry(after number: Int32, _ descriptor: Int32, _ event: Int32) -> Bool {
     switch number {
     case EINTR: return true
     case EAGAIN:
@@ -62,7 +62,7 @@ enum Descriptor {
 final class DescriptorReader: Sendable {
   private enum Source {
     case open(Int32)
-    /// Opened at the first read, which may block until there is a writer.
+    /// The path is opened at the first read, which may block until there is a writer.
     case closed(path: String)
     case opened(Int32)
   }
@@ -94,7 +94,7 @@ final class DescriptorReader: Sendable {
     try await blocking.runUnlessCancelled { [self] in read() }.get()
   }
 
-  /// Not called concurrently, because the queue is serial.
+  /// Opens the descriptor at the first call. Not called concurrently, because the queue is serial.
   private func descriptor() -> Int32 {
     switch source.withLock({ $0 }) {
     case .open(let descriptor), .opened(let descriptor): return descriptor
@@ -150,18 +150,18 @@ final class DescriptorWriter: Sendable {
     try await blocking.run { [self] in writeAll(bytes) }.get()
   }
 
-  /// Writes a message, even in a cancelled task. An error cannot be reported anywhere and is ignored.
-  func mention(_ text: String) async {
+  /// Writes a message, even in a cancelled task. Ignores errors, because they cannot be reported anywhere.
+  func writeMessage(_ text: String) async {
     try? await writeToTheEnd(Data(text.utf8))
   }
 
-  /// Queues a text that may be lost, without waiting.
+  /// Queues a text without waiting. The text may be lost.
   func enqueue(_ text: String) {
     blocking.start { [self] in _ = writeAll(Data(text.utf8)) }
   }
 
-  /// Writes a short text synchronously, before there are tasks.
-  func say(_ text: String) {
+  /// Writes a short text synchronously, before tasks are started.
+  func writeNow(_ text: String) {
     _ = writeAll(Data(text.utf8))
   }
 

@@ -1,7 +1,7 @@
 import ApusTransfers
 import Foundation
 
-/// Functions that give files names that are not taken.
+/// Functions that select file names that are not taken.
 enum FreeName {
   /// Returns the path of a file that does not exist, in the working directory.
   ///
@@ -13,22 +13,22 @@ enum FreeName {
     return free.description
   }
 
-  /// Gives a file a name in the working directory, or the first of its numbered names that is free. Never replaces a
-  /// file.
+  /// Renames a file to a name in the working directory, or to the first of its numbered names that is free. Never
+  /// replaces a file.
   ///
-  /// - Returns: the new path; `nil` if the file could not be renamed and keeps its name.
+  /// - Returns: the new path; `nil` if the file could not be renamed.
   static func rename(_ path: String, to name: FileName) -> String? {
     name.free { !take($0.description, for: path) }?.description
   }
 
-  /// Renames a file unless a file has the new name. Returns whether it was renamed.
+  /// Renames a file unless the new name is taken. Returns whether it was renamed.
   private static func take(_ name: String, for path: String) -> Bool {
     if link(path, name) == 0 {
       unlink(path)
       return true
     }
     guard errno != EEXIST, !isTaken(name) else { return false }
-    // The file system has no hard links. Between the two calls another program may create the file.
+    // The file system has no hard links. Another program may create the file between the two calls.
     return Foundation.rename(path, name) == 0
   }
 

@@ -15,8 +15,9 @@ enum InputFile {
     return facts.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The maximum length of a file that is read as a whole, such as a certificate or a token. Stops at endless devices.
-  private static let mostBytes = 16 << 20
+  /// The maximum length of a file that is read completely, such as a certificate or a token. It ends the reading of
+  /// endless devices.
+  private static let maximumBytes = 16 << 20
 
   /// Returns the contents of a small file, pipe or device.
   ///
@@ -28,7 +29,7 @@ enum InputFile {
     var all = Data()
     while let piece = try Descriptor.read(descriptor, place: path).get() {
       all += piece
-      guard all.count <= mostBytes else { throw InputError(place: path, number: EFBIG) }
+      guard all.count <= maximumBytes else { throw InputError(place: path, number: EFBIG) }
     }
     return all
   }

@@ -9,7 +9,7 @@ enum Interruption {
   ///
   /// - Returns: the status of the work, or of the signal that cancelled it.
   static func during(_ work: @escaping @Sendable () async -> ExitStatus) async -> ExitStatus {
-    // When the reader closes the output, only the write fails.
+    // A closed output must only fail the write, not end the program.
     signal(SIGPIPE, SIG_IGN)
     let first = FirstSignal()
     let (preparation, prepared) = AsyncStream<Void>.makeStream()

@@ -4,15 +4,15 @@ import Synchronization
 /// A file that is written atomically.
 ///
 /// Content is written to `.NAME.RANDOM.part` in the same folder, which is renamed at the end. Pipes and devices are
-/// written to directly. Links to files are refused: in a folder that others can write to, another user may have made
+/// written to directly. Links to files are refused: in a folder that others can write to, another user may have created
 /// them. The path is never resolved here, because the system protects only links that it follows itself.
 ///
-/// `apus send` uses it in place of the library's downloads, which do not write to special files and expect a response
-/// with a complete file, whereas `send` takes any method and prints rejections.
+/// `apus send` uses this type instead of the library's downloads: those do not write to special files and expect a
+/// response with a complete file, whereas `send` supports any method and prints rejections.
 final class OutputFile: Sendable {
   private struct Open {
     var descriptor: Int32
-    /// The path of the temporary file; `nil` when written to directly.
+    /// The path of the temporary file; `nil` if the file is written to directly.
     var part: String?
   }
 
@@ -21,7 +21,7 @@ final class OutputFile: Sendable {
   /// Writes to the file.
   let writer: DescriptorWriter
 
-  /// Opens the file on a thread that may block: a named pipe opens when there is a reader.
+  /// Opens the file on a thread that may block: a named pipe opens when it has a reader.
   ///
   /// - Throws: ``OutputError``; `CancellationError` immediately when the task is cancelled.
   static func opened(_ path: String) async throws -> OutputFile {
@@ -63,7 +63,7 @@ final class OutputFile: Sendable {
   /// Renames the temporary file.
   ///
   /// - Throws: ``OutputError``
-  func keep() throws(OutputError) {
+  func commit() throws(OutputError) {
     guard let file = take() else { return }
     let failure = close(file.descriptor) == 0 ? 0 : errno
     guard let part = file.part else {
@@ -78,7 +78,7 @@ final class OutputFile: Sendable {
   }
 
   /// Removes the temporary file; a previous file stays unchanged.
-  func giveUp() {
+  func discard() {
     guard let file = take() else { return }
     close(file.descriptor)
     if let part = file.part { unlink(part) }
@@ -106,7 +106,7 @@ final class OutputFile: Sendable {
   /// Opens a pipe or a device.
   ///
   /// - Returns: the descriptor; below 0, with `errno` set, on failure.
-  /// - Throws: ``OutputError`` if a regular file is there by now.
+  /// - Throws: ``OutputError`` if the path has become that of a regular file.
   private static func special(_ path: String, _ flags: Int32) throws(OutputError) -> Int32 {
     let descriptor = Descriptor.open(path, O_WRONLY | O_NOCTTY | flags, mode: 0o600)
     guard descriptor >= 0 else { return descriptor }
@@ -132,6 +132,6 @@ final class OutputFile: Sendable {
   }
 
   deinit {
-    giveUp()
+    discard()
   }
 }

@@ -38,10 +38,11 @@ struct SecretInput: Sendable {
   /// - Parameters:
   ///   - prompt: the prompt.
   ///   - messages: the output for the prompt.
-  /// - Throws: ``InputError``, also without a secret; `CancellationError` immediately when the task is cancelled.
+  /// - Throws: ``InputError``, also if the secret is missing; `CancellationError` immediately when the task is
+  ///   cancelled.
   func read(prompt: String, messages: DescriptorWriter) async throws -> Secret {
     guard let descriptor, let silence = try SilentTerminal(descriptor, place: place) else { return try await line() }
-    // Without the prompt, the secret can still be typed.
+    // The secret can be typed even without the prompt.
     try? await messages.writeToTheEnd(Data(prompt.utf8))
     let outcome: Result<Secret, any Error>
     do {
@@ -50,7 +51,7 @@ struct SecretInput: Sendable {
       outcome = .failure(error)
     }
     silence.end()
-    // The newline was not echoed either.
+    // The newline was not echoed, either.
     try? await messages.writeToTheEnd(Data("\n".utf8))
     return try outcome.get()
   }
@@ -95,7 +96,7 @@ struct SilentTerminal {
     self.before = before
     settings.c_lflag &= ~tcflag_t(ECHO)
     Self.turnOffKeys(of: &settings, descriptor)
-    // Before the change, so that the program can restore it at any moment.
+    // Stored before the change, so that the program can restore the terminal at any moment.
     Self.silent.withLock { $0[descriptor] = before }
     guard tcsetattr(descriptor, TCSAFLUSH, &settings) == 0 else {
       let number = errno
@@ -127,7 +128,7 @@ struct SilentTerminal {
     Self.forget(descriptor)
   }
 
-  /// Restores all terminals, when the program ends immediately.
+  /// Restores all terminals, if the program ends immediately.
   static func endAll() {
     for (descriptor, before) in silent.withLock({ $0 }) {
       var settings = before

@@ -1,6 +1,6 @@
 /// A progress bar on one line that is redrawn.
 ///
-/// A pure value: it gets progress and time, and returns the text to write.
+/// A pure value: it receives progress and time, and returns the text to write.
 struct ProgressBar: Sendable, Hashable {
   /// The direction of a transfer.
   enum Direction: String, Sendable, Hashable {
@@ -20,7 +20,7 @@ struct ProgressBar: Sendable, Hashable {
   /// The number of columns of the terminal.
   let width: Int
   /// The time before the first drawing: shorter transfers are not drawn.
-  static let patience = Duration.seconds(1)
+  static let initialDelay = Duration.seconds(1)
   /// The time between two drawings.
   static let interval = Duration.milliseconds(100)
 
@@ -33,7 +33,7 @@ struct ProgressBar: Sendable, Hashable {
 
   /// Returns the text to write; `nil` when it is too early to redraw.
   mutating func update(_ transfer: Transfer, elapsed: Duration) -> String? {
-    guard elapsed >= Self.patience else { return nil }
+    guard elapsed >= Self.initialDelay else { return nil }
     if let drawnAt, elapsed < drawnAt + Self.interval { return nil }
     drawnAt = elapsed
     isShown = true

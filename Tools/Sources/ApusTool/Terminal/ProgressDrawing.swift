@@ -3,7 +3,7 @@ import Apus
 /// The drawing of a transfer's progress on standard error.
 struct ProgressDrawing: Sendable {
   let direction: ProgressBar.Direction
-  /// The terminal; without one nothing is drawn.
+  /// The terminal. Without a terminal, no progress is drawn.
   let terminal: Terminal
   let error: DescriptorWriter
 
@@ -17,6 +17,6 @@ struct ProgressDrawing: Sendable {
         direction: direction, bytes: step.completed, total: step.total, bytesPerSecond: step.bytesPerSecond)
       if let drawing = bar.update(transfer, elapsed: start.duration(to: .now)) { error.enqueue(drawing) }
     }
-    if let drawing = bar.finish() { await error.mention(drawing) }
+    if let drawing = bar.finish() { await error.writeMessage(drawing) }
   }
 }

@@ -16,7 +16,7 @@ struct TerminalText: Sendable {
   private var pending: [UInt8] = []
   /// The length of that character in bytes.
   private var length = 0
-  /// Whether a carriage return is held back, because it may be part of a newline.
+  /// Whether a carriage return is pending, because it may be part of a newline.
   private var holdsReturn = false
 
   init(keepsLines: Bool = true) {
@@ -64,11 +64,11 @@ struct TerminalText: Sendable {
     }
   }
 
-  /// Appends bytes that were held back.
+  /// Appends pending bytes.
   mutating func finish(_ output: inout [UInt8]) {
     if holdsReturn { JSONText.appendEscape(0x0D, to: &output) }
     holdsReturn = false
-    // Not a valid character: each byte counts by itself.
+    // The bytes are not a valid character: each is filtered separately.
     for byte in pending {
       if (0x80...0x9F).contains(byte) { JSONText.appendEscape(byte, to: &output) } else { output.append(byte) }
     }

@@ -2,8 +2,8 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// A certificate authority made for one test by the `openssl` command, with a server and a client certificate, as files
-/// in a folder.
+/// A certificate authority created for one test with the `openssl` command, with a server and a client certificate, as
+/// files in a folder.
 final class Certificates: Sendable {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "certificates-\(UUID())")
 

@@ -2,7 +2,7 @@ import ApusTestServer
 
 /// A file on a server that supports ranges.
 struct FileOnServer: Sendable {
-  /// More than a download gathers in memory before it writes.
+  /// The length in bytes: more than a download gathers in memory before it writes.
   var length = 1_000_000
   var tag = #""v1""#
   /// Further fields (headers) of the response with the complete file.

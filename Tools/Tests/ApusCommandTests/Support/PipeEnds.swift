@@ -12,7 +12,7 @@ final class PipeEnds: Sendable {
     var ends: [Int32] = [0, 0]
     let result = pipe(&ends)
     try #require(result == 0)
-    // Not inherited, because the program would never see the end of the pipe.
+    // The ends are not inherited, because the program would never see the end of the pipe.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     (read, write) = (ends[0], ends[1])
     open = Mutex(Set(ends))

@@ -32,7 +32,7 @@ final class PseudoTerminal: Sendable {
   func shown() -> String {
     var all = Data()
     var bytes = [UInt8](repeating: 0, count: 4096)
-    // The test's copy of the program's end must be closed, or reading never ends.
+    // If the test's copy of the program's end stayed open, reading would never end.
     close(program)
     while case let count = bytes.withUnsafeMutableBytes({ read(own, $0.baseAddress, $0.count) }), count > 0 {
       all += bytes.prefix(count)

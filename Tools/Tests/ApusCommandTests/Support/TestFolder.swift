@@ -25,13 +25,13 @@ final class TestFolder: Sendable {
     try Data(bytes).write(to: url.appending(path: name))
   }
 
-  /// The size of a file; 0 if there is none.
+  /// The size of a file; 0 if it does not exist.
   func size(_ name: String) -> Int {
     var facts = stat()
     return stat(path(name), &facts) == 0 ? Int(facts.st_size) : 0
   }
 
-  /// A setting of a run in this folder.
+  /// Returns the setting of a run in this folder.
   func setting(_ change: (inout ToolRun.Setting) -> Void = { _ in }) -> ToolRun.Setting {
     var setting = ToolRun.Setting(preparation: "cd '\(url.path)'")
     change(&setting)

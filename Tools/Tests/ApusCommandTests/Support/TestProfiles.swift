@@ -1,6 +1,6 @@
 import Foundation
 
-/// The profiles of one test, in a folder of their own.
+/// The profiles of one test, in a separate folder.
 final class TestProfiles: Sendable {
   let path = FileManager.default.temporaryDirectory.appending(path: "profiles-\(UUID())").path
 

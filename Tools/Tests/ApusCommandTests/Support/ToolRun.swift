@@ -4,7 +4,7 @@ import Testing
 /// A run of the built program as a process.
 struct ToolRun: Sendable {
   let status: Int32
-  /// Whether the process exited, rather than being ended by a signal.
+  /// Whether the process exited, instead of being ended by a signal.
   let isOrderly: Bool
   let output: Data
   let error: String
@@ -18,7 +18,7 @@ struct ToolRun: Sendable {
     /// The descriptor of standard input; `nil` for `input`.
     var inputEnd: Int32?
     var environment: [String: String] = [:]
-    /// A shell command to run first, such as one that sets limits.
+    /// A shell command that is run first, for example to set limits.
     var preparation: String?
     /// The descriptor of standard output; `nil` for a file that is read afterwards.
     var output: Int32?
@@ -54,7 +54,7 @@ struct ToolRun: Sendable {
     process.standardInput =
       try setting.inputEnd.map { FileHandle(fileDescriptor: $0) }
       ?? FileHandle(forReadingFrom: folder.appending(path: "input"))
-    // To files, because reading pipes would block threads.
+    // The output is written to files, because reading pipes would block threads.
     process.standardOutput = try setting.output.map { FileHandle(fileDescriptor: $0) } ?? file("output", in: folder)
     process.standardError = try setting.error.map { FileHandle(fileDescriptor: $0) } ?? file("error", in: folder)
     let (ends, ended) = AsyncStream<Void>.makeStream()

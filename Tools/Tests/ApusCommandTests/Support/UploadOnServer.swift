@@ -1,8 +1,7 @@
 import ApusTestServer
 import Synchronization
 
-/// An upload on a server, by tus or by the IETF's draft. The server takes the content of a request as a whole, or a
-/// part of it.
+/// An upload on a server, by tus or the IETF draft. The server accepts all content of a request, or only a part of it.
 final class UploadOnServer: Sendable {
   private struct State {
     var content: [UInt8] = []
@@ -11,19 +10,19 @@ final class UploadOnServer: Sendable {
   }
 
   private let state: Mutex<State>
-  /// The maximum number of bytes that the server takes of a request.
+  /// The maximum number of bytes that the server accepts in a request.
   private let part: Int
 
   /// - Parameters:
-  ///   - part: the maximum number of bytes that the server takes of a request.
-  ///   - stalls: whether one request gets no response: the first one that continues with tus, the one that creates the
-  ///     upload by the draft, of which the server takes the first part.
+  ///   - part: the maximum number of bytes that the server accepts in a request.
+  ///   - stalls: whether one request gets no response. With tus it is the first request that continues the upload; with
+  ///     the draft it is the request that creates the upload, of which the server accepts the first part.
   init(part: Int = .max, stalls: Bool = false) {
     self.part = part
     state = Mutex(State(stalls: stalls))
   }
 
-  /// Whether the upload has these bytes. Comparing large arrays in an expectation takes minutes if they differ.
+  /// Whether the upload has these bytes. A test that compares large arrays in `#expect` takes minutes if they differ.
   func has(_ bytes: [UInt8]) -> Bool { state.withLock { $0.content == bytes } }
 
   /// Whether a request with all its content has arrived and gets no response.

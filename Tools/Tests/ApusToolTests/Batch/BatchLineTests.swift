@@ -42,7 +42,7 @@ struct BatchLineTests {
   }
 
   @Test(
-    "An invalid line gives a reason, and its number if known",
+    "An invalid line results in a reason, and its number if known",
     arguments: [
       ("{", nil, "it is not a valid JSON object"), ("[]", nil, "it is not a valid JSON object"),
       (#"{"url":"x"}"#, nil, "n is missing"),

@@ -10,7 +10,7 @@ struct BatchResultTests {
   private func line(_ answer: BatchResult) -> String { String(decoding: answer.line, as: UTF8.self) }
 
   private func answer(_ content: [UInt8]) -> BatchResult {
-    BatchResult(1, .answered(HTTPResponse(status: .ok), Data(content), interim: []))
+    BatchResult(1, .responded(HTTPResponse(status: .ok), Data(content), interim: []))
   }
 
   @Test("A result has all fields in order and the interim responses")
@@ -23,7 +23,7 @@ struct BatchResultTests {
     let link = try #require(HTTPField.Name("Link"))
     interim.headerFields.append(HTTPField(name: link, value: "</a>"))
     interim.headerFields.append(HTTPField(name: link, value: "</b>"))
-    let answer = BatchResult(7, .answered(head, Data("hi\n".utf8), interim: [interim, HTTPResponse(status: 102)]))
+    let answer = BatchResult(7, .responded(head, Data("hi\n".utf8), interim: [interim, HTTPResponse(status: 102)]))
     #expect(
       line(answer) == #"{"n":7,"status":404,"headers":[["set-cookie","a=1"],["content-type","text/plain"],"#
         + #"["set-cookie","b=\"2\""]],"body":"hi\n","interim":[[103,{"link":"</a>, </b>"}],[102,{}]]}"# + "\n")
@@ -35,7 +35,7 @@ struct BatchResultTests {
     let name = try #require(HTTPField.Name("X"))
     head.headerFields.append(HTTPField(name: name, value: Array("ü".utf8)))
     head.headerFields.append(HTTPField(name: name, value: [0x66, 0xFC]))
-    let text = line(BatchResult(1, .answered(head, Data(), interim: [head])))
+    let text = line(BatchResult(1, .responded(head, Data(), interim: [head])))
     #expect(text.contains(#""headers":[["x","ü"],["x","fü"]]"#))
     #expect(text.contains(#""interim":[[200,{"x":"ü, fü"}]]"#))
     #expect(Sending.text(of: head) == "200 OK\nX: ü\nX: fü\n\n")
@@ -48,7 +48,7 @@ struct BatchResultTests {
     #expect(line(answer([0x22, 0x5C, 0, 0x1F, 0x7F, 0x80])).contains(#""body":"\"\\\u0000\u001f\u007f"# + "\u{80}\""))
   }
 
-  @Test("Any content gives one line of valid JSON", arguments: 0..<20)
+  @Test("Any content results in one line of valid JSON", arguments: 0..<20)
   func everything(seed: UInt8) throws {
     let content = (0..<300).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ Int(seed) &* 31) }
     let bytes = answer(content).line

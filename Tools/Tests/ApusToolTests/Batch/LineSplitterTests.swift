@@ -21,7 +21,7 @@ struct LineSplitterTests {
     }
   }
 
-  @Test("Lines are split the same whatever the size of the pieces", arguments: 1...9)
+  @Test("Lines are split in the same way for any size of pieces", arguments: 1...9)
   func pieces(size: Int) {
     #expect(lines("ab\n\ncde\r\n \t\nf", by: size) == ["ab", "cde\r", "f"])
   }

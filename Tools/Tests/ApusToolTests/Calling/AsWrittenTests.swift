@@ -44,23 +44,23 @@ struct AsWrittenTests {
     #expect(try await message(plan, connection).head.headerFields[.authorization] == "Bearer t0ken")
   }
 
-  @Test("A profile's credentials go to its server, and requests to other servers are refused")
+  @Test("A profile's credentials are sent to its server, and requests to other servers are refused")
   func profile() async throws {
     let profile = Profile(
       try ProfileName("work"), origin: Origin(scheme: "http", host: "h", port: 80), account: .bearer,
       since: Date(timeIntervalSince1970: 0))
     var connection = ConnectionPlan()
-    connection.credentials = .profile(SignedIn(profile: profile, means: .credential(.token("t0ken"))))
+    connection.credentials = .profile(SignedIn(profile: profile, credentials: .credential(.token("t0ken"))))
     let message = try await message(plan("http://h/"), connection)
     #expect(message.head.headerFields[.authorization] == "Bearer t0ken")
     for url in ["http://h:81/", "https://h/", "http://i/"] {
       let plan = try plan(url)
-      let error = ProfileError.otherOrigin(profile.name, own: profile.origin, asked: plan.request.url.origin)
+      let error = ProfileError.otherOrigin(profile.name, own: profile.origin, requested: plan.request.url.origin)
       await #expect(throws: error) { try await self.message(plan, connection) }
     }
   }
 
-  @Test("There is one client for each server and user")
+  @Test("Each server and user has one client")
   func clients() throws {
     let clients = Clients(transport: AnsweringTransport(), plan: ConnectionPlan())
     let first = try clients.client(for: TargetURL("http://h/a")).calls

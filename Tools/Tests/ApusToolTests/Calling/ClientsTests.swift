@@ -29,7 +29,7 @@ struct ClientsTests {
     let client = try Clients(transport: transport, plan: connection).client(for: plan.request.url)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<50 {
-        // Every call is rejected in the end.
+        // Every call is finally rejected.
         group.addTask { try? await client.send(Request<Void>.method(.get, "/")) }
       }
     }

@@ -43,7 +43,7 @@ struct CurlLineTests {
     #expect(line.contains(" --globoff "))
   }
 
-  @Test("Content is decoded as in the tool: not if the request states what it accepts")
+  @Test("Content is decoded as in the tool, unless the request states the accepted codings")
   func codings() async throws {
     let file = try await line("http://h/", "-o", "f")
     #expect(file.contains("identity") && !file.contains("--compressed"))
@@ -62,7 +62,7 @@ struct CurlLineTests {
     #expect(!kept.contains("redir") && !kept.contains("location"))
   }
 
-  @Test("Multipart content becomes curl's own options, masked unless requested")
+  @Test("Multipart content is converted to curl's options, masked unless requested")
   func multipart() async throws {
     let masked = try await line("http://h/", "--multipart", "a=s1", "--multipart", "b=@/dev/null;filename=x")
     #expect(!masked.contains("s1") && !masked.contains("boundary") && !masked.contains("--data"))

@@ -13,17 +13,17 @@ struct NameWatchTests {
     return head
   }
 
-  @Test("The first response with a name decides, otherwise the last URL")
+  @Test("The name comes from the first response with a name, otherwise from the last URL")
   func names() {
     let watch = NameWatch()
     #expect(watch.name == nil)
-    watch.note(head(nil), url: "https://h/a")
+    watch.store(head(nil), url: "https://h/a")
     #expect(watch.name == FileName("a"))
-    watch.note(head(nil, status: .partialContent), url: "https://h/b")
+    watch.store(head(nil, status: .partialContent), url: "https://h/b")
     #expect(watch.name == FileName("b"))
-    watch.note(head("attachment; filename=c"), url: "https://h/b")
-    watch.note(head(nil, status: .partialContent), url: "https://h/d")
-    watch.note(head("attachment; filename=e"), url: "https://h/d")
+    watch.store(head("attachment; filename=c"), url: "https://h/b")
+    watch.store(head(nil, status: .partialContent), url: "https://h/d")
+    watch.store(head("attachment; filename=e"), url: "https://h/d")
     #expect(watch.name == FileName("c"))
   }
 }

@@ -62,7 +62,8 @@ struct ExitStatusTests {
     let origin = Origin(scheme: "https", host: "h.example", port: 443)
     let errors: [(ProfileError, ApusTool.ExitStatus)] = [
       (.unknown(name, folder: "/a"), .input), (.damaged(name, path: "/a", reason: reason), .input),
-      (.signedOut(name, origin), .invalidRequest), (.otherOrigin(name, own: origin, asked: origin), .invalidRequest),
+      (.signedOut(name, origin), .invalidRequest),
+      (.otherOrigin(name, own: origin, requested: origin), .invalidRequest),
       (.unreadable(name, folder: "/a", reason: reason), .input),
       (.notKept(name, folder: "/a", reason: reason), .output),
     ]
@@ -89,7 +90,7 @@ struct ExitStatusTests {
   }
 
   @Test(
-    "Failures of uploads have a status, and advice for the command line",
+    "Failures of uploads have a status, and advice for users of the command line",
     arguments: [
       (
         UploadTransport(limit: 1), .rejected, "The file is too large for the server.",
@@ -111,7 +112,7 @@ struct ExitStatusTests {
     }
   }
 
-  @Test("Statuses are distinct, and standard ones have their standard meaning")
+  @Test("Statuses are distinct, and success, rejection and usage have their conventional numbers")
   func numbers() {
     #expect(Set(ApusTool.ExitStatus.allCases.map(\.rawValue)).count == ApusTool.ExitStatus.allCases.count)
     #expect(ApusTool.ExitStatus.accepted.rawValue == 0)
@@ -154,9 +155,9 @@ struct AnsweringTransport: Transport {
   }
 }
 
-/// A transport that creates uploads, and then does not know them.
+/// A transport that creates uploads, and then no longer has them.
 struct UploadTransport: Transport {
-  /// The maximum number of bytes of an upload; `nil` for none.
+  /// The maximum number of bytes of an upload; `nil`: no maximum.
   var limit: Int?
 
   func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {

@@ -16,14 +16,14 @@ struct ConnectionOptionsTests {
     try ConnectionOptions.parse(arguments).plan()
   }
 
-  @Test("Options that are not given keep the transport's defaults")
+  @Test("Omitted options keep the transport's defaults")
   func defaults() throws {
     let options = try plan().nioOptions(host: "h", limitsEachWait: true)
-    let standard = NIOTransport.Options()
+    let defaults = NIOTransport.Options()
     #expect(options.proxy == .none)
     #expect(options.retriesOnStaleConnection)
-    #expect(options.maximumConnectionsPerOrigin == standard.maximumConnectionsPerOrigin)
-    #expect(options.firstByteTimeout == standard.firstByteTimeout)
+    #expect(options.maximumConnectionsPerOrigin == defaults.maximumConnectionsPerOrigin)
+    #expect(options.firstByteTimeout == defaults.firstByteTimeout)
     #expect(options.trust.pins.isEmpty && options.trust.additionalTrustRoots.isEmpty)
     #expect(options.userAgent == "apus/\(ToolVersion.current)")
     #expect(try plan().followsRedirects)
@@ -45,7 +45,7 @@ struct ConnectionOptionsTests {
     #expect(!plan.followsRedirects)
   }
 
-  @Test("--retry takes a number of retries and excludes --no-retry")
+  @Test("--retry requires a number of retries and excludes --no-retry")
   func furtherAttempts() throws {
     #expect(try plan().furtherAttempts == 0)
     #expect(try plan("--retry", "2").furtherAttempts == 2)
@@ -68,7 +68,7 @@ struct ConnectionOptionsTests {
     #expect(OpenFiles.raiseLimit() > 0)
   }
 
-  @Test("A proxy is a URL or comes from the environment")
+  @Test("A proxy is specified by a URL or by the environment")
   func proxy() throws {
     let options = try plan("--proxy", "http://u:p@p.example:3128").nioOptions(host: nil, limitsEachWait: true)
     #expect(
@@ -78,7 +78,7 @@ struct ConnectionOptionsTests {
     #expect(throws: PlanError.self) { try plan("--proxy", "socks5://p") }
   }
 
-  @Test("A pin is for its host or the URL's, with a random backup key")
+  @Test("A pin applies to its host or the URL's host, with a random backup key")
   func pins() throws {
     let plan = try plan("--pin", Self.hash, "--pin", "Other.example=sha256//" + Self.hash)
     let pins = try plan.nioOptions(host: "h.example", limitsEachWait: true).trust.pins
@@ -98,7 +98,7 @@ struct ConnectionOptionsTests {
     #expect(try plan("--pin", Self.hash).urlSessionOptions(host: "h").trust.pins.count == 1)
   }
 
-  @Test("Credentials are of one kind and may come from a file")
+  @Test("Credentials are of one kind, and may be in a file")
   func credentials() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID())")
     try Data("t0ken\n".utf8).write(to: file)

@@ -31,7 +31,7 @@ struct PartPlanTests {
     #expect(throws: PlanError.self) { try PartPlan.all(values) }
   }
 
-  @Test("curl reads the same part")
+  @Test("curl interprets the part in the same way")
   func curl() throws {
     let part = try PartPlan(#"a=@"f;\"g\"\\h";type=a/b;filename="g,h""#)
     #expect(part.curlWords(isShown: true) == ["--form", #"a=@"f;\"g\"\\h";type=a/b;filename="g,h""#])

@@ -7,12 +7,12 @@ import Testing
 
 @testable import ApusTool
 
-@Suite("Places in S3 on the command line")
+@Suite("S3 locations on the command line")
 struct S3PlaceTests {
   private let environment = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "s"]
 
   @Test(
-    "A place has a bucket and a key, which is not decoded",
+    "A location has a bucket and a key, which is not decoded",
     arguments: [
       ("s3://films/a b%20/../ran.mp4", "films", "a b%20/../ran.mp4"), ("s3://films", "films", ""),
       ("s3://films/", "films", ""), ("s3://films//a", "films", "/a"),
@@ -22,12 +22,12 @@ struct S3PlaceTests {
     #expect(place.bucket == bucket && place.key == key)
   }
 
-  @Test("A place without a bucket is refused", arguments: ["s3://", "s3:///a", "s3:/films/a", "https://films"])
+  @Test("A location without a bucket is refused", arguments: ["s3://", "s3:///a", "s3:/films/a", "https://films"])
   func refused(word: String) {
     #expect(throws: PlanError.self) { try S3Place(word) }
   }
 
-  @Test("An object gets the name of the file after a slash, and a file that of the object")
+  @Test("After a slash an object gets the file's name, and a file gets the object's name")
   func names() throws {
     #expect(try S3Place("s3://films").completed(by: "/tmp/ran.mp4").key == "ran.mp4")
     #expect(try S3Place("s3://films/a/").completed(by: "ran.mp4").key == "a/ran.mp4")
@@ -40,7 +40,7 @@ struct S3PlaceTests {
     }
   }
 
-  @Test("The server and the region come from options, the environment, or are those of AWS")
+  @Test("The server and the region come from options or the environment, otherwise they are those of AWS")
   func plans() throws {
     let options = try S3Options.parse([])
     #expect(try options.plan(in: environment).url.origin.description == "https://s3.us-east-1.amazonaws.com")
@@ -63,14 +63,14 @@ struct S3PlaceTests {
   }
 
   @Test(
-    "A region that would make the host another one is refused, from an option and from the environment",
+    "A region that would change the host is refused, from an option and from the environment",
     arguments: ["evil.example/", "evil.example#", "a@evil.example/", "a:1", "a b", "EU", "ü"])
   func unusableRegion(name: String) throws {
     #expect(throws: PlanError.self) { try S3Options.parse(["--region", name]).plan(in: environment) }
     #expect(throws: PlanError.self) {
       try S3Options.parse([]).plan(in: environment.merging(["AWS_REGION": name]) { $1 })
     }
-    // At another server it is a word in signatures only.
+    // At another server the region is only part of signatures.
     _ = try S3Options.parse(["--region", name, "--endpoint-url", "http://h.example"]).plan(in: environment)
   }
 
@@ -81,7 +81,7 @@ struct S3PlaceTests {
     }
   }
 
-  @Test("Credentials come from options, or from the places that AWS's own tools search")
+  @Test("Credentials come from options, or from the locations that AWS's own tools search")
   func credentials() throws {
     let keys = ["--access-key", "id", "--secret-key", "secret"]
     let own = try S3Options.parse(keys).plan(in: [:]).credentials
@@ -96,7 +96,7 @@ struct S3PlaceTests {
   }
 
   @Test(
-    "Options that a place in S3 cannot have are refused, as are options of S3 for other URLs",
+    "Invalid options for an S3 location are refused, and so are S3 options for other URLs",
     arguments: [
       ["f", "s3://b/k", "--protocol", "tus"], ["f", "s3://b/k", "-H", "A: 1"], ["f", "s3://b/k", "--include"],
       ["f", "s3://b/k", "--bearer", "t"], ["-", "s3://b/k"],
@@ -108,7 +108,7 @@ struct S3PlaceTests {
     #expect(throws: PlanError.self) { try other.plan() }
   }
 
-  @Test("A download needs a key and the name of a file")
+  @Test("A download needs a key and a file name")
   func download() throws {
     let command = try DownloadCommand.parse(["s3://b/a/k", "--force", "-o", "f"])
     let (work, path, options) = try command.workInS3(environment)

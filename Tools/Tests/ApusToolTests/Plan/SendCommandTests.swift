@@ -58,7 +58,7 @@ struct SendCommandTests {
     #expect(throws: PlanError.self) { try command.plan() }
   }
 
-  @Test("A hyphen as the output is standard output")
+  @Test("A hyphen as the output means standard output")
   func output() throws {
     #expect(try plan("h.example", "-o", "-").output == nil)
     #expect(try plan("h.example", "-o", "x").output == "x")

@@ -11,7 +11,7 @@ struct StreamCommandTests {
 
   private func pages(_ arguments: String...) throws -> PagesPlan { try PagesCommand.parse(arguments).plan() }
 
-  @Test("An event stream is reconnected by default, and takes method, fields and content as send does")
+  @Test("An event stream reconnects by default, and accepts method, fields and content like send")
   func events() throws {
     let plan = try events("h.example/e", "a=1", "A:1")
     #expect(plan.reconnects && plan.lastEventID == nil)
@@ -20,7 +20,7 @@ struct StreamCommandTests {
     #expect(try !events("h.example", "--no-reconnect").reconnects)
   }
 
-  @Test("The last event ID is that of the option or of the field")
+  @Test("The last event ID comes from the option or the field")
   func lastEventID() throws {
     #expect(try events("h.example", "--last-event-id", "7").lastEventID == "7")
     let plan = try events("h.example", "last-event-id:7", "A:1")
@@ -29,7 +29,7 @@ struct StreamCommandTests {
     #expect(throws: PlanError.self) { try events("h.example", "Last-Event-ID:7", "--last-event-id", "7") }
   }
 
-  @Test("The way to the next page is the field Link, a URL in the content, or a parameter")
+  @Test("The next page comes from the field Link, a URL in the content, or a parameter")
   func next() throws {
     #expect(try pages("h.example").next == .link)
     #expect(try pages("h.example", "--next", "link").next == .link)

@@ -70,7 +70,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "A path is relative to the origin, and nothing else is",
+    "Only a path is relative to the origin",
     arguments: [
       ("/users?a=b", "https://o.example:81/users?a=b"), ("/", "https://o.example:81/"),
       ("/a@b/http://c/", "https://o.example:81/a@b/http://c/"), ("/../a", "https://o.example:81/a"),
@@ -137,7 +137,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "Traces name the path if it has only unreserved characters",
+    "Traces contain the path if it has only unreserved characters",
     arguments: [("http://h/a/b?c", "/a/b"), ("http://h/a%20b", "/"), ("http://h//a", "/"), ("http://h", "/")])
   func name(text: String, name: String) throws {
     #expect(try TargetURL(text).endpointName == name)

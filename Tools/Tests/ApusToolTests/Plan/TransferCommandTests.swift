@@ -13,7 +13,7 @@ struct TransferCommandTests {
     try DownloadCommand.parse(arguments).plan()
   }
 
-  @Test("A download starts over, replaces nothing and takes the server's name by default")
+  @Test("By default a download starts over, replaces no file and uses the server's name")
   func defaults() throws {
     let plan = try download("h.example/a")
     #expect(plan.request.method == .get && plan.request.url.target == "/a")
@@ -21,7 +21,7 @@ struct TransferCommandTests {
     #expect(!plan.options.resumes && !plan.options.replacesExisting && plan.options.digest == nil)
   }
 
-  @Test("The options of a download")
+  @Test("The options of a download are parsed")
   func options() throws {
     let plan = try download(
       "h.example", "-o", "f", "--continue", "--force", "-H", "A: 1", "--digest",

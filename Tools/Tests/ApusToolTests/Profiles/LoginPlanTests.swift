@@ -12,7 +12,7 @@ struct LoginPlanTests {
     try LoginCommand.parse(arguments).plan()
   }
 
-  @Test("A command line gives name, server and account")
+  @Test("A command line specifies name, server and account")
   func parts() throws {
     let plan = try plan("work", "H.example:8443", "--basic", "ada")
     #expect(plan.name.description == "work")
@@ -24,7 +24,7 @@ struct LoginPlanTests {
   }
 
   @Test(
-    "Plain http is allowed for this machine, and for others with an option",
+    "Plain http is permitted for this machine, and for others with an option",
     arguments: [
       ("http://127.0.0.1:80", true), ("http://localhost:81/", true), ("http://[::1]:81", true), ("localhost", true),
       ("http://127.evil.example", false), ("http://localhost.evil.example", false), ("http://10.0.0.1", false),
@@ -70,14 +70,14 @@ struct LoginPlanTests {
     }
   }
 
-  @Test("The command line cannot contain a secret: --bearer takes no value")
+  @Test("The command line cannot contain a secret: --bearer has no value")
   func noSecret() {
     #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--bearer", "t0ken"]) }
     #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--bearer=t0ken"]) }
     #expect(throws: (any Error).self) { try LoginCommand.parse(["work", "h.example", "--password", "x"]) }
   }
 
-  @Test("With --oauth a command line gives server, client and scopes")
+  @Test("With --oauth a command line specifies server, client and scopes")
   func oauth() throws {
     let words = ["work", "h.example", "--oauth", "https://id.example/realm", "--client-id", "app"]
     let plan = try #require(try LoginCommand.parse(words).oauthPlan())
@@ -91,7 +91,7 @@ struct LoginPlanTests {
     #expect(try LoginCommand.parse(["work", "h.example", "--bearer"]).oauthPlan() == nil)
   }
 
-  @Test("Tokens are sent to another machine without TLS only if allowed, as other secrets")
+  @Test("Tokens are sent to another machine without TLS only if this is allowed, like other secrets")
   func plainOAuth() throws {
     let words = ["work", "http://h.example", "--oauth", "https://id.example", "--client-id", "app"]
     #expect(throws: PlanError.self) { try LoginCommand.parse(words).oauthPlan() }

@@ -34,7 +34,7 @@ final class OAuthSessionTests {
     try await store.signIn(profile, with: try session().encoded(), Tokens(access: access, refresh: "refresh"))
   }
 
-  @Test("A session is decoded unchanged, and gives the client that refreshes and revokes")
+  @Test("A session is decoded unchanged, and creates the client that refreshes and revokes")
   func round() throws {
     let session = try session()
     #expect(OAuthSession(try session.encoded()) == session)
@@ -50,8 +50,8 @@ final class OAuthSessionTests {
   func keeping() async throws {
     let work = try profile("work")
     try await signIn(work)
-    let means = try await ProfileStore(folder: ProfileFolder(path: folder)).signedIn(work.name).means
-    guard case .oauth(let session, let file) = means else {
+    let credentials = try await ProfileStore(folder: ProfileFolder(path: folder)).signedIn(work.name).credentials
+    guard case .oauth(let session, let file) = credentials else {
       Issue.record("no session")
       return
     }
@@ -59,11 +59,11 @@ final class OAuthSessionTests {
     let tokens = file.tokens
     let generation = try await tokens.current().generation
     #expect(try await tokens.refresh(generation, to: .tokens(Tokens(access: "access-2", refresh: "refresh-2"))))
-    #expect(try await store.signedIn(work.name).means == means)
+    #expect(try await store.signedIn(work.name).credentials == credentials)
     #expect(try await file.tokens.current().credential == .tokens(Tokens(access: "access-2", refresh: "refresh-2")))
   }
 
-  @Test("Tokens of another profile, and those of a profile that was changed, are not sent")
+  @Test("Tokens of another profile, and tokens of a changed profile, are not sent")
   func misplaced() async throws {
     let (work, home) = (try profile("work"), try profile("home"))
     try await signIn(work, "one")
@@ -91,7 +91,7 @@ final class OAuthSessionTests {
   func ended() async throws {
     let work = try profile("work", nil)
     try await signIn(work)
-    guard case .oauth(_, let file) = try await store.signedIn(work.name).means else {
+    guard case .oauth(_, let file) = try await store.signedIn(work.name).credentials else {
       Issue.record("no session")
       return
     }
@@ -99,7 +99,7 @@ final class OAuthSessionTests {
     await #expect(throws: ProfileError.signedOut(work.name, work.origin)) { try await store.signedIn(work.name) }
   }
 
-  @Test("A pin that names no host is for the authorization server")
+  @Test("A pin without a host applies to the authorization server")
   func pins() async throws {
     var connection = ConnectionPlan()
     connection.pins = [Pin("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")]
@@ -109,7 +109,7 @@ final class OAuthSessionTests {
     }
   }
 
-  @Test("The name of an account is the most readable claim that a terminal can show")
+  @Test("The name of an account is the most readable claim that is safe for a terminal")
   func names() {
     #expect(Account.isName("ada@example.com") && Account.isName("auth0|7") && !Account.isName(""))
     #expect(!Account.isName("a\u{1B}[2J") && !Account.isName(String(repeating: "a", count: 257)))

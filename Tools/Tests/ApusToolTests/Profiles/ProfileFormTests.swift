@@ -39,7 +39,7 @@ struct ProfileFormTests {
     #expect(String(decoding: try profile.json(), as: UTF8.self) == text)
   }
 
-  @Test("Every login has its own id")
+  @Test("Every login has a unique ID")
   func logins() throws {
     let logins = try (0..<100).map { _ in try profile(.bearer).login }
     #expect(Set(logins).count == 100)
@@ -57,7 +57,7 @@ struct ProfileFormTests {
   }
 
   @Test(
-    "An invalid profile gives a reason",
+    "An invalid profile results in a reason",
     arguments: [
       ("origin", nil, "origin is missing"), ("origin", "", "origin has an invalid value"),
       ("origin", "h.example", "origin has an invalid value"),

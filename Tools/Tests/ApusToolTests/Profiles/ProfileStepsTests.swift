@@ -22,14 +22,14 @@ final class ProfileStepsTests {
       since: Date(timeIntervalSince1970: 1_700_000_000))
   }
 
-  /// The state of the store when a folder is synchronized to disk.
+  /// The state of the store when a folder is flushed to the disk.
   private struct Step: Sendable, Equatable {
     var folder: String
     var login: String?
     var hasOldCredentials: Bool
   }
 
-  @Test("Previous credentials are removed last, when the new profile is on disk")
+  @Test("Previous credentials are removed last, after the new profile is on disk")
   func order() async throws {
     let (first, second) = (try profile(), try profile())
     let looking = self.store
@@ -52,7 +52,7 @@ final class ProfileStepsTests {
     #expect(!looking.hasCredentials(of: first) && looking.hasCredentials(of: second))
   }
 
-  @Test("When the disk fails, the existing profile keeps its credentials", arguments: ["credentials", "profiles"])
+  @Test("If the disk fails, the existing profile keeps its credentials", arguments: ["credentials", "profiles"])
   func failingDisk(place: String) async throws {
     let (first, second) = (try profile(), try profile())
     let looking = self.store
@@ -63,11 +63,13 @@ final class ProfileStepsTests {
     }
     if place == "credentials" {
       await #expect(throws: failure) { try await watched.signIn(second, with: "two") }
-      #expect(try await looking.signedIn(first.name) == SignedIn(profile: first, means: .credential(.token("one"))))
+      #expect(
+        try await looking.signedIn(first.name) == SignedIn(profile: first, credentials: .credential(.token("one"))))
     } else {
       let trouble = try await watched.signIn(second, with: "two") as? OutputError
       #expect(trouble == failure)
-      #expect(try await looking.signedIn(first.name) == SignedIn(profile: second, means: .credential(.token("two"))))
+      #expect(
+        try await looking.signedIn(first.name) == SignedIn(profile: second, credentials: .credential(.token("two"))))
     }
     #expect(looking.hasCredentials(of: first))
   }
@@ -82,7 +84,7 @@ final class ProfileStepsTests {
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
     let trouble = try await store.signIn(second, with: "two") as? OutputError
     #expect(trouble?.place == obstacle)
-    #expect(try await store.signedIn(first.name) == SignedIn(profile: second, means: .credential(.token("two"))))
+    #expect(try await store.signedIn(first.name) == SignedIn(profile: second, credentials: .credential(.token("two"))))
   }
 
   @Test("Encrypted credentials are valid only for their own profile")

@@ -21,7 +21,7 @@ final class ProfileStoreTests {
       since: Date(timeIntervalSince1970: 1_700_000_000))
   }
 
-  @Test("Stored credentials are read, also by another store")
+  @Test("Stored credentials can be read, also by another store")
   func keeping() async throws {
     let store = store
     let (work, home) = (try profile("work", .basic(user: "ada")), try profile("home"))
@@ -30,8 +30,8 @@ final class ProfileStoreTests {
     #expect(try store.names() == [home.name, work.name])
     let other = ProfileStore(folder: ProfileFolder(path: folder))
     let credential = Credential.password(user: "ada", "secret")
-    #expect(try await other.signedIn(work.name) == SignedIn(profile: work, means: .credential(credential)))
-    #expect(try await other.signedIn(home.name) == SignedIn(profile: home, means: .credential(.token("t0ken"))))
+    #expect(try await other.signedIn(work.name) == SignedIn(profile: work, credentials: .credential(credential)))
+    #expect(try await other.signedIn(home.name) == SignedIn(profile: home, credentials: .credential(.token("t0ken"))))
   }
 
   @Test("A new login replaces credentials, including leftovers")
@@ -40,7 +40,7 @@ final class ProfileStoreTests {
     let (first, second) = (try profile("work"), try profile("work"))
     try await store.signIn(first, with: "one")
     try await store.signIn(second, with: "two")
-    #expect(try await store.signedIn(first.name) == SignedIn(profile: second, means: .credential(.token("two"))))
+    #expect(try await store.signedIn(first.name) == SignedIn(profile: second, credentials: .credential(.token("two"))))
     #expect(!store.hasCredentials(of: first) && store.hasCredentials(of: second))
   }
 
@@ -56,7 +56,7 @@ final class ProfileStoreTests {
     await #expect(throws: unknown) { try await store.signOut(work.name) }
     #expect(!store.hasCredentials(of: work))
     #expect(try store.names() == [home.name])
-    #expect(try await store.signedIn(home.name).means == .credential(.token("two")))
+    #expect(try await store.signedIn(home.name).credentials == .credential(.token("two")))
   }
 
   @Test("Reading an empty store creates no files")
@@ -106,17 +106,17 @@ final class ProfileStoreTests {
     await #expect(throws: ProfileError.signedOut(work.name, work.origin)) { try await store.signedIn(work.name) }
   }
 
-  @Test("A failed login leaves the profile unchanged and no files behind")
+  @Test("A failed login leaves the profile unchanged and no other files")
   func failing() async throws {
     let store = store
     let (first, second) = (try profile("work"), try profile("work"))
     try await store.signIn(first, with: "one")
-    // A folder in place of the file that is written last.
+    // A folder with the name of the file that is written last.
     let obstacle = store.folder.profile(first.name) + ".part"
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
     await #expect(throws: OutputError.self) { try await store.signIn(second, with: "two") }
     #expect(!store.hasCredentials(of: second))
-    #expect(try await store.signedIn(first.name) == SignedIn(profile: first, means: .credential(.token("one"))))
+    #expect(try await store.signedIn(first.name) == SignedIn(profile: first, credentials: .credential(.token("one"))))
   }
 
   @Test("Concurrent logins and logouts leave only the result of the last", arguments: 0..<3)
@@ -129,11 +129,11 @@ final class ProfileStoreTests {
       }
     }
     let kept = try await store.signedIn(profiles[0].name)
-    #expect(kept.means == .credential(.token(Secret(kept.profile.login))))
+    #expect(kept.credentials == .credential(.token(Secret(kept.profile.login))))
     #expect(profiles.filter { store.hasCredentials(of: $0) } == [kept.profile])
   }
 
-  @Test("A read during a login gets either the old or the new credentials")
+  @Test("A read during a login returns either the old or the new credentials")
   func reading() async throws {
     let store = store
     let first = try profile("work")
@@ -144,7 +144,7 @@ final class ProfileStoreTests {
     }()
     for _ in 0..<50 {
       let kept = try await store.signedIn(first.name)
-      #expect(kept.means == .credential(.token(Secret(kept.profile.login))))
+      #expect(kept.credentials == .credential(.token(Secret(kept.profile.login))))
     }
     try await signingIn
   }

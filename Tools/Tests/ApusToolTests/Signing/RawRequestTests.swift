@@ -10,7 +10,7 @@ struct RawRequestTests {
     try RawRequest.message(Data(text.utf8), place: "standard input")
   }
 
-  @Test("Lines end with LF or CRLF, and the content keeps every byte", arguments: ["\n", "\r\n"])
+  @Test("Lines end with LF or CRLF, and the content is unchanged", arguments: ["\n", "\r\n"])
   func lines(end: String) throws {
     let request = try message(
       ["POST /a?b=1 HTTP/1.1", "Host: h.example", "X: 1", "", "a\r\n\nb\n"].joined(separator: end))
@@ -34,14 +34,14 @@ struct RawRequestTests {
     #expect(try message("GET /example space/ሴ HTTP/1.1\nHost:h").target == "/example space/ሴ")
   }
 
-  @Test("A field may stand twice and on several lines")
+  @Test("A field may be repeated, and may have several lines")
   func fields() throws {
     let request = try message("GET / HTTP/1.1\nHost:h\nA:1\nB:x\n  y\n\tz\na:2\n")
     #expect(request.head.headerFields.map { "\($0.name.canonicalName)=\($0.value)" } == ["a=1", "b=x   y \tz", "a=2"])
   }
 
   @Test(
-    "An invalid request is refused with its line and the reason",
+    "An invalid request is refused with its line number and the reason",
     arguments: [
       ("", "line 1: the request line is missing"),
       ("GET", "line 1: the request line does not begin with a method"),

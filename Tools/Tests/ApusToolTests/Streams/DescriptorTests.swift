@@ -14,7 +14,7 @@ struct DescriptorTests {
     return (ends[0], ends[1])
   }
 
-  @Test("Pieces arrive as written, then the end")
+  @Test("Pieces arrive as written, followed by the end")
   func reading() async throws {
     let pipe = try pipe()
     let reader = DescriptorReader(pipe.read, place: "pipe")
@@ -27,7 +27,7 @@ struct DescriptorTests {
     #expect(try await reader.next() == nil)
   }
 
-  @Test("More bytes than a pipe holds are written completely and in order")
+  @Test("More bytes than a pipe can hold are written completely and in order")
   func large() async throws {
     let pipe = try pipe()
     let all = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })

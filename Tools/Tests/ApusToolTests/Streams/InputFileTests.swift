@@ -39,7 +39,7 @@ final class InputFileTests {
     #expect(try InputFile.text(path("a")) == "a\nb")
   }
 
-  @Test("Unreadable files give a reason, and endless ones are not read forever")
+  @Test("Unreadable files result in a reason, and endless files are not read forever")
   func unreadable() {
     #expect(throws: InputError(place: path("x"), number: ENOENT)) { try InputFile.contents(path("x")) }
     #expect(throws: InputError(place: folder.path, number: EISDIR)) { try InputFile.contents(folder.path) }

@@ -28,8 +28,8 @@ final class OutputFileTests {
     let file = try OutputFile(path("a")) { 0xAB }
     try await file.writer.write(Data("new".utf8))
     #expect(names == [".a.000000ab.part"])
-    try file.keep()
-    file.giveUp()
+    try file.commit()
+    file.discard()
     #expect(names == ["a"])
     #expect(try text("a") == "new")
   }
@@ -39,7 +39,7 @@ final class OutputFileTests {
     try Data("old".utf8).write(to: folder.appending(path: "a"))
     let file = try OutputFile(path("a"))
     try await file.writer.write(Data("new".utf8))
-    file.giveUp()
+    file.discard()
     do { _ = try OutputFile(path("a")) }
     #expect(names == ["a"])
     #expect(try text("a") == "old")
@@ -51,7 +51,7 @@ final class OutputFileTests {
   }
 
   @Test(
-    "A replaced file keeps its permissions, but runs as no other user",
+    "A replaced file keeps its permissions, except set-user-ID and set-group-ID",
     arguments: [(0o600, 0o600), (0o640, 0o640), (0o4755, 0o755), (0o2755, 0o755)] as [(mode_t, mode_t)])
   func replace(old: mode_t, new: mode_t) async throws {
     try Data("old".utf8).write(to: folder.appending(path: "a"))
@@ -59,12 +59,12 @@ final class OutputFileTests {
     let file = try OutputFile(path("a")) { 0xAB }
     try await file.writer.write(Data("new".utf8))
     #expect(mode(".a.000000ab.part") == new)
-    try file.keep()
+    try file.commit()
     #expect(names == ["a"])
     #expect(try text("a") == "new" && mode("a") == new)
   }
 
-  @Test("A link to a file or to nothing is refused, and neither is changed")
+  @Test("A link to a file or to a missing file is refused, and neither is changed")
   func links() throws {
     try Data("theirs".utf8).write(to: folder.appending(path: "a"))
     try FileManager.default.createSymbolicLink(atPath: path("b"), withDestinationPath: path("a"))
@@ -77,13 +77,13 @@ final class OutputFileTests {
     #expect(try text("a") == "theirs")
   }
 
-  @Test("A link in the place of a new file is replaced, not followed")
+  @Test("A link with the name of a new file is replaced, not followed")
   func lateLink() async throws {
     try Data("theirs".utf8).write(to: folder.appending(path: "a"))
     let file = try OutputFile(path("b"))
     try FileManager.default.createSymbolicLink(atPath: path("b"), withDestinationPath: path("a"))
     try await file.writer.write(Data("new".utf8))
-    try file.keep()
+    try file.commit()
     #expect(try text("a") == "theirs" && text("b") == "new")
   }
 
@@ -97,14 +97,14 @@ final class OutputFileTests {
       return digits
     }
     try await file.writer.write(Data("new".utf8))
-    try file.keep()
+    try file.commit()
     #expect(digits == 3)
     #expect(names == [".a.00000001.part", ".a.00000002.part", "a"])
     #expect(try text(".a.00000001.part") == "theirs")
     #expect(throws: OutputError(place: path("a"), number: EEXIST)) { try OutputFile(path("a")) { 1 } }
   }
 
-  @Test("A pipe without a reader blocks no other task, and a cancelled task does not wait")
+  @Test("A pipe without a reader blocks no other task, and a cancelled task stops waiting")
   func fifo() async throws {
     let pipe = path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -115,16 +115,16 @@ final class OutputFileTests {
     let file = try await OutputFile.opened(pipe)
     try await file.writer.write(Data("new".utf8))
     #expect(try await reading == Data("new".utf8))
-    try file.keep()
+    try file.commit()
   }
 
-  @Test("Files that are not regular are written to directly, also by a link such as /dev/stdout")
+  @Test("Special files are written to directly, also by a link such as /dev/stdout")
   func device() async throws {
     try FileManager.default.createSymbolicLink(atPath: path("null"), withDestinationPath: "/dev/null")
     for path in ["/dev/null", path("null")] {
       let file = try OutputFile(path)
       try await file.writer.write(Data("new".utf8))
-      try file.keep()
+      try file.commit()
     }
     #expect(names == ["null"])
   }

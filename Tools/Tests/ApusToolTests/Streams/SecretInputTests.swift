@@ -25,7 +25,7 @@ struct SecretInputTests {
   }
 
   @Test(
-    "The secret is the first line, however it arrives",
+    "The secret is the first line, whatever the pieces in which it arrives",
     arguments: [
       (["secret"], "secret"), (["secret\n"], "secret"), (["se", "cret\r", "\nmore\n"], "secret"),
       (["sec\rret\n"], "sec\rret"), ([" secret \n"], " secret "), (["s\u{FC}", "ß\n"], "s\u{FC}ß"),

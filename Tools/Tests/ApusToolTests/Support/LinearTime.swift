@@ -2,7 +2,7 @@ import Foundation
 
 /// A measurement of how work's time grows with the size of its input.
 ///
-/// It takes the shortest processor time of this thread in several runs, because other load can only lengthen it.
+/// It uses the shortest processor time of this thread in several runs, because other load can only lengthen it.
 struct LinearTime {
   private static func time(of work: () -> Void) -> Double {
     let start = now
@@ -34,7 +34,8 @@ struct LinearTime {
     let (small, large) = (make(size), make(10 * size))
     var (least, most) = (Double.infinity, Double.infinity)
     for _ in 0..<30 {
-      // Ten small inputs take as long as a large one, and are affected equally by other load.
+      // Ten small inputs are measured as one: they should take as long as a large input, and are affected equally by
+      // other load.
       least = min(least, time { for _ in 0..<10 { work(small) } })
       most = min(most, time { work(large) })
       // Very short times are noise; quadratic work takes seconds.

@@ -19,7 +19,7 @@ struct JSONPrinterTests {
     return String(decoding: output, as: UTF8.self)
   }
 
-  @Test("Each value is on its own line, indented by two spaces a level")
+  @Test("Each value is on a separate line, indented by two spaces per level")
   func layout() {
     let json = #"{"b":[1,2.50,{"c":null}],"a":"x\"{}[],:","e":{},"f":[ ], "g" : true}"#
     let laidOut = """
@@ -42,7 +42,7 @@ struct JSONPrinterTests {
     #expect(printed(laidOut) == laidOut)
   }
 
-  @Test("The size of the pieces does not matter", arguments: 1...5)
+  @Test("The output does not depend on the size of the pieces", arguments: 1...5)
   func pieces(size: Int) {
     let json = #"{"a":["ü\\","\"",-1e5,[[]],{}],"b":{"c":false}}"#
     #expect(printed(json, by: size) == printed(json))
@@ -56,7 +56,7 @@ struct JSONPrinterTests {
     #expect(printed(json).filter(blanks) == json.filter(blanks))
   }
 
-  @Test("Keys, strings and other values differ in color only")
+  @Test("Keys, strings and other values differ only in color")
   func colors() {
     let colored = printed(#"{"a":"b","c":1}"#, hasColors: true)
     #expect(colored.contains("\u{1B}[34m\"a\"\u{1B}[0m: \u{1B}[32m\"b\"\u{1B}[0m"))

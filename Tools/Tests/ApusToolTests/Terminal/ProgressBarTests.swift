@@ -41,7 +41,7 @@ struct ProgressBarTests {
       bar.line(received(100, of: 100), elapsed: .seconds(1)).hasPrefix("[" + String(repeating: "#", count: 40) + "]"))
   }
 
-  @Test("Without a known total, the bytes and the rate are shown")
+  @Test("Without a known total, the bytes and the rate are printed")
   func unknown() {
     let bar = ProgressBar(width: 80)
     #expect(bar.line(received(3 << 20, of: nil), elapsed: .seconds(2)) == "received 3.0 MiB  1.5 MiB/s")
@@ -49,7 +49,7 @@ struct ProgressBarTests {
       bar.line(.init(direction: .sent, bytes: 10, total: nil), elapsed: .seconds(2)) == "sent 10 B  5 B/s")
   }
 
-  @Test("The rate of the last seconds takes the place of the average, as for a download that was continued")
+  @Test("The rate of the last seconds replaces the average, for example after a continued download")
   func rate() {
     let bar = ProgressBar(width: 80)
     let transfer = ProgressBar.Transfer(direction: .received, bytes: 1 << 20, total: 2 << 20, bytesPerSecond: 1024)

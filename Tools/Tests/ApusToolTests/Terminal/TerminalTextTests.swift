@@ -64,7 +64,7 @@ struct TerminalTextTests {
       var rest = shown(bytes)[...]
       while let byte = rest.popFirst() {
         #expect(byte >= 0x20 && byte != 0x7F || byte == 0x0A || byte == 0x09)
-        // As continuation bytes these are not controls.
+        // As continuation bytes these are not control characters.
         if byte >= 0xC3,
           let text = (1...3).lazy.compactMap({ String(validating: [byte] + rest.prefix($0), as: UTF8.self) }).first
         {

@@ -1,0 +1,54 @@
+#if os(Linux)
+import ApusTestServer
+import Foundation
+import TestSupport
+import Testing
+
+/// Each transfer runs in a separate process, because other tests allocate memory in this process.
+@Suite("The memory of a process that transfers 1 GB", .serialized)
+struct TransferMemoryTests {
+  enum Way: String, CaseIterable, Sendable {
+    case download
+    case upload
+    case multipart
+  }
+
+  private static let length = 1_000_000_000
+  /// The limit in KiB. None with the address sanitizer, which keeps freed memory for a while.
+  private static let limit = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil ? 40 << 10 : Int.max
+
+  @Test("A transfer of 1 GB takes at most 40 MiB of memory", arguments: Way.allCases)
+  func memory(way: Way) async throws {
+    try await TestServer.with { request in
+      request.method == "GET" ? .generated(Self.length) : .status(204)
+    } body: { server in
+      try await DownloadBench.with { bench in
+        if way != .download { try makeFile(bench.target) }
+        let process = try WorkerProcess(.transfers, "memory", way.rawValue, "\(server.origin)/film", bench.target)
+        let line = await process.line { _ in true }
+        let grown = try #require(line.hasPrefix("grown ") ? Int(line.dropFirst("grown ".count)) : nil, "\(line)")
+        #expect(grown <= Self.limit)
+        // Proves that the process transferred the file.
+        let sent = try #require(server.exchanges.first).request.contentLength
+        switch way {
+        case .download: #expect(try fileSize(bench.target) == Self.length)
+        case .upload: #expect(sent == Self.length)
+        case .multipart: #expect(sent > Self.length && sent < Self.length + 1000)
+        }
+      }
+    }
+  }
+
+  /// Creates a sparse file, which uses no disk space.
+  private func makeFile(_ path: String) throws {
+    try Data().write(to: URL(filePath: path))
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.truncate(atOffset: UInt64(Self.length))
+    try file.close()
+  }
+
+  private func fileSize(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+  }
+}
+#endif
