@@ -4,10 +4,10 @@ import Foundation
 import LoopbackConformance
 
 extension TransportKind {
-  /// ``NIOTransport`` without TLS, and with it.
+  /// Returns ``NIOTransport`` with or without TLS.
   ///
-  /// - Parameter connections: the total limit. With one connection, a leaked one keeps the next call
-  ///   waiting.
+  /// - Parameter connections: the total limit. With a limit of one, a leaked connection makes the next call wait
+  ///   forever.
   static func nio(isSecure: Bool, connections: Int = 128) throws -> TransportKind {
     var options = NIOTransport.Options.patient
     options.maximumConnectionsPerOrigin = connections

@@ -6,7 +6,7 @@ import struct ApusTesting.SeededGenerator
 
 @Suite("Waiter queue")
 struct RemovableQueueTests {
-  @Test("First in, first out, except for elements that left")
+  @Test("Elements leave the queue in the order in which they entered, except for removed elements")
   func order() {
     var queue = RemovableQueue<Int>()
     for id in 0..<5 { queue.append(id) }
@@ -20,7 +20,7 @@ struct RemovableQueueTests {
     #expect(queue.isEmpty)
   }
 
-  @Test("It stays as short as its content, even if the first element stays and all behind it leave")
+  @Test("Memory stays proportional to the elements, even if the first element stays and all later elements are removed")
   func short() {
     var queue = RemovableQueue<Int>()
     queue.append(-1)
@@ -33,7 +33,7 @@ struct RemovableQueueTests {
     #expect(queue.popFirst() == -1 && queue.popFirst() == 99_997)
   }
 
-  @Test("It equals a plain list after any steps", arguments: 0..<20 as Range<UInt64>)
+  @Test("After any steps the queue equals a plain list", arguments: 0..<20 as Range<UInt64>)
   func againstList(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var queue = RemovableQueue<Int>()

@@ -10,9 +10,8 @@ import Darwin
 #endif
 
 extension Channel {
-  /// The number of written bytes that the peer has not acknowledged: bytes kept by the channel, and bytes in the
-  /// system's buffer. A socket accepts megabytes immediately, however slowly they leave. Call it on the channel's
-  /// loop.
+  /// The number of written bytes that the peer has not acknowledged: bytes buffered by the channel and by the system. A
+  /// socket accepts megabytes immediately, however slowly they leave. Call it on the channel's loop.
   var unsentBytes: Int {
     let kept = (try? syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     let unconfirmed = try? pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
@@ -22,7 +21,7 @@ extension Channel {
       var size = socklen_t(MemoryLayout<CInt>.size)
       return getsockopt(socket, SOL_SOCKET, SO_NWRITE, &count, &size) == 0 ? Int(count) : 0
       #else
-      // The other name of SIOCOUTQ.
+      // On Linux, TIOCOUTQ has the same value as SIOCOUTQ.
       return ioctl(socket, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
       #endif
     }
@@ -35,8 +34,8 @@ extension ChannelPipeline.SynchronousOperations {
   var socket: NIOBSDSocket.Handle? { try? withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 } }
 }
 
-/// Returns whether unread input has arrived at a socket: bytes or the end of the connection. Neither blocks nor consumes
-/// input.
+/// Returns whether unread input has arrived at a socket: bytes or the end of the connection. Neither blocks nor
+/// consumes input.
 func hasUnread(_ socket: NIOBSDSocket.Handle) -> Bool {
   var byte: UInt8 = 0
   if recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) >= 0 { return true }

@@ -3,48 +3,10 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The settings that all dials of a transport share.
-struct DialSettings: Sendable {
-  /// The limit for the whole dial; `nil` for none.
-  let timeout: Duration?
-  let proxyRules: ProxyRules
-  let secureContext: SecureContext
-  let pins: [PinnedHost]
-  let addresses: AddressPolicy
-  let framingLimits: FramingLimits
-  let resolver: NameResolver
-}
-
-extension DialSettings {
-  /// Whether the address policy allows an address.
-  fileprivate func allows(_ address: SocketAddress) -> Bool {
-    addresses == .any || addresses.allows(address.ipAddress.flatMap { AddressBytes.of($0) } ?? [])
-  }
-}
-
-/// A channel on which requests can be sent, and the durations of the dial that made it.
-struct DialedChannel {
-  let channel: any Channel
-  let timings: DialTimings
-}
-
-/// The durations of a dial's phases.
-struct DialTimings: Sendable {
-  /// Name resolution; `nil` if the host was an address.
-  var lookup: Duration?
-  /// From the first attempt to connect to the first success, a proxy's tunnel included.
-  var connect = Duration.zero
-  /// The TLS handshake; `nil` without TLS.
-  var handshake: Duration?
-
-  /// The sum of the phases.
-  var total: Duration { (lookup ?? .zero) + connect + (handshake ?? .zero) }
-}
-
-/// One attempt to make a connection: name resolution, TCP, a proxy's tunnel, TLS, within one time limit. Belongs to
-/// its event loop.
-final class Dial {
-  typealias Completion = (Result<DialedChannel, TransportError>) -> Void
+/// One attempt to make a connection: name resolution, TCP, a proxy's tunnel and TLS, within one timeout. Belongs to its
+/// event loop.
+final class ConnectionAttempt {
+  typealias Completion = (Result<ConnectedChannel, TransportError>) -> Void
 
   private enum Stage: String {
     case lookup = "looking up"
@@ -55,32 +17,32 @@ final class Dial {
 
   private let origin: Origin
   private let loop: any EventLoop
-  private let settings: DialSettings
+  private let settings: ConnectSettings
   private var completion: Completion?
   private var proxy: ProxyServer?
-  private var timings = DialTimings()
+  private var timings = ConnectTimings()
   private var phaseStart = NIODeadline.now()
-  /// The current stage, for the text of a timeout.
+  /// The current stage, for the detail of a timeout error.
   private var stage = Stage.lookup
-  private var limit: Scheduled<Void>?
-  /// The channel to close if the dial fails.
+  private var timer: Scheduled<Void>?
+  /// The channel to close if the connection attempt fails.
   private var channel: (any Channel)?
   private var race: AddressRace?
   private var lookup: NameResolver.Lookup?
-  /// Whether the dial was given up because no exchange waits for the connection.
+  /// Whether the connection attempt was given up because no exchange waits for the connection.
   private(set) var isGivenUp = false
 
-  init(to origin: Origin, on loop: any EventLoop, settings: DialSettings) {
+  init(to origin: Origin, on loop: any EventLoop, settings: ConnectSettings) {
     self.origin = origin
     self.loop = loop
     self.settings = settings
   }
 
-  /// Starts the dial. `completion` is called once.
+  /// Starts the connection attempt. `completion` is called once.
   func start(_ completion: @escaping Completion) {
     self.completion = completion
     if let timeout = settings.timeout {
-      limit = loop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { self.timedOut() }
+      timer = loop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { self.timedOut() }
     }
     do {
       proxy = try settings.proxyRules.proxy(to: origin)
@@ -91,12 +53,12 @@ final class Dial {
     resolve(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
   }
 
-  /// The peer that bytes go to: the proxy, if there is one, until its tunnel is open.
-  var peer: DialPeer {
+  /// The peer that receives the bytes: the proxy, if there is one, until its tunnel is open.
+  var peer: ConnectPeer {
     guard let proxy, stage != .handshake else {
-      return DialPeer(host: origin.host, port: origin.port, isProxy: false)
+      return ConnectPeer(host: origin.host, port: origin.port, isProxy: false)
     }
-    return DialPeer(host: proxy.host, port: proxy.port, isProxy: true)
+    return ConnectPeer(host: proxy.host, port: proxy.port, isProxy: true)
   }
 
   private func resolve(_ host: String, port: Int) {
@@ -118,7 +80,7 @@ final class Dial {
   private func connect(to addresses: [SocketAddress]) {
     guard completion != nil else { return }
     stage = .connect
-    // The connection is made to an address that was checked, so that no second lookup can return another.
+    // Connects to a checked address instead of the name, because a second lookup could return other addresses.
     let allowed = addresses.filter { settings.allows($0) }
     guard !allowed.isEmpty || addresses.isEmpty else { return fail(DestinationRefusal.address.error) }
     let race = AddressRace(allowed, on: loop) { result in
@@ -169,15 +131,15 @@ final class Dial {
       }
   }
 
-  /// Completes the dial with a channel that is ready.
+  /// Completes the connection attempt with a channel that is ready.
   private func finish(_ channel: any Channel) {
     guard let completion else { return channel.close(promise: nil) }
-    // A channel that is closed already would not report its end to a handler added later.
+    // A channel that is already closed would not report its end to a handler added later.
     guard channel.isActive else { return fail(ChannelError.eof) }
-    limit?.cancel()
+    timer?.cancel()
     self.channel = nil
     self.completion = nil
-    completion(.success(DialedChannel(channel: channel, timings: timings)))
+    completion(.success(ConnectedChannel(channel: channel, timings: timings)))
   }
 
   private func endPhase() -> Duration {
@@ -188,13 +150,13 @@ final class Dial {
 
   // MARK: Ending
 
-  /// Cancels the dial because the transport shuts down.
+  /// Cancels the connection attempt because the transport shuts down.
   func cancel() {
     fail(TransportError.shutDown)
   }
 
-  /// Gives up the dial while it resolves the name, because no call waits for the connection and the lookup would
-  /// delay others. A dial that is past the lookup continues, for the next caller.
+  /// Gives up the connection attempt while it resolves the name, because no call waits for the connection and the
+  /// lookup would delay other lookups. A connection attempt that is past the lookup continues, for the next caller.
   func giveUpLookup() {
     guard lookup != nil else { return }
     isGivenUp = true
@@ -209,8 +171,9 @@ final class Dial {
   }
 
   private func fail(_ error: any Error) {
-    limit?.cancel()
-    // Taken first: closing the channel reports further failures, which are consequences of this one.
+    timer?.cancel()
+    // `completion` is cleared first: closing the channel reports further failures, which are consequences of this
+    // failure.
     let completion = completion
     self.completion = nil
     if let lookup { settings.resolver.cancel(lookup) }
@@ -223,38 +186,76 @@ final class Dial {
   }
 }
 
-/// The dials of a transport that are under way.
-final class OpenDials: Sendable {
+/// The settings that all connection attempts of a transport share.
+struct ConnectSettings: Sendable {
+  /// The timeout for the whole connection attempt; `nil` for none.
+  let timeout: Duration?
+  let proxyRules: ProxyRules
+  let secureContext: SecureContext
+  let pins: [PinnedHost]
+  let addresses: AddressPolicy
+  let framingLimits: FramingLimits
+  let resolver: NameResolver
+}
+
+extension ConnectSettings {
+  /// Whether the address policy allows an address.
+  fileprivate func allows(_ address: SocketAddress) -> Bool {
+    addresses == .any || addresses.allows(address.ipAddress.flatMap { AddressBytes.of($0) } ?? [])
+  }
+}
+
+/// A channel on which requests can be sent, and the durations of the connection attempt that made it.
+struct ConnectedChannel {
+  let channel: any Channel
+  let timings: ConnectTimings
+}
+
+/// The durations of a connection attempt's phases.
+struct ConnectTimings: Sendable {
+  /// Name resolution; `nil` if the host was an address.
+  var lookup: Duration?
+  /// From the first attempt to connect to the first success, a proxy's tunnel included.
+  var connect = Duration.zero
+  /// The TLS handshake; `nil` without TLS.
+  var handshake: Duration?
+
+  /// The sum of the phases.
+  var total: Duration { (lookup ?? .zero) + connect + (handshake ?? .zero) }
+}
+
+/// The connection attempts of a transport that are under way.
+final class ConnectionAttempts: Sendable {
   private struct Entry: Sendable {
     let origin: Origin
     let loop: any EventLoop
-    let dial: NIOLoopBound<Dial>
+    let attempt: NIOLoopBound<ConnectionAttempt>
   }
 
   private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
-  /// Adds a dial. Call it on the dial's loop.
-  func add(_ dial: Dial, to origin: Origin, on loop: any EventLoop) {
-    let entry = Entry(origin: origin, loop: loop, dial: NIOLoopBound(dial, eventLoop: loop))
-    entries.withLock { $0[ObjectIdentifier(dial)] = entry }
+  /// Adds a connection attempt. Call it on the connection attempt's loop.
+  func add(_ attempt: ConnectionAttempt, to origin: Origin, on loop: any EventLoop) {
+    let entry = Entry(origin: origin, loop: loop, attempt: NIOLoopBound(attempt, eventLoop: loop))
+    entries.withLock { $0[ObjectIdentifier(attempt)] = entry }
   }
 
-  func remove(_ dial: Dial) {
-    // Released outside of the lock.
-    let entry = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(dial)) }
+  func remove(_ attempt: ConnectionAttempt) {
+    // The entry is released outside of the lock.
+    let entry = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(attempt)) }
     withExtendedLifetime(entry) {}
   }
 
-  /// Gives up the dials to an origin that still resolve its name.
+  /// Gives up the connection attempts to an origin that are still resolving its name.
   func giveUpLookups(of origin: Origin) {
     for entry in entries.withLock({ $0.values.filter { $0.origin == origin } }) {
-      entry.loop.execute { entry.dial.value.giveUpLookup() }
+      entry.loop.execute { entry.attempt.value.giveUpLookup() }
     }
   }
 
   func cancelAll() {
     for entry in entries.withLock({ Array($0.values) }) {
-      entry.loop.execute { entry.dial.value.cancel() }
+      entry.loop.execute { entry.attempt.value.cancel() }
     }
   }
 }

@@ -21,7 +21,7 @@ struct RepeatedFaultTests {
     }
   }
 
-  @Test("A request that was written once may have been sent, even if it could not be written again")
+  @Test("A request that was written once fails as maybe sent, even if it could not be written again")
   func resent() async throws {
     let options = TestServer.Options(faults: [
       Fault(at: .responseHead, .close, on: .request(1)),
@@ -38,7 +38,7 @@ struct RepeatedFaultTests {
     }
   }
 
-  @Test("Over TLS, content that ends with the connection needs a close notification")
+  @Test("Over TLS, content without a length is complete only with a close notification")
   func farewell() async throws {
     for (effect, isWhole): (Fault.Effect, Bool) in [(.close, true), (.truncate(after: 0), false)] {
       let options = TestServer.Options(faults: [Fault(at: .end, effect)])
