@@ -2,7 +2,7 @@ import ApusURLSession
 import LoopbackConformance
 
 extension TransportKind {
-  /// ``URLSessionTransport``, with its gaps on this platform.
+  /// Returns ``URLSessionTransport``, with its gaps on this platform.
   static var urlSession: TransportKind {
     let gaps: Set<Gap> =
       URLSessionTransport.knownGaps.contains("malformed responses")

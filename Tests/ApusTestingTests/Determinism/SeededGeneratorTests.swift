@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Seeded randomness")
 struct SeededGeneratorTests {
-  @Test("The same seed yields the same sequence, different seeds different ones")
+  @Test("The same seed yields the same sequence, different seeds yield different sequences")
   func seeds() {
     func sequence(_ seed: UInt64) -> [UInt64] {
       var generator = SeededGenerator(seed: seed)
@@ -14,7 +14,7 @@ struct SeededGeneratorTests {
     #expect(Set(sequence(0)).count == 20)
   }
 
-  @Test("The numbers match the reference implementation")
+  @Test("The generator's numbers match the reference implementation")
   func reference() {
     // The first numbers of SplitMix64 with seed 0, which are the initial state of xoshiro256**.
     let state: [UInt64] = [
@@ -25,7 +25,7 @@ struct SeededGeneratorTests {
     #expect(generator.next() == ((product << 7) | (product >> 57)) &* 9)
   }
 
-  @Test("The numbers are uniformly distributed")
+  @Test("The generator's numbers are uniformly distributed")
   func spread() {
     var generator = SeededGenerator(seed: 3)
     var counts = [Int](repeating: 0, count: 10)
@@ -33,7 +33,7 @@ struct SeededGeneratorTests {
     #expect(counts.allSatisfy { (800...1200).contains($0) })
   }
 
-  @Test("A source for a client yields the generator's numbers")
+  @Test("A random source for a client yields the generator's numbers")
   func source() {
     let source = SeededGenerator.source(seed: 9)
     var generator = SeededGenerator(seed: 9)

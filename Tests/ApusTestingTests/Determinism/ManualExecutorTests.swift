@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ManualExecutor")
 struct ManualExecutorTests {
-  @Test("Jobs are held until the test runs them one at a time")
+  @Test("A ManualExecutor queues jobs until the test runs them one at a time")
   func holding() async {
     let executor = ManualExecutor()
     let log = Log<String>()
@@ -24,12 +24,12 @@ struct ManualExecutorTests {
     executor.runAll()
     #expect(log.all == ["a1", "b1", "a2", "b2"])
     #expect(!executor.runNext())
-    // A yield takes two jobs: the one that resumes the task, and the task's next.
+    // A yield needs two jobs: one resumes the task, the other continues it.
     #expect(executor.jobCount == 6)
     for task in tasks { await task.value }
   }
 
-  @Test("Forwarded jobs run by themselves and are counted")
+  @Test("A ManualExecutor in forwarding mode counts jobs and runs them immediately")
   func forwarding() async {
     let executor = ManualExecutor(.forward)
     let sum = await withTaskGroup(of: Int.self) { group in
@@ -45,7 +45,7 @@ struct ManualExecutorTests {
     #expect(executor.pendingJobCount == 0)
   }
 
-  @Test("Held jobs run when the executor starts to forward")
+  @Test("Queued jobs run when a ManualExecutor switches to forwarding")
   func switching() async {
     let executor = ManualExecutor()
     let task = Task(executorPreference: executor) { 7 }
@@ -54,7 +54,7 @@ struct ManualExecutorTests {
     #expect(await task.value == 7)
   }
 
-  @Test("The same seed runs jobs in the same order")
+  @Test("With the same seed, a ManualExecutor runs jobs in the same order")
   func randomOrder() async {
     func order(seed: UInt64) async -> [Int] {
       let executor = ManualExecutor()
@@ -70,7 +70,7 @@ struct ManualExecutorTests {
     #expect(await order(seed: 1).sorted() == Array(0..<10))
   }
 
-  @Test("A task held by a gate is run to its end")
+  @Test("ManualExecutor.finish runs a task that waits for a gate to its end")
   func finishing() async throws {
     let executor = ManualExecutor()
     let gate = Gate()
@@ -84,7 +84,7 @@ struct ManualExecutorTests {
     #expect(try await result.get() == 1)
   }
 
-  @Test("Waiting for a pending job returns when it is there")
+  @Test("waitForPendingJobs returns when a job is enqueued")
   func pending() async throws {
     let executor = ManualExecutor()
     let gate = Gate()
@@ -97,7 +97,7 @@ struct ManualExecutorTests {
     try await task.value
   }
 
-  @Test("A whole call runs on the client's executor, step by step")
+  @Test("A whole call runs on the client's ManualExecutor, step by step")
   func call() async throws {
     let executor = ManualExecutor()
     let stub = StubTransport()

@@ -1,15 +1,15 @@
 /// The tasks of a background session and the exchanges that wait for them, by the name of the task. A pure state
 /// machine.
 ///
-/// A task may have been started by an earlier process, and may end before an exchange of this process asks for it.
+/// A task may have been started by an earlier process, and may end before an exchange of this process claims it.
 struct BackgroundTasks<Waiter, Outcome> {
   /// The way in which an exchange gets its outcome.
   enum Claim {
     /// There is no task: create one and call ``started(_:_:)``.
     case create
-    /// The task of another exchange or process runs; the waiter gets its outcome.
+    /// The task of an earlier exchange or process is running; the waiter gets its outcome.
     case wait(task: Int)
-    /// The task has ended already.
+    /// The task has already ended.
     case finished(Outcome)
     /// Another exchange waits for the task.
     case busy
@@ -23,21 +23,21 @@ struct BackgroundTasks<Waiter, Outcome> {
   }
 
   private var entries: [String: Entry] = [:]
-  /// The tasks that were cancelled here, whose end is of no interest.
+  /// The tasks that this process has cancelled. Their end is ignored.
   private var cancelled: Set<Int> = []
 
-  /// Whether nothing runs, waits or is kept.
+  /// Whether there are no tasks, waiters or stored outcomes.
   var isEmpty: Bool { entries.isEmpty && cancelled.isEmpty }
 
   /// Whether there is a task with a name, or its outcome.
   func knows(_ name: String) -> Bool { entries[name] != nil }
 
-  /// A task of an earlier process runs.
+  /// Adds a running task of an earlier process.
   mutating func restore(_ name: String, task: Int) {
     if entries[name] == nil { entries[name] = .running(task: task, nil) }
   }
 
-  /// An exchange asks for the outcome of a task.
+  /// Claims the outcome of a task for an exchange.
   mutating func claim(_ name: String, _ waiter: Waiter) -> Claim {
     switch entries[name] {
     case nil:
@@ -53,7 +53,7 @@ struct BackgroundTasks<Waiter, Outcome> {
     }
   }
 
-  /// The task of a claim was created. Returns `false` if its exchange has given up: the task must be cancelled.
+  /// Adds the task created for a claim. Returns `false` if its exchange was abandoned: the task must then be cancelled.
   mutating func started(_ name: String, task: Int) -> Bool {
     guard case .creating(let waiter) = entries[name] else {
       cancelled.insert(task)
@@ -63,7 +63,7 @@ struct BackgroundTasks<Waiter, Outcome> {
     return true
   }
 
-  /// A task has ended. Returns the waiter that gets the outcome; without one the outcome is kept for the next claim.
+  /// Ends a task. Returns the waiter for the outcome; if there is none, the outcome is stored for the next claim.
   mutating func end(_ name: String, task: Int, _ outcome: Outcome) -> Waiter? {
     if cancelled.remove(task) != nil { return nil }
     switch entries[name] {
@@ -73,12 +73,12 @@ struct BackgroundTasks<Waiter, Outcome> {
     case .running(task, nil), nil:
       entries[name] = .ended(outcome)
       return nil
-    // A later task has the name.
+    // The name belongs to a later task.
     case .running, .creating, .ended: return nil
     }
   }
 
-  /// The exchange of a name gives up. Returns its waiter, and the task to cancel.
+  /// Abandons the exchange of a name. Returns its waiter, and the task to cancel.
   mutating func abandon(_ name: String) -> (waiter: Waiter?, task: Int?) {
     switch entries[name] {
     case .creating(let waiter):
@@ -92,7 +92,7 @@ struct BackgroundTasks<Waiter, Outcome> {
     }
   }
 
-  /// Ends all exchanges. Their tasks run on. Returns the waiters.
+  /// Abandons all exchanges. Their tasks continue. Returns the waiters.
   mutating func abandonAll() -> [Waiter] {
     var waiters: [Waiter] = []
     for (name, entry) in entries {

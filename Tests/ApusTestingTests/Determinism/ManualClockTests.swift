@@ -7,7 +7,7 @@ private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStar
 
 @Suite("ManualClock")
 struct ManualClockTests {
-  @Test("Time advances only when told to, and never backwards")
+  @Test("A manual clock advances only on request, and never backwards")
   func advancing() {
     let clock = ManualClock(.manual, at: at(10))
     #expect(clock.now == at(10))
@@ -19,7 +19,7 @@ struct ManualClockTests {
     #expect(clock.now == at(20))
   }
 
-  @Test("Sleeping until a past instant returns immediately")
+  @Test("Sleeping on a manual clock until a past instant returns immediately")
   func past() async throws {
     let clock = ManualClock(.manual, at: at(10))
     try await clock.sleep(until: at(10))
@@ -27,7 +27,7 @@ struct ManualClockTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("Sleepers wake earliest first, whatever their order of arrival")
+  @Test("Sleepers of a manual clock wake in order of their instants, whatever their order of arrival")
   func order() async throws {
     let clock = ManualClock(.manual)
     let executor = ManualExecutor()
@@ -52,7 +52,7 @@ struct ManualClockTests {
     for task in tasks { try await task.value }
   }
 
-  @Test("A cancelled sleeper throws CancellationError and is removed")
+  @Test("A cancelled sleeper of a manual clock throws CancellationError and is removed")
   func cancelled() async throws {
     let clock = ManualClock(.manual)
     let sleeper = Task { try await clock.sleep(until: at(1)) }
@@ -62,7 +62,7 @@ struct ManualClockTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("A task that is already cancelled does not sleep")
+  @Test("A task that is already cancelled does not sleep on a manual clock")
   func cancelledBefore() async throws {
     let clock = ManualClock(.manual)
     let start = Gate()
@@ -74,7 +74,7 @@ struct ManualClockTests {
     await #expect(throws: CancellationError.self) { try await sleeper.value }
   }
 
-  @Test("Each of many sleepers, cancelled and woken at random, ends once", arguments: 0..<8)
+  @Test("Each sleeper of a manual clock, cancelled or woken at random, ends once", arguments: 0..<8)
   func random(seed: UInt64) async throws {
     let clock = ManualClock(.manual)
     var generator = SeededGenerator(seed: seed)

@@ -6,8 +6,8 @@ import FoundationNetworking
 #endif
 
 extension TransportError {
-  /// Creates the error for an error of the platform. If it is unknown whether the request has left, the state is
-  /// `maybeSent`.
+  /// Creates the error for an error of the platform. The request state is `maybeSent` if it is unknown whether the
+  /// request has left.
   init(_ error: any Error, hasHead: Bool) {
     guard let error = error as? URLError else {
       self.init(.connectionLost, requestState: hasHead ? .responded : .maybeSent, underlying: error)
@@ -27,8 +27,8 @@ struct URLErrorMeaning {
   let requestState: RequestState
   let detail: String
 
-  /// The code after the head: the connection worked until then, so any failure except malformed or too much
-  /// content means that it was lost.
+  /// The code of the error after the head has arrived: the connection worked until then, so every failure except
+  /// malformed or too much content means that the connection was lost.
   var codeAfterHead: CallError.Code {
     switch code {
     case .malformedResponse, .contentTooLarge: code
@@ -52,7 +52,7 @@ struct URLErrorMeaning {
     #endif
   }
 
-  /// Interprets codes that mean the same everywhere.
+  /// Interprets codes with the same meaning on every platform.
   static func apple(_ code: Int, _ detail: String) -> URLErrorMeaning {
     switch code {
     case -1009, -1018, -1019, -1020: URLErrorMeaning(.offline, .notSent, detail)
@@ -67,22 +67,22 @@ struct URLErrorMeaning {
     }
   }
 
-  /// Interprets Linux's codes, most of which have several causes. libcurl's text distinguishes them.
+  /// Interprets Linux's codes. Most have several causes, which libcurl's text distinguishes.
   ///
-  /// The code of a refused connection also occurs with later failures if one of several addresses had refused, so only
-  /// the text proves that nothing was sent.
+  /// The code of a refused connection also occurs with later failures if one of several addresses refused the
+  /// connection, so only the text proves that nothing was sent.
   static func curl(_ code: Int, _ text: String, _ detail: String) -> URLErrorMeaning {
     let text = text.lowercased()
     let hasNoConnection = text.hasPrefix("failed to connect") || text.hasPrefix("couldn't connect")
     if hasNoConnection {
-      // A refused connection has its own code. libcurl has none for a missing network, nor for a connection that is
-      // reset while it is made; these two cannot be distinguished.
+      // A refused connection has its own code. A missing network and a connection that is reset while being made have
+      // none, and cannot be distinguished.
       let isUnreachable = code == -1 || text.contains("network is unreachable")
       return URLErrorMeaning(isUnreachable ? .offline : .connectionFailed, .notSent, detail)
     }
     switch code {
     case -1004: return URLErrorMeaning(.connectionLost, .maybeSent, detail)
-    // The scheme was checked before, so the response is what is unsupported.
+    // The scheme was checked before, so the response is unsupported.
     case -1002: return URLErrorMeaning(.malformedResponse, .responded, detail)
     case -1 where isMalformed(text): return URLErrorMeaning(.malformedResponse, .responded, detail)
     case -1 where isHandshake(text): return URLErrorMeaning(.tls, .notSent, detail)
@@ -95,7 +95,7 @@ struct URLErrorMeaning {
     [
       "header without colon", "failed writing header", "invalid content-length", "content encoding",
       "content unencoding", "too large response headers",
-      // A decoder of a content coding refused what the chunks contain.
+      // The chunks contain content that the content coding's decoder refused.
       "failed reading the chunked-encoded stream", "content or transfer-encoding",
     ].contains { text.contains($0) }
   }

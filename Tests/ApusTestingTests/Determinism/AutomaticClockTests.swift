@@ -7,7 +7,7 @@ import Testing
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-/// Sets a deadline of five seconds for every attempt.
+/// A middleware that sets a deadline of five seconds for every attempt.
 private struct ShortAttempts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -16,7 +16,7 @@ private struct ShortAttempts: Middleware {
   }
 }
 
-@Suite("A clock that advances by itself")
+@Suite("A clock that advances automatically")
 struct AutomaticClockTests {
   private let clock = ManualClock()
   private let stub = StubTransport()
@@ -30,7 +30,7 @@ struct AutomaticClockTests {
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
   }
 
-  @Test("A delayed reply arrives at its instant")
+  @Test("A delayed reply arrives at its instant on an automatic clock")
   func delayed() async throws {
     stub.onAny(reply: .text("late").after(.seconds(59)))
     let response = try await client().response(to: Request<String>.get("/text"))
@@ -38,21 +38,21 @@ struct AutomaticClockTests {
     #expect(response.trace.events.last?.instant == at(59))
   }
 
-  @Test("Paced content arrives at its instants")
+  @Test("Paced content arrives at its instants on an automatic clock")
   func paced() async throws {
     stub.onAny(reply: .pieces(["a", "b"]).paced(every: .seconds(10)))
     #expect(try await client().send(Request<String>.get("/text")) == "ab")
     #expect(clock.now == at(20))
   }
 
-  @Test("Replies that pass at different instants arrive earliest first")
+  @Test("Replies with different delays arrive in order of their instants")
   func order() async throws {
     let ends = Log<MonotonicInstant>()
     let ready = Gate()
     stub.on(
       where: { _, _ in true },
       reply: { exchange in
-        // The first two wait for the third outside the clock, so that no delay begins before all.
+        // The first two exchanges wait for the third at a gate, so that all delays begin at the same instant.
         if exchange.id == 2 { ready.open() }
         try await ready.wait()
         return .text("").after(.seconds([3, 1, 2][exchange.id]))
@@ -92,7 +92,7 @@ struct AutomaticClockTests {
     #expect(ends.compactMap { $0 }.sorted() == delays.all.sorted())
   }
 
-  @Test("A stalled reply ends at the deadline of its attempt")
+  @Test("A stalled reply ends at the deadline of its attempt on an automatic clock")
   func stalled() async throws {
     stub.onAny(reply: .stalled)
     let error = await failure { try await client(ShortAttempts()).send(Request<String>.get("/text")) }
@@ -100,7 +100,7 @@ struct AutomaticClockTests {
     #expect(clock.now == at(5))
   }
 
-  @Test("A deadline does not pass while its call waits for a gate and other calls wait for time", arguments: 0..<20)
+  @Test("An automatic clock does not advance to a call's deadline while that call waits for a gate", arguments: 0..<20)
   func gate(round: Int) async throws {
     let gate = Gate()
     stub.on(.get, "/held", reply: .text("held").waiting(for: gate))
@@ -109,7 +109,7 @@ struct AutomaticClockTests {
     async let held = short.send(Request<String>.get("/held"))
     async let late = long.send(Request<String>.get("/late"))
     try await gate.waitForArrivals(1)
-    // The deadline and the delay.
+    // The sleepers are the deadline and the delay.
     try await clock.waitForSleepers(2)
     #expect(clock.now == at(0))
     gate.open()
@@ -118,7 +118,7 @@ struct AutomaticClockTests {
     #expect(clock.now == at(120))
   }
 
-  @Test("A timeout alone does not advance the clock")
+  @Test("A timeout alone does not advance an automatic clock")
   func timeoutAlone() async throws {
     let (gate, entered) = (Gate(), Gate())
     stub.on(
@@ -136,7 +136,7 @@ struct AutomaticClockTests {
     #expect(clock.now == at(0))
   }
 
-  @Test("A task outside all clients sleeps until its instant")
+  @Test("A task outside of all clients can sleep on an automatic clock")
   func ownSleep() async throws {
     try await clock.sleep(until: at(60))
     #expect(clock.now == at(60))
@@ -144,7 +144,7 @@ struct AutomaticClockTests {
     #expect(clock.now == at(61))
   }
 
-  @Test("A client's own executor is kept")
+  @Test("An automatic clock does not replace a client's own executor")
   func ownExecutor() async throws {
     stub.onAny(reply: .text("a"))
     let executor = ManualExecutor(.forward)
@@ -157,7 +157,7 @@ struct AutomaticClockTests {
   }
 }
 
-@Suite("The state of a clock that advances by itself")
+@Suite("The state of a clock that advances automatically")
 struct ManualClockStateTests {
   private typealias State = ManualClockState<String>
 
@@ -169,7 +169,7 @@ struct ManualClockStateTests {
     return state
   }
 
-  @Test("Only a delay advances the clock, and then to the earliest instant of all")
+  @Test("Only a delay advances an automatic clock, to the earliest instant of all sleepers")
   func delays() {
     #expect(!state([]).isIdle())
     #expect(!state([(60, .timeout)]).isIdle())
@@ -182,7 +182,7 @@ struct ManualClockStateTests {
     #expect(!both.isIdle())
   }
 
-  @Test("Nothing advances the clock while a job waits for a thread or runs")
+  @Test("An automatic clock does not advance while a job is enqueued or running")
   func jobs() {
     var state = state([(9, .delay())])
     state.jobs = 1
@@ -190,7 +190,7 @@ struct ManualClockStateTests {
     #expect(state.isIdle(besides: 1))
   }
 
-  @Test("Work outside the clients holds the clock unless it sleeps on it")
+  @Test("Work outside of the clients stops an automatic clock, unless that work sleeps on the clock")
   func outside() {
     var state = state([(9, .delay())])
     state.begin(1)
@@ -208,7 +208,7 @@ struct ManualClockStateTests {
     #expect(state.isIdle())
   }
 
-  @Test("A sleeper without an end does not advance the clock, but lets the ends of others pass")
+  @Test("An endless sleeper does not advance an automatic clock, but allows advancing to other sleepers' instants")
   func endless() {
     var state = State(now: at(0), isAutomatic: true)
     _ = state.sleep("stalled", until: .never, id: 1, wait: .delay())

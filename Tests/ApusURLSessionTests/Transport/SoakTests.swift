@@ -4,14 +4,15 @@ import Testing
 @Suite("Soak")
 struct SoakTests {
   @Test(
-    "Each of thousands of calls ends exactly once, whatever happens, and leaves nothing behind",
+    "Thousands of calls with random events each end exactly once, and no resource is leaked",
     .timeLimit(.minutes(30)))
   func everyCallEndsOnce() async throws {
     try await Soak(of: .urlSession, isFaulty: false).run(calls: Soak.calls)
   }
 
   @Test(
-    "So does each of thousands of calls on connections that fail in every way", .timeLimit(.minutes(30)))
+    "Thousands of calls with random connection faults each end exactly once, and no resource is leaked",
+    .timeLimit(.minutes(30)))
   func withFaults() async throws {
     try await Soak(of: .urlSession, isFaulty: true).run(calls: Soak.faultyCalls / 5)
   }

@@ -11,7 +11,7 @@ import FoundationNetworking
 @Suite("Errors of the platform")
 struct URLErrorMeaningTests {
   @Test(
-    "Codes with one meaning mean the same on every platform",
+    "Unambiguous codes have the same meaning on every platform",
     arguments: [
       (-1009, .offline, .notSent), (-1020, .offline, .notSent), (-1003, .hostNotFound, .notSent),
       (-1006, .hostNotFound, .notSent), (-1004, .connectionFailed, .notSent), (-1200, .tls, .notSent),
@@ -35,7 +35,7 @@ struct URLErrorMeaningTests {
       (-1004, "Failed to connect to x port 1: Network is unreachable", .offline, .notSent),
       (-1, "Failed to connect to x port 1: Couldn't connect to server", .offline, .notSent),
       (-1004, "Couldn't connect to server", .connectionFailed, .notSent),
-      // One of several addresses had refused; the exchange broke later.
+      // One of several addresses refused the connection; the exchange failed later.
       (-1004, "Recv failure: Connection reset by peer", .connectionLost, .maybeSent),
       (-1002, "Unsupported HTTP version in response", .malformedResponse, .responded),
       (-1, "Header without colon", .malformedResponse, .responded),
@@ -52,14 +52,14 @@ struct URLErrorMeaningTests {
     #expect(meaning.requestState == state)
   }
 
-  @Test("After the head every error means that an answered exchange broke")
+  @Test("After the head every error means that the connection was lost, with the request state responded")
   func afterHead() {
     let error = TransportError(URLError(.cannotConnectToHost), hasHead: true)
     #expect(error.code == .connectionLost)
     #expect(error.requestState == .responded)
   }
 
-  @Test("Other errors count as broken and are kept as underlying")
+  @Test("Other errors become connectionLost, with the original as underlying error")
   func foreign() {
     struct Foreign: Error {}
     let early = TransportError(Foreign(), hasHead: false)
@@ -70,7 +70,7 @@ struct URLErrorMeaningTests {
   }
 
   @Test(
-    "The transport's own errors say what happened and whether the request was sent",
+    "The transport's own errors have a detail and a request state",
     arguments: [
       (.shutDown, false, .connectionLost, .maybeSent), (.shutDown, true, .connectionLost, .responded),
       (.malformed, true, .malformedResponse, .responded), (.headless, false, .malformedResponse, .maybeSent),
@@ -89,7 +89,7 @@ struct URLErrorMeaningTests {
     #expect(SessionExchangeState.Failure.cancelled.error(nil, hasHead: true, contentLimit: 1) is CancellationError)
   }
 
-  @Test("Content that could not be produced throws its own reason")
+  @Test("A call whose content could not be produced throws the content's error")
   func truncatedContent() throws {
     let reason = TransportError(.connectionLost, requestState: .maybeSent, detail: "too short")
     let error = SessionExchangeState.Failure.truncatedContent.error(reason, hasHead: false, contentLimit: 1)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Gates")
 struct GateTests {
-  @Test("An open gate lets every task pass")
+  @Test("Every task passes an open gate")
   func open() async throws {
     let gate = Gate()
     let early = Task { try await gate.wait() }
@@ -17,7 +17,7 @@ struct GateTests {
     #expect(gate.arrivals == 2)
   }
 
-  @Test("Released passes are used in order of arrival")
+  @Test("A gate's released passes are used in order of arrival")
   func passes() async throws {
     let gate = Gate()
     let executor = ManualExecutor()
@@ -37,7 +37,7 @@ struct GateTests {
     for task in tasks { try await task.value }
   }
 
-  @Test("An unused pass is kept and used once")
+  @Test("A gate's unused pass is stored and used once")
   func keptPass() async throws {
     let gate = Gate()
     gate.release()
@@ -48,7 +48,7 @@ struct GateTests {
     await #expect(throws: CancellationError.self) { try await second.value }
   }
 
-  @Test("A cancelled waiter uses no pass")
+  @Test("A cancelled waiter uses no pass of a gate")
   func cancelled() async throws {
     let gate = Gate()
     let first = Task { try await gate.wait() }
@@ -70,7 +70,7 @@ struct GateTests {
     await task.value
   }
 
-  @Test("Waiting for arrivals ends when the task is cancelled")
+  @Test("A wait for arrivals at a gate ends when its task is cancelled")
   func arrivalsCancelled() async throws {
     let gate = Gate()
     let task = Task { try await gate.waitForArrivals(2) }
@@ -79,7 +79,7 @@ struct GateTests {
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test("A pass left after a release is used by the next task, and a later one waits")
+  @Test("A pass released in advance is used by the next task, and a later task waits")
   func releasedInAdvance() async throws {
     let gate = Gate()
     let waiter = Task { try await gate.wait() }

@@ -24,7 +24,7 @@ extension BackgroundTasks {
 struct BackgroundTasksTests {
   private typealias Tasks = BackgroundTasks<Int, String>
 
-  @Test("An exchange creates its task, and gets its outcome")
+  @Test("An exchange creates its task and gets the task's outcome")
   func created() {
     var tasks = Tasks()
     #expect(tasks.claimed("a", 1) == "create")
@@ -33,7 +33,7 @@ struct BackgroundTasksTests {
     #expect(tasks.isEmpty)
   }
 
-  @Test("A task of an earlier process is found by its name, also if it has ended before an exchange asks for it")
+  @Test("A task of an earlier process is found by its name, even if it ends before an exchange claims it")
   func restored() {
     var tasks = Tasks()
     tasks.restore("running", task: 3)
@@ -59,7 +59,7 @@ struct BackgroundTasksTests {
     #expect(tasks.claimed("a", 2) == "busy")
   }
 
-  @Test("The end of a cancelled task is of no interest, also when a new task has its name")
+  @Test("The end of a cancelled task is ignored, even if a new task has its name")
   func cancelled() {
     var tasks = Tasks()
     _ = tasks.claim("a", 1)
@@ -72,7 +72,7 @@ struct BackgroundTasksTests {
     #expect(tasks.isEmpty)
   }
 
-  @Test("An exchange that gives up while its task is being created cancels it")
+  @Test("An exchange abandoned while its task is being created cancels that task")
   func cancelledBeforeStart() {
     var tasks = Tasks()
     _ = tasks.claim("a", 1)
@@ -83,7 +83,7 @@ struct BackgroundTasksTests {
     #expect(tasks.abandoned("a") == "- -")
   }
 
-  @Test("A task whose name belongs to a later task is ignored")
+  @Test("The end of a task whose name belongs to a later task is ignored")
   func replaced() {
     var tasks = Tasks()
     tasks.restore("a", task: 3)
@@ -91,7 +91,7 @@ struct BackgroundTasksTests {
     #expect(tasks.claimed("a", 1) == "wait 3")
   }
 
-  @Test("When the transport is shut down, all exchanges end and their tasks run on")
+  @Test("When the transport is shut down, all exchanges end and their tasks continue")
   func abandonAll() {
     var tasks = Tasks()
     _ = tasks.claim("a", 1)

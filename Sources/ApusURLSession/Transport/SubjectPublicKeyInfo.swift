@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A certificate's subject public key info, the key with its algorithm, of which pins are hashes (RFC 5280 §4.1.2.7).
+/// A certificate's subject public key info: the key with its algorithm (RFC 5280 §4.1.2.7). Pins are hashes of it.
 enum SubjectPublicKeyInfo {
   /// Returns the key's DER bytes as they are in the certificate.
   ///
@@ -15,7 +15,7 @@ enum SubjectPublicKeyInfo {
     var parts = DERReader(certificate.content)
     guard let toBeSigned = parts.next(.sequence) else { return nil }
     var fields = DERReader(toBeSigned.content)
-    // Only newer certificates have a version.
+    // Version 1 certificates have no version field.
     fields.skip(.version)
     // Serial number, signature algorithm, issuer, validity, subject.
     for tag in [DERReader.Tag.integer, .sequence, .sequence, .sequence, .sequence] {
@@ -25,7 +25,7 @@ enum SubjectPublicKeyInfo {
   }
 }
 
-/// A reader of distinguished encoding (ITU-T X.690 §8, §10), as far as certificates need it.
+/// A reader of the part of DER (ITU-T X.690 §8, §10) that certificates need.
 struct DERReader {
   enum Tag: UInt8 {
     case integer = 0x02
@@ -39,7 +39,7 @@ struct DERReader {
     rest = bytes
   }
 
-  /// Returns the next value: all of its bytes, and those of its content.
+  /// Returns the next value: all of its bytes, and the bytes of its content.
   ///
   /// - Returns: `nil` if its tag is not `tag`, or if it does not end within the bytes.
   mutating func next(_ tag: Tag) -> (whole: Data, content: Data)? {
@@ -54,7 +54,7 @@ struct DERReader {
     _ = next(tag)
   }
 
-  /// Returns the length of tag and length, and the length of the content.
+  /// Returns the number of bytes of tag and length, and the number of content bytes.
   private static func extent(of bytes: Data) -> (header: Int, length: Int)? {
     guard let first = bytes.dropFirst().first else { return nil }
     guard first >= 0x80 else { return (2, Int(first)) }
