@@ -20,7 +20,7 @@ import Foundation
     try JSONCoding.default.decode(JSONValue.self, from: coding.encode(Event(startDate: instant)))
   }
 
-  @Test("The standard coding keeps keys, writes dates in ISO 8601 and bytes in Base64")
+  @Test("The default coding leaves keys unchanged, and encodes dates in ISO 8601 and bytes in Base64")
   func standard() throws {
     #expect(
       try object(.default) == .object(["startDate": .string("2026-11-21T09:30:00Z"), "rawBytes": .string("AQL/")]))
@@ -28,7 +28,7 @@ import Foundation
   }
 
   @Test(
-    "Dates have milliseconds unless they are zero or the coding omits them",
+    "Encoded dates have milliseconds unless they are zero or the coding omits them",
     arguments: [
       (0, "1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"), (0.5, "1970-01-01T00:00:00.500Z", "1970-01-01T00:00:00Z"),
       (1_795_253_400.25, "2026-11-21T09:30:00.250Z", "2026-11-21T09:30:00Z"),
@@ -58,7 +58,7 @@ import Foundation
     #expect(error.map { String(reflecting: $0).isEmpty } == false)
   }
 
-  @Test("Keys in snake case, dates as numbers and bytes as numbers")
+  @Test("Keys can be in snake case, dates and bytes can be numbers")
   func others() throws {
     let bytes = JSONValue.array([.number(1), .number(2), .number(255)])
     let seconds = JSONCoding(keys: .snakeCase, dates: .secondsSince1970, bytes: .numbers)
@@ -85,7 +85,7 @@ import Foundation
   }
 
   @Test(
-    "Every coding decodes what it encoded",
+    "Every coding decodes the values that it encoded",
     arguments: [
       JSONCoding.default, .snakeCase, JSONCoding(dates: .secondsSince1970, bytes: .numbers),
       JSONCoding(dates: .millisecondsSince1970), JSONCoding(dates: .iso8601WholeSeconds),
@@ -99,7 +99,7 @@ import Foundation
   }
 
   @Test(
-    "ISO 8601 dates are read with and without fractions, with any offset",
+    "ISO 8601 dates are decoded with and without fractions, with any offset",
     arguments: [
       ("1970-01-01T00:00:00Z", 0), ("2026-11-21T09:30:00Z", 1_795_253_400), ("2026-11-21T09:30:00.5Z", 1_795_253_400.5),
       ("2026-11-21T11:30:00+02:00", 1_795_253_400), ("2026-11-21T11:30:00+0200", 1_795_253_400),

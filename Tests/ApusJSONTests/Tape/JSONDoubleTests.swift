@@ -16,7 +16,7 @@ import Testing
     #expect(value(text).bitPattern == expected.bitPattern, "\(text): \(value(text)) instead of \(expected)")
   }
 
-  @Test("Numbers near ties, at the limits and with many digits become the nearest double")
+  @Test("Numbers near ties, at the limits and with many digits are converted to the nearest Double")
   func known() {
     for text in [
       "0", "-0", "-0.0", "0.000", "1", "0.1", "0.3", "9007199254740993", "9007199254740992.5", "9007199254740993.0",
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: any double is read back exactly, with any number of digits", arguments: 0..<4)
+  @Test("Fuzz: every Double is parsed exactly from its text, with any number of digits", arguments: 0..<4)
   func roundTrip(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 3000) {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: numbers halfway between two doubles are rounded to even", arguments: 0..<2)
+  @Test("Fuzz: numbers halfway between two Doubles are rounded to even", arguments: 0..<2)
   func ties(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {

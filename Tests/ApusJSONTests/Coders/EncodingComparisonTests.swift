@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("Values of every kind have the same bytes")
+  @Test("Encoding values of every kind yields the same bytes as Foundation")
   func values() throws {
     try compare(Scalars())
     try compare(FoundationValues())
@@ -45,9 +45,9 @@ import Testing
     }
   }
 
-  @Test("A dictionary without text keys, sets and enums have the same content")
+  @Test("Encoding dictionaries without string keys, sets and enums yields the same content as Foundation")
   func unordered() throws {
-    // Their order differs from value to value, so they are compared after decoding.
+    // The order of their elements varies, so these values are compared after decoding.
     for coding in Self.codings {
       let text = try coding.encode(Containers())
       var foundation = coding
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("Objects with many members are sorted, and of members with the same name the last one is written")
+  @Test("Objects with many members are sorted, and the last of several members with the same name is written")
   func members() throws {
     struct Members: Encodable {
       let names: [String]
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: any JSON is written as Foundation writes it", arguments: 0..<3)
+  @Test("Fuzz: a JSONValue is encoded as by Foundation", arguments: 0..<3)
   func any(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 200) {
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("Infinity and NaN are refused with their coding path, or written as the texts of the coding")
+  @Test("Infinity and NaN are refused with their coding path, or encoded as the texts of the coding")
   func nonFinite() throws {
     for number in [Double.infinity, -.infinity, .nan] {
       let error = #expect(throws: EncodingError.self) { try JSONCoding.default.encode(["a": [1, number]]) }
@@ -97,7 +97,7 @@ import Testing
     #expect(try lenient.decode([Float].self, from: Data(#"["inf","-inf",1]"#.utf8)) == [.infinity, -.infinity, 1])
   }
 
-  @Test("Any JSON of the greatest depth is written with white space, too")
+  @Test("A JSONValue of the maximum depth can be encoded with white space, too")
   func deepValues() throws {
     let text = String(repeating: "[", count: 510) + #"{"b":[],"a":1.50}"# + String(repeating: "]", count: 510)
     let value = try JSONValue(parsing: Data(text.utf8))
@@ -109,7 +109,7 @@ import Testing
         == text.replacing(#""b":[],"a":1.50"#, with: #""a":1.50,"b":[]"#))
   }
 
-  @Test("A container is opened again under any name, also among many")
+  @Test("A container can be reopened under any name, also among many members")
   func reopened() throws {
     struct Reopening: Encodable {
       let names: [String]
@@ -129,14 +129,14 @@ import Testing
     #expect(lists.count == names.count && lists.values.allSatisfy { $0 == [0, 1] })
   }
 
-  @Test("A value that encodes nothing is an empty object, and an error at the top")
+  @Test("A value that encodes nothing becomes an empty object, but is an error at the top level")
   func nothing() throws {
     struct Nothing: Encodable { func encode(to encoder: any Encoder) throws {} }
     try compare([Nothing()])
     #expect(throws: EncodingError.self) { try JSONCoding.default.encode(Nothing()) }
   }
 
-  @Test("Encoders know their coding path and count")
+  @Test("Encoders have their coding path and count")
   func paths() throws {
     struct Paths: Encodable {
       func encode(to encoder: any Encoder) throws {
@@ -154,7 +154,7 @@ import Testing
     #expect(try JSONCoding.default.encode([Paths()]) == Data(#"[{"list\"":[1,{"x":2},null]}]"#.utf8))
   }
 
-  @Test("Any JSON inside a model keeps its numbers")
+  @Test("A JSONValue inside a model keeps the text of its numbers")
   func anyJSON() throws {
     struct Model: Codable, Equatable {
       var id = 1
