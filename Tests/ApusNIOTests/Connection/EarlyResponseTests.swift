@@ -49,7 +49,7 @@ struct EarlyResponseTests {
   }
 
   /// Content whose second half is produced when a gate opens.
-  private static func halves(_ mayGoOn: Gate, made: @escaping @Sendable () -> Void = {}) -> RequestContent {
+  private static func halves(_ mayContinue: Gate, made: @escaping @Sendable () -> Void = {}) -> RequestContent {
     .stream(
       ContentStream(isReplayable: false) {
         let number = Mutex(0)
@@ -59,7 +59,7 @@ struct EarlyResponseTests {
             return number
           }
           if number == 2 {
-            try await mayGoOn.wait()
+            try await mayContinue.wait()
             made()
           }
           return number > 2 ? nil : Data(count: 100_000)
@@ -90,7 +90,7 @@ struct EarlyResponseTests {
   @Test(
     "Content is sent to its end after an early success, even with Connection: close", arguments: [200, 201, 204],
     [[:], ["Connection": "close"]] as [FieldLines])
-  func goesOn(status: Int, fields: FieldLines) async throws {
+  func continues(status: Int, fields: FieldLines) async throws {
     let received = Gate()
     try await with { _, _ in
       Reply.status(status, fields: fields).inserting([.wait(received)], at: .end)
@@ -217,16 +217,16 @@ struct EarlyResponseTests {
 
   @Test("The content of an early response ends only when the request is complete")
   func consumed() async throws {
-    let mayGoOn = Gate()
+    let mayContinue = Gate()
     let log = Mutex<[String]>([])
     try await with { _, _ in
       .text("stored", status: 201)
     } body: { bench in
-      let request = message(.put).content(Self.halves(mayGoOn) { log.withLock { $0.append("made") } })
+      let request = message(.put).content(Self.halves(mayContinue) { log.withLock { $0.append("made") } })
       try await bench.client.withResponse(to: request) { response in
         let first = try await response.next()
         #expect(first == Data("stored".utf8))
-        mayGoOn.open()
+        mayContinue.open()
         let end = try await response.next()
         #expect(end == nil)
         log.withLock { $0.append("end") }

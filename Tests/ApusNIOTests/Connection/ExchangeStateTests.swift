@@ -82,7 +82,7 @@ struct ExchangeStateTests {
   }
 
   @Test("The timeout of the wait for a connection applies only during that wait", arguments: Situation.allCases)
-  func patience(situation: Situation) {
+  func connectionTimeout(situation: Situation) {
     var state = situation.state
     let before = state.place
     let isWaiting = [.queued, .queuedAgain].contains(situation)

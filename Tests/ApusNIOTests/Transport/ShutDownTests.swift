@@ -78,7 +78,7 @@ struct ShutDownTests {
   }
 
   @Test("Shutdown ends exchanges after the grace period, or immediately if its task is cancelled")
-  func impatience() async throws {
+  func gracePeriodEnds() async throws {
     try await TestServer.with { _ in
       .stalled
     } body: { server in

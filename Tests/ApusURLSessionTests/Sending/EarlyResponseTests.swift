@@ -56,7 +56,7 @@ struct EarlyResponseTests {
   }
 
   @Test("Content is sent to its end after an early success")
-  func goesOn() async throws {
+  func continues() async throws {
     let received = Gate()
     for content in Self.contents {
       try await with(readsContent: true) { _, _ in

@@ -39,7 +39,7 @@ extension TransportConformance {
         }
       },
       Check("returns the head of a streamed response while content is sent", needs: [.backPressure]) { bench in
-        let mayGoOn = Gate()
+        let mayContinue = Gate()
         let first: HTTPFields = [.contentLength: "5"]
         await bench.server.reply(
           to: "/",
@@ -53,7 +53,7 @@ extension TransportConformance {
               pieces -= 1
               return pieces
             }
-            if number == 0 { try await mayGoOn.wait() }
+            if number == 0 { try await mayContinue.wait() }
             return number < 0 ? nil : sample(100_000)
           }
         }
@@ -61,7 +61,7 @@ extension TransportConformance {
         let text = try await bench.perform(message, .streamed) { request, context in
           let response = try await bench.transport.send(request, context: context)
           // The rest of the request is produced after the response has arrived.
-          let content = try await response.content.collect(upTo: 100) { _ in mayGoOn.open() }
+          let content = try await response.content.collect(upTo: 100) { _ in mayContinue.open() }
           return String(decoding: content, as: UTF8.self)
         }
         try require(text, is: "first", "the content")

@@ -18,12 +18,12 @@ extension TestServer {
   }
 }
 
-/// Fails unless a condition holds, now or soon: some work of a call follows its end.
+/// Fails unless a condition holds soon, because some work of a call is done after its end.
 public func requireSoon(_ finding: String, _ isSo: @escaping @Sendable () -> Bool) async throws {
   try await requireSoon(finding) { try await waitWhile(!isSo()) }
 }
 
-/// Fails unless a transport has no used connection and no waiter. Call it before the transport is shut down, which
+/// Fails unless a transport has no used connection and no waiter. Call it before the shutdown of the transport, which
 /// would close leaked connections.
 public func requireUnused(_ isUnused: @escaping @Sendable () -> Bool) async throws {
   try await requireSoon("connections are in use that no call uses", isUnused)
