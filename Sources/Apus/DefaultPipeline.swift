@@ -5,14 +5,14 @@ extension Configuration {
     var pipeline: Pipeline = [
       // Outside of redirects, because a redirect's target is chosen by the server and gets no common parameters.
       .validation: CommonParametersMiddleware(),
-      .timeout: TimeoutMiddleware(standard: timeout),
+      .timeout: TimeoutMiddleware(default: timeout),
       .principal: PrincipalBinding(),
       .coalescing: CoalescingMiddleware(coalescing),
       .retry: RetryMiddleware(retry, budget: retryBudget),
       // Outside of the permit, so that a call that waits for a network holds no permit.
       .scheduling: connectivity.map { ConnectivityMiddleware($0, connectivityPolicy) },
       .scheduling: scheduler.map { SchedulingMiddleware($0) },
-      .attemptTimeout: AttemptTimeoutMiddleware(standard: attemptTimeout),
+      .attemptTimeout: AttemptTimeoutMiddleware(default: attemptTimeout),
       .rateLimit: rateLimiter,
       .breaker: breaker,
       .redirects: RedirectMiddleware(redirects),

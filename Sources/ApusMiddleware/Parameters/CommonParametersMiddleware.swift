@@ -5,17 +5,17 @@ import HTTPTypes
 ///
 /// It is outside all middlewares that compare or resend messages, as in the default pipeline: a stored or shared
 /// response then belongs to the whole message, and no parameters are added to the target of a redirect. Common fields
-/// are sent along on redirects; a secret among them is marked as sensitive and is not sent to another origin
+/// are also sent with redirected requests; a secret among them is marked as sensitive and is not sent to another origin
 /// (``RawField/isSensitive``).
 ///
 /// A call of a complete URL (``RequestPath/url(_:relativeTo:)-(String,_)``) gets no common parameters, because they
-/// could invalidate a signed URL. If its origin is not the environment's own, it gets no common field that is a secret
+/// could invalidate a signed URL. If its origin is not the environment's, it also gets no secret common fields
 /// (``Endpoint/trusting(_:)``).
 package struct CommonParametersMiddleware: ConditionalMiddleware {
   /// Creates the middleware. The fields and parameters are part of the environment.
   package init() {}
 
-  /// Other calls have nothing to add.
+  /// Only calls with common fields or parameters need this middleware.
   package var audience: MiddlewareAudience { .callsWithCommonParameters }
 
   /// Adds the missing fields and parameters. `Content-Type` is not added to a message without content.
@@ -26,7 +26,7 @@ package struct CommonParametersMiddleware: ConditionalMiddleware {
     try await next(completed(request, context), context: context)
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  @inline(never)
   private func completed(_ request: RequestMessage, _ context: CallContext) throws -> RequestMessage {
     let environment = context.environment
     var request = request

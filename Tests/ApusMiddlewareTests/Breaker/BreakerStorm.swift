@@ -41,10 +41,10 @@ struct BreakerStorm: Sendable {
 
   private func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var pipeline = Pipeline()
-    pipeline.insert(TimeoutMiddleware(standard: .seconds(30)), .after(.timeout))
+    pipeline.insert(TimeoutMiddleware(default: .seconds(30)), .after(.timeout))
     pipeline.insert(RetryMiddleware(.app), .after(.retry))
     pipeline.insert(SchedulingMiddleware(Scheduler(.app)), .after(.scheduling))
-    pipeline.insert(AttemptTimeoutMiddleware(standard: .seconds(2)), .after(.attemptTimeout))
+    pipeline.insert(AttemptTimeoutMiddleware(default: .seconds(2)), .after(.attemptTimeout))
     pipeline.insert(CircuitBreaker(.app), .after(.breaker))
     return world.client(of: server, pipeline: pipeline)
   }

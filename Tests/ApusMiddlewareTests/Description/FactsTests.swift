@@ -14,9 +14,9 @@ struct FactsTests {
   func deadlines() {
     #expect(
       TimeoutMiddleware().facts == [.totalLimit(.seconds(30)), .setting("paused while content is transferred", "")])
-    #expect(TimeoutMiddleware(standard: nil).facts == [.totalLimit(nil)])
+    #expect(TimeoutMiddleware(default: nil).facts == [.totalLimit(nil)])
     #expect(AttemptTimeoutMiddleware().facts == [.attemptLimit(.seconds(10))])
-    #expect(AttemptTimeoutMiddleware(standard: nil).facts == [.attemptLimit(nil)])
+    #expect(AttemptTimeoutMiddleware(default: nil).facts == [.attemptLimit(nil)])
   }
 
   @Test("Retry describes its policy and its budget")

@@ -71,9 +71,9 @@ struct MisplacedLayersTests {
       codes([(RetryMiddleware(), .after(.retry)), (TimeoutMiddleware(), .after(.retry))], within: nil) == [
         .totalLimitInsideRetry
       ])
-    #expect(codes([(AttemptTimeoutMiddleware(standard: .seconds(60)), .after(.retry))]) == [.attemptLimitBeyondTotal])
+    #expect(codes([(AttemptTimeoutMiddleware(default: .seconds(60)), .after(.retry))]) == [.attemptLimitBeyondTotal])
     #expect(
-      codes([(AttemptTimeoutMiddleware(standard: .seconds(20)), .after(.retry)), (CircuitBreaker(), .after(.breaker))])
+      codes([(AttemptTimeoutMiddleware(default: .seconds(20)), .after(.retry)), (CircuitBreaker(), .after(.breaker))])
         == [
           .breakerWindowTooShort
         ])

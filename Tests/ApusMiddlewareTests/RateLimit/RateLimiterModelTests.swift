@@ -173,7 +173,7 @@ struct RateLimiterModelTests {
         rare.forcedOut += delay.late.count
       default: oracle.second += 1
       }
-      goOn(&state, &oracle, place)
+      sendDueCalls(&state, &oracle, place)
     }
     return rare
   }
@@ -192,14 +192,14 @@ struct RateLimiterModelTests {
   }
 
   /// Sends all calls that are due.
-  private func goOn(_ state: inout RateLimiterState, _ oracle: inout Oracle, _ place: Comment) {
+  private func sendDueCalls(_ state: inout RateLimiterState, _ oracle: inout Oracle, _ place: Comment) {
     while let first = oracle.line.first {
       let turn = oracle.turn(of: first)
-      let look = state.look(first.waiter, at: Oracle.at(oracle.second))
-      #expect(look.turn == (turn <= oracle.second ? .pass : .until(Oracle.at(turn))), place)
-      guard look.turn == .pass else { break }
+      let poll = state.poll(first.waiter, at: Oracle.at(oracle.second))
+      #expect(poll.turn == (turn <= oracle.second ? .pass : .until(Oracle.at(turn))), place)
+      guard poll.turn == .pass else { break }
       oracle.go()
-      #expect(look.next == oracle.line.first?.waiter, place)
+      #expect(poll.next == oracle.line.first?.waiter, place)
     }
     #expect(state.count == oracle.line.count, place)
   }

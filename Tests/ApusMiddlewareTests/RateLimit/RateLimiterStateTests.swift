@@ -79,12 +79,12 @@ struct RateLimiterStateTests {
     for waiter in 0..<3 as Range<UInt64> { #expect(state.arrive(.init(waiter: waiter), at: at(0)) == .pass) }
     #expect(state.arrive(.init(waiter: 3, cost: 2), at: at(0)) == .first)
     #expect(state.arrive(.init(waiter: 4), at: at(0)) == .queue)
-    #expect(state.look(3, at: at(0)).turn == .until(at(2)))
+    #expect(state.poll(3, at: at(0)).turn == .until(at(2)))
     // A token is available, but it is not first.
-    #expect(state.look(4, at: at(1)).turn == .gone)
-    #expect(state.look(3, at: at(2)) == .init(turn: .pass, next: 4))
-    #expect(state.look(4, at: at(2)).turn == .until(at(3)))
-    #expect(state.look(4, at: at(3)) == .init(turn: .pass, next: nil))
+    #expect(state.poll(4, at: at(1)).turn == .gone)
+    #expect(state.poll(3, at: at(2)) == .init(turn: .pass, next: 4))
+    #expect(state.poll(4, at: at(2)).turn == .until(at(3)))
+    #expect(state.poll(4, at: at(3)) == .init(turn: .pass, next: nil))
     #expect(state.count == 0)
   }
 
@@ -96,7 +96,7 @@ struct RateLimiterStateTests {
     #expect(state.leave(1) == nil)
     #expect(state.leave(0) == 2)
     #expect(state.leave(0) == nil)
-    #expect(state.look(2, at: at(0)).turn == .until(at(3)))
+    #expect(state.poll(2, at: at(0)).turn == .until(at(3)))
     #expect(state.count == 1)
   }
 
@@ -112,8 +112,8 @@ struct RateLimiterStateTests {
       #expect(next == nil)
       #expect(state.storageCount < 100)
     }
-    #expect(state.look(0, at: at(1)) == .init(turn: .pass, next: 1))
-    #expect(state.look(1, at: at(2)) == .init(turn: .pass, next: nil))
+    #expect(state.poll(0, at: at(1)) == .init(turn: .pass, next: 1))
+    #expect(state.poll(1, at: at(2)) == .init(turn: .pass, next: nil))
     #expect(state.count == 0 && state.storageCount == 0)
   }
 
@@ -137,8 +137,8 @@ struct RateLimiterStateTests {
     // They go at 1, 2 and 3.
     #expect(state.force(1, at: at(0)) == .init())
     #expect(state.force(1, at: at(0)) == .init(late: [0: at(3)], next: 1))
-    #expect(state.look(0, at: at(0)).turn == .gone)
-    #expect(state.look(1, at: at(0)).turn == .until(at(3)))
+    #expect(state.poll(0, at: at(0)).turn == .gone)
+    #expect(state.poll(1, at: at(0)).turn == .until(at(3)))
     #expect(state.count == 2)
   }
 
@@ -151,16 +151,16 @@ struct RateLimiterStateTests {
     _ = state.arrive(.init(waiter: 2), at: at(0))
     #expect(state.pause(until: at(10), at: at(0)) == .init(late: [0: at(10)], next: 1))
     #expect(state.pause(until: at(7), at: at(0)) == .init())
-    #expect(state.look(0, at: at(1)).turn == .gone)
-    #expect(state.look(1, at: at(1)).turn == .until(at(10)))
+    #expect(state.poll(0, at: at(1)).turn == .gone)
+    #expect(state.poll(1, at: at(1)).turn == .until(at(10)))
     #expect(!state.isIdle(at: at(9)))
-    #expect(state.look(1, at: at(10)) == .init(turn: .pass, next: 2))
-    #expect(state.look(2, at: at(10)) == .init(turn: .pass, next: nil))
+    #expect(state.poll(1, at: at(10)) == .init(turn: .pass, next: 2))
+    #expect(state.poll(2, at: at(10)) == .init(turn: .pass, next: nil))
     // Without a limit of one's own it is all there is.
     var free = State(nil, capacity: 10)
     #expect(free.pause(until: at(5), at: at(0)) == .init())
     #expect(free.arrive(.init(waiter: 0), at: at(1)) == .first)
-    #expect(free.look(0, at: at(5)) == .init(turn: .pass, next: nil))
+    #expect(free.poll(0, at: at(5)) == .init(turn: .pass, next: nil))
     #expect(free.isIdle(at: at(5)))
   }
 }

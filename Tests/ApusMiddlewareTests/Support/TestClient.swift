@@ -22,7 +22,7 @@ struct TestClient {
   func over(_ transport: any Transport) -> Client {
     var pipeline = Pipeline()
     pipeline.insert(CommonParametersMiddleware(), .after(.validation))
-    pipeline.insert(TimeoutMiddleware(standard: timeout), .after(.timeout))
+    pipeline.insert(TimeoutMiddleware(default: timeout), .after(.timeout))
     pipeline.insert(AuthenticationMiddleware(onSessionEnd: onSessionEnd), .after(.authentication))
     customize(&pipeline)
     return Client(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
