@@ -15,7 +15,7 @@ struct CommonParametersMiddlewareTests {
   private let stub = StubTransport.answering()
   private let client = TestClient()
 
-  @Test("every endpoint's request has them")
+  @Test("Every endpoint's request has the common fields and parameters")
   func everyEndpoint() async throws {
     var client = self.client
     client.environment.setField("X-App", "apus/1")
@@ -31,7 +31,7 @@ struct CommonParametersMiddlewareTests {
       ])
   }
 
-  @Test("The call's own field takes precedence, in any case", arguments: ["X-App", "x-app", "X-APP"])
+  @Test("The call's own field replaces the common field, case-insensitively", arguments: ["X-App", "x-app", "X-APP"])
   func ownFieldWins(name: String) async throws {
     var client = self.client
     client.environment.setField("X-App", "common")
@@ -40,7 +40,7 @@ struct CommonParametersMiddlewareTests {
     #expect(lines == ["own"])
   }
 
-  @Test("The call's own parameter takes precedence, and the others are added")
+  @Test("The call's own parameter replaces the common one, and the other common parameters are added")
   func ownParameterWins() async throws {
     var client = self.client
     client.environment.query = ["lang": "en", "page size": 10]
@@ -48,7 +48,7 @@ struct CommonParametersMiddlewareTests {
     #expect(stub.exchanges[0].target == "/v1/a?page%20size=99&lang=en")
   }
 
-  @Test("The base URL's own query takes precedence")
+  @Test("A parameter in the base URL's query replaces the common parameter")
   func baseQuery() async throws {
     var client = TestClient("https://api.example.com/v1?lang=de")
     client.environment.query = ["lang": "en", "region": "eu"]
@@ -56,7 +56,7 @@ struct CommonParametersMiddlewareTests {
     #expect(stub.exchanges[0].target == "/v1/a?lang=de&region=eu")
   }
 
-  @Test("absent common parameters leave no bare question mark")
+  @Test("Without common parameters there is no lone question mark")
   func absent() async throws {
     var client = self.client
     client.environment.query = ["lang": nil as String?]
@@ -64,7 +64,7 @@ struct CommonParametersMiddlewareTests {
     #expect(stub.exchanges[0].target == "/v1/a")
   }
 
-  @Test("Parameter names are compared decoded")
+  @Test("Parameter names are compared after percent-decoding")
   func encodedNames() async throws {
     var client = self.client
     client.environment.query = ["filter[year]": 1, "naïve": 1]
@@ -82,7 +82,7 @@ struct CommonParametersMiddlewareTests {
     #expect(message.head.headerFields.count { $0.name == .accept } == 1)
   }
 
-  @Test("An endpoint's Accept replaces the common one, set by hand or by its parser")
+  @Test("An endpoint's Accept field replaces the common one, whether set explicitly or by its parser")
   func endpointAcceptBeatsCommon() async throws {
     var client = self.client
     client.environment.setField("Accept", "application/vnd.example+json")
@@ -107,7 +107,7 @@ struct CommonParametersMiddlewareTests {
   }
 
   @Test(
-    "An invalid common field fails the call with invalidRequest, without its value in the error, and sends nothing",
+    "An invalid common field fails the call with invalidRequest before sending, without its value in the error",
     arguments: [("X-A", "a\r\nX-Evil: 1"), ("X A", "v"), ("", "v"), ("Content-Length", "9"), ("Host", "evil")])
   func malformedField(name: String, value: String) async throws {
     var client = self.client
@@ -119,7 +119,7 @@ struct CommonParametersMiddlewareTests {
     #expect(!texts(of: error).contains("Evil"))
   }
 
-  @Test("An invalid common parameter fails the call with encoding, which names it")
+  @Test("An invalid common parameter fails the call with encoding, and the error names the parameter")
   func malformedParameter() async throws {
     var client = self.client
     client.environment.query = ["ratio": Double.nan]
@@ -130,7 +130,7 @@ struct CommonParametersMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("a call keeps the fields of the environment it began in when the client switches")
+  @Test("A call keeps the common fields of its environment when the client switches environments")
   func switching() async throws {
     var staging = Environment("staging", baseURL: "https://staging.example.com")
     staging.setField("X-Env", "staging")

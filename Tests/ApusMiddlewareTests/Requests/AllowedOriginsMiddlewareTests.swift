@@ -31,7 +31,7 @@ struct AllowedOriginsMiddlewareTests {
   }
 
   @Test(
-    "A message to any other origin is refused before it is sent",
+    "A message to an origin that is not allowed is refused before it is sent",
     arguments: [
       "http://cdn.example.com/", "https://cdn.example.com:8443/", "https://cdn.example.com./",
       "https://cdn.example.com.evil.example/", "https://evil.example/?https://cdn.example.com",
@@ -43,7 +43,7 @@ struct AllowedOriginsMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("A redirect to any other origin is refused")
+  @Test("A redirect to an origin that is not allowed is refused")
   func redirected() async throws {
     stub.on(url: "https://cdn.example.com/a", .redirect(to: "https://evil.example/b"))
     let error = try await refusal("https://cdn.example.com/a")

@@ -14,7 +14,7 @@ import Foundation
 struct AddedMiddlewareTests {
   private let stub = StubTransport()
 
-  @Test("A field, a signature and retries stand in the slots that they name")
+  @Test("Middlewares of an app are inserted in the slots that they name")
   func order() async throws {
     stub.onAny(reply: .status(503))
     stub.on(.get, "/v1/ping", replies: [.status(503), .status(503), .status(204)])
@@ -32,7 +32,7 @@ struct AddedMiddlewareTests {
     #expect(response.head.status == 204)
     #expect(passes.all == ["outer", "inner", "inner", "inner"])
     #expect(stub.exchanges.map(\.attempt) == [1, 2, 3])
-    // Signed last, each attempt anew: the signature covers credentials and common fields.
+    // Each attempt is signed as the last step, so the signature covers credentials and common fields.
     #expect(
       stub.exchanges.map { $0.fields[text: "X-Signature"] } == [
         "1:Bearer t,apus", "2:Bearer t,apus", "3:Bearer t,apus",
@@ -40,7 +40,7 @@ struct AddedMiddlewareTests {
     #expect(response.trace.events.contains { $0.kind == .exchangeStarted && $0.attempt == 3 })
   }
 
-  @Test("A pipeline describes its order, outermost first, whatever the order of insertion")
+  @Test("A pipeline's description lists middlewares outermost first, whatever the order of insertion")
   func description() {
     var pipeline: Pipeline = [:]
     pipeline.insert(Signing(), .before(.transport))
@@ -58,7 +58,7 @@ struct AddedMiddlewareTests {
         """)
   }
 
-  @Test("A middleware may respond in place of the server; middlewares further in do not run")
+  @Test("A middleware may respond instead of the server; inner middlewares do not run")
   func answering() async throws {
     var client = TestClient()
     client.customize = { $0.insert(Canned(), .after(.cache)) }
@@ -79,7 +79,7 @@ struct AddedMiddlewareTests {
     #expect(!texts(of: error).contains(sentinel))
   }
 
-  @Test("An unknown error of a transport after the start is a broken exchange, maybe sent")
+  @Test("An unknown error of a transport after the start becomes connectionLost, maybe sent")
   func throwingLate() async throws {
     struct Odd: Error {}
     stub.onAny(reply: .failure(Odd()))
@@ -99,7 +99,7 @@ private struct Stamp: Middleware {
   }
 }
 
-/// Signs what it sees.
+/// A middleware that signs the message that it receives.
 private struct Signing: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var request = request
@@ -109,7 +109,7 @@ private struct Signing: Middleware {
   }
 }
 
-/// Sends again what a server could not take at the moment.
+/// A middleware that retries after a 503.
 private struct Retry: Middleware {
   let attempts: Int
 
