@@ -41,7 +41,7 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
     }
   }
 
-  @inline(never)  // Its temporaries would be kept for as long as the call waits.
+  @inline(never)
   private func enter(_ key: FlightKey, _ context: CallContext) -> Table.Entry {
     let call = context.base
     let (limit, terms) = (key.limit(limits), key.terms(limits))
