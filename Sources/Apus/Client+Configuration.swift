@@ -30,13 +30,14 @@ extension Client {
   /// Creates a client with the default pipeline and a new transport of this platform, with its own connections:
   /// `NIOTransport` on Linux, `URLSessionTransport` elsewhere. On Linux it needs the trait `NIO`.
   ///
-  /// To set options of the transport, make it yourself and pass it to ``init(baseURL:transport:configure:)``.
+  /// To set options of the transport, create a transport and pass it to ``init(baseURL:transport:configure:)``.
   public init(baseURL: BaseURL, configure: (inout Configuration) -> Void = { _ in }) {
     var configuration = Configuration(baseURL: baseURL)
     configure(&configuration)
     #if NIO && os(Linux)
     var options = NIOTransport.Options()
-    // Otherwise a call with a permit would wait again in the connection pool, which has no priorities.
+    // The transport's limits are raised, because otherwise a call with a permit would wait again in the connection
+    // pool, which has no priorities.
     if let limits = configuration.scheduler?.limits {
       let permits = min(limits.perOrigin, limits.global)
       if permits <= options.maximumConnections {

@@ -9,22 +9,22 @@
 public struct Configuration: Sendable {
   /// The server: base URL, common fields (headers) and query parameters, authentication.
   public var environment: Environment
-  /// All settings that apps seldom change, such as the executor. ``json``, ``envelope``, ``contentLimit``,
-  /// ``errorTexts``, ``observers``, ``clock`` and ``coalesces`` are among them.
+  /// The settings of the client. Most apps change only the settings that are also properties of the configuration:
+  /// ``json``, ``envelope``, ``contentLimit``, ``errorTexts``, ``observers``, ``clock`` and ``coalesces``.
   public var settings = ClientSettings()
-  /// The limit of a whole call that sets none (`.timeout(_:)`); `nil`: no limit. Default: 30 seconds.
+  /// The default timeout of a whole call (`.timeout(_:)`); `nil`: none. Default: 30 seconds.
   ///
   /// Waiting, all attempts and redirects count. Time during which content (the body) is transferred does not count; the
-  /// call then ends after 20 seconds without a byte, or below 1 KiB/s over 60 seconds. For a streamed call the limit
+  /// call then ends after 20 seconds without a byte, or below 1 KiB/s over 60 seconds. For a streamed call the timeout
   /// applies up to the response head.
   public var timeout: Duration? = .seconds(30)
-  /// The limit of each attempt of calls that set none (`.attemptTimeout(_:)`), from its permit to the response head;
-  /// `nil`: no limit. Default: 10 seconds.
+  /// The default timeout of each attempt (`.attemptTimeout(_:)`), from its permit to the response head; `nil`: none.
+  /// Default: 10 seconds.
   ///
-  /// It applies only if another attempt may follow, and not to calls with a timeout of more than 30 seconds. After an
-  /// attempt that timed out waiting for the response head, the next one gets all the remaining time.
+  /// The timeout applies only if another attempt may follow, and not to calls with a timeout of more than 30 seconds.
+  /// After an attempt that timed out while waiting for the response head, the next attempt gets all the remaining time.
   public var attemptTimeout: Duration? = .seconds(10)
-  /// The retry policy of calls that set none (`.retry(_:)`). Default: that of the platform's ``Preset``.
+  /// The default retry policy of calls (`.retry(_:)`). Default: the policy of the platform's ``Preset``.
   public var retry = RetryPolicy.app
   /// The retry budget per origin, over all calls of the client. Default: ``RetryBudget/default``.
   public var retryBudget = RetryBudget.default
@@ -36,21 +36,20 @@ public struct Configuration: Sendable {
   /// with the same breaker share its circuits. Default: a new breaker for each configuration, with the policy of the
   /// platform's ``Preset``.
   public var breaker: CircuitBreaker?
-  /// The rate limiter: token buckets, and the delays that servers ask for with 429; `nil`: no rate limit. Clients with
+  /// The rate limiter: token buckets, and the delays that servers request with 429; `nil`: no rate limit. Clients with
   /// the same limiter share its limits. Default: `nil`.
   public var rateLimiter: RateLimiter?
   /// The connectivity of the device; `nil`: unknown, every call tries to connect. Default: `nil`.
   public var connectivity: Connectivity?
-  /// The policy for calls that are made while there is no network and set none (`.connectivity(_:)`). It applies only
-  /// if ``connectivity`` is set. Default: ``ConnectivityPolicy/pauseRetries``.
+  /// The default policy for calls that start while there is no network (`.connectivity(_:)`). It applies only if
+  /// ``connectivity`` is set. Default: ``ConnectivityPolicy/pauseRetries``.
   public var connectivityPolicy = ConnectivityPolicy.pauseRetries
   /// The limits of coalescing. Default: ``CoalescingLimits/init()``.
   public var coalescing = CoalescingLimits()
-  /// The redirect policy of calls that set none (`.redirects(_:)`). Default: up to 10 redirects, never from https to
-  /// http.
+  /// The default redirect policy of calls (`.redirects(_:)`). Default: up to 10 redirects, never from https to http.
   public var redirects: RedirectPolicy = .follow
-  /// The origins to which requests and redirects may go, in addition to that of the base URL; `nil`: any. Default:
-  /// `nil`. A client that sends requests to URLs given by others also needs an ``AddressPolicy`` of its transport.
+  /// The origins to which requests and redirects may go, in addition to the base URL's origin; `nil`: any. Default:
+  /// `nil`. A client that sends requests to untrusted URLs also needs an ``AddressPolicy`` of its transport.
   public var allowedOrigins: Set<Origin>?
   /// Logs the beginning and the end of each call; `nil`: no logging. Default: `nil`.
   public var logging: RequestLogging?
@@ -103,7 +102,7 @@ public struct Configuration: Sendable {
     set { settings.observers = newValue }
   }
 
-  /// The clock that measures events and limits calls. Default: ``SystemClock``.
+  /// The clock for events, delays and timeouts. Default: ``SystemClock``.
   public var clock: any MonotonicClock {
     get { settings.runtime.clock }
     set { settings.runtime.clock = newValue }
@@ -115,14 +114,14 @@ public struct Configuration: Sendable {
     set { environment.query = newValue }
   }
 
-  /// Whether identical safe requests in flight are coalesced unless their endpoints say otherwise
-  /// (``Endpoint/coalesced(_:)``), within the limits of ``coalescing``. Default: `false`.
+  /// Whether identical safe requests in flight are coalesced by default, within the limits of ``coalescing``; endpoints
+  /// can override this (``Endpoint/coalesced(_:)``). Default: `false`.
   public var coalesces: Bool {
     get { settings.coalesces }
     set { settings.coalesces = newValue }
   }
 
-  /// Sets a field (header) on every request that does not set it itself. Mark a secret as sensitive, see ``RawField``.
+  /// Sets a field (header) on every request without a field of that name. Mark a secret as sensitive, see ``RawField``.
   public mutating func setField(_ name: String, _ value: String, isSensitive: Bool = false) {
     environment.setField(name, value, isSensitive: isSensitive)
   }

@@ -1,18 +1,18 @@
 extension Configuration {
-  /// The middlewares of a client, outermost first: the default ones, changed by ``customizePipeline``. ``Slot`` has the
-  /// reason for each position. The slots `cache` and `cookies` are still empty.
+  /// The middlewares of a client, outermost first: the default middlewares, changed by ``customizePipeline``. ``Slot``
+  /// documents the reason for each position. The slots `cache` and `cookies` are empty by default.
   public var pipeline: Pipeline {
     var pipeline: Pipeline = [
-      // A redirect's target comes from the server and gets no parameters.
+      // Outside of redirects, because a redirect's target is chosen by the server and gets no common parameters.
       .validation: CommonParametersMiddleware(),
-      .timeout: TimeoutMiddleware(standard: timeout),
+      .timeout: TimeoutMiddleware(default: timeout),
       .principal: PrincipalBinding(),
       .coalescing: CoalescingMiddleware(coalescing),
       .retry: RetryMiddleware(retry, budget: retryBudget),
-      // Outside the permit, so that a call that waits for a network holds none.
+      // Outside of the permit, so that a call that waits for a network holds no permit.
       .scheduling: connectivity.map { ConnectivityMiddleware($0, connectivityPolicy) },
       .scheduling: scheduler.map { SchedulingMiddleware($0) },
-      .attemptTimeout: AttemptTimeoutMiddleware(standard: attemptTimeout),
+      .attemptTimeout: AttemptTimeoutMiddleware(default: attemptTimeout),
       .rateLimit: rateLimiter,
       .breaker: breaker,
       .redirects: RedirectMiddleware(redirects),

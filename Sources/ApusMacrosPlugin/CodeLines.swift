@@ -4,12 +4,12 @@ import SwiftParser
 /// Lines of source code.
 typealias CodeLines = [String]
 
-/// A statement or declaration with a body in braces.
+/// Returns a statement or declaration with a body in braces.
 func block(_ head: String, _ body: CodeLines) -> CodeLines {
   [head + " {"] + body.map { "  " + $0 } + ["}"]
 }
 
-/// An `if` statement with a branch for each condition.
+/// Returns an `if` statement with a branch for each condition.
 func branches(_ branches: [(condition: String, body: CodeLines)], otherwise: CodeLines) -> CodeLines {
   guard let first = branches.first else { return otherwise }
   var lines = ["if \(first.condition) {"]
@@ -24,13 +24,13 @@ extension String {
   /// The text as a literal in source code.
   var literal: String { debugDescription }
 
-  /// An identifier as it reads without backticks.
+  /// An identifier without its backticks.
   var withoutBackticks: String { filter { $0 != "`" } }
 
-  /// The name as an identifier in source code: in backticks if it is a keyword, as a label may be.
+  /// The name as an identifier in source code: in backticks if it is a keyword.
   var identifier: String { isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
 
-  /// The name, or another one if the code uses it for something else.
+  /// Returns the name, or a different name if the code already uses it.
   func unlike(_ names: [String]) -> String {
     names.contains(self) ? ("json" + capitalizedFirst).unlike(names) : self
   }

@@ -3,9 +3,9 @@ import SwiftSyntax
 
 /// A value that is a member of an object: a stored property, or an associated value of an enumeration.
 struct CodedValue {
-  /// The name of the local variable, as it is written in source code.
+  /// The name of the local variable in source code.
   let name: String
-  /// The type, without `?`. `nil` for a constant that has its value, which is only written.
+  /// The type, without `?`. `nil` for a constant with a value, which is only written.
   let type: String?
   let isOptional: Bool
   /// The name of the member.
@@ -20,7 +20,7 @@ struct CodedValue {
 }
 
 extension [CodedValue] {
-  /// Reads an object into local variables.
+  /// Returns the code that reads an object into local variables.
   func reading(from reader: String) -> CodeLines {
     let read = compactMap { value in value.type.map { (value: value, type: $0) } }
     let members = read.map { value, _ in
@@ -33,7 +33,7 @@ extension [CodedValue] {
       + block("while try \(reader).nextMember()", branches(members, otherwise: ["try \(reader).skip()"]))
   }
 
-  /// Writes the members of an object, sorted by name as an encoder does.
+  /// Returns the code that writes the members of an object, sorted by name as by an encoder.
   func writing(to writer: String) -> CodeLines {
     sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
       .map { "try \(writer).write(\($0.name), as: \($0.key.literal))" }
@@ -41,7 +41,7 @@ extension [CodedValue] {
 }
 
 extension TypeSyntax {
-  /// The type inside of an optional type, or `nil` for other types.
+  /// The wrapped type of an optional type, or `nil` for other types.
   var wrappedType: TypeSyntax? {
     if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType }
     if let optional = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) { return optional.wrappedType }

@@ -2,7 +2,7 @@
 import SwiftParser
 import SwiftSyntax
 
-/// The cases of an enumeration of coding keys that a type has, such as `CodingKeys`.
+/// The cases of a type's enumeration of coding keys, such as `CodingKeys`.
 struct CodingKeys {
   private let names: [String: (name: String, node: EnumCaseElementSyntax)]
 
@@ -32,11 +32,11 @@ struct CodingKeys {
   subscript(name: String) -> String? { names[name.withoutBackticks]?.name }
 
   /// Checks that each key belongs to a property or case.
-  func check(against declared: [String], of what: String) throws {
+  func check(against declared: [String], of kind: String) throws {
     let unused = names.filter { !declared.lazy.map(\.withoutBackticks).contains($0.key) }
     guard let first = unused.values.min(by: { $0.node.position < $1.node.position }) else { return }
     throw MacroMistake.error(
-      "'\(first.node.name.text)' is the name of no \(what): remove the case or correct its name", at: first.node)
+      "'\(first.node.name.text)' is the name of no \(kind): remove the case or correct its name", at: first.node)
   }
 }
 

@@ -4,7 +4,7 @@ import SwiftSyntax
 /// The members that read and write an enumeration.
 struct EnumerationCoding: TypeCoding {
   private struct Case {
-    /// The name as it is written, and the name of the member.
+    /// The name in source code, and the name of the member.
     let name: String
     let key: String
     let values: [AssociatedValue]

@@ -14,12 +14,12 @@ public struct JSONCodableMacro: ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     let coding = try coding(of: declaration)
-    // The extension is outside of the type around it.
+    // The generated extension is declared outside of the surrounding type, where a private type is not visible.
     if !context.lexicalContext.isEmpty, let level = declaration.modifiers.first(where: { $0.name.text == "private" }) {
       throw MacroMistake.error(
         "@JSONCodable does not reach a private type inside of another: make it fileprivate", at: level)
     }
-    // Only the protocols to which the type does not conform by itself.
+    // Contains only the protocols to which the type does not conform already.
     let names = protocols.map(\.trimmedDescription)
     let access = access(of: declaration, in: context)
     var members: [CodeLines] = []
@@ -46,19 +46,19 @@ public struct JSONCodableMacro: ExtensionMacro {
         + "JSONWritable by hand", at: declaration.introducer)
   }
 
-  /// What the members need before their declarations, so that they are as visible as the type.
+  /// Returns the access level of the members, so that they are as visible as the type.
   private static func access(of declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) -> String {
     let levels = ["public", "package", "internal", "fileprivate", "private"]
     func level(_ modifiers: DeclModifierListSyntax) -> String? {
       modifiers.map(\.name.text).first(where: levels.contains)
     }
-    // A type without a level of its own has that of the extension around it.
+    // A type without an access level has that of the surrounding extension.
     let surrounding = context.lexicalContext.first?.as(ExtensionDeclSyntax.self).flatMap { level($0.modifiers) }
     let own = level(declaration.modifiers) ?? surrounding
     return own == "public" || own == "package" ? "\(own ?? "") " : ""
   }
 
-  /// The `where` clause of the extension: type parameters conform, too.
+  /// Returns the `where` clause of the extension, which requires type parameters to conform, too.
   private static func requirements(of declaration: some DeclGroupSyntax, _ protocols: [String]) throws -> String {
     let parameters =
       declaration.as(StructDeclSyntax.self)?.genericParameterClause?.parameters
@@ -74,12 +74,12 @@ public struct JSONCodableMacro: ExtensionMacro {
   }
 }
 
-/// What the members that read and write a type do.
+/// The code of the members that read and write a type.
 protocol TypeCoding {
   /// The names of the parameters.
   var reader: String { get }
   var writer: String { get }
-  /// The bodies; `nil` for a type that has the members by its conformance.
+  /// The bodies; `nil` for a type that inherits the members from its conformance.
   var reading: CodeLines? { get }
   var writing: CodeLines? { get }
 }

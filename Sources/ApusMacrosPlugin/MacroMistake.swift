@@ -8,9 +8,9 @@ struct MacroMistake: DiagnosticMessage {
   let severity = DiagnosticSeverity.error
   var diagnosticID: MessageID { MessageID(domain: "JSONCodable", id: message) }
 
-  /// An error that the compiler shows at a place.
+  /// Returns an error that the compiler reports at a node.
   ///
-  /// - Parameter message: what is wrong, and what to do about it.
+  /// - Parameter message: the fault and its remedy.
   static func error(_ message: String, at node: some SyntaxProtocol) -> DiagnosticsError {
     DiagnosticsError(diagnostics: [Diagnostic(node: node, message: MacroMistake(message: message))])
   }

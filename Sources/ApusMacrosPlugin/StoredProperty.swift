@@ -2,9 +2,9 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// A stored property as it is declared.
+/// The declaration of a stored property.
 struct StoredProperty {
-  /// The name as it is written.
+  /// The name as written.
   let name: String
   let type: TypeSyntax?
   let initialValue: ExprSyntax?
@@ -12,7 +12,7 @@ struct StoredProperty {
   private let attributes: AttributeListSyntax
   private let node: PatternBindingSyntax
 
-  /// The stored properties of a declaration, without static and lazy ones.
+  /// Returns the stored properties of a declaration, without static and lazy properties.
   static func properties(in declaration: DeclSyntax) throws -> [StoredProperty] {
     if let condition = declaration.as(IfConfigDeclSyntax.self) {
       try check(condition)
@@ -38,7 +38,7 @@ struct StoredProperty {
     (attributes, node) = (variable.attributes, binding)
   }
 
-  /// The type, which is obvious for a literal.
+  /// The type, which is inferred for a literal.
   var requiredType: TypeSyntax {
     get throws {
       if let type { return type }
@@ -54,13 +54,13 @@ struct StoredProperty {
     }
   }
 
-  /// Checks that a property that is not read has a value without it.
+  /// Checks that a property that is not read has a default value.
   func checkIsInitialized() throws {
     if initialValue != nil || !isConstant && type?.is(OptionalTypeSyntax.self) == true { return }
     throw MacroMistake.error("'\(name)' has no case in CodingKeys: add one, or a default value", at: node)
   }
 
-  /// Checks that the property has no wrapper, which has a representation of its own.
+  /// Checks that the property has no property wrapper, which would have its own representation.
   func checkAttributes() throws {
     for case .attribute(let attribute) in attributes {
       let name = attribute.attributeName.trimmedDescription

@@ -5,7 +5,7 @@ package struct FieldLine: Sendable, Hashable, CustomStringConvertible {
   /// The value, without leading and trailing white space.
   package var value: String
 
-  /// Creates a line. Neither part is validated: a test may want to send an invalid one.
+  /// Creates a line. Neither part is validated, because a test may send an invalid line.
   package init(name: String, value: String) {
     self.name = name
     self.value = value
@@ -21,7 +21,8 @@ package struct FieldLine: Sendable, Hashable, CustomStringConvertible {
 public struct FieldLines: Sendable, Hashable {
   /// The lines in order, neither merged nor normalized.
   ///
-  /// HTTPTypes' `HTTPFields` cleans up invalid values. A test needs to see, and to send, exactly what is on the wire.
+  /// In contrast to HTTPTypes' `HTTPFields`, which replaces invalid values, tests can send and inspect the exact bytes
+  /// on the wire.
   package private(set) var lines: [FieldLine]
 
   /// Creates a list of lines in the given order.
@@ -31,7 +32,7 @@ public struct FieldLines: Sendable, Hashable {
 
   /// The value of a field, or `nil` if there is none. Several lines are joined by ", " (RFC 9110 section 5.3).
   ///
-  /// Setting a value replaces all lines of that name with one; setting `nil` removes them. Names are compared
+  /// Setting a value replaces all lines of that name with one line; setting `nil` removes them. Names are compared
   /// case-insensitively.
   public subscript(name: String) -> String? {
     get {

@@ -10,7 +10,7 @@
 /// gate.open()
 /// ```
 ///
-/// ``release(_:)`` lets a number of tasks pass a closed gate, in order of arrival.
+/// With ``release(_:)`` a number of tasks pass a closed gate, in order of arrival.
 public final class Gate: Sendable {
   private struct State: Sendable {
     var isOpen = false
@@ -35,7 +35,7 @@ public final class Gate: Sendable {
     monitor.update { $0.isOpen = true }
   }
 
-  /// Lets `count` tasks pass, in order of arrival. Unused passes are kept for later arrivals.
+  /// Permits `count` tasks to pass, in order of arrival. Unused passes remain for later arrivals.
   public func release(_ count: Int = 1) {
     monitor.update { $0.passes += count }
   }

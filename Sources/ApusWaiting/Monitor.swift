@@ -2,7 +2,7 @@ import Synchronization
 
 /// An asynchronous monitor: state behind a lock, and tasks that wait for a condition on that state.
 ///
-/// Waiters are resumed outside the lock.
+/// Waiters are resumed outside of the lock.
 package final class Monitor<State: Sendable>: Sendable {
   private struct Waiter: Sendable {
     let id: UInt64
@@ -16,12 +16,12 @@ package final class Monitor<State: Sendable>: Sendable {
     var state: State
     /// The number of updates.
     var version: UInt64 = 0
-    /// In order of arrival.
+    /// The waiters, in order of arrival.
     var waiters: [Waiter] = []
     var lastID: UInt64 = 0
 
     /// Removes every waiter whose condition the state satisfies. Returns the closures that resume them.
-    mutating func settle() -> [@Sendable () -> Void] {
+    mutating func takeSatisfied() -> [@Sendable () -> Void] {
       var resumptions: [@Sendable () -> Void] = []
       var found = true
       while found {
@@ -30,7 +30,7 @@ package final class Monitor<State: Sendable>: Sendable {
           guard let resume = waiter.attempt(&state, version) else { continue }
           waiters.remove(at: index)
           resumptions.append(resume)
-          // A satisfied waiter may have changed the state: start over with the oldest.
+          // A satisfied waiter may have changed the state, so the search starts over with the oldest waiter.
           found = true
           break
         }
@@ -59,7 +59,7 @@ package final class Monitor<State: Sendable>: Sendable {
     let (result, resumptions) = inner.withLock { inner -> (Result, [@Sendable () -> Void]) in
       let result = change(&inner.state)
       inner.version += 1
-      return (result, inner.settle())
+      return (result, inner.takeSatisfied())
     }
     for resume in resumptions { resume() }
     return result
@@ -117,7 +117,7 @@ package final class Monitor<State: Sendable>: Sendable {
       // Checked under the lock: an earlier cancellation is seen here, a later cancellation finds the waiter.
       if Task.isCancelled { return [waiter.cancel] }
       inner.waiters.append(waiter)
-      return inner.settle()
+      return inner.takeSatisfied()
     }
   }
 }

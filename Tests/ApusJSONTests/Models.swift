@@ -1,7 +1,7 @@
 import ApusJSON
 import Foundation
 
-/// Types that use every part of `Codable`, for the comparison with Foundation's coders.
+/// Types that use every feature of `Codable`, for the comparison with Foundation's coders.
 struct Scalars: Codable, Equatable {
   var bool = true
   var string = "Straße 5, \"q\" \\ \u{1F600} \u{7}"
@@ -85,7 +85,7 @@ class Animal: Codable {
   }
 }
 
-/// A subclass that keeps its superclass in a member of its own, and reopens its container.
+/// A subclass that encodes its superclass in a separate member and reopens its container.
 final class Dog: Animal, Equatable {
   var dogName = "Rex"
 
@@ -108,7 +108,7 @@ final class Dog: Animal, Equatable {
   static func == (one: Dog, other: Dog) -> Bool { one.dogName == other.dogName && one.legCount == other.legCount }
 }
 
-/// A value whose containers are nested by hand, and of which some are opened twice.
+/// A value with manually nested containers, some of which are opened twice.
 struct Manual: Codable, Equatable {
   var title = "t"
   var width = 1
@@ -145,7 +145,7 @@ struct Manual: Codable, Equatable {
   }
 }
 
-/// A type that tries several forms.
+/// A type that tries several representations.
 enum Flexible: Codable, Equatable {
   case number(Int)
   case text(String)

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Conformance")
 struct ConformanceTests {
-  @Test("NIOTransport conforms", arguments: TransportConformance.checks)
+  @Test("NIOTransport passes the transport conformance suite", arguments: TransportConformance.checks)
   func conforms(check: TransportConformance.Check) async throws {
     try await LoopbackServer.with { server in
       try await NIOTransport.with { try await check.run($0, server, limit: .seconds(1200)) }
     }
   }
 
-  @Test("NIOTransport conforms over TLS", arguments: TransportConformance.checks)
+  @Test("NIOTransport passes the transport conformance suite over TLS", arguments: TransportConformance.checks)
   func conformsSecurely(check: TransportConformance.Check) async throws {
     let authority = try TestAuthority.shared()
     try await LoopbackServer.with(tls: authority.tls()) { server in

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ConnectionTests {
   @Test(
-    "A connection closes after the response if either side asks for it",
+    "The test server closes a connection after the response if either side requests that",
     arguments: [
       ("GET / HTTP/1.1\r\nHost: h\r\nConnection: x, Close\r\n\r\n", Reply.text("x")),
       ("GET / HTTP/1.0\r\n\r\n", Reply.text("x")),
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("An HTTP/1.0 connection is kept alive on request")
+  @Test("The test server keeps an HTTP/1.0 connection alive on request")
   func keepAlive() async throws {
     try await TestServer.with {
       .text($0.target)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("A chunked response keeps the connection alive")
+  @Test("A chunked reply keeps the connection alive")
   func chunkedKeeps() async throws {
     try await TestServer.with { _ in
       .chunked([[65]])
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("Pipelined requests are answered one after the other")
+  @Test("The test server replies to pipelined requests one after the other")
   func pipelined() async throws {
     let gate = Gate()
     try await TestServer.with {
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("100-continue is sent before the content arrives")
+  @Test("The test server sends 100 (Continue) before the content arrives")
   func expectContinue() async throws {
     try await TestServer.with {
       .text($0.text)
@@ -90,7 +90,8 @@ import Testing
       let client = try await RawClient.connect(to: server.port)
       try await client.request("PUT", "/", "Expect: 100-continue\r\nContent-Length: 5000000\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 413 "))
-      // The server keeps reading after its response: a client still sending must not lose the response to a reset.
+      // The server reads on after its response, so that a client that is still sending does not lose the response to a
+      // reset.
       try await client.send(ContentPattern.counting.bytes(0..<5_000_000))
       #expect(await client.receiveAll().end == .closed)
       #expect(server.exchanges.map(\.outcome) == [.replied])
@@ -99,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("A response before the end of the content leaves the connection usable")
+  @Test("A reply before the end of the request content leaves the connection usable")
   func earlyAnswer() async throws {
     try await TestServer.with(options: .init(repliesAt: .head)) {
       .text($0.target)
@@ -119,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("A reply can send 100 itself and stop reading")
+  @Test("A reply can send 100 (Continue) itself and stop reading")
   func stopsReading() async throws {
     let gate = Gate()
     let reply = Reply(
@@ -141,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("A server can reply to selected requests before their content, and reads it meanwhile")
+  @Test("A test server can reply to selected requests before their content, which is read meanwhile")
   func repliesToSomeHeads() async throws {
     var options = TestServer.Options()
     options.repliesToHead = { $0.path == "/early" }
@@ -160,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("A disconnect is noticed even while nothing is read")
+  @Test("A disconnect is detected even while reading is stopped")
   func leavesUnread() async throws {
     let reply = Reply(steps: [.reading(false), .interim(100, fields: [:]), .stall])
     try await TestServer.with(options: .init(repliesAt: .head)) { _ in
@@ -175,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("A reply can close the connection while content is arriving")
+  @Test("A reply can close the connection while request content is arriving")
   func closesDuringUpload() async throws {
     try await TestServer.with(options: .init(repliesAt: .head)) { _ in
       .closed
@@ -189,7 +190,7 @@ import Testing
   }
 
   @Test(
-    "Garbage is answered with 400, recorded as malformed and affects no other connection",
+    "Garbage gets a 400, is recorded as malformed and affects no other connection",
     arguments: ["\u{16}\u{3}\u{1}\r\n", "\r\nGET\r\n", "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\n: x\r\n"])
   func garbage(bytes: String) async throws {
     try await TestServer.with { _ in
@@ -210,7 +211,7 @@ import Testing
     }
   }
 
-  @Test("Malformed content ends its exchange")
+  @Test("Malformed request content ends its exchange")
   func malformedContent() async throws {
     try await TestServer.with { _ in
       .text("never")

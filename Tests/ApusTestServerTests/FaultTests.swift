@@ -5,7 +5,7 @@ import Testing
 struct FaultTests {
   private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
 
-  /// Returns what a client receives for a request with content, and how the connection ends.
+  /// Returns the bytes that a client receives for a request with content, and how the connection ends.
   private func answer(_ fault: Fault) async throws -> (
     text: String, end: RawClient.End, outcomes: [RecordedExchange.Outcome]
   ) {
@@ -13,7 +13,7 @@ struct FaultTests {
       .text("world")
     } body: { server in
       let (text, end) = try await RawClient.with(server.port) { client in
-        // If the connection is already reset, reading fails with the reset too.
+        // Errors are ignored: if the connection is already reset, reading fails as well.
         try? await client.request("POST", "/", "Content-Length: 5\r\nConnection: close\r\n")
         try? await client.send("hello")
         return await client.receiveAll()
@@ -33,14 +33,14 @@ struct FaultTests {
     }
   }
 
-  @Test("The matrix has every effect at every trigger")
+  @Test("The fault matrix has every effect at every trigger")
   func matrix() {
     #expect(Fault.matrix.count == 48)
     #expect(Set(Fault.matrix.map(\.description)).count == 48)
     #expect(Fault.matrix.first?.description == "close at connect")
   }
 
-  @Test("Close, half-close and reset happen at their trigger", arguments: Fault.Trigger.allCases)
+  @Test("The faults close, half-close and reset take effect at their trigger", arguments: Fault.Trigger.allCases)
   func ends(trigger: Fault.Trigger) async throws {
     for effect in [Fault.Effect.close, .halfClose, .reset] {
       let (text, end, outcomes) = try await answer(Fault(at: trigger, effect))
@@ -48,7 +48,7 @@ struct FaultTests {
       case .reset:
         // A reset may discard bytes in flight.
         #expect(sent(before: trigger).hasPrefix(text), "\(effect)")
-        // A client that is still sending gets the error there, and only once.
+        // A client that is still sending gets the reset while sending, and only once.
         #expect(end == .reset || trigger == .connect || trigger == .requestHead, "\(effect)")
       case .close where trigger == .connect || trigger == .requestHead:
         // Closing with the request unread resets the connection.
@@ -63,7 +63,7 @@ struct FaultTests {
   }
 
   @Test(
-    "Truncation sends the given number of bytes, or the rest of the response, and cuts the connection",
+    "The fault truncate sends the given number of bytes, or the rest of the response, and cuts the connection",
     arguments: Fault.Trigger.allCases)
   func truncations(trigger: Fault.Trigger) async throws {
     for length in [0, 3, 1000] {
@@ -77,7 +77,7 @@ struct FaultTests {
   }
 
   @Test(
-    "A stall lasts until its gate opens, then everything continues normally", arguments: Fault.Trigger.allCases)
+    "A stalled exchange continues normally when its gate opens", arguments: Fault.Trigger.allCases)
   func stalls(trigger: Fault.Trigger) async throws {
     let gate = Gate()
     try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall(until: gate))])) { _ in
@@ -99,7 +99,8 @@ struct FaultTests {
   }
 
   @Test(
-    "A stall after a number of bytes takes no more of them, also if all arrive at once", arguments: [1, 1000, 99_999])
+    "A stall after a number of content bytes reads exactly these, even if all bytes arrive at once",
+    arguments: [1, 1000, 99_999])
   func exactStalls(length: Int) async throws {
     let (gate, head) = (Gate(), Gate())
     let fault = Fault(at: .requestContent(after: length), .stall(until: gate), on: .request(1))
@@ -107,7 +108,7 @@ struct FaultTests {
       request.number == 0 ? .text("first").waiting(for: head) : .text("second")
     } body: { server in
       try await RawClient.with(server.port) { client in
-        // The second request waits with all its content behind the first one.
+        // The second request has arrived with all its content, and waits behind the first.
         try await client.request("GET", "/", "")
         try await server.wait { $0.inFlight == 1 }
         try await client.request("POST", "/", "Content-Length: 100000\r\nConnection: close\r\n")
@@ -137,7 +138,7 @@ struct FaultTests {
   }
 
   @Test(
-    "A stall notices the disconnect of a client with a lot of data in flight",
+    "A stall without a gate detects the disconnect of a client with a lot of data in flight",
     arguments: [Fault.Trigger.connect, .requestHead])
   func endlessStallsOfUploads(trigger: Fault.Trigger) async throws {
     try await TestServer.with(options: .init(faults: [Fault(at: trigger, .stall())])) { _ in
@@ -145,14 +146,14 @@ struct FaultTests {
     } body: { server in
       let client = try await RawClient.connect(to: server.port)
       try await client.request("POST", "/", "Content-Length: 10000000\r\n")
-      // More than the socket buffers hold: sending ends only because the server reads.
+      // More than the socket buffers can hold, so that sending ends only if the server reads.
       try await client.send([UInt8](repeating: 7, count: 10_000_000))
       await client.close()
       try await server.wait { $0.acceptedConnections == 1 && $0.openConnections == 0 && $0.inFlight == 0 }
     }
   }
 
-  @Test("A throttle lets everything through slowly", arguments: Fault.Trigger.allCases)
+  @Test("A throttled exchange completes slowly", arguments: Fault.Trigger.allCases)
   func throttles(trigger: Fault.Trigger) async throws {
     let start = ContinuousClock.now
     let (text, _, outcomes) = try await answer(Fault(at: trigger, .throttle(bytes: 8, every: .milliseconds(2))))
@@ -161,7 +162,7 @@ struct FaultTests {
     #expect(.now - start >= .milliseconds(2 * (throttled - 1)))
   }
 
-  @Test("A throttle also slows reading from the client")
+  @Test("A throttle also slows the reading of request content")
   func throttledReading() async throws {
     let fault = Fault(at: .connect, .throttle(bytes: 16, every: .milliseconds(1)))
     try await TestServer.with(options: .init(faults: [fault])) { _ in
@@ -177,7 +178,9 @@ struct FaultTests {
     }
   }
 
-  @Test("Garbage is sent at its trigger, the same for the same seed", arguments: Fault.Trigger.allCases)
+  @Test(
+    "The fault garbage sends random bytes at its trigger, the same for the same seed", arguments: Fault.Trigger.allCases
+  )
   func noise(trigger: Fault.Trigger) async throws {
     let (text, _, _) = try await answer(Fault(at: trigger, .garbage(bytes: 20, seed: 1)))
     let before = sent(before: trigger)
@@ -200,7 +203,7 @@ struct FaultTests {
     }
   }
 
-  @Test("The default floods fit their triggers")
+  @Test("The default kind of flood depends on the trigger")
   func usualFloods() async throws {
     let bound = 50_000
     #expect(
@@ -220,7 +223,7 @@ struct FaultTests {
     #expect(try await answer(Fault(at: .end, .flood(upTo: bound))).text.contains("worldHTTP/1.1 200 OK\r\n"))
   }
 
-  @Test("A fault affects a path, a connection, a request or a custom scope, and the first match is used")
+  @Test("A fault's scope is a path, a connection, a request or a closure; the first matching fault is used")
   func scopes() async throws {
     let faults = [
       Fault(at: .responseHead, .close, on: .path("/closed")),
@@ -246,7 +249,7 @@ struct FaultTests {
     }
   }
 
-  @Test("Several faults affect the same exchange")
+  @Test("Several faults can affect the same exchange")
   func several() async throws {
     let (first, second) = (Gate(), Gate())
     let faults = [

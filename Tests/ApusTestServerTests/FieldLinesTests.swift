@@ -4,7 +4,7 @@ import Testing
 @Suite struct FieldLinesTests {
   private let lines: FieldLines = ["Accept": "a", "X-One": "1", "accept": "b"]
 
-  @Test("Lookup joins the lines of a name case-insensitively")
+  @Test("FieldLines joins the lines of a name, compared case-insensitively")
   func lookup() {
     #expect(lines["ACCEPT"] == "a, b")
     #expect(lines.values(of: "accept") == ["a", "b"])
@@ -12,7 +12,7 @@ import Testing
     #expect(lines.lines.map(\.name) == ["Accept", "X-One", "accept"])
   }
 
-  @Test("Setting replaces all lines of a name at the position of the first")
+  @Test("Setting a value in FieldLines replaces all lines of a name at the position of the first")
   func replacing() {
     var lines = lines
     lines["accept"] = "c"

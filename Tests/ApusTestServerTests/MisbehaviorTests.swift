@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct MisbehaviorTests {
-  /// Returns what a client receives for a request until the connection ends, how it ends, and the exchange.
+  /// Returns the bytes that a client receives for a request, how the connection ends, and the exchange.
   private func answer(
     _ reply: Reply, to method: String = "GET"
   ) async throws -> (text: String, end: RawClient.End, exchange: RecordedExchange) {
@@ -23,7 +23,7 @@ import Testing
   // MARK: Stalls
 
   @Test(
-    "A stalled response sends nothing more, and the client's disconnect is noticed",
+    "A stalled reply sends nothing more, and the client's disconnect is detected",
     arguments: [
       (Reply.stalled, ""),
       (Reply.text("hello").stalling(at: .start), ""),
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("A disconnect cancels the handler")
+  @Test("A client's disconnect cancels the test server's handler")
   func handlerCancelled() async throws {
     let gate = Gate()
     let cancellations = Log<Bool>()
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("A reset is noticed even while much is being sent")
+  @Test("A client's reset is detected even while a large reply is being sent")
   func clientResets() async throws {
     try await TestServer.with { _ in
       .generated(1 << 40)
@@ -92,7 +92,7 @@ import Testing
 
   // MARK: Delays
 
-  @Test("A response waits for a gate before its head or inside its content")
+  @Test("A reply can wait for a gate before its head or inside its content")
   func gates() async throws {
     let (first, second) = (Gate(), Gate())
     let reply = Reply.text("hello").waiting(for: second, at: .content(2)).waiting(for: first)
@@ -115,14 +115,14 @@ import Testing
     }
   }
 
-  @Test("A response can pause for a time")
+  @Test("A reply can pause for a time")
   func pauses() async throws {
     let reply = Reply.text("hello", fields: ["Connection": "close"])
       .pausing(for: .milliseconds(1)).paced(by: 2, every: .milliseconds(1))
     #expect(try await answer(reply).text.hasSuffix("\r\n\r\nhello"))
   }
 
-  @Test("Content passes a gate piece by piece")
+  @Test("The content of a reply can pass a gate piece by piece")
   func dripping() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -143,7 +143,7 @@ import Testing
 
   // MARK: Ends
 
-  @Test("A connection can be closed without a response or anywhere inside it")
+  @Test("A reply can close the connection without a response, or anywhere inside it")
   func closing() async throws {
     let early = try await answer(.closed)
     #expect(early.text.isEmpty && early.end == .closed)
@@ -161,21 +161,22 @@ import Testing
     #expect(headOnly.exchange.outcome == .replied)
   }
 
-  @Test("A chunked response can lack only its last chunk")
+  @Test("A chunked reply can omit only its last chunk")
   func noLastChunk() async throws {
     let (text, end, exchange) = try await answer(chunks.ending(with: .close, at: .content(10)))
     #expect(text.hasSuffix("5\r\nworld") && end == .closed)
     #expect(exchange.outcome == .serverClosed)
   }
 
-  @Test("A connection can be reset without a response or anywhere inside it")
+  @Test("A reply can reset the connection without a response, or anywhere inside it")
   func resetting() async throws {
     let early = try await answer(.reset)
     #expect(early.text.isEmpty && early.end == .reset)
     #expect(early.exchange.outcome == .serverReset)
   }
 
-  @Test("Bytes sent before a reset can be read", arguments: [Reply.Point.head, .content(3), .end])
+  @Test(
+    "A client can read the bytes that a reply sent before its reset", arguments: [Reply.Point.head, .content(3), .end])
   func resetInside(point: Reply.Point) async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -191,7 +192,7 @@ import Testing
     }
   }
 
-  @Test("A complete response can be followed by an unannounced close")
+  @Test("A reply can close the connection unannounced after a complete response")
   func staleConnection() async throws {
     try await TestServer.with { _ in
       .text("hello").closing(at: .end)
@@ -206,14 +207,14 @@ import Testing
     }
   }
 
-  @Test("A response shorter than its Content-Length ends with the connection")
+  @Test("A reply shorter than its Content-Length closes the connection")
   func wrongLength() async throws {
     let (text, end, exchange) = try await answer(.text("hello").setting("content-length", to: "9"))
     #expect(text.hasSuffix("content-length: 9\r\n\r\nhello") && end == .closed)
     #expect(exchange.outcome == .serverClosed)
   }
 
-  @Test("A Content-Length can be too small, invalid or missing")
+  @Test("A reply's Content-Length can be too small, invalid or missing")
   func otherLengths() async throws {
     try await TestServer.with { _ in
       .text("hello").setting("Content-Length", to: "2")
@@ -231,7 +232,7 @@ import Testing
     #expect(!nothing.text.contains("Content-Length") && nothing.exchange.outcome == .replied)
   }
 
-  @Test("Raw bytes are sent unchanged for any method")
+  @Test("A raw reply is sent unchanged for any method")
   func raw() async throws {
     let (text, end, exchange) = try await answer(.raw("HTTP/9 what?\r\n\0"), to: "HEAD")
     #expect(text == "HTTP/9 what?\r\n\0" && end == .closed)
@@ -244,7 +245,7 @@ import Testing
     #expect(text.isEmpty && end == .closed && exchange.outcome == .serverClosed)
   }
 
-  @Test("Modifiers can be combined")
+  @Test("Reply modifiers can be combined")
   func combined() async throws {
     let gate = Gate()
     let reply = Reply.json(#"{"id":1}"#).interim(103).waiting(for: gate).resetting(at: .content(4))
@@ -263,7 +264,7 @@ import Testing
     }
   }
 
-  @Test("Points past the end of a reply, or of a reply without content, mean its end")
+  @Test("A point beyond the content of a reply is the end of the reply")
   func pointsPastTheEnd() async throws {
     #expect(try await answer(.text("hello").closing(at: .content(9))).text.hasSuffix("hello"))
     #expect(try await answer(.raw("bytes").closing(at: .head)).text == "bytes")

@@ -7,11 +7,11 @@ import Darwin
 import Glibc
 #endif
 
-/// A blocking socket, so that tests see the raw bytes and how a connection ended.
+/// A client on a blocking socket, which exposes the raw bytes and the end of a connection to tests.
 ///
-/// Every call blocks on a queue of the client's own, because the server's tasks need the threads of the pool.
+/// Every call blocks on the client's own queue, because the server's tasks need the threads of the pool.
 final class RawClient: Sendable {
-  /// How a connection ended.
+  /// The end of a connection.
   enum End: Error, Equatable {
     case closed
     case reset

@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct RecordingTests {
   @Test(
-    "Method, target and fields are recorded unchanged", arguments: ["GET", "QUERY", "get", "X-custom!", "CONNECT"])
+    "The test server records method, target and fields unchanged",
+    arguments: ["GET", "QUERY", "get", "X-custom!", "CONNECT"])
   func exactly(method: String) async throws {
     try await TestServer.with { _ in
       .status(200)
@@ -24,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("Content is recorded with either framing, together with trailers")
+  @Test("The test server records content with a length and in chunks, and trailers")
   func content() async throws {
     try await TestServer.with {
       .text($0.text)
@@ -44,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("Content above the cap is counted and digested but not kept")
+  @Test("Content beyond the content limit is counted and digested but not stored")
   func cap() async throws {
     let content = ContentPattern.counting.bytes(0..<3_000_000)
     try await TestServer.with(options: .init(contentLimit: 1000)) { _ in
@@ -62,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("Content cut off by the client is recorded as far as it arrived")
+  @Test("If the client disconnects, the content received until then is recorded")
   func cutOff() async throws {
     try await TestServer.with { _ in
       .status(200)
@@ -77,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("Exchanges in flight are counted, with their maximum")
+  @Test("The test server counts exchanges in flight, and their maximum")
   func inFlight() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -102,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("Consecutive requests never count as concurrent")
+  @Test("Consecutive requests never count as concurrently in flight")
   func neverTwo() async throws {
     try await TestServer.with { _ in
       .text("x")

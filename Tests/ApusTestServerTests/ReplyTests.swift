@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 @Suite struct ReplyTests {
-  /// Returns all bytes a client receives for a request with `Connection: close`.
+  /// Returns all bytes that a client receives for a request with `Connection: close`.
   private func answer(
     _ reply: Reply, to method: String = "GET"
   ) async throws -> (text: String, exchange: RecordedExchange) {
@@ -25,7 +25,7 @@ import Foundation
     }
   }
 
-  @Test("A normal response has a matching length and keeps the connection alive")
+  @Test("A normal reply has a matching Content-Length and keeps the connection alive")
   func properAnswer() async throws {
     try await TestServer.with { _ in
       .text("hello", fields: ["X-One": "1", "X-One": "2"])
@@ -46,7 +46,7 @@ import Foundation
     }
   }
 
-  @Test("JSON has its media type unless the test sets another")
+  @Test("A JSON reply has its media type unless the test sets another")
   func json() async throws {
     let proper = try await answer(.json("{}", status: 201))
     #expect(proper.text == "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
@@ -55,7 +55,7 @@ import Foundation
     #expect(wrong.text == "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nContent-Length: 2\r\n\r\n{}")
   }
 
-  @Test("HEAD is answered with the length but without the content")
+  @Test("A reply to HEAD has the Content-Length but no content")
   func head() async throws {
     let counted = try await answer(.text("hello"), to: "HEAD")
     #expect(counted.text.hasSuffix("Content-Length: 5\r\n\r\n"))
@@ -66,7 +66,7 @@ import Foundation
     #expect(generated.text.hasSuffix("Content-Length: 1099511627776\r\n\r\n"))
   }
 
-  @Test("204 and 304 have no content", arguments: [204, 304])
+  @Test("Replies with status 204 and 304 have no content", arguments: [204, 304])
   func noContent(status: Int) async throws {
     let (text, exchange) = try await answer(.status(status, fields: ["ETag": "x"], content: [1, 2]))
     #expect(text.hasSuffix("\r\nETag: x\r\n\r\n"))
@@ -74,7 +74,7 @@ import Foundation
     #expect(exchange.outcome == .replied)
   }
 
-  @Test("Chunks are sent as given, followed by the trailers")
+  @Test("A chunked reply sends the given chunks, followed by the trailers")
   func chunked() async throws {
     let pieces = [Array("hello".utf8), [], Array(repeating: UInt8(ascii: "x"), count: 16)]
     let (text, exchange) = try await answer(.chunked(pieces, trailers: ["X-Sum": "1"]))
@@ -82,7 +82,7 @@ import Foundation
     #expect(exchange.outcome == .replied)
   }
 
-  @Test("Content can end with the connection")
+  @Test("An unframed reply's content ends with the connection")
   func unframed() async throws {
     try await TestServer.with { _ in
       .unframed(Array("all".utf8))
@@ -95,7 +95,7 @@ import Foundation
     }
   }
 
-  @Test("Interim responses precede the response and do not set its status")
+  @Test("Interim responses precede the response and do not count as its status")
   func interim() async throws {
     let (text, exchange) = try await answer(.text("x").interim(103, fields: ["Link": "a"]).interim(102))
     #expect(
@@ -112,7 +112,7 @@ import Foundation
       let client = try await RawClient.connect(to: server.port, receiveBuffer: 1 << 14)
       try await client.request()
       _ = try await client.receiveHead()
-      // More than the socket buffers hold: the server waits for the client.
+      // The content exceeds the socket buffers, so the server waits for the client.
       #expect(server.exchanges.first?.outcome == .inFlight)
       var digest = ContentDigest()
       var rest = length
@@ -127,7 +127,7 @@ import Foundation
     }
   }
 
-  @Test("Large content is sent intact")
+  @Test("Large reply content is sent completely and unchanged")
   func large() async throws {
     let content = ContentPattern.counting.bytes(0..<1_000_000)
     try await TestServer.with { _ in

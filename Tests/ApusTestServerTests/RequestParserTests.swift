@@ -27,7 +27,7 @@ import Testing
     return events
   }
 
-  @Test("Requests are parsed however they are split", arguments: [1, 2, 7, 1000])
+  @Test("Requests are parsed the same however they are split", arguments: [1, 2, 7, 1000])
   func pieces(size: Int) throws {
     let text =
       "POST /a?b=%20c HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
@@ -42,7 +42,7 @@ import Testing
       ])
   }
 
-  @Test("Octets that are not UTF-8 are read as ISO-8859-1")
+  @Test("Request octets that are not UTF-8 are decoded as ISO-8859-1")
   func latin1() throws {
     var parser = RequestParser()
     parser.append(Array("GET / HTTP/1.0\r\nN: ".utf8) + [0xe9] + Array("\r\n\r\n".utf8))
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "Invalid HTTP/1.1 is refused with a reason",
+    "An invalid HTTP/1.1 request is refused with a reason",
     arguments: [
       ("GET /\r\n", "request line is not method, target and version"),
       ("GET  / HTTP/1.1\r\n", "request line is not method, target and version"),
@@ -87,7 +87,7 @@ import Testing
     #expect(throws: RequestParser.Malformed(reason: reason)) { try events(text, by: 1) }
   }
 
-  @Test("An endless head is refused, in one line or in many")
+  @Test("An endless request head is refused, in one line or in many")
   func endlessHead() {
     let long = String(repeating: "a", count: RequestParser.headLimit)
     #expect(throws: RequestParser.Malformed(reason: "head too long")) { try events(long + "a", by: 1 << 16) }

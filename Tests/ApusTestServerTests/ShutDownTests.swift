@@ -8,7 +8,7 @@ import Glibc
 #endif
 
 @Suite struct ShutDownTests {
-  @Test("Shutting down ends stalled exchanges, resumes waiters and can be repeated")
+  @Test("Shutting a test server down ends stalled exchanges, resumes waiters and can be repeated")
   func stalled() async throws {
     let gate = Gate()
     let server = try await TestServer.start { $0.target == "/gate" ? .text("x").waiting(for: gate) : .stalled }
@@ -30,7 +30,7 @@ import Glibc
     }
   }
 
-  @Test("A scope shuts its server down when its body throws")
+  @Test("TestServer.with shuts its server down when its body throws")
   func scope() async throws {
     struct Failure: Error {}
     var kept: TestServer?
@@ -46,7 +46,7 @@ import Glibc
     await #expect(throws: TestServerError.self) { try await server.exchange() }
   }
 
-  @Test("A shutdown completes in a cancelled task")
+  @Test("A test server's shutdown completes in a cancelled task")
   func cancelledTask() async throws {
     let server = try await TestServer.start { _ in .stalled }
     let client = try await RawClient.connect(to: server.port)
@@ -60,7 +60,7 @@ import Glibc
     await client.close()
   }
 
-  @Test("A server that is released is closed")
+  @Test("A released test server is closed")
   func forgotten() async throws {
     let client: RawClient
     do {
@@ -73,7 +73,7 @@ import Glibc
     await client.close()
   }
 
-  @Test("Closing the connections ends the exchanges in flight and keeps listening")
+  @Test("Closing all connections ends the exchanges in flight, and the server continues to listen")
   func closeConnections() async throws {
     try await TestServer.with {
       $0.target == "/" ? .text("x") : .stalled
@@ -116,9 +116,9 @@ import Glibc
   }
 
   #if os(Linux) || os(macOS)
-  // In separate processes, because other tests open descriptors and take ports concurrently.
+  // The following tests run in separate processes, because other tests open descriptors and use ports concurrently.
 
-  @Test("A server that is shut down stops listening, and another can take its port")
+  @Test("A test server that is shut down stops listening, and another server can use its port")
   func port() async {
     await #expect(processExitsWith: .success) {
       let server = try await TestServer.start { _ in .text("old") }
@@ -141,7 +141,7 @@ import Glibc
     }
   }
 
-  @Test("A server that is shut down leaves no descriptor open")
+  @Test("A test server that is shut down leaves no descriptor open")
   func descriptors() async {
     await #expect(processExitsWith: .success) {
       func openDescriptors() -> Int { (0..<1024).count { fcntl($0, F_GETFD) != -1 } }

@@ -2,7 +2,7 @@ import ApusTestServer
 import Testing
 
 @Suite struct WaitingTests {
-  @Test("A test can wait for future exchanges")
+  @Test("A test can wait for future exchanges of a test server")
   func exchanges() async throws {
     try await TestServer.with { _ in
       .text("x")
@@ -20,12 +20,12 @@ import Testing
     }
   }
 
-  @Test("A cancelled wait ends")
+  @Test("A cancelled wait for an exchange ends")
   func cancelled() async throws {
     try await TestServer.with { _ in
       .text("x")
     } body: { server in
-      // Many, so that some are cancelled before they wait and some while waiting.
+      // Many tasks, so that some are cancelled before they wait and some while waiting.
       for _ in 0..<100 {
         let task = Task { _ = try await server.exchange() }
         await Task.yield()
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("Waiting for the client's close fails if the exchange ends otherwise")
+  @Test("waitForClientClose fails if the exchange ends in another way")
   func endedOtherwise() async throws {
     try await TestServer.with {
       $0.target == "/" ? .text("x") : .closed
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("An exchange of another server is unknown")
+  @Test("waitForClientClose fails for an exchange of another server")
   func unknown() async throws {
     let exchange = try await TestServer.with { _ in
       .text("x")

@@ -20,7 +20,7 @@ private func friends(of id: User.ID) -> Request<[User]> { .get("/users/\(id)/fri
   // end
 }
 
-// Captures what the lines print.
+// Captures the output of the sample.
 @MainActor private var shown: [String] = []
 @MainActor private func print(_ people: [User]) { shown.append(people.map(\.name).joined(separator: ",")) }
 @MainActor private func print(_ text: String) { shown.append(text) }
@@ -28,12 +28,12 @@ private func friends(of id: User.ID) -> Request<[User]> { .get("/users/\(id)/fri
 @Suite("The reference task", .serialized)
 @MainActor
 struct ReferenceTaskTests {
-  @Test("A friends list with token refresh, latest tap wins and the error shown takes at most ten lines")
+  @Test("The reference task (friends list, token refresh, latest tap wins, error text) takes at most ten lines")
   func lines() throws {
     #expect(try ReadmeSample.marked().count <= 10)
   }
 
-  @Test("The README shows exactly these lines within its first thirty")
+  @Test("The README contains exactly the lines of the reference task within its first thirty lines")
   func readme() throws {
     let sample = try ReadmeSample.lines("first")
     #expect(sample == (try ReadmeSample.marked()))
@@ -41,7 +41,7 @@ struct ReferenceTaskTests {
     for line in sample { #expect(first.contains(line)) }
   }
 
-  @Test("The lines do all of that")
+  @Test("The reference task shows the friends, refreshes the token, supersedes the previous call and shows errors")
   func works() async throws {
     let gate = Gate()
     try await TestServer.with { request in
@@ -65,12 +65,12 @@ struct ReferenceTaskTests {
       }
       await load(friendsOf: 2)
       await first.value
-      // The first tap's response never arrives, and its end is not shown as an error.
+      // The first tap's response never arrives, and its cancellation is not shown as an error.
       #expect(shown == ["Ann,Bob"])
       try await server.waitForClientClose(of: exchange)
       await load(friendsOf: 3)
       #expect(shown == ["Ann,Bob", "No such user."])
-      // The first call's token was expired, and the app did not notice.
+      // The first call's token was expired and refreshed without an error in the app.
       let refreshes = server.exchanges.filter { $0.path == "/token" }
       #expect(refreshes.map(\.text) == ["grant_type=refresh_token&refresh_token=once"])
       #expect(refreshes.map { $0.fields["Authorization"] } == [nil])

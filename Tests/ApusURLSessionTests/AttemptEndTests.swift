@@ -30,7 +30,7 @@ struct AttemptEndTests {
       settings: settings)
   }
 
-  @Test("A silent server: the request may have been sent, and its connection is closed")
+  @Test("An attempt whose server does not respond ends as maybe sent, and its connection is closed")
   func silent() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -43,13 +43,13 @@ struct AttemptEndTests {
       clock.advance(by: .seconds(1))
       let error = try #require(await call.value as? CallError)
       #expect(error.code == .timeout && error.requestState == .maybeSent && error.cancellation == nil)
-      // The session does not report when a request without content has left.
+      // The session does not report that a request without content has left.
       #expect(error.phase == .connecting)
       try await server.waitForClientClose(of: exchange)
     }
   }
 
-  @Test("Content that is not produced in time: the attempt ends while sending")
+  @Test("An attempt whose content is not produced in time ends in the phase sending")
   func sending() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -73,7 +73,7 @@ struct AttemptEndTests {
     }
   }
 
-  @Test("Content that arrives after the head may take any time")
+  @Test("The attempt's deadline does not limit response content")
   func content() async throws {
     let gate = Gate()
     try await TestServer.with { _ in

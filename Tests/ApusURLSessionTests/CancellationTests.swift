@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Cancellation")
 struct CancellationTests {
-  @Test("A call cancelled while it waits for the head ends immediately, and the server sees the connection close")
+  @Test("A call cancelled while it waits for the head ends immediately, and its connection is closed")
   func whileAwaitingHead() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -21,7 +21,7 @@ struct CancellationTests {
     }
   }
 
-  @Test("A call cancelled while its content arrives ends immediately, and the server sees the connection close")
+  @Test("A call cancelled while its content arrives ends immediately, and its connection is closed")
   func whileReceiving() async throws {
     try await TestServer.with { _ in
       Reply.text("hello").stalling(at: .content(2))
@@ -61,7 +61,7 @@ struct CancellationTests {
     }
   }
 
-  @Test("A deadline of a fraction of a second ends the call, and not early")
+  @Test("A deadline of a fraction of a second ends the call, but not too early")
   func subsecondDeadline() async throws {
     try await TestServer.with { _ in
       .stalled

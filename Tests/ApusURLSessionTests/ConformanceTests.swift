@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Conformance")
 struct ConformanceTests {
-  /// The capabilities that the transport lacks.
+  /// The conformance capabilities that the transport lacks.
   private static let gaps: Set<TransportConformance.Capability> = {
     let everywhere: Set<TransportConformance.Capability> = [.trailers, .backPressure]
     #if canImport(Security)
@@ -15,10 +15,11 @@ struct ConformanceTests {
     #endif
   }()
 
-  @Test("URLSessionTransport conforms", arguments: TransportConformance.checks(lacking: gaps))
+  @Test(
+    "URLSessionTransport passes the transport conformance suite", arguments: TransportConformance.checks(lacking: gaps))
   func conforms(check: TransportConformance.Check) async throws {
     try await LoopbackServer.with { server in
-      // Hundreds of other tests run at the same time.
+      // Runs on a slow machine, because hundreds of other tests run at the same time.
       let transport = URLSessionTransport()
       defer { transport.shutDown() }
       try await check.run(transport, server, limit: .seconds(1200))

@@ -4,7 +4,7 @@ import ApusURLSession
 import HTTPTypes
 import LoopbackConformance
 
-/// A client whose calls obey their `timeout`, on the transport under test.
+/// Returns a client on the transport under test, whose calls respect their `timeout`.
 func makeClient(
   _ server: TestServer, transport: URLSessionTransport = URLSessionTransport(),
   settings: ClientSettings = ClientSettings(),
@@ -18,12 +18,12 @@ func makeClient(
     settings: settings)
 }
 
-/// Any method and path; every status is accepted.
+/// Returns a request that accepts every status.
 func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath = "/") -> Request<Content> {
   Request(method: method, path: path, mapping: .content).accepting(.any)
 }
 
-/// Sends a target that core would refuse.
+/// A middleware that sets a request target that `ApusCore` would refuse.
 struct FixedTarget: Middleware {
   let target: String
 

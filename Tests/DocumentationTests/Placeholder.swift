@@ -1,2 +1,2 @@
-// `scripts/samples` writes a file for each sample of the documentation into Generated/, which is not committed. This file
-// keeps the target building where it has not run.
+// `scripts/samples` writes a file for each sample of the documentation into Generated/, which is not committed. Without
+// these files the target consists of this file alone.

@@ -3,8 +3,8 @@ import PackageDescription
 
 func apus(_ product: String) -> Target.Dependency { .product(name: product, package: "apus") }
 
-// The guides as readers paste them, which scripts/samples writes. A package of its own sees public products only, and
-// has the compiler's default settings; a warning is an error.
+// The guides as readers paste them, written by scripts/samples. A separate package can use only public products and the
+// compiler's default settings; a warning is an error.
 let package = Package(
   name: "apus-guides",
   platforms: [.macOS(.v15)],

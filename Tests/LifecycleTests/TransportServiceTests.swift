@@ -12,7 +12,7 @@ struct TransportServiceTests {
     ServiceGroup(services: [transport.service(grace: grace)], logger: Logger(label: "test"))
   }
 
-  /// A client without timeouts or retries of its own.
+  /// Returns a client without timeouts and retries.
   private func client(of server: TestServer, over transport: NIOTransport) throws -> Client {
     try Client(baseURL: BaseURL(server.origin), transport: transport) {
       ($0.timeout, $0.attemptTimeout) = (nil, nil)
@@ -29,7 +29,7 @@ struct TransportServiceTests {
     }
   }
 
-  @Test("A graceful shutdown lets running calls finish and declines new ones")
+  @Test("During a graceful shutdown running calls finish and new calls are refused")
   func graceful() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -56,7 +56,7 @@ struct TransportServiceTests {
     }
   }
 
-  @Test("Calls that exceed the grace period are ended, and the service with them")
+  @Test("Calls that exceed the grace period are ended, and then the service ends")
   func impatient() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -75,7 +75,7 @@ struct TransportServiceTests {
     }
   }
 
-  @Test("Cancelling the group ends running calls at once")
+  @Test("Cancelling the service group ends running calls immediately")
   func cancelled() async throws {
     try await TestServer.with { _ in
       .stalled

@@ -57,7 +57,7 @@ public final class LoopbackServer: ConformanceServer {
       return reply.map { Reply($0, to: request, held: replies.held) } ?? .status(404)
     } body: { server in
       try await body(LoopbackServer(server, replies, refusing))
-      // A withheld reply does not notice that its client has left.
+      // A delayed reply does not end when its client disconnects, so all are released.
       replies.held.open()
       try await server.requireQuiet()
     }
@@ -69,7 +69,7 @@ public final class LoopbackServer: ConformanceServer {
     self.refusing = refusing
   }
 
-  /// The URL on which it listens.
+  /// The URL of the server.
   public var baseURL: String { server.origin }
   /// A port that is occupied and refuses connections.
   public var refusingURL: String { "http://127.0.0.1:\(refusing.port)" }
@@ -79,7 +79,7 @@ public final class LoopbackServer: ConformanceServer {
     replies.byPath.withLock { $0[path] = reply }
   }
 
-  /// Releases the held replies.
+  /// Releases the delayed replies.
   public func release() async {
     replies.held.open()
   }
@@ -147,7 +147,7 @@ extension Reply {
       return
     }
     if isChunked { steps.append(.lastChunk(trailers: [:])) }
-    // Otherwise the server would never notice that the client has left.
+    // Otherwise the server would never detect that the client has disconnected.
     if case .early(readsContent: false)? = reply.steps.first { steps += [.wait(held), .reading(true)] }
     self.init(steps: steps)
   }

@@ -2,7 +2,7 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// The same strictness as the library's own targets; a warning is an error.
+/// The compiler settings of the library's targets; a warning is an error.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -14,7 +14,7 @@ let settings: [SwiftSetting] = [
 
 func syntax(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-syntax") }
 
-// A package of its own: the library's tests build without the trait `Macros`, and so without swift-syntax.
+// A separate package, because the library's tests build without the trait `Macros`, and so without swift-syntax.
 let package = Package(
   name: "apus-macros",
   platforms: [.macOS(.v15)],
@@ -23,7 +23,8 @@ let package = Package(
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
-    // The sources of the plugin, through a symbolic link: a test cannot import the macro target of another package.
+    // The sources of the plugin through a symbolic link, because a test cannot import the macro target of another
+    // package.
     .macro(
       name: "ApusMacrosExpansion",
       dependencies: [
@@ -41,7 +42,7 @@ let package = Package(
     .testTarget(
       name: "ApusMacrosTests", dependencies: [.product(name: "ApusMacros", package: "apus")], path: "ApusMacrosTests",
       swiftSettings: settings),
-    // The samples of the documentation of ApusMacros, which scripts/samples writes.
+    // The samples of the documentation of ApusMacros, written by scripts/samples.
     .testTarget(
       name: "SampleTests", dependencies: [.product(name: "ApusMacros", package: "apus")], path: "SampleTests",
       swiftSettings: settings),

@@ -17,7 +17,7 @@ public func failure(
   }
 }
 
-/// Returns everything that printing, reflecting and dumping a value shows.
+/// Returns all texts that printing, reflecting and dumping a value produce.
 public func texts(of value: Any) -> String {
   var dumped = ""
   dump(value, to: &dumped)

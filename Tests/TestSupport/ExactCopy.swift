@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Calls a function with a copy of bytes in a heap allocation of exactly their size, so that under the address sanitizer
-/// an access to any byte before or after them fails.
+/// Calls a function with a copy of bytes in a heap allocation of exactly their size, so that the address sanitizer
+/// detects an access beyond either end.
 public func withExactCopy<Output>(
   of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Output
 ) rethrows -> Output {

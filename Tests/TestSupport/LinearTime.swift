@@ -2,10 +2,10 @@ import Foundation
 
 /// Measures how the time of a parser grows with its input.
 ///
-/// Uses the processor time of the current thread and the shortest of several runs: other work on the machine can only
-/// lengthen a run.
+/// Uses the processor time of the current thread, and the shortest of several runs, because other work on the machine
+/// can only lengthen a run.
 public enum LinearTime {
-  /// Returns the processor time of some work in seconds. Other threads do not count.
+  /// Returns the processor time of work on the current thread, in seconds.
   public static func time(of work: () throws -> Void) rethrows -> Double {
     let start = now
     try work()
@@ -18,7 +18,7 @@ public enum LinearTime {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Seconds below which a measurement is mostly noise; more under a sanitizer, which makes everything much slower.
+  /// The number of seconds below which a measurement is mostly noise; more with a sanitizer, which slows down all code.
   private static let noise = ProcessInfo.processInfo.environment["APUS_SANITIZER"] == nil ? 0.1 : 5
 
   private static let size: Int = {
@@ -35,9 +35,9 @@ public enum LinearTime {
   public static func holds<Input>(for make: (Int) -> Input, _ work: (Input) -> Void) -> Bool {
     let (small, large) = (make(size), make(10 * size))
     var (least, most) = (Double.infinity, Double.infinity)
-    // On a busy machine a quiet moment may be long in coming; the bound stays.
+    // Many rounds, because a busy machine may disturb most of them; the bound itself is not relaxed.
     for _ in 0..<100 {
-      // Ten small inputs take as long as a large one in linear time, and are disturbed as often.
+      // In linear time, ten small inputs take as long as a large input, and are disturbed as often.
       least = min(least, time { for _ in 0..<10 { work(small) } })
       most = min(most, time { work(large) })
       // Work below the noise is fast enough; quadratic work takes seconds.
@@ -46,7 +46,7 @@ public enum LinearTime {
     return false
   }
 
-  /// Returns a function that makes text of a number of bytes by repeating a piece.
+  /// Returns a function that creates text with a number of bytes by repeating a piece.
   public static func repeating(_ piece: String, after start: String = "", before end: String = "") -> (Int) -> String {
     { length in start + String(repeating: piece, count: max(1, length / max(1, piece.utf8.count))) + end }
   }

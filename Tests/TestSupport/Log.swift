@@ -1,7 +1,7 @@
 import ApusTesting
 import Synchronization
 
-/// A thread-safe list of what happened, in order.
+/// A thread-safe list of events, in order.
 public final class Log<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   private let hasElement = Gate()

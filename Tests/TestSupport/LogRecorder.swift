@@ -1,6 +1,6 @@
 public import Logging
 
-/// Keeps log events in memory.
+/// A recorder that stores log events in memory.
 public final class LogRecorder: Sendable {
   /// A log event.
   public struct Line: Sendable {

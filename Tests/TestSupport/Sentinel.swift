@@ -1,7 +1,7 @@
 import Foundation
 
-/// A secret with a recognizable text, planted where secrets can be. Each case has a text of its own, so that a leak
-/// tells where it came from.
+/// A secret with a recognizable text, for tests that no secret is leaked. Each case has a unique text, which identifies
+/// the source of a leak.
 public protocol Sentinel: CaseIterable, Hashable, RawRepresentable<String>, Sendable {}
 
 private let sentinelPrefix = "s3nt1nel-"
@@ -13,7 +13,7 @@ extension Sentinel {
   /// Returns the secrets that a text contains: plain, in Base64 at any offset, or as a list of byte values.
   public static func leaks(in text: String) -> Set<Self> {
     let numbers = numbers(in: text)
-    // Search for the common prefix first.
+    // The common prefix is searched first, which is faster.
     guard forms(of: sentinelPrefix).contains(where: { text.contains($0) }) || holds(numbers, sentinelPrefix) else {
       return []
     }
@@ -23,7 +23,7 @@ extension Sentinel {
       })
   }
 
-  /// Returns a text and the parts of its Base64 that do not depend on the bytes around it.
+  /// Returns a text and the parts of its Base64 form that do not depend on the surrounding bytes.
   private static func forms(of text: String) -> [String] {
     let encoded = (0..<3).map { offset in
       let groups = (text.utf8.count + offset) / 3

@@ -1,4 +1,4 @@
-/// A condition that a test waited for was not met in time.
+/// The error of a wait whose condition was not met in time.
 public struct WaitTimeout: Error {}
 
 /// Yields to other tasks while a condition holds, for example while too few calls are waiting.
@@ -9,9 +9,10 @@ public func waitWhile(_ condition: @autoclosure () throws -> Bool) async throws 
   try await waitWhile { () async throws in try condition() }
 }
 
-/// Yields to other tasks while a condition holds that takes calls to find out.
+/// Yields to other tasks while an asynchronous condition holds.
 ///
-/// - Throws: as the other function of this name.
+/// - Throws: ``WaitTimeout`` after three minutes; `CancellationError` if the task is cancelled; any error the condition
+///   throws.
 public func waitWhile(_ condition: () async throws -> Bool) async throws {
   let limit = ContinuousClock.now + .seconds(180)
   while try await condition() {

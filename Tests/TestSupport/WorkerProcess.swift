@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// A program of the tests that runs in a process of its own.
+/// A program of the tests that runs in a separate process.
 public enum WorkerProgram: String {
   case credentials = "CredentialsWorker"
   case transfers = "TransfersWorker"
@@ -10,7 +10,7 @@ public enum WorkerProgram: String {
 
 /// A process of a ``WorkerProgram``. It prints lines, and may wait for ``resume()``.
 public final class WorkerProcess {
-  /// The process ended before it printed the expected line.
+  /// The error of a process that ended before it printed the expected line.
   public struct Ended: Error {}
 
   private let process = Process()
@@ -18,7 +18,7 @@ public final class WorkerProcess {
   private let lines: AsyncStream<String>
   private let ends: AsyncStream<Void>
 
-  /// Starts the program that was built beside this test's own.
+  /// Starts the program that was built next to this test's program.
   public convenience init(_ program: WorkerProgram, _ arguments: String...) throws {
     try self.init(Self.url(of: program), arguments)
   }
@@ -31,7 +31,7 @@ public final class WorkerProcess {
     try self.init(URL(filePath: "/usr/bin/env"), command + ["sh", "-c", script, path] + arguments)
   }
 
-  /// Starts the program with more variables in its environment.
+  /// Starts the program with additional environment variables.
   public convenience init(
     _ program: WorkerProgram, environment: [String: String], _ arguments: String...
   ) throws {
@@ -45,25 +45,25 @@ public final class WorkerProcess {
     self.ends = ends
     process.executableURL = program
     process.arguments = arguments
-    // Killed while it writes its profile, the program would leave one that cannot be merged.
+    // Disables the coverage profile, because a program killed while writing its profile would leave an unreadable file.
     process.environment = ProcessInfo.processInfo.environment.merging(["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
       .merging(environment) { $1 }
     process.standardInput = input
     process.standardOutput = output
     process.terminationHandler = { _ in ended.finish() }
-    // Another process would hold it open.
+    // Otherwise another child process would inherit the descriptor and keep the pipe open.
     _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     try process.run()
   }
 
   private static func url(of program: WorkerProgram) throws -> URL {
-    // A bundle on Apple platforms, the running program itself elsewhere.
+    // On Apple platforms tests are in a bundle, elsewhere in the running program.
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
     let own = try #require(bundle ?? Bundle.main.executableURL)
     return own.deletingLastPathComponent().appending(path: program.rawValue)
   }
 
-  /// A test that fails leaves no process behind.
+  /// Kills the process, so that a failed test leaves no process behind.
   deinit {
     if process.isRunning { process.kill() }
   }
@@ -74,7 +74,7 @@ public final class WorkerProcess {
     throw Ended()
   }
 
-  /// Reads lines until one satisfies a condition. Returns the last one if the process ends first.
+  /// Reads lines until a line satisfies a condition. Returns the last line if the process ends first.
   public func line(where condition: (String) -> Bool) async -> String {
     var last = ""
     for await line in lines {
@@ -84,7 +84,7 @@ public final class WorkerProcess {
     return last
   }
 
-  /// Lets the process continue that waits for a line.
+  /// Writes a line, so that a waiting process continues.
   public func resume() throws {
     try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
   }
@@ -112,10 +112,10 @@ extension Process {
 }
 
 extension Pipe {
-  /// Returns the lines that arrive. They are read in a thread of its own, which waits where tests must not.
+  /// Returns the lines that arrive. A dedicated thread reads them, because tests must not block.
   fileprivate func lines() -> AsyncStream<String> {
     let (lines, arrived) = AsyncStream<String>.makeStream()
-    // The thread's own: it may read on when the rest of the pipe is closed.
+    // The thread's own descriptor, which it may still read after the pipe is closed.
     let descriptor = fcntl(fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
     Thread.detachNewThread {
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

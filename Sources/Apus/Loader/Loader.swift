@@ -1,10 +1,10 @@
 public import Observation
 
-/// An observable object that loads a value for a user interface and tells what to show meanwhile.
+/// An observable object that loads a value for a user interface and publishes the phase to show.
 ///
-/// A loader is isolated to the main actor. A newer load supersedes the running one, whose result is never shown and
-/// never stops the spinner of the newer load. The last good value stays while a newer one is being loaded, and after
-/// a load failed.
+/// A loader is isolated to the main actor. A newer load supersedes the running load, whose result is never shown and
+/// never stops the spinner of the newer load. The last good value is preserved while a newer value is being loaded, and
+/// after a failed load.
 ///
 /// <!-- sample: loader main -->
 /// ```swift
@@ -21,7 +21,7 @@ public import Observation
 /// ```
 ///
 /// Views that read ``phase``, or a property derived from it, are updated when it changes. A loader that is deallocated
-/// cancels its load. For a preview, ``init(showing:)`` makes a loader in any phase:
+/// cancels its load. For a preview, ``init(showing:)`` creates a loader in any phase:
 ///
 /// <!-- sample: loader-preview main -->
 /// ```swift
@@ -41,8 +41,8 @@ public class Loader<Value: Sendable> {
   /// Creates a loader with a function that returns the value, such as a service's method or several calls.
   ///
   /// - Parameters:
-  ///   - initial: the value to show until the first load has ended, for example a stored one. Default: `nil`.
-  ///   - debounce: a delay before each load, during which a newer load supersedes it: for a search while the user
+  ///   - initial: the value to show until the first load has ended, for example a stored value. Default: `nil`.
+  ///   - debounce: a delay before each load, during which a newer load supersedes it, for a search while the user
   ///     types. During the delay the phase is `loading` or `refreshing`. Default: zero.
   ///   - clock: the clock of the delay. Default: the system's.
   ///   - work: loads the value. It is called on the main actor, so it may read the state of the screen. Its task is
@@ -90,7 +90,7 @@ public class Loader<Value: Sendable> {
     (self.debounce, self.clock, self.work) = (debounce, clock, work)
   }
 
-  /// The phase, for the view to show.
+  /// The phase that a view shows.
   public var phase: LoaderPhase<Value> { state.phase }
   /// The last good value; `nil`: there is none.
   public var value: Value? { state.phase.value }
@@ -99,7 +99,7 @@ public class Loader<Value: Sendable> {
   /// Whether a load is running, so that a spinner should be shown.
   public var isLoading: Bool { state.phase.isLoading }
 
-  /// Starts a load, which supersedes the running one, and returns immediately.
+  /// Starts a load, which supersedes the running load, and returns immediately.
   ///
   /// A ``SearchLoader`` loads its last query again, and does nothing if it has none.
   ///
@@ -108,7 +108,7 @@ public class Loader<Value: Sendable> {
   public func reload() -> Task<Void, Never> {
     guard let work else { return Task {} }
     let number = state.begin()
-    // Weak: a loader that is deallocated cancels its load.
+    // Captured weakly, so that deallocating the loader cancels its load.
     let load = Task { [weak self, debounce, clock] in
       let outcome: Result<Value, CallError>
       do {
@@ -123,10 +123,10 @@ public class Loader<Value: Sendable> {
     return load
   }
 
-  /// Starts a load, which supersedes the running one, and waits until it has ended or been superseded.
+  /// Starts a load, which supersedes the running load, and waits until it has ended or been superseded.
   ///
   /// - Cancellation: cancelling the calling task cancels the load, as when a view disappears. If the task is already
-  ///   cancelled, no load is started and the running one continues.
+  ///   cancelled, no load is started and the running load continues.
   public func load() async {
     guard !Task.isCancelled else { return }
     let load = reload()
@@ -137,7 +137,7 @@ public class Loader<Value: Sendable> {
     }
   }
 
-  /// Cancels the running load and immediately restores the phase before it. Does nothing if no load is running.
+  /// Cancels the running load and immediately restores the previous phase. Does nothing if no load is running.
   public func cancel() {
     guard state.running != nil else { return }
     state.cancel()
@@ -162,8 +162,8 @@ public class Loader<Value: Sendable> {
 
   /// Replaces the task and cancels the previous one, after the state has changed.
   ///
-  /// An observer of that change may have started a load meanwhile: its task is then the previous one. A cancellation
-  /// handler may start a load, too. That load stays, because cancelling comes last.
+  /// If an observer of that change has started a load meanwhile, that load's task is the previous task. A load started
+  /// by a cancellation handler is not affected, because the cancellation is the last step.
   private func replaceTask(by load: Task<Void, Never>?) {
     let previous = task
     task = load
@@ -171,7 +171,8 @@ public class Loader<Value: Sendable> {
   }
 
   private func end(_ number: Int, _ outcome: Result<Value, CallError>) {
-    // Checked first: observers are notified of every mutation of the state, even if it changes nothing.
+    // Checked before the mutation, because observers are notified of every mutation of the state, even without a
+    // change.
     guard state.running == number else { return }
     task = nil
     state.end(number, outcome)

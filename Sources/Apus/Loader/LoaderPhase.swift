@@ -4,9 +4,9 @@ public enum LoaderPhase<Value: Sendable>: Sendable {
   case idle
   /// There is no value yet, and a load is running.
   case loading
-  /// The value is there, and no load is running.
+  /// There is a value, and no load is running.
   case loaded(Value)
-  /// The value is there, and a newer one is being loaded.
+  /// There is a value, and a newer value is being loaded.
   case refreshing(Value)
   /// The last load failed. `last` is the last good value; `nil`: there is none.
   case failed(CallError, last: Value?)

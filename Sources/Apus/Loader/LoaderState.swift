@@ -1,20 +1,20 @@
 /// The running load and the phase of a loader. A pure state machine.
 ///
-/// Loads are numbered, and only the newest changes the phase. A cancelled load restores the phase before it.
+/// Loads are numbered, and only the newest changes the phase. A cancelled load restores the previous phase.
 struct LoaderState<Value: Sendable>: Sendable {
   /// The phase while no load is running; `loading` or `refreshing` only if set by ``show(_:)``.
-  private var settled: LoaderPhase<Value>
+  private var phaseBetweenLoads: LoaderPhase<Value>
   /// The number of the running load; `nil`: there is none.
   private(set) var running: Int?
   private var lastNumber = 0
 
   init(_ phase: LoaderPhase<Value> = .idle) {
-    settled = phase
+    phaseBetweenLoads = phase
   }
 
   var phase: LoaderPhase<Value> {
-    guard running != nil else { return settled }
-    guard let value = settled.value else { return .loading }
+    guard running != nil else { return phaseBetweenLoads }
+    guard let value = phaseBetweenLoads.value else { return .loading }
     return .refreshing(value)
   }
 
@@ -22,9 +22,9 @@ struct LoaderState<Value: Sendable>: Sendable {
   mutating func begin() -> Int {
     lastNumber += 1
     running = lastNumber
-    switch settled {
-    case .loading: settled = .idle
-    case .refreshing(let value): settled = .loaded(value)
+    switch phaseBetweenLoads {
+    case .loading: phaseBetweenLoads = .idle
+    case .refreshing(let value): phaseBetweenLoads = .loaded(value)
     case .idle, .loaded, .failed: break
     }
     return lastNumber
@@ -35,10 +35,10 @@ struct LoaderState<Value: Sendable>: Sendable {
     guard running == number else { return }
     running = nil
     switch outcome {
-    case .success(let value): settled = .loaded(value)
-    // A call that was cancelled or superseded elsewhere is no error to show.
+    case .success(let value): phaseBetweenLoads = .loaded(value)
+    // If a call was cancelled or superseded elsewhere, no error is shown.
     case .failure(let error) where error.isCancellation: break
-    case .failure(let error): settled = .failed(error, last: settled.value)
+    case .failure(let error): phaseBetweenLoads = .failed(error, last: phaseBetweenLoads.value)
     }
   }
 
@@ -50,12 +50,13 @@ struct LoaderState<Value: Sendable>: Sendable {
   /// Shows a phase and cancels the running load.
   mutating func show(_ phase: LoaderPhase<Value>) {
     running = nil
-    settled = phase
+    phaseBetweenLoads = phase
   }
 
-  /// Returns to `idle` and cancels the running load. Numbers continue, so that no earlier load can change the phase.
+  /// Returns to `idle` and cancels the running load. The numbering continues, so that no earlier load can change the
+  /// phase.
   mutating func reset() {
     running = nil
-    settled = .idle
+    phaseBetweenLoads = .idle
   }
 }

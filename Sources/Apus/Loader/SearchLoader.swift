@@ -1,7 +1,7 @@
 /// A ``Loader`` of the results of a query, for a search while the user types.
 ///
-/// A newer query supersedes the running one: its call is cancelled, and its result is never shown. The last results
-/// stay while a newer query runs, and after a query failed.
+/// A newer query supersedes the running query, whose call is cancelled and whose result is never shown. The last
+/// results are preserved while a newer query runs, and after a failed query.
 ///
 /// <!-- sample: search-loader main -->
 /// ```swift
@@ -31,7 +31,7 @@ public final class SearchLoader<Query: Sendable, Value: Sendable>: Loader<Value>
     super.init(.idle, debounce: debounce, clock: clock, work: nil)
   }
 
-  /// Starts a load of a query, which supersedes the running one, and returns immediately.
+  /// Starts a load of a query, which supersedes the running query, and returns immediately.
   ///
   /// - Returns: the task of the load; cancelling it cancels the load.
   @discardableResult

@@ -42,7 +42,7 @@ struct ProviderClient: Sendable {
     guard let base = try? BaseURL(base) else {
       throw SourceFailure(reason: "the address of the service is invalid")
     }
-    var pipeline: Pipeline = [.timeout: TimeoutMiddleware(standard: timeout)]
+    var pipeline: Pipeline = [.timeout: TimeoutMiddleware(default: timeout)]
     if let signing { pipeline.insert(signing, .after(.authentication)) }
     var settings = ClientSettings()
     (settings.runtime, settings.contentLimit) = (context.runtime, Self.contentLimit)

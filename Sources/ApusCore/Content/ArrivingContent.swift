@@ -127,8 +127,8 @@ public protocol ContentSource: Sendable {
   /// - Throws: ``TransportError`` when the content is cut short. `CancellationError` when the task is cancelled.
   func next() async throws -> Data?
 
-  /// The trailer fields (RFC 9110 §6.5). Read after ``next()`` has returned `nil`. Default: none, for transports that
-  /// cannot see them.
+  /// The trailer fields (RFC 9110 §6.5). Read after ``next()`` has returned `nil`. Default: no trailers, for transports
+  /// that do not receive them.
   var trailers: HTTPFields { get }
 
   /// Discards the rest of the content: drains or closes the exchange.

@@ -58,7 +58,7 @@ public struct Content: Sendable, Decodable {
     if let undecoded, undecoded.isRegistered { throw CallFault(.decoding, undecoded.detail) }
   }
 
-  /// Returns the content as text without a byte order mark: UTF-8, or Latin-1 if `Content-Type` says so.
+  /// Returns the content as text without a byte order mark: UTF-8, or Latin-1 if `Content-Type` declares it.
   ///
   /// - Throws: ``CallFault`` if the bytes are not valid text.
   func text() throws -> String {

@@ -9,7 +9,8 @@ public import Foundation
 
 /// A buffer between a transport that pushes content (body) and a reader that pulls it, with backpressure.
 ///
-/// ``push(_:)`` tells the transport when to stop reading from the network, and `onDemand` when to resume.
+/// The result of ``push(_:)`` indicates whether the transport should stop reading from the network; `onDemand`
+/// indicates when to resume.
 public final class ContentChannel: ContentSource {
   private let state: Mutex<ContentChannelState>
   private let onDemand: @Sendable () -> Void
@@ -115,7 +116,7 @@ struct ContentChannelState {
     return waiter
   }
 
-  /// Requests a piece. Returns no result if the reader has to wait, and whether the sender should resume.
+  /// Requests a piece. Returns no result if the reader must wait, and whether the sender should resume.
   mutating func next(_ waiter: Waiter) -> (result: Result<Data?, any Error>?, wantsMore: Bool) {
     if case .cancelled = phase { return (.failure(CancellationError()), false) }
     if let piece = pieces.popFirst() { return (.success(piece), unpauseIfDrained()) }
@@ -149,10 +150,10 @@ struct ContentChannelState {
   }
 }
 
-/// A first-in, first-out queue of content pieces that releases each piece when it is taken.
+/// A first-in, first-out queue of content pieces that releases each piece when it is removed.
 ///
-/// Taking a piece takes amortized constant time. The storage stays proportional to the number of queued pieces, even if
-/// the queue never becomes empty.
+/// Removing a piece takes amortized constant time. The storage stays proportional to the number of queued pieces, even
+/// if the queue never becomes empty.
 struct PieceQueue {
   /// The queued pieces, after `head` empty slots.
   private(set) var slots: [Data] = []

@@ -45,7 +45,7 @@ struct DecodingFailure: CustomStringConvertible {
 
   var description: String { codingPath.map { "\(detail) at \($0)" } ?? detail }
 
-  /// The text of this package's decoder, which contains no value. `nil` if another one made the error.
+  /// The text of this package's decoder, which contains no value. `nil` if a different decoder threw the error.
   private static func detail(_ context: DecodingError.Context) -> String? {
     guard context.underlyingError is JSONLocation else { return nil }
     let text = context.debugDescription
@@ -72,7 +72,7 @@ struct DecodingFailure: CustomStringConvertible {
 }
 
 extension CodingKey {
-  /// Whether the key is an index, by the name that all coders give it.
+  /// Whether the key is an index, recognized by the name that all coders use.
   fileprivate var isIndex: Bool { intValue.map { stringValue == "Index \($0)" } ?? false }
 
   /// Whether the key occurs in source code: a case of an enum without associated values, or part of a key path. Keys of

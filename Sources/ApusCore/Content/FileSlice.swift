@@ -1,11 +1,11 @@
 /// A range of the bytes of a file, for transports that read files by themselves.
 ///
-/// A stream of such bytes offers it beside its pieces (``ContentStream/slice``): the transport then reads them without
-/// another copy, and ahead of its writes.
+/// A stream of such bytes has a slice in addition to its pieces (``ContentStream/slice``): the transport then reads
+/// them without another copy, and ahead of its writes.
 package struct FileSlice: Sendable {
   /// The offsets of the bytes.
   package let range: Range<Int64>
-  /// Opens the file. Blocks. Throws if the file cannot be read, or is not the one that is meant.
+  /// Opens the file. Blocks. Throws if the file cannot be read, or is not the expected file.
   package let open: @Sendable () throws -> OpenSlice
 
   package init(range: Range<Int64>, open: @escaping @Sendable () throws -> OpenSlice) {

@@ -1,6 +1,7 @@
 /// An array that skips items that cannot be decoded and reports them, instead of failing as a whole.
 ///
-/// `Request<LossyArray<Movie>>` returns the valid movies in ``elements`` and the errors of the others in ``skipped``.
+/// `Request<LossyArray<Movie>>` returns the valid movies in ``elements`` and the errors of the invalid ones in
+/// ``skipped``.
 public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
   /// The decoded items, in order.
   public let elements: [Element]
@@ -30,7 +31,7 @@ public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
     let result: Result<Element, any Error>
 
     init(from decoder: any Decoder) throws {
-      // By the decoder rather than by the type's own initializer, which would ignore the formats of the coding.
+      // Calls the decoder, because the type's own initializer would ignore the formats of the coding.
       result = Result { try decoder.singleValueContainer().decode(Element.self) }
     }
   }

@@ -6,7 +6,7 @@ public import Foundation
 
 /// The content (body) of a request, encoded off the caller's actor when it is sent.
 public struct RequestContent: Sendable {
-  /// The media type for `Content-Type`, or `nil` to leave the field out.
+  /// The media type for `Content-Type`, or `nil` to omit the field.
   let mediaType: MediaType?
   /// Encodes the content with the coders in effect.
   private(set) var encode: @Sendable (CodingOptions) throws -> MessageContent
@@ -16,7 +16,7 @@ public struct RequestContent: Sendable {
   /// Creates content from a function that encodes it.
   ///
   /// - Parameters:
-  ///   - mediaType: the media type for `Content-Type`, or `nil` to leave the field out.
+  ///   - mediaType: the media type for `Content-Type`, or `nil` to omit the field.
   ///   - encode: encodes the content. Called once for each call, off the caller's actor.
   public init(_ mediaType: MediaType?, encode: @escaping @Sendable (CodingOptions) throws -> MessageContent) {
     self.mediaType = mediaType
@@ -80,7 +80,7 @@ public struct RequestContent: Sendable {
     RequestContent(format.mediaType) { _ in .bytes(try format.encode(value)) }
   }
 
-  /// Bytes as they are.
+  /// Bytes, sent unchanged.
   public static func bytes(_ data: Data, _ mediaType: MediaType = .bytes) -> RequestContent {
     RequestContent(mediaType) { _ in .bytes(data) }
   }

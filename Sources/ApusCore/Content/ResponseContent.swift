@@ -64,9 +64,9 @@ public struct ResponseContent: Sendable {
 
   /// The trailer fields (RFC 9110 §6.5).
   ///
-  /// Empty until all content was read, if the content was cut short or discarded, and with transports that cannot see
-  /// trailers. Fields for framing, routing, credentials, cookies, caching and the description of the content are left
-  /// out, because they are not allowed in trailers (RFC 9110 §6.5.1).
+  /// Empty until all content was read, if the content was cut short or discarded, and with transports that do not
+  /// receive trailers. Fields for framing, routing, credentials, cookies, caching and the description of the content
+  /// are omitted, because they are not allowed in trailers (RFC 9110 §6.5.1).
   public var trailers: HTTPFields {
     switch storage {
     case .bytes(_, let trailers): trailers

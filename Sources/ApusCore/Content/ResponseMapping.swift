@@ -41,7 +41,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
 
   /// A mapping that depends on the status. An accepted status that is not listed is a decoding error.
   public static func byStatus(_ mappings: [Int: ResponseMapping<Value>]) -> ResponseMapping {
-    // The smallest status decides about `Accept`, so that equal mappings send equal requests.
+    // The smallest status determines `Accept`, so that equal mappings send equal requests.
     let accepted = mappings.min { $0.key < $1.key }?.value.accepted ?? .anything
     return ResponseMapping(accepted) { content in
       guard let mapping = mappings[content.status] else {

@@ -14,7 +14,7 @@ package enum ServerText {
   ]
 
   /// Returns a text as one line without control, direction and other format characters, cut to 300 Unicode scalars.
-  /// `nil` if nothing is left.
+  /// `nil` if the result is empty.
   package static func message(_ text: String) -> String? { cleaned(text, limit: limit) }
 
   /// Returns a text cleaned like a message, cut to 100 Unicode scalars.

@@ -4,9 +4,9 @@ import HTTPTypes
 /// The content codings (RFC 9110 §8.4) that the transport has left in a response: unknown ones, or those of a call that
 /// accepts codings by itself.
 ///
-/// Some servers put other words into the field, such as a charset, and send plain content. So content is decoded as if
-/// the field were not there, and only errors name the coding. Content whose coding is registered is not read in formats
-/// that accept any bytes.
+/// Some servers put a different word into the field, for example a charset, and send plain content. So content is
+/// decoded as if the field were not there, and only errors name the coding. Content whose coding is registered is not
+/// read in formats that accept any bytes.
 struct UndecodedCoding: Sendable, Hashable {
   /// The names, safe to log.
   let names: String
@@ -29,7 +29,7 @@ struct UndecodedCoding: Sendable, Hashable {
   ///
   /// - Parameter reason: the loggable part of the error.
   func detail(because error: any Error, _ reason: String) -> String {
-    // Bytes in a coding are no JSON anyway.
+    // Coded bytes are never valid JSON.
     if error is JSONError || reason == detail { return detail }
     // The content was readable, so the field is wrong.
     if error is DecodingError, !isRegistered { return reason }

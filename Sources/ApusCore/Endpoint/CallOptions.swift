@@ -9,8 +9,8 @@ public struct CallOptions: Sendable {
   public var coalesces: Bool?
   /// The tags by which calls are found, cancelled, paused and limited.
   public var tags: [Tag] = []
-  /// The time limit of the whole call. Default: `nil`, which means the client's default. A hundred years or more
-  /// means no limit.
+  /// The timeout of the whole call. Default: `nil`, which means the client's default. A hundred years or more means no
+  /// limit.
   public var timeout: Duration?
   /// The maximum number of content (body) bytes read into memory. Default: `nil`, which means the client's limit.
   public var contentLimit: Int?
@@ -28,8 +28,7 @@ public struct CallOptions: Sendable {
 
   private var boxedCoding: CodingBox?
 
-  /// The coding of a call that sets it. In place it would be most of the memory that every waiting call needs for its
-  /// options.
+  /// Boxed: stored inline, it would be the largest part of a waiting call's options.
   private final class CodingBox: Sendable {
     let options: CodingOptions
 

@@ -1,15 +1,15 @@
 public import HTTPTypes
 
-/// The timeouts of a call's exchanges, in place of the transport's own.
+/// The timeouts of a call's exchanges, instead of the transport's.
 ///
-/// Set them with `request.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(120)))`. The limit of the
-/// whole call is `timeout`, the limit of an attempt is `attemptTimeout`. A call that exceeds a timeout fails with the
-/// code `timeout` and its phase. Each timeout is `nil` by default, which means the transport's own. A timeout that is
-/// zero or negative expires immediately.
+/// Set them with `request.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(120)))`. The timeout of
+/// the whole call is `timeout`, that of an attempt `attemptTimeout`. A call that exceeds a timeout fails with the code
+/// `timeout` and its phase. Each timeout is `nil` by default, which means the transport's own. A timeout that is zero
+/// or negative expires immediately.
 ///
 /// `NIOTransport` enforces all of them. `URLSessionTransport` has no such timeouts and ignores them. With any
-/// transport, ``stall`` also replaces the 20 seconds after which a call under its client's default time limit ends
-/// without progress.
+/// transport, ``stall`` also replaces the 20 seconds after which a call under its client's default timeout ends without
+/// progress.
 public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   /// The transport's own timeouts.
   public static let defaultValue = ExchangeTimeouts()
@@ -43,8 +43,8 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
 /// Whether a call requires a new connection. Default: `false`.
 ///
 /// For requests that must not be repeated and are worth a handshake, such as a token refresh: the server may close an
-/// idle connection just as the request is sent, and then the client cannot know whether the server has acted on it.
-/// `NIOTransport` honors this key. `URLSessionTransport` cannot choose connections and ignores it.
+/// idle connection just as the request is sent, and then the client cannot determine whether the server has acted on
+/// it. `NIOTransport` honors this key. `URLSessionTransport` cannot choose connections and ignores it.
 package enum NewConnectionKey: ContextKey {
   /// A pooled connection may be reused.
   package static let defaultValue = false
@@ -53,7 +53,7 @@ package enum NewConnectionKey: ContextKey {
 /// A handler for interim responses (RFC 9110 §15.2), for example early hints.
 ///
 /// Set it with `request.setting(InterimResponses.self) { … }`. The transport calls the handler as soon as an interim
-/// response arrives, so it must return quickly. Transports that cannot see interim responses never call it.
+/// response arrives, so it must return quickly. Transports that do not receive interim responses never call it.
 public enum InterimResponses: ContextKey {
   /// No handler.
   public static let defaultValue: (@Sendable (HTTPResponse) -> Void)? = nil
@@ -68,8 +68,8 @@ public enum SharedWorkKey: ContextKey {
   public static let defaultValue = false
 }
 
-/// Whether a call's endpoint is declared idempotent. Default: `nil`, which means that the method decides
-/// (RFC 9110 §9.2.2).
+/// Whether a call's endpoint is declared idempotent. Default: `nil`, which means that the method determines it (RFC
+/// 9110 §9.2.2).
 ///
 /// Middlewares and transports read it through ``CallContext/isRepeatable(_:)`` before they repeat a request.
 package enum IdempotenceKey: ContextKey {
@@ -84,7 +84,7 @@ package enum IdempotencyFieldKey: ContextKey {
   package static let defaultValue: String? = nil
 }
 
-/// Whether the content (body) of a call and of its response is left out of logs, such as that of a sign-in. Default:
+/// Whether the content (body) of a call and of its response is omitted from logs, for example of a sign-in. Default:
 /// `false`.
 package enum ConfidentialContentKey: ContextKey {
   /// The content may be logged.

@@ -4,7 +4,8 @@ public protocol ContextKey {
   associatedtype Value: Sendable
   /// The value of a setting that is not set.
   static var defaultValue: Value { get }
-  /// Whether calls with different values for this key are kept apart, see ``Endpoint/coalesced(_:)``. Default: `true`.
+  /// Whether calls with different values for this key are not coalesced, see ``Endpoint/coalesced(_:)``. Default:
+  /// `true`.
   ///
   /// Return `false` if neither the exchange nor its response depends on the setting. Values that are not `Equatable`,
   /// such as closures, count as different. Calls with ``DuplicatePolicy/coalesce`` are coalesced regardless.
@@ -67,7 +68,7 @@ public struct ContextValues: Sendable {
   }
 
   /// The settings whose values must be equal for calls to be coalesced.
-  var tellingCallsApart: [(key: ObjectIdentifier, value: any Sendable)] {
+  var affectingCoalescing: [(key: ObjectIdentifier, value: any Sendable)] {
     entries.filter { $0.affectsCoalescing }.map { (key: $0.key, value: $0.value) }
   }
 }

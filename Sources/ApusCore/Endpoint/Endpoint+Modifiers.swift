@@ -16,8 +16,8 @@ extension Endpoint {
     }
   }
 
-  /// Sets the id of calls and lets a newer call with the same id supersede this one, so that its result never reaches
-  /// the app.
+  /// Sets the id of calls. A newer call with the same id supersedes an earlier one, whose result then never reaches the
+  /// app.
   public func latestWins(_ id: CallID) -> Request<Value> {
     self.id(id, onDuplicate: .cancelPrevious)
   }
@@ -48,8 +48,8 @@ extension Endpoint {
 
   /// Reports the progress of sending the content.
   ///
-  /// The transport reports bytes that have left the system's buffers as far as it can see. The last progress is
-  /// complete if the call succeeds.
+  /// The transport counts bytes that have left the system's buffers, as far as the system reports them. The last
+  /// progress is complete if the call succeeds.
   public func uploadProgress(_ progress: ProgressReporter) -> Request<Value> {
     modified { $0.options.uploadProgress = progress }
   }
@@ -70,7 +70,7 @@ extension Endpoint {
     modified { $0.fields.replace(with: RawField(name, value, isSensitive: isSensitive)) }
   }
 
-  /// Asks the server whether it wants the content before it is sent (`Expect: 100-continue`, RFC 9110 §10.1.1).
+  /// Withholds the content until the server requests it (`Expect: 100-continue`, RFC 9110 §10.1.1).
   ///
   /// For large content that a server may reject by the fields alone, for example because of its length or missing
   /// credentials. The transport waits at most one second for the server, and then sends the content. Content of up to
@@ -169,14 +169,14 @@ extension Endpoint {
   ///
   /// Calls are equal if they have the same method, URL, fields (except those of tracing and of request ids), content,
   /// environment, principal (``CallContext/principal``), tags and content limit, and the same value for every setting
-  /// that keeps calls apart (``ContextKey/affectsCoalescing``). Only calls with a safe method are coalesced: GET,
+  /// that affects coalescing (``ContextKey/affectsCoalescing``). Only calls with a safe method are coalesced: GET,
   /// HEAD, OPTIONS and QUERY (RFC 9110 §9.2.1, RFC 10008). Streamed responses and content from a file or a stream are
   /// never shared.
   ///
-  /// Each call keeps its own deadline, decodes the response itself and can be cancelled separately. The shared
-  /// exchange is cancelled when its last waiter leaves, and runs with the highest priority of its waiters. The call
-  /// that started it decides about retries. A call does not join a response that is marked `no-store` (RFC 9111
-  /// §5.2.2.5) or exceeds ``CoalescingLimits/sharedBytes``; during the delay after a failed attempt calls may join
+  /// Each call keeps its own deadline, decodes the response itself and can be cancelled separately. The shared exchange
+  /// is cancelled when its last waiter leaves, and runs with the highest priority of its waiters. Retries are
+  /// determined by the call that started the exchange. A call does not join a response that is marked `no-store` (RFC
+  /// 9111 §5.2.2.5) or exceeds ``CoalescingLimits/sharedBytes``; during the delay after a failed attempt calls may join
   /// again.
   ///
   /// The shared exchange has no deadline. Retry and rate limiting therefore do not check whether a delay ends in time:

@@ -77,19 +77,19 @@ public struct Environment: Sendable {
 }
 
 extension Environment: SelfRedacting {
-  /// The name and the base URL. Fields, parameters and settings are left out, because they may contain secrets.
+  /// The name and the base URL. Fields, parameters and settings are omitted, because they may contain secrets.
   public var description: String { "\(name) (\(baseURL))" }
 }
 
-/// An environment with values derived from it, so that calls do not compute them again.
+/// An environment with values derived from it, computed once for all calls.
 final class PreparedEnvironment: Sendable {
   let environment: Environment
   let base: Result<BaseURL.Parts, CallFault>
-  /// Whether the environment has values of its own, to see without copying them.
+  /// Whether the environment has values of its own, so that this is known without copying them.
   let hasValues: Bool
   /// Whether the environment has fields or query parameters for all messages.
   let hasCommonParameters: Bool
-  /// The environment's own `Accept`, for endpoints that do not ask for a specific media type.
+  /// The environment's own `Accept`, for endpoints that do not request a specific media type.
   let accept: HTTPFields?
 
   init(_ environment: Environment) {

@@ -114,7 +114,7 @@ final class RequestBox: Sendable {
   }
 }
 
-// Path, query, fields and content may contain secrets, so the following descriptions show none of their values.
+// Path, query, fields and content may contain secrets, so the following descriptions contain none of their values.
 
 extension Request: SelfRedacting {
   /// The endpoint's type if it has one, the method and the path's template. Safe for logs.

@@ -6,7 +6,7 @@ extension RequestBox {
   /// - Parameters:
   ///   - base: the base URL.
   ///   - coding: the coders and styles in effect.
-  ///   - commonAccept: the `Accept` field for endpoints that ask for JSON or for no particular media type.
+  ///   - commonAccept: the `Accept` field for endpoints that request JSON or no particular media type.
   /// - Throws: ``CallFault`` with `invalidRequest` or `encoding`.
   // A method of the box, because a method of the description would be called on a copy.
   func message(at base: BaseURL.Parts, coding: CodingOptions, commonAccept: HTTPFields? = nil) throws -> RequestMessage
@@ -48,7 +48,7 @@ extension RequestBox {
       .invalidRequest, "the field Content-Type replaces the boundary of the multipart content; remove the field")
   }
 
-  /// The request target: base path, path, base query and query. Nothing of the base URL applies to a complete URL.
+  /// The request target: base path, path, base query and query. A complete URL ignores the base URL.
   private func target(at base: BaseURL.Parts, style coding: CodingOptions) throws -> String {
     let path = description.path
     let isURL = path.origin != nil

@@ -1,7 +1,7 @@
 package import HTTPTypes
 
 extension HTTPFields {
-  /// Returns the value of a field that a message has once, such as a date, or `nil` if there is none.
+  /// Returns the value of a field that occurs once in a message, for example a date, or `nil` if it is missing.
   ///
   /// Such a value may contain commas, so that several fields must not be joined (RFC 9110 §5.3). Equal values
   /// count once, because proxies repeat fields; different values count as none.

@@ -22,7 +22,7 @@ extension RequestMessage: SelfRedacting {
   ///     Default: ``Redaction`` with its defaults.
   ///   - options: additional words of the command line, quoted and never masked. Default: none.
   public func curl(redaction: Redaction? = Redaction(), options: [String] = []) -> String {
-    // With `--request HEAD` curl would wait for content that never comes.
+    // With `--request HEAD` curl would wait for content that never arrives.
     var words = head.method == .head ? ["curl", "--head"] : ["curl", "--request", head.method.rawValue]
     let target = redaction?.target(target) ?? target
     words += ["\(head.scheme ?? "")://\(head.authority ?? "")\(target)", "--globoff"]
@@ -50,7 +50,7 @@ extension RequestMessage: SelfRedacting {
       return ["--data-raw", text]
     case .file(let file):
       guard isShown else { return ["--data-binary", "@\(Redaction.mask)"] }
-      // A file with the name `-` rather than standard input.
+      // `@./-` is a file with the name `-`, whereas `@-` would be standard input.
       return ["--data-binary", file.path == "-" ? "@./-" : "@\(file.path)"]
     case .stream, .joined: return ["--data-binary", "@-"]
     }

@@ -14,7 +14,7 @@ public struct ResponseMessage: Sendable {
   }
   /// The content, in memory or still arriving.
   public var content: ResponseContent
-  /// The code of the status. It is kept because the head parses it anew each time, and several middlewares ask for it.
+  /// The code of the status. Stored because the head parses it each time, and several middlewares read it.
   package private(set) var statusCode: Int
 
   /// Creates a message.
@@ -38,7 +38,7 @@ extension ResponseMessage {
     head.headerFields.single(.date).flatMap(HTTPDate.parse).map { Date(timeIntervalSince1970: Double($0)) }
   }
 
-  /// The delay that the server asks for before a retry, or `nil` if it asks for none.
+  /// The delay that the server requests before a retry, or `nil` if there is none.
   ///
   /// Read from `Retry-After` as a number of seconds or as a date (RFC 9110 §10.2.3). A date is compared with the
   /// response's own `Date`, so that a wrong clock does not matter, and ignored if `Date` is missing. A date in the
@@ -86,7 +86,7 @@ extension ResponseMessage {
   /// That is a status of 301, 302, 303, 307 or 308 with a `Location` that is not empty. The other statuses of the class
   /// are a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
   package static func isRedirect(_ head: HTTPResponse) -> Bool {
-    // Parsing the status takes longer than finding that there is no such field, as in nearly all responses.
+    // Parsing the status takes longer than detecting that the field is missing, as it is in nearly all responses.
     guard head.headerFields.contains(.location) else { return false }
     switch head.status.code {
     case 301, 302, 303, 307, 308:

@@ -32,7 +32,7 @@ struct WebLinks {
 private struct WebLinkParser {
   /// A part of the value.
   struct Item {
-    /// `nil` if the part is no link.
+    /// The link; `nil` if the part is not a link.
     let link: WebLink?
     let place: Range<Int>
     /// Whether the whole part follows the grammar.

@@ -39,7 +39,7 @@ public struct MultipartPart: Sendable {
   /// - Parameters:
   ///   - name: the name of the form's field.
   ///   - content: the content, for example `.json(value)`, `.bytes(data, "image/png")`, or multipart content again.
-  ///   - fileName: the file name that the server is told. Most servers treat a part with a file name as a file.
+  ///   - fileName: the file name that is sent to the server. Most servers treat a part with a file name as a file.
   ///     Default: `nil`.
   ///   - fields: further fields of the part, for example `Content-ID`. Default: none.
   public static func part(
@@ -60,7 +60,7 @@ public struct MultipartPart: Sendable {
   /// - Parameters:
   ///   - name: the name of the form's field. Required in ``MultipartFormat/formData``. Default: `nil`.
   ///   - path: the path of the file.
-  ///   - fileName: the file name that the server is told. Default: `nil`, the last component of the path.
+  ///   - fileName: the file name that is sent to the server. Default: `nil`, the last component of the path.
   ///   - mediaType: the media type. Default: `nil`, the media type for the extension of the path.
   public static func file(
     _ name: String? = nil, at path: String, fileName: String? = nil, mediaType: MediaType? = nil

@@ -103,7 +103,7 @@ struct MultipartEncoder {
   }
 }
 
-/// Contents in a row, with bytes that follow each other in one piece.
+/// Consecutive contents, in which adjacent bytes are joined into one piece.
 private struct MultipartPieces {
   private var contents: [MessageContent] = []
   private var bytes = Data()

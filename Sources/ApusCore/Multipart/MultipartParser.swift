@@ -11,14 +11,14 @@ import Foundation
 /// Text before the first and after the last boundary is ignored.
 struct MultipartParser {
   private enum Phase {
-    /// Before the first boundary.
+    /// The parser is before the first boundary.
     case preamble
-    /// Behind a boundary, before the end of its line.
+    /// The parser is behind a boundary, before the end of its line.
     case delimiter
-    /// In the fields of a part.
+    /// The parser is in the fields of a part.
     case head
     case content
-    /// Behind the last boundary.
+    /// The parser is behind the last boundary.
     case epilogue
   }
 
@@ -31,7 +31,7 @@ struct MultipartParser {
   private var phase = Phase.preamble
   // The line end before the first boundary may be missing.
   private var buffer = Array("\r\n".utf8)
-  /// The start of the present phase in `buffer`, and the index up to which it contains no end of the phase.
+  /// The start of the current phase in `buffer`, and the index up to which it contains no end of the phase.
   private var (start, searched) = (0, 0)
   private var fields = HTTPFields()
   private var count = 0
@@ -83,7 +83,7 @@ struct MultipartParser {
     return nil
   }
 
-  /// Makes room, because another piece is needed.
+  /// Discards parsed bytes, because another piece is needed.
   private mutating func more() throws -> ReceivedPart? {
     guard !isFinished else { throw MultipartError("the content ends before its last boundary") }
     buffer.removeFirst(start)
@@ -142,7 +142,7 @@ struct MultipartParser {
 
   private mutating func readContent() throws -> Data? {
     let found = index(of: delimiter)
-    // Without the line end of the head.
+    // The length without the line end of the head.
     let length = max(0, (found ?? searched) - start - 2)
     guard length <= limit else { throw ElementTooLong(element: "a part", limit: limit) }
     guard let end = found else { return nil }
@@ -151,7 +151,7 @@ struct MultipartParser {
     return content
   }
 
-  /// Returns the first index of a pattern that begins with CR in the present phase, or `nil` if it has not arrived.
+  /// Returns the first index of a pattern that begins with CR in the current phase, or `nil` if it has not arrived.
   private mutating func index(of pattern: [UInt8]) -> Int? {
     let found = buffer.withUnsafeBytes { bytes -> Int? in
       var index = searched

@@ -9,7 +9,8 @@ public struct CallID: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
 
   private let storage: Storage
 
-  /// Creates an id with a name. The call's ``DuplicatePolicy`` decides what happens while another call has the same id.
+  /// Creates an id with a name. The call's ``DuplicatePolicy`` determines the outcome if a running call has the same
+  /// id.
   public init(_ name: String) {
     storage = .name(name)
   }

@@ -57,7 +57,7 @@ public struct FailedAttempt: Sendable, Hashable {
   /// Whether the retry that followed is the immediate one, which the policy does not count.
   var isRetriedAtOnce: Bool { decision == .retry(after: .zero, .notSent) }
 
-  /// Whether the server may have seen the request.
+  /// Whether the server may have received the request.
   var wasSent: Bool {
     if case .failed(_, .notSent) = cause { return false }
     return true
@@ -107,7 +107,7 @@ extension FailedAttempt {
     case backoff
     /// Exponential backoff with full jitter, with the longer delays for a server that throttles.
     case throttled
-    /// The delay that the server asked for.
+    /// The delay that the server requested.
     case serverDelay
   }
 
@@ -124,9 +124,9 @@ extension FailedAttempt {
     case notIdempotent
     /// The content (body) can be sent only once.
     case contentNotReplayable
-    /// The server asked not to retry.
+    /// The server requested that the call is not retried.
     case forbiddenByServer
-    /// The delay that the server asked for is longer than the policy allows.
+    /// The delay that the server requested is longer than the policy allows.
     case serverDelayTooLong
     /// The call's deadline would pass before the next attempt.
     case deadlineTooNear

@@ -52,8 +52,8 @@ public struct Redaction: Sendable {
 package protocol SelfRedacting: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension SelfRedacting {
-  /// The same as `description`.
+  /// Equals `description`.
   public var debugDescription: String { description }
-  /// Shows `description` alone.
+  /// Contains only `description`.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,4 +1,4 @@
-/// The timeline of a call: everything that happened to it, in order.
+/// The timeline of a call: all events of the call, in order.
 ///
 /// Every ``Response`` and every ``CallError`` has the trace of its call. The events are typed; ``description`` prints
 /// them as text.

@@ -46,11 +46,11 @@ public struct TraceEvent: Sendable, Hashable {
     case firstByteArrived
     /// The response head arrived.
     case headArrived(status: Int)
-    /// The number of content bytes sent so far, and the total if it is known. Delivered to observers only, not kept
+    /// The number of content bytes sent so far, and the total if it is known. Delivered to observers only, not stored
     /// in the trace.
     case sendProgress(sent: Int64, expected: Int64?)
     /// The number of content bytes received so far, and the total if it is known. Delivered to observers only, not
-    /// kept in the trace.
+    /// stored in the trace.
     case receiveProgress(received: Int64, expected: Int64?)
     /// All content arrived.
     case contentArrived(length: Int64)
@@ -156,7 +156,7 @@ public enum QueueReason: Sendable, Hashable, CustomStringConvertible {
   case global(limit: Int)
   /// A permit is free, but other queued calls are ahead of this one.
   case behindOthers
-  /// The rate limit is exhausted, or the server asked for a delay.
+  /// The rate limit is exhausted, or the server requested a delay.
   case rateLimit
   /// The device has no network.
   case network

@@ -4,10 +4,10 @@ import Synchronization
 public struct TransferProgress: Sendable, Hashable {
   /// The number of bytes transferred so far, and ``total`` at the end.
   ///
-  /// Neither it nor the ``fraction`` decreases when a transfer starts over: both stay until more is transferred than
-  /// before. If the content has another length then, for example because the file has changed on the server, the count
-  /// and the total stay until the fraction of the new length is as large. A count of a shorter file may then be
-  /// smaller.
+  /// Neither this count nor the ``fraction`` decreases when a transfer starts over: both remain until more bytes are
+  /// transferred than before. If the content then has a different length, for example because the file has changed on
+  /// the server, the count and the total remain until the fraction of the new length is as large. The count of a
+  /// shorter file may then be smaller.
   public package(set) var completed: Int64
   /// The number of bytes of the whole transfer, or `nil` if it is unknown.
   public package(set) var total: Int64?
@@ -57,7 +57,7 @@ public struct TransferProgress: Sendable, Hashable {
 /// try await upload
 /// ```
 ///
-/// The sequence ends with the call. A loop that is slower than the transfer receives the latest progress only, so
+/// The sequence ends with the call. A loop that is slower than the transfer receives only the latest progress, so
 /// nothing is buffered. Several loops may read one reporter. Use one reporter for one direction of one call.
 public final class ProgressReporter: AsyncSequence, Sendable {
   private let state = Mutex(ProgressState())
@@ -73,7 +73,7 @@ public final class ProgressReporter: AsyncSequence, Sendable {
   /// - Parameters:
   ///   - completed: the number of bytes transferred so far.
   ///   - total: the number of bytes of the whole transfer, or `nil` if it is unknown.
-  ///   - instant: the present instant of the client's clock.
+  ///   - instant: the current instant of the client's clock.
   package func report(_ completed: Int64, of total: Int64?, at instant: MonotonicInstant) {
     update { $0.report(completed, of: total, at: instant) }
   }
@@ -136,7 +136,8 @@ public final class ProgressReporter: AsyncSequence, Sendable {
     let id = state.withLock { $0.nextWaiter() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
-        // The task is cancelled before the handler below runs, so either the handler finds the waiter or this does.
+        // The task is cancelled before the handler below runs, so the cancellation is detected either here or by the
+        // handler.
         let isOver = state.withLock { Task.isCancelled || !$0.wait(waiter, id, after: version) }
         if isOver { waiter.resume() }
       }
@@ -191,7 +192,7 @@ struct ProgressState {
     return isFinished ? .finished : .unchanged
   }
 
-  /// Adds an observer. Returns the progress that it has missed, or `nil` if there was none.
+  /// Adds an observer. Returns the progress that the observer has missed, or `nil` if there was none.
   mutating func observe(_ observer: @escaping Observer) -> TransferProgress? {
     if !isFinished { observers.append(observer) }
     return version > 0 ? current : nil
@@ -202,7 +203,7 @@ struct ProgressState {
     return lastWaiter
   }
 
-  /// Adds a waiter. Returns whether it has to wait.
+  /// Adds a waiter. Returns whether the caller must wait.
   mutating func wait(_ waiter: Waiter, _ id: Int, after seen: Int) -> Bool {
     guard progress(after: seen) == .unchanged else { return false }
     waiters[id] = waiter
@@ -239,7 +240,7 @@ private struct TransferRate {
   private var samples: [Sample] = []
 
   mutating func bytesPerSecond(after bytes: Int64, at instant: MonotonicInstant) -> Double? {
-    // A retry begins at the start again.
+    // A retry starts over.
     if let last = samples.last, bytes < last.bytes { samples = [] }
     defer {
       if samples.last.map({ $0.instant.duration(to: instant) >= Self.interval }) ?? true {

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The place where a response names the URL of the next page.
+/// The location of the next page's URL in a response.
 ///
 /// <!-- sample: next-url -->
 /// ```swift

@@ -24,7 +24,7 @@ struct PageIterator<Page: Sendable> {
 
   private let client: Client
   private let source: PageSource<Page>
-  /// The account of all pages.
+  /// The principal of all pages.
   private let principal = CommonPrincipal()
   private let prefetches: Bool
   private let comparesPages: Bool
@@ -47,7 +47,7 @@ struct PageIterator<Page: Sendable> {
     record = response.box
     let turn = source.turn(response.map(\.value), position)
     if let reason = loop.receive(turn, fingerprint: response.value.note) { throw fault(reason) }
-    // Other types of pages have their elements at a place that only the app knows.
+    // For other types of pages only the app knows the elements.
     if let elements = response.value.value as? any Collection { try checkElements(elements.isEmpty) }
     prefetch()
     return PositionedPage(page: response.value.value, next: turn.next)
@@ -56,15 +56,15 @@ struct PageIterator<Page: Sendable> {
   /// Counts the page that was received last.
   ///
   /// - Parameter isEmpty: whether the page has no elements.
-  /// - Throws: ``CallError`` if too many pages had none and the list goes on. The loop is then over.
+  /// - Throws: ``CallError`` if too many pages had no elements and the list continues. The loop is then over.
   mutating func check(_ pages: inout EmptyPages, _ isEmpty: Bool) throws(CallError) {
-    guard let reason = pages.receive(isEmpty: isEmpty), prefetched != nil || loop.goesOn else { return }
+    guard let reason = pages.receive(isEmpty: isEmpty), prefetched != nil || loop.hasNext else { return }
     loop.end()
     prefetched = nil
     throw fault(reason)
   }
 
-  /// As above, for a page that is a collection.
+  /// Counts the page that was received last, if the page is a collection.
   private mutating func checkElements(_ isEmpty: Bool) throws(CallError) {
     var pages = emptyPages
     defer { emptyPages = pages }

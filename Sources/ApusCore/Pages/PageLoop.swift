@@ -32,7 +32,7 @@ struct PageLoop: Sendable {
   }
 
   /// Whether a next position is known.
-  var goesOn: Bool {
+  var hasNext: Bool {
     if case .ready = phase { return true }
     return false
   }

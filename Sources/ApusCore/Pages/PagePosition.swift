@@ -13,8 +13,9 @@
 /// }
 /// ```
 ///
-/// It holds the URL, the cursor, the page number or the offset, and neither credentials nor fields (headers). A URL or
-/// a cursor of the server may be a secret, so that the description shows only the kind of the position.
+/// A position contains the URL, the cursor, the page number or the offset, but neither credentials nor fields
+/// (headers). A URL or a cursor may be a secret of the server, so the description contains only the kind of the
+/// position.
 public struct PagePosition: Sendable, Hashable {
   enum Place: Sendable, Hashable {
     /// A complete URL.

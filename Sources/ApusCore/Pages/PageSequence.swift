@@ -9,7 +9,7 @@
 /// The sequence ends after the last page and after any error. Each page is a call of its own, with its own deadline,
 /// retries and trace. Nothing is sent before a loop requests the first page, and leaving the loop early sends no
 /// further requests. Cancelling the task cancels the call in flight, which then throws with the code `cancelled`. Each
-/// loop begins anew.
+/// loop starts over.
 ///
 /// A server could let a loop run endlessly. Therefore a list with more than 1000 pages is an error (``pageLimit(_:)``),
 /// as is a URL or cursor that the list contained before, and, for numbers and offsets, a page with the same content
@@ -50,7 +50,7 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
     with { $0.prefetches = true }
   }
 
-  /// Limits the number of pages of one loop. A list that goes on after the last of them is an error.
+  /// Limits the number of pages of one loop. A list that continues after the last of these pages is an error.
   ///
   /// - Parameter count: the maximum number of pages, at least 1. Default: 1000.
   public func pageLimit(_ count: Int) -> PageSequence {
@@ -103,9 +103,9 @@ private struct PositionedPages<Page: Sendable>: AsyncSequence, Sendable {
   struct Iterator: AsyncIteratorProtocol {
     var pages: PageIterator<Page>
 
-    /// Returns the next page, as the iterator of ``PageSequence`` does.
+    /// Returns the next page with its position, or `nil` after the last page.
     ///
-    /// - Throws: as the iterator of ``PageSequence``.
+    /// - Throws: the errors of the iterator of ``PageSequence``.
     mutating func next(isolation actor: isolated (any Actor)?) async throws(CallError) -> PositionedPage<Page>? {
       try await pages.next()
     }

@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// A list of pages: the request for each position, and the position that each response names. All ways to page through
-/// a list come down to it.
+/// A list of pages: the request for each position, and the position that each response names. All kinds of paging are
+/// reduced to this type.
 struct PageSource<Page: Sendable>: Sendable {
   /// Returns the request for a position; `nil` is the first page. A position of another kind gives a request whose call
-  /// fails. Secrets of the endpoint are sent only to the origin of the environment, to the origin of the first page, and
-  /// to the origins that the endpoint trusts.
+  /// fails. Secrets of the endpoint are sent only to the origin of the environment, to the origin of the first page,
+  /// and to the origins that the endpoint trusts.
   let request: @Sendable (_ position: PagePosition?, _ origins: PageOrigins) -> Request<Page>
   /// Returns the positions that a response names, for the position it was requested for.
   let turn: @Sendable (_ response: Response<Page>, _ position: PagePosition?) -> Turn
@@ -14,7 +14,7 @@ struct PageSource<Page: Sendable>: Sendable {
 
   /// The positions that a response names.
   struct Turn: Sendable {
-    /// The position of the response itself, if the response tells it.
+    /// The position of the response itself, if the response contains it.
     var own: PagePosition?
     /// The position of the next page. `nil` after the last page.
     let next: PagePosition?

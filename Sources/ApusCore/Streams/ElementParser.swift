@@ -18,7 +18,7 @@ protocol ElementParser<Element>: Sendable {
   ///
   /// - Throws: ``RejectedResponse``.
   mutating func next() throws -> Element?
-  /// Whether the server has ended the stream for good: nothing that follows is read.
+  /// Whether the server has ended the stream permanently, so that no further content is read.
   var isOver: Bool { get }
   /// The position of an event stream.
   var position: StreamPosition { get }
@@ -33,7 +33,7 @@ extension ElementParser {
 struct ElementTooLong: Error, Hashable {
   /// The element with an article, for example `a line`.
   let element: String
-  /// In bytes.
+  /// The limit in bytes.
   let limit: Int
 }
 
@@ -113,7 +113,7 @@ struct ElementDecoder<Element: Decodable & Sendable>: Sendable {
     self.init(context) { try coding.decode(Element.self, from: $0) }
   }
 
-  /// Returns an element, or `nil` if the app was told that it cannot be decoded.
+  /// Returns an element, or `nil` if the app was notified that the element cannot be decoded.
   ///
   /// - Parameters:
   ///   - data: the bytes of the element.

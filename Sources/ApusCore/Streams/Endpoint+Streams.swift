@@ -1,7 +1,7 @@
 public import HTTPTypes
 
-// Factory methods for responses that are streams, in the style of those for decoded responses. Disfavored, so that they
-// never compete with them: the type of the value decides.
+// Factory methods for responses that are streams, in the style of those for decoded responses. They are disfavored, so
+// that the type of the value determines the method.
 
 extension Endpoint {
   /// GET (RFC 9110 §9.3.1). The response is a stream.
@@ -13,7 +13,7 @@ extension Endpoint {
 
   /// POST (RFC 9110 §9.3.3). The response is a stream.
   ///
-  /// An event stream that breaks off is reconnected only if it has a last event ID, or if the endpoint is marked as
+  /// An interrupted event stream is reconnected only if it has a last event ID, or if the endpoint is marked as
   /// idempotent.
   @_disfavoredOverload
   public static func post<V: StreamedValue>(

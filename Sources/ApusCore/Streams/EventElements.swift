@@ -15,7 +15,7 @@ struct EventElements<Element: Decodable & Sendable>: ElementParser {
 
   /// - Throws: ``RejectedResponse`` if the response is not an event stream.
   init(_ context: StreamContext) throws {
-    // 204 ends an event stream for good (WHATWG HTML §9.2.3).
+    // 204 ends an event stream permanently (WHATWG HTML §9.2.3).
     isOver = context.status == 204
     if !isOver { try Self.check(context) }
     let limit = context.options.maximumElementSize

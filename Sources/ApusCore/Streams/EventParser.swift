@@ -58,8 +58,9 @@ private struct EventDraft {
   private let limit: Int
   private var data: Data?
   private var name = Self.standardName
-  /// The last event ID from the next dispatch on. Kept over events, and over reconnections: with an empty one, as in
-  /// the text of the standard, one event without an ID would lose the position in the stream. Browsers keep it, too.
+  /// The last event ID from the next dispatch on. It persists across events and reconnections, as in browsers. If each
+  /// event started with an empty ID, as in the text of the standard, an event without an ID would lose the position in
+  /// the stream.
   private var nextEventID: String
   private var isAtStart = true
 
@@ -96,8 +97,8 @@ private struct EventDraft {
   /// The maximum length of an event ID in bytes.
   private static let idLimit = 4 << 10
 
-  /// Whether an event ID can be sent in a field to continue the stream (RFC 9110 §5.5). Another ID is ignored, as one
-  /// with NUL by the standard: it would end the stream at the next reconnection, or be sent back for ever.
+  /// Whether an event ID can be sent in a field to continue the stream (RFC 9110 §5.5). Any other ID is ignored, as the
+  /// standard requires for an ID with NUL, because it would fail the next reconnection.
   private static func canBeSent(_ value: UnsafeRawBufferPointer) -> Bool {
     value.count <= idLimit && value.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
   }
@@ -115,7 +116,7 @@ private struct EventDraft {
     }
   }
 
-  /// Ends the event. Returns it if it has data.
+  /// Ends the event. Returns the event if it has data.
   mutating func dispatch() -> ServerSentEvent? {
     lastEventID = nextEventID
     defer { (data, name) = (nil, Self.standardName) }
@@ -170,7 +171,7 @@ private enum FieldName {
 
 /// The byte order mark.
 enum ByteOrderMark {
-  /// In UTF-8.
+  /// The byte order mark in UTF-8.
   static let utf8: [UInt8] = [0xEF, 0xBB, 0xBF]
 }
 

@@ -54,7 +54,7 @@ struct JSONSequenceSplitter {
 
   /// The section of the sequence that is being read.
   private enum Section {
-    /// Before the first RS.
+    /// The splitter is before the first RS.
     case start
     case text
     /// Between the line feed of a text and the RS of the next.
@@ -116,7 +116,7 @@ struct JSONSequenceSplitter {
     case lineFeed
   }
 
-  /// Returns the index of the byte that ends the present text, or the number of bytes.
+  /// Returns the index of the byte that ends the current text, or the number of bytes.
   private mutating func scan(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (Int, Stop) {
     guard section == .text else {
       let end = ByteSearch.first(Self.separator, in: bytes, from: start)
@@ -140,7 +140,7 @@ struct JSONSequenceSplitter {
     text.append(piece[start + range.lowerBound..<start + range.upperBound])
   }
 
-  /// Ends the present text. Returns it unless it is blank.
+  /// Ends the current text. Returns the text unless it is blank.
   private mutating func take() -> Text? {
     defer { (text, nesting) = (Data(), SequenceNesting()) }
     guard let first = text.first(where: { !$0.isJSONSpace }) else { return nil }
@@ -152,7 +152,7 @@ struct JSONSequenceSplitter {
   }
 }
 
-/// The nesting of a JSON text up to the present byte.
+/// The nesting of a JSON text up to the current byte.
 private struct SequenceNesting {
   private var depth = 0
   private var isString = false

@@ -99,7 +99,7 @@ private struct JSONLines {
   private var isAtStart = true
 
   init(limit: Int) {
-    // At LF only: a CR before it is white space to JSON.
+    // Splits at LF only, because a CR before LF is white space in JSON.
     lines = LineSplitter(.lineFeed, limit: limit)
   }
 

@@ -45,7 +45,7 @@ struct LineSplitter {
 
   /// Passes the lines that end in the next block of the piece, without their ends, to `body`.
   ///
-  /// A block rather than a line, because access to the bytes of a `Data` takes longer than finding the end of a line.
+  /// Works on blocks, not lines, because access to the bytes of a `Data` takes longer than finding the end of a line.
   ///
   /// - Returns: whether there was a block. If not, another piece is needed.
   /// - Throws: ``ElementTooLong``, even before the end of the line; the error of `body`. The splitter can then no
@@ -111,7 +111,7 @@ struct LineSplitter {
 
 /// The items that a parser found in a block, and the error after the last.
 struct ItemQueue<Item: Sendable>: Sendable {
-  /// The last item first, so that taking one does not copy it.
+  /// The items in reverse order, so that removing the first one does not copy the rest.
   private var items: [Item] = []
   private var error: (any Error)?
 

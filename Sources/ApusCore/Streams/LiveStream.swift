@@ -5,13 +5,13 @@
 /// for try await user in users { print(user.name) }
 /// ```
 ///
-/// Each loop makes a call of its own, which begins when the loop asks for the first element. The loop reads the
+/// Each loop makes a call of its own, which begins when the loop requests the first element. The loop reads the
 /// response at its own pace: the next piece is read after the loop has consumed all elements of the previous one.
 /// Leaving the loop ends the call and discards the rest of the response. Cancelling the task, or the call by its id or
 /// tag, ends the loop with a ``CallError`` with the code `cancelled`.
 ///
-/// An event stream reconnects with the last event ID when its response ends or breaks off, with a new call each time;
-/// see ``StreamOptions`` and ``EventStream``. Other streams end with their response.
+/// An event stream reconnects with the last event ID when its response ends or is interrupted, with a new call each
+/// time; see ``StreamOptions`` and ``EventStream``. Other streams end with their response.
 public struct LiveStream<Element: Sendable>: AsyncSequence, Sendable {
   private enum Origin: Sendable {
     case calls(StreamSource<Element>)
@@ -33,7 +33,7 @@ public struct LiveStream<Element: Sendable>: AsyncSequence, Sendable {
     origin = .elements(elements, error)
   }
 
-  /// Returns an iterator. Nothing is sent before it is asked for the first element.
+  /// Returns an iterator. Nothing is sent before the first element is requested.
   public func makeAsyncIterator() -> Iterator {
     switch origin {
     case .calls(let source): Iterator(source: .reader(StreamReader(source)))
@@ -76,7 +76,7 @@ extension Client {
   ///
   /// - Parameter endpoint: an endpoint whose value is an ``EventStream``, ``JSONStream``, ``LineStream`` or
   ///   ``PartStream``.
-  /// - Returns: a sequence. Nothing is sent before a loop asks for the first element.
+  /// - Returns: a sequence. Nothing is sent before a loop requests the first element.
   public func stream<E: Endpoint>(_ endpoint: E) -> LiveStream<E.Value.Element> where E.Value: StreamedValue {
     let (request, format) = (endpoint.resolvedRequest, E.Value._format)
     return LiveStream(
@@ -107,13 +107,14 @@ struct StreamSource<Element: Sendable>: Sendable {
     return RequestBox(description)
   }
 
-  /// Replaces the transport's limit by one that leaves the decision to ``SilenceTimer``.
+  /// Disables the transport's stall limit, or doubles the stream's limit for it, so that ``SilenceTimer`` expires
+  /// first.
   private func setStall(_ values: inout ContextValues) {
     guard kind == .events || options.silenceTimeout != nil, values[ExchangeTimeouts.self].stall == nil else { return }
     values[ExchangeTimeouts.self].stall = options.silenceTimeout.map { $0.bounded * 2 } ?? .endless
   }
 
-  /// Sets the field, or keeps that of the endpoint as long as there is no last event ID.
+  /// Sets the field. Without a last event ID, the endpoint's own field remains.
   private static func setLastEventID(_ id: String, _ fields: inout [RawField]) {
     // White space at the ends is no part of a field's value (RFC 9110 §5.5).
     let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }

@@ -26,7 +26,7 @@ struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable 
     Iterator(polls: self)
   }
 
-  /// The default limit of a call. Not endless, because a lost connection may never be reported.
+  /// The default timeout of a call. It is finite, because a lost connection may never be reported.
   static var longestCall: Duration { .seconds(600) }
 
   /// The minimum time between the starts of two calls if the response to the first has a new cursor.
@@ -48,7 +48,7 @@ struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable 
       cursor = polls.first
     }
 
-    /// Makes the next call, and makes it again after a temporary error.
+    /// Performs the next call, and repeats it after a temporary error.
     ///
     /// - Returns: the value of the response, or `nil` after an error.
     /// - Throws: ``CallError``.
@@ -112,7 +112,7 @@ struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable 
 }
 
 extension Client {
-  /// Returns the values of a long poll, whose server holds each request until there is something to report.
+  /// Returns the values of a long poll, whose server delays each response until there is a change to report.
   ///
   /// ```swift
   /// struct Changes: Decodable, Sendable { let movies: [Movie], cursor: String }
@@ -123,7 +123,7 @@ extension Client {
   /// for try await changes in api.poll(of: { .changes(since: $0) }, next: \.cursor) { print(changes.movies) }
   /// ```
   ///
-  /// Each call begins when the loop asks for the next value, and the sequence never ends by itself. The errors of the
+  /// Each call begins when the loop requests the next value, and the sequence never ends by itself. The errors of the
   /// first call are thrown. After the first response, temporary errors (no network, a lost connection, a timeout, 429,
   /// 503 and the like) lead to another call with the same cursor: after a random delay whose bound starts at 3 seconds
   /// and doubles to 30, and not before the server's `Retry-After`. All other errors end the sequence, and so does a
@@ -133,17 +133,17 @@ extension Client {
   /// A server may hold a request for up to 10 minutes: unless the endpoint sets a `timeout`, that is the limit of a
   /// call, and an attempt has no limit of its own.
   ///
-  /// With a scheduler a long poll holds a permit while it waits. Mark its endpoint with `.unscheduled()` if there are
-  /// several.
+  /// With a scheduler a long poll occupies a permit while it waits. Mark its endpoint with `.unscheduled()` if there
+  /// are several.
   ///
   /// - Parameters:
   ///   - cursor: the cursor of the first call. Default: `nil`, none.
   ///   - endpoint: returns the endpoint for a cursor.
-  ///   - interval: the minimum time between the starts of two calls if the response to the first has no cursor, or the
-  ///     same one again. It bounds the load on a server that does not hold requests. With a new cursor the minimum is
-  ///     100 milliseconds, or this time if it is shorter. Default: 1 second.
+  ///   - interval: the minimum time between the starts of two calls if the response to the first call has no cursor or
+  ///     an unchanged cursor. It bounds the load on a server that does not delay its responses. With a new cursor the
+  ///     minimum is 100 milliseconds, or this time if it is shorter. Default: 1 second.
   ///   - next: returns the cursor for the next call; `nil`: the same cursor again.
-  /// - Returns: a sequence. Nothing is sent before a loop asks for the first value.
+  /// - Returns: a sequence. Nothing is sent before a loop requests the first value.
   public func poll<E: Endpoint, Cursor: Sendable>(
     from cursor: Cursor? = nil, of endpoint: @escaping @Sendable (Cursor?) -> E, interval: Duration = .seconds(1),
     next: @escaping @Sendable (E.Value) -> Cursor?

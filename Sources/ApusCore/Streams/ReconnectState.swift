@@ -12,9 +12,9 @@ struct ReconnectState: Hashable {
   struct Failure: Hashable {
     /// Whether another connection may succeed.
     var isTemporary: Bool
-    /// Whether the server may have seen the request.
+    /// Whether the server may have received the request.
     var wasSent = true
-    /// The delay that the server asks for.
+    /// The delay that the server requests.
     var retryAfter: Duration?
   }
 
@@ -26,18 +26,18 @@ struct ReconnectState: Hashable {
   }
 
   /// The reconnection time unless the server sets one.
-  static let standardTime = Duration.seconds(3)
+  static let defaultTime = Duration.seconds(3)
   /// The maximum delay that a server can set.
   static let longestTime = Duration.seconds(60 * 60)
-  /// The maximum to which the bound of the delay grows, unless the server asks for more.
+  /// The maximum to which the bound of the delay grows, unless the server requests more.
   static let longestBackoff = Duration.seconds(30)
-  /// The minimum from which the bound doubles, for servers that ask for no delay.
+  /// The minimum from which the bound doubles, for servers that request no delay.
   static let shortestBackoff = Duration.milliseconds(100)
   /// The duration of a connection after which earlier failures do not count.
   static let healthyTime = Duration.seconds(60)
 
   private let isAllowed: Bool
-  /// Whether the request may be sent again: by its method and its endpoint, not by the position in the stream.
+  /// Whether the request may be resent: by its method and its endpoint, not by the position in the stream.
   private let isRepeatable: Bool
   private var position: StreamPosition
   private var hasConnected = false
@@ -86,8 +86,8 @@ struct ReconnectState: Hashable {
       return .connect(after: delay(isHealthy: isHealthy, jitter: jitter))
     case .failed(let failure):
       guard isAllowed, hasConnected, failure.isTemporary, isResumable || !failure.wasSent else { return .fail }
-      let asked = min(failure.retryAfter ?? .zero, Self.longestTime)
-      return .connect(after: max(asked + asked / 10 * jitter, delay(isHealthy: isHealthy, jitter: jitter)))
+      let requested = min(failure.retryAfter ?? .zero, Self.longestTime)
+      return .connect(after: max(requested + requested / 10 * jitter, delay(isHealthy: isHealthy, jitter: jitter)))
     }
   }
 
@@ -95,7 +95,7 @@ struct ReconnectState: Hashable {
   private mutating func delay(isHealthy: Bool, jitter: Double) -> Duration {
     if isHealthy { failures = 0 }
     defer { failures = min(failures + 1, 16) }
-    let time = position.reconnectionTime ?? Self.standardTime
+    let time = position.reconnectionTime ?? Self.defaultTime
     let longest = max(Self.longestBackoff, time)
     var bound = failures == 0 ? time : max(time, Self.shortestBackoff)
     for _ in 0..<failures where bound < longest { bound = min(longest, bound * 2) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A limit for the time without a byte while the app waits for content. The shell of ``SilenceState``.
+/// A timeout for the time without a byte while the app waits for content. Runs the state machine ``SilenceState``.
 ///
 /// It uses the client's timer, so that it works with every transport.
 final class SilenceTimer: DeadlineTarget {
@@ -31,14 +31,14 @@ final class SilenceTimer: DeadlineTarget {
     state.withLock { $0.end() }
   }
 
-  /// Ends the timer for good, so that the client's timer does not retain it.
+  /// Ends the timer permanently, so that the client's timer does not retain it.
   func stop() {
     if let key = state.withLock({ $0.stop() }) { timer.cancel(key) }
   }
 
   func deadlinePassed() {
     let now = clock.now
-    switch state.withLock({ $0.rang(at: now) }) {
+    switch state.withLock({ $0.alarmFired(at: now) }) {
     case .nothing: break
     case .again(let instant): setAlarm(at: instant)
     case .expired: onExpiry()
@@ -54,10 +54,10 @@ final class SilenceTimer: DeadlineTarget {
 
 /// The wait for a piece and its alarm. A pure state machine.
 ///
-/// A piece does not move the alarm: whether the limit has passed is checked when the alarm goes off.
+/// A piece does not move the alarm: whether the limit has passed is checked when the alarm fires.
 struct SilenceState<Key> {
-  /// The action to perform when the alarm goes off.
-  enum Ring: Hashable {
+  /// The action to perform when the alarm fires.
+  enum AlarmAction: Hashable {
     case nothing
     case again(at: MonotonicInstant)
     case expired
@@ -78,7 +78,7 @@ struct SilenceState<Key> {
     guard !isStopped else { return nil }
     let due = now.advanced(by: limit)
     self.due = due
-    // An alarm for the past has gone off, or is going off on another thread.
+    // An alarm for the past has fired, or is firing on another thread.
     if let alarm, alarm.instant > now { return nil }
     return due
   }
@@ -94,7 +94,7 @@ struct SilenceState<Key> {
     return alarm?.key
   }
 
-  mutating func rang(at now: MonotonicInstant) -> Ring {
+  mutating func alarmFired(at now: MonotonicInstant) -> AlarmAction {
     alarm = nil
     guard let due, !isStopped else { return .nothing }
     guard due <= now else { return .again(at: due) }

@@ -15,7 +15,7 @@ final class StreamConnection<Element: Sendable>: Sendable {
   private let silence: SilenceTimer?
   private let elements: Mutex<StreamElements<Element>>
 
-  /// Takes over a call whose response head has arrived.
+  /// Creates a connection from a call whose response head has arrived.
   ///
   /// - Throws: ``CallError`` if the response is not a stream of the declared kind.
   init(
@@ -49,7 +49,7 @@ final class StreamConnection<Element: Sendable>: Sendable {
 
   /// The position in the stream once ``next()`` has returned `nil` or thrown.
   var position: StreamPosition { elements.withLock { $0.position } }
-  /// Whether the server has ended the stream for good.
+  /// Whether the server has ended the stream permanently.
   var isOver: Bool { elements.withLock { $0.isOver } }
 
   /// Returns the next element, or `nil` at the end of the response, which also ends the call.
@@ -101,8 +101,8 @@ final class StreamConnection<Element: Sendable>: Sendable {
   }
 
   deinit {
-    // A loop that was left early has succeeded, as has a closure of `withResponse` that returns early. After its end the
-    // call ignores this.
+    // A loop that was left early has succeeded, as has a closure of `withResponse` that returns early. A call that has
+    // already ended ignores `succeed()`.
     silence?.stop()
     try? call.succeed()
     content.discard()

@@ -1,7 +1,7 @@
 /// The options of a live stream, see ``Endpoint/streaming(_:)``.
 public struct StreamOptions: Sendable {
-  /// Whether an event stream is reconnected when its response ends or breaks off. Default: `true`. Other streams are
-  /// never reconnected.
+  /// Whether an event stream is reconnected when its response ends or is interrupted. Default: `true`. Other streams
+  /// are never reconnected.
   public var reconnects = true
   /// The last event ID of the first request of an event stream, in the field (header) `Last-Event-ID`. Default: `nil`,
   /// no field.
@@ -12,15 +12,15 @@ public struct StreamOptions: Sendable {
   ///
   /// An event stream is then reconnected, if it may be; another stream fails with the code `timeout`. Default: 90
   /// seconds for event streams, otherwise `nil`. `nil` sets no limit; for other streams the transport's stall limit
-  /// remains (``ExchangeTimeouts/stall``), for event streams it is turned off too.
+  /// remains (``ExchangeTimeouts/stall``), for event streams it is disabled as well.
   public var silenceTimeout: Duration?
   /// The maximum number of bytes of an element. A stream with a larger element fails with the code `contentTooLarge`.
   ///
   /// Default: `nil`, which means 1 MiB for a line and 8 MiB for an event, a JSON text or a part.
   public var maximumElementSize: Int?
-  /// A handler for elements that cannot be decoded, called in place of failing; the stream then continues with the next
-  /// element. It is called on any thread, possibly before the loop has received the elements before it. Default: `nil`,
-  /// the stream fails with the code `decoding`.
+  /// A handler for elements that cannot be decoded, called instead of failing the stream, which then continues with the
+  /// next element. It is called on any thread, possibly before the loop has received the elements before it. Default:
+  /// `nil`, the stream fails with the code `decoding`.
   public var onUndecodable: (@Sendable (UndecodableElement) -> Void)?
 
   /// The default limit of a line of text, in bytes.

@@ -3,8 +3,8 @@ final class StreamReader<Element: Sendable> {
   private let source: StreamSource<Element>
   private let principal = CommonPrincipal()
   private var state: ReconnectState
-  /// The present or the last call. It keeps the environment of the first: a position in the stream of one server means
-  /// nothing to another.
+  /// The current or last call. All calls use the environment of the first, because a position in one server's stream is
+  /// meaningless to another server.
   private var call: Call?
   private var connection: StreamConnection<Element>?
   /// The number of connections so far.
@@ -41,7 +41,7 @@ final class StreamReader<Element: Sendable> {
     }
   }
 
-  /// Returns the present connection, or a new one.
+  /// Returns the current connection, or a new connection.
   private func connected() async throws(CallError) -> StreamConnection<Element> {
     if let connection { return connection }
     let call = Call(source.request(lastEventID: state.lastEventID, of: principal), delivery: .streamed, from: origin)
@@ -89,10 +89,10 @@ final class StreamReader<Element: Sendable> {
   }
 
   /// Whether a deadline of the call has passed, which the app has set for the stream or for the work around it. The
-  /// client's default limit is no deadline.
+  /// client's default timeout does not count.
   private var isPastDeadline: Bool { call?.snapshot(\.limits.deadline).map { $0 <= now } ?? false }
 
-  /// Whether the content of the request can be sent again.
+  /// Whether the content of the request can be resent.
   private var isReplayable: Bool { call?.snapshot(\.message)?.content.isReplayable ?? true }
 }
 

@@ -47,7 +47,7 @@ public struct _StreamFormat<Value: StreamedValue>: Sendable {
 
 /// Server-sent events (WHATWG HTML): `text/event-stream`.
 ///
-/// The elements of `EventStream<ServerSentEvent>` are the events as they are. `Data` and `String` get the data of each
+/// The elements of `EventStream<ServerSentEvent>` are the events themselves. `Data` and `String` get the data of each
 /// event, and any other type is decoded from the data as JSON.
 ///
 /// <!-- sample: event-stream -->
@@ -58,16 +58,16 @@ public struct _StreamFormat<Value: StreamedValue>: Sendable {
 /// for try await movie in api.stream(.premieres) { print(movie.title) }
 /// ```
 ///
-/// A live stream reconnects when its response ends, breaks off or is silent for too long:
+/// A live stream reconnects when its response ends, is interrupted or is silent for too long:
 ///
 /// - It sends the last event ID in `Last-Event-ID`. 204 ends the stream.
 /// - It waits for a random time of up to 3 seconds, or at least for the time that the server has set with `retry`. The
 ///   bound doubles to at most 30 seconds while connections fail or end early, and starts again after a connection of a
 ///   minute.
-/// - The errors of the first connection are thrown, and so are later ones that are not temporary: 401, 403, 404, 410, a
-///   response of another media type, content that cannot be decoded.
+/// - The errors of the first connection are thrown, and so are later errors that are not temporary: 401, 403, 404, 410,
+///   a response of another media type, content that cannot be decoded.
 /// - Without a last event ID, only safe requests (GET, QUERY) and endpoints declared idempotent reconnect. Any other
-///   stream ends with its response and throws if the response breaks off.
+///   stream ends with its response and throws if the response is interrupted.
 public struct EventStream<Element: Decodable & Sendable>: StreamedValue {
   /// The elements of a complete response, in order.
   public let elements: [Element]

@@ -1,9 +1,10 @@
 /// The IP addresses that a transport may connect to.
 ///
-/// A service that fetches URLs given by others would otherwise reach its own network for them: databases, the metadata
+/// A service that fetches untrusted URLs could otherwise be made to reach its own network: databases, the metadata
 /// server of a cloud, other services on the machine. The policy is an option of a transport, which checks the addresses
 /// that a name resolves to and connects only to these, for every hop of a redirect. `NIOTransport` supports it, except
-/// through a proxy, which resolves names itself. `URLSessionTransport` cannot see addresses and refuses every message.
+/// through a proxy, which resolves names itself. `URLSessionTransport` does not know addresses and refuses every
+/// message.
 public struct AddressPolicy: Sendable, Hashable {
   private let isPublicOnly: Bool
 
@@ -87,7 +88,7 @@ public enum DestinationRefusal: Error, Sendable, Hashable, CustomStringConvertib
   case origin
   /// The host has no address that the ``AddressPolicy`` of the transport allows.
   case address
-  /// The addresses cannot be checked: a proxy resolves the name, or the transport cannot see addresses.
+  /// The addresses cannot be checked: a proxy resolves the name, or the transport does not know addresses.
   case uncheckedAddress
 
   /// The reason as a clause.

@@ -48,7 +48,7 @@ public struct PinnedHost: Sendable, Hashable {
     return hash
   }
 
-  /// Whether the pins apply to a host in the form of ``PinnedName/dialing(_:)`` and have not expired.
+  /// Whether the pins apply to a host in the form of ``PinnedName/connecting(to:)`` and have not expired.
   fileprivate func isInForce(for name: String, at now: Date) -> Bool {
     if let expiry, now >= expiry { return false }
     return PinnedName.isName(name, atOrBelow: host, includesSubdomains: includesSubdomains)
@@ -70,7 +70,7 @@ extension Sequence<PinnedHost> {
   ///   - host: the host of the connection in any spelling, IPv6 with or without brackets.
   ///   - now: the current time. Expired pins do not apply.
   package func covers(_ host: String, at now: Date) -> Bool {
-    let name = PinnedName.dialing(host)
+    let name = PinnedName.connecting(to: host)
     return contains { $0.isInForce(for: name, at: now) }
   }
 
@@ -81,7 +81,7 @@ extension Sequence<PinnedHost> {
   ///   - host: the host of the connection in any spelling, IPv6 with or without brackets.
   ///   - now: the current time. Expired pins do not apply.
   package func accepts(_ keys: [Data], from host: String, at now: Date) -> Bool {
-    let name = PinnedName.dialing(host)
+    let name = PinnedName.connecting(to: host)
     return lazy.filter { $0.isInForce(for: name, at: now) }.allSatisfy { pin in
       keys.contains { pin.keys.contains($0) }
     }
@@ -114,7 +114,7 @@ enum PinnedName {
 
   /// Returns the normalized form of the host of a connection. An invalid host is only converted to lower case and
   /// matches no pin.
-  static func dialing(_ text: String) -> String {
+  static func connecting(to text: String) -> String {
     if let form = IPv6.canonical(text) ?? normalized(text) { return form }
     return unrooted(String(decoding: text.utf8.map(\.asciiLowercased), as: UTF8.self))
   }

@@ -104,7 +104,8 @@ enum BaseURLParser {
     guard !hasScheme(typed.utf8) else { return String(typed) }
     let rest = typed.utf8.starts(with: "//".utf8) ? Substring(typed.utf8.dropFirst(2)) : typed
     let origin = (try? parse("http://\(rest)"))?.origin
-    // Of typed text, names below `localhost` count, too (RFC 6761 §6.3). Nothing is trusted because of it.
+    // For typed text, names below `localhost` count as loopback hosts, too (RFC 6761 §6.3); this affects only the
+    // default scheme.
     let isLocal = origin.map { $0.isThisMachine || $0.host.hasSuffix(".localhost") } ?? false
     return "\(isLocal ? "http" : "https")://\(rest)"
   }

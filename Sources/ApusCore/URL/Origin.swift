@@ -63,9 +63,9 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Origin {
-  /// Whether a URL at this origin leaves https although a response that came over https named it.
+  /// Whether following a URL from `source` to this origin changes from https to http.
   ///
-  /// The rule for every URL that a response names: of a redirect, a page, an upload, a poll and an endpoint in metadata.
+  /// Checked for every URL in a response: of a redirect, a page, an upload, a poll and an endpoint in metadata.
   package func isDowngrade(from source: Origin) -> Bool { scheme == "http" && source.scheme == "https" }
 
   /// Whether messages to the host stay on this machine: `localhost`, or a loopback address in its usual form

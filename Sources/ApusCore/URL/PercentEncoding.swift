@@ -57,7 +57,7 @@ package enum PercentEncoding {
     return String(decoding: decode(bytes: text.utf8), as: UTF8.self)
   }
 
-  /// Decodes one level of percent-encoding. A `%` without two hexadecimal digits stays as it is.
+  /// Decodes one level of percent-encoding. A `%` without two hexadecimal digits remains unchanged.
   package static func decode(bytes text: some Sequence<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = Array(text)[...]

@@ -39,8 +39,8 @@ struct QueryEncoder: Encoder {
       try sink.writer.write(value, at: codingPath + [key])
     }
 
-    // Synthesized conformances encode optional properties with these methods. Their default implementations omit
-    // `nil`, whereas here the style decides. The protocol has one requirement for each type.
+    // Synthesized conformances encode optional properties with these methods. Their default implementations omit `nil`,
+    // whereas here the style determines how `nil` is written. The protocol has one requirement for each type.
     func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws { try write(value, key) }
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key) }

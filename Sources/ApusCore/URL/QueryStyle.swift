@@ -48,7 +48,7 @@ public struct QueryStyle: Sendable {
 
   /// The style of `nil`.
   public enum Nils: Sendable, Hashable {
-    /// The parameter is left out.
+    /// The parameter is omitted.
     case omitted
     /// `name=`
     case empty

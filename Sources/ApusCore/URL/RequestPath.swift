@@ -15,8 +15,8 @@ public import Foundation
 /// A value stays one segment even if it contains `/`, `?`, `#` or `%`. A call fails with `invalidRequest` if a value is
 /// empty, contains a control character, or contains `.` or `..` as a segment, plain or encoded (`..`, `../x`, `a\..\b`,
 /// `%2e%2e%2Fx`): servers and proxies that decode a path before they remove dot segments would select another resource.
-/// Absolute URLs and `//host` fail, too (RFC 3986 §3.3, §5.2.4). A URL that is known only at run time takes the place
-/// of a path with ``url(_:relativeTo:)-(String,_)``.
+/// Absolute URLs and `//host` fail, too (RFC 3986 §3.3, §5.2.4). For a URL that is known only at run time, use
+/// ``url(_:relativeTo:)-(String,_)`` instead of a path.
 public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   /// The percent-encoded path without the query.
   let encoded: String
@@ -28,7 +28,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   let fault: String?
   /// The origin, if this is a complete URL.
   let origin: Origin?
-  /// Whether a response named the URL, so that the server is to blame if it cannot be used.
+  /// Whether a response named the URL, so that an unusable URL is the server's fault.
   private(set) var isNamed = false
   /// Whether a response that came over https named this URL, which is http.
   package private(set) var leavesHTTPS = false
@@ -84,7 +84,7 @@ extension RequestPath {
   /// .get(.url("?page=2", relativeTo: "https://api.example.com/avatars"))    // usually the `url` of a response
   /// ```
   ///
-  /// The URL is sent as it is: nothing of the base URL and no common query parameter is added to it. The environment's
+  /// The URL is sent unchanged: neither the base URL nor common query parameters are added. The environment's
   /// credentials and sensitive fields are sent only to the origins that they belong to. A call fails with
   /// `invalidRequest` if the URL has a scheme other than http and https, user information, an invalid host or an
   /// ambiguous path. Characters that a URL must escape are escaped, `.` and `..` segments are removed, and a fragment
@@ -144,7 +144,7 @@ extension RequestPath {
   /// The parts of a path literal. Builds the encoded path and its template together.
   public struct StringInterpolation: StringInterpolationProtocol {
     var encoded = ""
-    /// `nil` while it equals `encoded`.
+    /// The template; `nil` while it equals `encoded`.
     var template: String?
     var query: String?
     var fault: String?

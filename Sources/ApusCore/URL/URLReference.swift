@@ -9,7 +9,7 @@ package import HTTPTypes
 package struct URLReference: Hashable, Sendable {
   /// The reason why a text is not a URL that can be used.
   package struct Fault: Error, Hashable {
-    /// A clause without its subject, for example `is too long`. Contains nothing of the text.
+    /// A clause without its subject, for example `is too long`. Contains no part of the text.
     package let reason: String
 
     /// The scheme is neither http nor https.
@@ -55,7 +55,7 @@ package struct URLReference: Hashable, Sendable {
     target = try Self.target(path: folder + rest.path, query: rest.query)
   }
 
-  /// Returns the URL of the field `Location` (RFC 9110 §10.2.2), or `nil` if there is none that is not empty.
+  /// Returns the URL of the field `Location` (RFC 9110 §10.2.2), or `nil` if it is missing or empty.
   ///
   /// A value may contain commas, so that it is never split. Several fields must name the same URL.
   package static func location(

@@ -7,10 +7,10 @@ public import Foundation
 extension JSONCoding {
   /// Decodes a value from a JSON text in UTF-8 (RFC 8259).
   ///
-  /// The text is parsed strictly, as by `JSONValue(parsing:)`: it may be nested 512 levels, and of members with the same
-  /// name the last one is used. Models may be nested 128 levels, and fewer if decoding them would take more than 256 KiB
-  /// of the thread's stack, as that of types with very many properties may in a debug build. The smallest stack that is
-  /// supported is 512 KiB. With ``Coder/foundation``, Foundation's rules and errors apply.
+  /// The text is parsed strictly, as by `JSONValue(parsing:)`: it may be nested 512 levels, and the last of several
+  /// members with the same name is used. Models may be nested 128 levels, or fewer if decoding them would need more
+  /// than 256 KiB of the thread's stack, which is possible for types with very many properties in a debug build. The
+  /// smallest supported stack is 512 KiB. With ``Coder/foundation``, Foundation's rules and errors apply.
   ///
   /// - Parameters:
   ///   - type: the type of the value.
@@ -27,15 +27,15 @@ extension JSONCoding {
 
   /// Encodes a value as JSON in UTF-8.
   ///
-  /// The members of objects are sorted by name, so that equal values give equal bytes, for coalescing, signatures and
+  /// The members of objects are sorted by name, so that equal values yield equal bytes, for coalescing, signatures and
   /// recordings. Two exceptions: ``JSONWritable`` types write their members in the order of their calls, and the
   /// elements of a `Set` have no fixed order. Slashes are not escaped.
   ///
-  /// - Throws: `EncodingError`, also for a value whose nested values would take more than 256 KiB of the thread's stack;
-  ///   errors of the type itself.
+  /// - Throws: `EncodingError`, also for a value whose nested values would need more than 256 KiB of the thread's
+  ///   stack; errors of the type itself.
   public func encode<Value: Encodable>(_ value: Value) throws -> Data {
     if coder == .foundation { return try encodeByFoundation(value) }
-    // A writer keeps no coding path: the encoder makes the error.
+    // `JSONWriter` tracks no coding path. If it fails, the encoder runs again to produce the error.
     if DirectTypes.shared.isWritable(Value.self), let writable = value as? any JSONWritable,
       let data = try? JSONWriter.write(writable, self, { Data($0) })
     {

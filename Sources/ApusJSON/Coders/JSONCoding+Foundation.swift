@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// The same settings for Foundation's coders.
+// Foundation's coders with the settings of a coding.
 extension JSONCoding {
   func decodeByFoundation<Value: Decodable>(_ type: Value.Type, from bytes: some ContiguousBytes) throws -> Value {
     let decoder = JSONDecoder()

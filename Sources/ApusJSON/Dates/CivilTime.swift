@@ -17,10 +17,10 @@ package enum CivilTime {
     }
   }
 
-  // Years begin in March here, so that the leap day is the last day of its year.
+  // In this calculation years begin in March, so that the leap day is the last day of its year.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
-    // Rounded down, also for negative years.
+    // The division rounds down, also for negative years.
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1

@@ -19,11 +19,11 @@ package enum ISO8601 {
 
   /// Returns a date in UTC, or `nil` for a date outside the years 0 to 9999.
   ///
-  /// - Parameter withMilliseconds: whether to round to milliseconds, written unless they are zero. Otherwise the time
-  ///   is rounded down to the second.
+  /// - Parameter withMilliseconds: whether the time is rounded to milliseconds, which are omitted if they are zero.
+  ///   Otherwise the time is rounded down to the second.
   package static func text(_ date: Date, withMilliseconds: Bool) -> String? {
     let time = date.timeIntervalSince1970 * 1000
-    // 0000-01-01 to 9999-12-31.
+    // The range 0000-01-01 to 9999-12-31.
     guard time >= -62_167_219_200_000, time < 253_402_300_800_000 else { return nil }
     let milliseconds = min(Int64(time.rounded(withMilliseconds ? .toNearestOrEven : .down)), 253_402_300_799_999)
     let (seconds, fraction) = divided(milliseconds, by: 1000)
@@ -34,7 +34,7 @@ package enum ISO8601 {
     return date + "T" + clock + (withMilliseconds && fraction > 0 ? ".\(digits(fraction, 3))Z" : "Z")
   }
 
-  /// Rounded down, also for times before 1970.
+  /// Divides with a quotient that is rounded down, also for times before 1970.
   private static func divided(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
     let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -70,7 +70,7 @@ package enum ISO8601 {
       return Double(whole - offset) + fraction
     }
 
-    /// Reads the fraction of a second. 0 if there is none.
+    /// Reads the fraction of a second. Returns 0 if there is none.
     private mutating func fraction() -> Double? {
       guard take(".") || take(",") else { return 0 }
       var (digits, scale, count) = (0.0, 1.0, 0)

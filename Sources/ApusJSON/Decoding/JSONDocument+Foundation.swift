@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension JSONDocument {
-  /// Decodes a type of Foundation, or any JSON.
+  /// Decodes a type of Foundation, or a `JSONValue`.
   @inline(never) func decodeOther<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
     let value: Any
     if type == Date.self {

@@ -1,5 +1,5 @@
-// For the keys that requests and envelopes name. A key is found as written or in camel case, to which a snake-case coding
-// converts keys.
+// Lookup of the keys that requests and envelopes name. A key matches as written or, with a snake-case coding, in camel
+// case.
 extension JSONDocument {
   /// Decodes the value at a key path.
   package func decode<T: Decodable>(_ type: T.Type, at keys: [String]) throws -> T {
@@ -12,7 +12,7 @@ extension JSONDocument {
     return try decode(type, at: position, keys.count)
   }
 
-  /// Decodes a member of the top-level object. If it is missing, types that can be decoded from `null` are.
+  /// Decodes a member of the top-level object. A missing member is decoded as `null`.
   package func decode<T: Decodable>(_ type: T.Type, ifPresentAt key: String) throws -> T {
     try requireObject()
     if let position = member(key, of: JSONTape.root) { return try decode(type, at: position, 1) }
@@ -20,7 +20,7 @@ extension JSONDocument {
     return absent
   }
 
-  /// A member of the top-level object; `nil` if there is none or the text is not an object.
+  /// The member of the top-level object; `nil` if there is no such member or the text is not an object.
   package subscript(key: String) -> JSONValue? {
     guard tape[JSONTape.root].isObject else { return nil }
     return member(key, of: JSONTape.root).map { tape.value(at: $0) }

@@ -28,7 +28,6 @@ extension JSONDocument {
     return try container.decode(self, position, depth, as: type)
   }
 
-  // A function of its own, as the next ones, so that the frames of each level of nesting are small.
   @inline(never) private func container(_ type: Any.Type) -> (any TapeDecodable.Type)? {
     let identifier = ObjectIdentifier(type)
     if let known = arrayTypes[identifier] { return known }
@@ -56,12 +55,13 @@ extension JSONDocument {
     let header = tape[array]
     guard header.kind == .array else { throw mismatch([Any].self, at: array) }
     try check(depth, at: array)
-    // The initializer below would write a count of 0 to the storage that all empty arrays of all threads share.
+    // Without this check, the initializer below would write a count of 0 to the storage that the empty arrays of all
+    // threads share.
     guard header.length > 0 else { return [] }
     return try [Element](unsafeUninitializedCapacity: header.length) { buffer, count in
       var position = JSONTape.start(of: array)
       while position < header.high, count < buffer.count {
-        // For the coding path of an error.
+        // The bookmark is used for the coding path of an error.
         tape.setBookmark(of: array, to: position, ordinal: count)
         buffer.initializeElement(at: count, to: try decode(position))
         count += 1
@@ -98,7 +98,7 @@ extension JSONDocument {
     return try otherInteger(type, at: position)
   }
 
-  /// The value of an integer of at most 18 bytes.
+  /// Returns the value of an integer of at most 18 bytes.
   @inline(__always) private func shortInteger(_ word: JSONWord) -> Int64 {
     let text = tape.text(word)
     var value: Int64 = 0
@@ -156,7 +156,7 @@ extension JSONDocument {
     }
   }
 
-  /// The error for a value of another type.
+  /// Returns the error for a value of another type.
   @inline(never) func mismatch(
     _ type: Any.Type, at position: Int, _ missing: MissingValue? = nil
   ) -> DecodingError {

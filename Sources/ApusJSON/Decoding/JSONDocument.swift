@@ -1,13 +1,14 @@
 /// A parsed JSON text, from which values are decoded in any order and any number of times.
 ///
-/// A document is not `Sendable`: bookmarks in the tape make the next lookup fast. Decoders and containers keep their
-/// document, so they can be used after the decoding that made them has returned.
+/// A document is not `Sendable`, because lookups write bookmarks into the tape, which speed up the next lookup.
+/// Decoders and containers retain their document, so they can be used after the decoding that created them has
+/// returned.
 package final class JSONDocument {
   let tape: JSONTape
   let coding: JSONCoding
   let types = TypeClasses.shared
   private let convertsKeys: Bool
-  /// The indexes of objects that are large, or whose names are not all different.
+  /// The indexes of objects that are large or have duplicate names.
   private var indexes: [Int: NameIndex] = [:]
   /// The line of the error that was located last, and the offset of its first byte.
   private var lastLine = (number: 1, start: 0, offset: 0)
@@ -24,7 +25,7 @@ package final class JSONDocument {
     try self.init(bytes, coding, limits: limits, stack: StackBudget())
   }
 
-  /// - Parameter stack: the budget of the decoding that this one is a part of.
+  /// - Parameter stack: the stack budget of the surrounding decoding.
   init(
     _ bytes: UnsafeRawBufferPointer, _ coding: JSONCoding, limits: JSONLimits = JSONLimits(), stack: StackBudget
   ) throws(JSONError) {
@@ -36,7 +37,8 @@ package final class JSONDocument {
 
   /// Decodes the value of the text.
   ///
-  /// - Parameter depth: the number of containers around the text, which count for the limit of models. Default: 0.
+  /// - Parameter depth: the number of containers around the text, which count toward the nesting limit of models.
+  ///   Default: 0.
   package func decode<T: Decodable>(_ type: T.Type, depth: Int = 0) throws -> T {
     try decode(type, at: JSONTape.root, depth)
   }
@@ -48,7 +50,7 @@ package final class JSONDocument {
 
   /// Returns the position of a member's value, or `nil` if there is none.
   ///
-  /// - Parameter isWrittenInSource: whether the name is that of a coding key in source code, for errors.
+  /// - Parameter isWrittenInSource: whether the name is from a coding key in source code. Used in errors.
   func position(of name: String, in object: Int, isWrittenInSource: Bool) -> Int? {
     if convertsKeys { return converted(name, in: object, isWrittenInSource) }
     var name = name
@@ -63,7 +65,7 @@ package final class JSONDocument {
     }
   }
 
-  /// Returns the position of a name, or 0. Starts after the name that was found last.
+  /// Returns the position of a name, or 0. The search starts after the name that was found last.
   private func compared(_ name: UnsafeRawBufferPointer, in object: Int) -> Int {
     let header = tape[object]
     let wanted = JSONWord(.string, length: name.count, high: 0).low
@@ -87,7 +89,7 @@ package final class JSONDocument {
     return position
   }
 
-  /// Of members with the same name the last one counts, as in most parsers.
+  /// Creates an index that contains the last of several members with the same name, as most parsers do.
   @inline(never) private func makeIndex(of object: Int) -> NameIndex {
     let header = tape[object]
     var index = NameIndex(capacity: header.length)
@@ -108,7 +110,7 @@ package final class JSONDocument {
     return index
   }
 
-  /// Whether a name, converted if the coding does that, is a key.
+  /// Whether a name equals a key, after conversion if the coding converts names.
   private func isKey(_ word: JSONWord, _ key: UnsafeRawBufferPointer) -> Bool {
     guard word.kind == .string, !convertsKeys else { return self.key(word).utf8.elementsEqual(key) }
     return tape.isText(word, key, JSONWord(.string, length: key.count, high: 0).low)
@@ -120,7 +122,7 @@ package final class JSONDocument {
     key.withUTF8 { use(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Finds a name that is canonically equivalent, as Swift compares strings.
+  /// Finds a canonically equivalent name, as Swift's string comparison does.
   private func equivalent(_ name: UnsafeRawBufferPointer, in object: Int) -> Int? {
     let name = String(decoding: name, as: UTF8.self)
     return lastName(in: object) { string($0) == name }.map { $0 + 1 }
@@ -176,7 +178,7 @@ package final class JSONDocument {
 
   // MARK: Errors
 
-  /// The coding path of a value. It is derived from the tape, so decoding keeps none.
+  /// Returns the coding path of a value. It is derived from the tape, so decoding need not track it.
   func codingPath(of target: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var container = JSONTape.root
@@ -202,7 +204,7 @@ package final class JSONDocument {
     return path
   }
 
-  /// Locates a value. Counts lines from the last located one on, so that many errors in order take linear time.
+  /// Locates a value. Counts lines from the last located value, so that many errors in order take linear time.
   func location(of position: Int, _ cause: (any Error)? = nil) -> JSONLocation {
     location(atOffset: tape.offset(of: position), cause)
   }
@@ -218,11 +220,11 @@ package final class JSONDocument {
   }
 }
 
-/// The positions of an object's names by their hashes. Swift's hashes are seeded, so that names which a server chooses
-/// cannot collide on purpose.
+/// The positions of an object's names by their hashes. Swift's hashes are seeded, so that a server cannot choose names
+/// that collide.
 private struct NameIndex {
   var positions: [Int: Int] = [:]
-  /// Whether different names have the same hash, so that names have to be compared one after the other.
+  /// Whether different names have the same hash, so that names must be compared one after the other.
   var hasCollisions = false
 
   init(capacity: Int) { positions.reserveCapacity(capacity) }

@@ -16,14 +16,14 @@ extension JSONReader {
 }
 
 extension JSONDocument {
-  /// Decodes the value of the text by the conformance of its type, even if the type can read itself: it may do so by
-  /// calling this function.
+  /// Decodes the value of the text by its type's `Decodable` conformance, even if the type is `JSONReadable`, because
+  /// its `init(from:)` may call this function.
   fileprivate func decodeByConformance<T: Decodable>(_ type: T.Type, depth: Int) throws -> T {
     guard types[type] == .readable else { return try decode(type, depth: depth) }
     return try type.init(from: ValueDecoder(document: self, position: JSONTape.root, depth: depth))
   }
 
-  /// Reads a value of a type that reads itself from its text in the document.
+  /// Reads a value of a `JSONReadable` type from its text in the document.
   @inline(never) func decodeReadable<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
     guard position != JSONTape.null, let readable = readable(type) else {
       return try type.init(from: ValueDecoder(document: self, position: position, depth: depth))
@@ -31,7 +31,7 @@ extension JSONDocument {
     return try read(readable, at: position, depth)
   }
 
-  /// The type as one that reads itself. The last one is kept: its cast would take longer than reading a small value.
+  /// Casts a type to `JSONReadable`. The last type is cached, because a cast takes longer than reading a small value.
   private func readable(_ type: Any.Type) -> (any JSONReadable.Type)? {
     if let lastReadable, lastReadable == type { return lastReadable }
     lastReadable = type as? any JSONReadable.Type

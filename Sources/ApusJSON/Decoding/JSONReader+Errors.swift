@@ -23,9 +23,10 @@ extension JSONReader {
   }
 }
 
-// The errors that decoding the same text would have. They are made from a tape, so that reading keeps no coding path.
+// Errors as decoding the same text would throw them. They are derived from a tape, so that reading need not track the
+// coding path.
 extension JSONDocument {
-  /// Returns the error of the decoder for an error of a reader.
+  /// Converts an error of a reader to the decoder's error.
   ///
   /// - Parameter container: the position of a value that contains the fault. Default: the value of the text.
   func error(for error: JSONReadError, in container: Int = JSONTape.root) -> DecodingError {
@@ -40,7 +41,7 @@ extension JSONDocument {
     }
   }
 
-  /// The position of the innermost value that starts at or before an offset, and at or after white space from it.
+  /// Returns the position of the innermost value at an offset. White space after the offset is skipped.
   private func position(atOffset offset: Int, in container: Int) -> Int {
     var position = container
     while tape.offset(of: position) < offset, tape[position].isContainer {
@@ -63,7 +64,7 @@ extension JSONDocument {
     position(atOffset: start(ofObjectThatEndsAt: end, from: tape.offset(of: container)), in: container)
   }
 
-  /// The offset of the brace that opens the object which a brace closes.
+  /// Returns the offset of the opening brace of the object that ends at an offset.
   private func start(ofObjectThatEndsAt end: Int, from start: Int) -> Int {
     var (open, isString, index): ([Int], Bool, Int) = ([], false, start)
     while index < end {
@@ -83,7 +84,7 @@ extension JSONDocument {
     return open.last ?? start
   }
 
-  /// Returns the error of a part of the text as one of the whole text.
+  /// Converts an error in a part of the text to an error in the whole text.
   private func moved(_ error: DecodingError, to position: Int, at start: Int) -> DecodingError {
     func moved(_ context: DecodingError.Context) -> DecodingError.Context {
       let path = codingPath(of: position) + context.codingPath

@@ -3,7 +3,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let document: JSONDocument
   private let packedObject: UInt32
   private let packedDepth: UInt16
-  /// The class of the type of the keys, 0 before it is known.
+  /// The class of the key type; 0 while it is unknown.
   private let keyClass: UInt8
 
   init(_ document: JSONDocument, object: Int, depth: Int, _ missing: MissingValue? = nil) throws {
@@ -45,7 +45,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     .keyNotFound(key, document.context("A key is missing from the object", at: object))
   }
 
-  /// The value of a key that may be missing or have a `null`.
+  /// Returns the position of a key's value; `nil` if the key is missing or its value is `null`.
   @inline(__always) private func present(_ key: Key) -> Int? {
     guard let value = position(key), !document.isNull(value) else { return nil }
     return value

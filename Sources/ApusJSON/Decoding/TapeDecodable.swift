@@ -1,4 +1,4 @@
-/// Containers that are decoded in a loop of their own.
+/// A container of the standard library whose elements are decoded in a specialized loop.
 protocol TapeDecodable {
   /// Decodes a value.
   ///
@@ -26,7 +26,7 @@ extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
     try document.check(depth, at: position)
     var members: [String: Value] = [:]
     members.reserveCapacity(header.length)
-    // Of members with the same name only the last one counts, also if another one cannot be decoded.
+    // Only the last of several members with the same name matters, even if an earlier one cannot be decoded.
     var failures: [String: (position: Int, error: any Error)] = [:]
     var name = JSONTape.start(of: position)
     while name < header.high {

@@ -1,6 +1,6 @@
 /// The elements of an array, in order.
 ///
-/// It fits in three words, so passing it as `any UnkeyedDecodingContainer` allocates nothing.
+/// The container fits in three words, so passing it as `any UnkeyedDecodingContainer` allocates nothing.
 struct UnkeyedContainer: UnkeyedDecodingContainer {
   private let document: JSONDocument
   private let array: UInt32
@@ -22,7 +22,7 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
   var currentIndex: Int { Int(index) }
   var isAtEnd: Bool { Int(next) >= document.tape[Int(array)].high }
 
-  /// Returns the result of decoding the next element, which is left only if that succeeds.
+  /// Decodes the next element, and advances only if that succeeds.
   @inline(__always) private mutating func element<T>(_ type: Any.Type, _ decode: (Int) throws -> T) throws -> T {
     let position = Int(next)
     guard position < document.tape[Int(array)].high else { throw ended(type) }

@@ -1,10 +1,10 @@
 /// A decoder of one value of a document.
 ///
-/// It fits in three words, so passing it as `any Decoder` allocates nothing.
+/// The decoder fits in three words, so passing it as `any Decoder` allocates nothing.
 struct ValueDecoder: Decoder {
   let document: JSONDocument
   private let packed: UInt64
-  /// The coding path of a value that the text does not have, such as that of a superclass.
+  /// The coding path of a value that is missing in the text, such as that of a superclass.
   private let missing: MissingValue?
 
   @inline(__always) init(document: JSONDocument, position: Int, depth: Int, missing: MissingValue? = nil) {
@@ -30,7 +30,7 @@ struct ValueDecoder: Decoder {
   func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 }
 
-/// A value that the text does not have, decoded as `null`.
+/// A value that is missing in the text and decoded as `null`.
 final class MissingValue {
   let codingPath: [any CodingKey]
   init(_ codingPath: [any CodingKey]) { self.codingPath = codingPath }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-// In the formats of the coding, as they are decoded.
+// Foundation's types are read in the formats of the coding, as when they are decoded.
 extension Date: JSONReadable {
   /// Reads a date in the format of the coding.
   public init(from reader: inout JSONReader) throws { self = try reader.decode(Self.self) }

@@ -32,7 +32,7 @@ extension JSONReader {
     return try otherInteger(type)
   }
 
-  /// Reads an integer of at most 18 digits. Returns `nil` and reads nothing if the next value is another one.
+  /// Reads an integer of at most 18 digits. Returns `nil` and reads nothing if the next value is a different one.
   @inline(__always) private mutating func shortInteger() -> Int? {
     var (offset, value) = (cursor.offset, 0)
     let isNegative = cursor.byte(offset) == UInt8(ascii: "-")
@@ -62,7 +62,7 @@ extension JSONReader {
     return value
   }
 
-  /// Reads the text of a number.
+  /// Whether the next value is a number.
   @inline(__always) func isAtNumber() -> Bool {
     let byte = cursor.byte(cursor.offset)
     return byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10

@@ -25,21 +25,21 @@
 /// }
 /// ```
 ///
-/// ``JSONCoding`` reads such types in place of decoding them, in about half the time of `Codable`. Every value must be
+/// ``JSONCoding`` reads such types instead of decoding them, in about half the time of `Codable`. Every value must be
 /// read or skipped, in the order of the text.
 ///
-/// For a text with one fault, the error is the same as that of decoding. Every duplicate of a member is read; the last
-/// one is used.
+/// For a text with a single fault, reading throws the same error as decoding. Every duplicate of a member is read; the
+/// last duplicate is used.
 public struct JSONReader: ~Copyable {
   var cursor: JSONCursor
   let coding: JSONCoding
   private(set) var depth: Int
   private(set) var stack: StackBudget
-  /// Whether the innermost container was opened and nothing was read from it.
+  /// Whether nothing has been read from the innermost container.
   private var isFirst = false
   private var nameStart = 0
   @usableFromInline var nameLength = 0
-  /// The first eight bytes of the name, the first in the lowest bits; zeros follow a shorter one.
+  /// The first eight bytes of the name, the first in the lowest bits; a shorter name is padded with zeros.
   @usableFromInline var nameHead: UInt64 = 0
   private var isNameEscaped = false
   /// Whether the name has escapes or is converted.
@@ -53,8 +53,8 @@ public struct JSONReader: ~Copyable {
 
   /// Opens an object. Read its members with ``nextMember()``.
   ///
-  /// - Throws: an error that ``JSONCoding/decode(_:from:)`` turns into a `DecodingError` if the next value is no object,
-  ///   or into a ``JSONError`` if the text is malformed. The same holds for all functions of a reader.
+  /// - Throws: an error that ``JSONCoding/decode(_:from:)`` converts to a `DecodingError` if the next value is not an
+  ///   object, or to a ``JSONError`` if the text is malformed. The same applies to all functions of a reader.
   public mutating func beginObject() throws {
     cursor.skipWhitespace()
     guard cursor.byte(cursor.offset) == UInt8(ascii: "{") else { throw mismatch([String: Any].self) }
@@ -79,7 +79,7 @@ public struct JSONReader: ~Copyable {
     guard depth < JSONLimits.maximumModelDepth, !stack.isExhausted() else { throw cursor.error(.tooDeep) }
   }
 
-  /// Goes to the next member of the object and reads its name. Returns `false` at the end, and closes the object.
+  /// Advances to the next member of the object and reads its name. At the end, closes the object and returns `false`.
   public mutating func nextMember() throws -> Bool {
     guard try advance(until: UInt8(ascii: "}")) else { return false }
     guard cursor.byte(cursor.offset) == UInt8(ascii: "\"") else { throw cursor.unexpected }
@@ -92,12 +92,12 @@ public struct JSONReader: ~Copyable {
     cursor.skipWhitespace()
     guard cursor.byte(cursor.offset) == UInt8(ascii: ":") else { throw cursor.unexpected }
     cursor.offset += 1
-    // The place of errors is that of the value.
+    // Errors have the position of the value.
     cursor.skipWhitespace()
     return true
   }
 
-  /// Goes to the next element of the array. Returns `false` at the end, and closes the array.
+  /// Advances to the next element of the array. At the end, closes the array and returns `false`.
   public mutating func nextElement() throws -> Bool {
     try advance(until: UInt8(ascii: "]"))
   }
@@ -124,7 +124,7 @@ public struct JSONReader: ~Copyable {
   /// Whether the current member's name equals a name, compared byte by byte. In a coding with snake-case keys the
   /// member's name is converted.
   ///
-  /// Mutating, although it changes nothing: otherwise the compiler copies the reader for each call.
+  /// Marked `mutating` although it changes nothing, because otherwise the compiler copies the reader for each call.
   @inlinable public mutating func isAt(_ name: StaticString) -> Bool {
     guard nameLength == name.utf8CodeUnitCount, nameHead == Self.head(of: name), !isNameDifferent else {
       return isNameDifferent && isDifferentName(name)
@@ -132,7 +132,7 @@ public struct JSONReader: ~Copyable {
     return nameLength <= 8 || isRestOfName(name)
   }
 
-  /// A constant for a literal, in an optimized build.
+  /// Returns the first eight bytes of a name; evaluated at compile time for a literal in an optimized build.
   @inlinable @inline(__always) static func head(of name: StaticString) -> UInt64 {
     var (head, index): (UInt64, Int) = (0, 0)
     while index < 8, index < name.utf8CodeUnitCount {
@@ -146,7 +146,7 @@ public struct JSONReader: ~Copyable {
     let (one, other, count) = (cursor.text + nameStart, UnsafeRawPointer(name.utf8Start), nameLength)
     var index = 8
     while index < count {
-      // The last eight bytes may have been compared in part.
+      // The last eight bytes may overlap bytes that were compared before.
       let offset = min(index, count - 8)
       guard
         one.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
@@ -166,12 +166,12 @@ public struct JSONReader: ~Copyable {
     UnsafeRawBufferPointer(start: cursor.text + nameStart, count: nameLength)
   }
 
-  /// The name of the current member; in a coding with snake-case keys as it is converted.
+  /// The name of the current member; in a coding with snake-case keys, the converted name.
   public var memberName: String {
     coding.keys == .snakeCase ? writtenName.camelCased : writtenName
   }
 
-  /// The name of the current member as the text has it.
+  /// The name of the current member as written in the text.
   @usableFromInline var writtenName: String {
     JSONEscape.string(nameBytes)
   }
@@ -215,7 +215,7 @@ public struct JSONReader: ~Copyable {
 
   /// Skips a value, which is validated.
   public mutating func skip() throws {
-    // The containers that are open: whether each is an object.
+    // The open containers: for each whether it is an object.
     var open: [Bool] = []
     repeat {
       cursor.skipWhitespace()
@@ -255,12 +255,13 @@ public struct JSONReader: ~Copyable {
     JSONReadError(.missing(name.description), at: cursor.offset - 1)
   }
 
-  /// Returns an error for the value that is read next, such as text that the type does not accept.
+  /// Returns an error for the next value, such as for text that the type does not accept.
   ///
   /// - Parameter reason: the reason, as the start of a sentence and without values of the text.
   public func error(_ reason: String) -> any Error { JSONReadError(.corrupted(reason, nil), at: cursor.offset) }
 
-  /// Returns an error for the object that ``nextMember()`` has just closed, such as for members that do not fit together.
+  /// Returns an error for the object that ``nextMember()`` has just closed, such as for members that contradict each
+  /// other.
   ///
   /// - Parameter reason: the reason, as the start of a sentence and without values of the text.
   public func objectError(_ reason: String) -> any Error { JSONReadError(.object(reason), at: cursor.offset - 1) }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-// In the formats of the coding, as they are encoded.
+// Foundation's types are written in the formats of the coding, as when they are encoded.
 extension Date: JSONWritable {
   /// Writes a date in the format of the coding.
   public func write(to writer: inout JSONWriter) throws { try writer.encode(self) }

@@ -14,19 +14,19 @@
 /// }
 /// ```
 ///
-/// ``JSONCoding`` writes such types in place of encoding them, which is faster. Members are written in the order of the
-/// calls: write them in the order of their names for the same bytes as by encoding. A value that throws is encoded
-/// instead, so that the error is that of its `Encodable` conformance.
+/// ``JSONCoding`` writes such types instead of encoding them, which is faster. Members are written in the order of the
+/// calls: call in the order of the names for the same bytes as with encoding. If a value throws, it is encoded instead,
+/// so that the error is that of its `Encodable` conformance.
 public struct JSONWriter: ~Copyable {
   var text: JSONText
   let coding: JSONCoding
   private(set) var depth = 0
   private(set) var stack = StackBudget()
-  /// Whether a container was opened that is nested too deeply.
+  /// Whether an open container is nested too deeply.
   @usableFromInline var isTooDeep = false
   /// Whether the innermost container has no value yet.
   private var isFirst = true
-  /// Whether names are written as they are, and without white space.
+  /// Whether names are not converted and no white space is written.
   @usableFromInline let isPlain: Bool
 
   init(_ coding: JSONCoding) {
@@ -53,7 +53,8 @@ public struct JSONWriter: ~Copyable {
     if depth > StackBudget.unmeasuredDepth, stack.isExhausted() { isTooDeep = true }
   }
 
-  /// Throws if the values of the present container are nested too deeply. The functions that open it do not throw.
+  /// Throws if the values of the current container are nested too deeply. The functions that open containers do not
+  /// throw.
   @inlinable mutating func requireDepth() throws {
     if isTooDeep { throw tooDeep }
   }
@@ -90,7 +91,7 @@ public struct JSONWriter: ~Copyable {
 
   /// Starts a member of an object, before its value is written.
   @inlinable public mutating func beginMember(_ name: StaticString) {
-    // Both are constants for a literal, in an optimized build.
+    // For a literal, both values are evaluated at compile time in an optimized build.
     guard name.utf8CodeUnitCount <= 16, let words = Self.words(of: name) else { return beginLongMember(name) }
     if isPlain { beginMember(words.0, words.1, name.utf8CodeUnitCount) } else { beginLongMember(name) }
   }

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension JSONOutput {
-  /// Encodes a type of Foundation, or any JSON.
+  /// Encodes a type of Foundation, or a `JSONValue`.
   @inline(never) func encodeOther<T: Encodable>(_ value: T, as node: Int) throws {
     switch value as Any {
     case let value as Date: try encode(value, as: node)
@@ -23,7 +23,8 @@ extension JSONOutput {
     }
   }
 
-  /// Encodes any JSON as a tree, whose text has lines. With a stack of its own, as ``JSONText/append(json:)``.
+  /// Encodes a `JSONValue` as nodes, because pretty-printed text is written from nodes. Uses an explicit stack instead
+  /// of recursion, as ``JSONText/append(json:)`` does.
   private func encode(nodesOf value: JSONValue, as node: Int) {
     var rest = [(value, node)]
     while let (value, node) = rest.popLast() {

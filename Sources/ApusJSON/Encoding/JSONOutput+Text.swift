@@ -5,7 +5,7 @@ extension JSONOutput {
   ///   - value: the value.
   ///   - coding: the coding.
   ///   - depth: the number of containers around the text, for its indentation. Default: 0.
-  ///   - copy: returns the text.
+  ///   - copy: converts the text to the result.
   /// - Throws: `EncodingError`; errors of the type itself.
   package static func encode<T: Encodable, Output>(
     _ value: T, _ coding: JSONCoding, depth: Int = 0, _ copy: (UnsafeRawBufferPointer) -> Output
@@ -26,9 +26,10 @@ extension JSONOutput {
     return copy(text.all)
   }
 
-  /// Writes all values, with a stack of its own, so that deep values need none of the thread's.
+  /// Writes all values with an explicit stack instead of recursion, so that deep values do not overflow the thread's
+  /// stack.
   private func write(to text: inout JSONText, _ outerDepth: Int) {
-    // The nodes that are left, the next one at the end. The complement of a container stands for its end.
+    // A stack of nodes still to write. `~node` marks the end of the container `node`.
     var nodes: [Int] = []
     nodes.reserveCapacity(32)
     nodes.append(Self.root)
@@ -60,7 +61,7 @@ extension JSONOutput {
       }
       isFirst = false
       if value.kind != .scalar {
-        // A value that encodes nothing is an empty object.
+        // A value that encoded nothing is written as an empty object.
         text.append(value.kind == .array ? UInt8(ascii: "[") : UInt8(ascii: "{"))
         nodes.append(~node)
         appendChildren(of: value, to: &nodes)
@@ -74,8 +75,8 @@ extension JSONOutput {
     for _ in 0..<depth { text.append("  ") }
   }
 
-  /// Appends the children of a container in reverse order, those of an object sorted and without those that later ones
-  /// with the same name replace.
+  /// Appends the children of a container in reverse order. Members of an object are sorted by name, and only the last
+  /// of several members with the same name is appended.
   private func appendChildren(of container: JSONNode, to children: inout [Int]) {
     let start = children.count
     var child = Int(container.first)
@@ -115,7 +116,8 @@ extension JSONOutput {
     if hasEqualNames { removeReplaced(&children, from: start) }
   }
 
-  /// Removes all but the first of neighbors with the same name: in reverse order, that is the one added last.
+  /// Removes all but the first of adjacent children with the same name; because of the reverse order, the first is the
+  /// one added last.
   private func removeReplaced(_ children: inout [Int], from start: Int) {
     var kept = start
     for index in start..<children.count {

@@ -29,7 +29,6 @@ extension JSONOutput {
     try withUnsafePointer(to: value) { try container.encode(UnsafeRawPointer($0), to: self, as: node) }
   }
 
-  // A function of its own, so that the frames of each level of nesting are small.
   @inline(never) private func container(_ type: Any.Type) -> (any NodeEncodable.Type)? {
     let identifier = ObjectIdentifier(type)
     if let known = containerTypes[identifier] { return known }
@@ -40,7 +39,7 @@ extension JSONOutput {
 
   // MARK: Scalars
 
-  /// Makes a node a scalar with the text that a function appends.
+  /// Turns a node into a scalar with the text that a function appends.
   @inline(__always) func scalar(_ node: Int, _ write: (inout JSONText) -> Void) {
     let start = text.count
     write(&text)
@@ -78,7 +77,7 @@ extension JSONOutput {
   }
 }
 
-/// Containers that are encoded in a loop of their own.
+/// A container of the standard library whose elements are encoded in a specialized loop.
 protocol NodeEncodable {
   /// - Parameter memory: the address of a value of this type.
   static func encode(_ memory: UnsafeRawPointer, to output: JSONOutput, as node: Int) throws

@@ -1,7 +1,7 @@
 /// The values that encoders have written, before they become one text.
 ///
-/// Values are nodes of a tree, so containers can be filled in any order, again, and after others were started. The text
-/// of scalars and names is kept in one buffer. Memory is managed by hand for the reason that ``JSONTape`` states.
+/// Values are nodes of a tree, so containers can be filled in any order, reopened, and interleaved. The text of all
+/// scalars and names is stored in one buffer. Memory is managed manually for the reason given at ``JSONTape``.
 package final class JSONOutput {
   /// The node of the top-level value.
   static let root = 0
@@ -9,7 +9,7 @@ package final class JSONOutput {
   let coding: JSONCoding
   let types = TypeClasses.shared
   private let convertsKeys: Bool
-  // Each access takes one step of one thread, and no step calls another that accesses the same property.
+  // Safe because the property is used by one thread only, and no access calls code that accesses the property again.
   @exclusivity(unchecked) var text: JSONText
   @exclusivity(unchecked) private var nodes: UnsafeMutablePointer<JSONNode>
   @exclusivity(unchecked) private var capacity = 32
@@ -20,7 +20,7 @@ package final class JSONOutput {
   /// - Parameters:
   ///   - coding: the coding.
   ///   - depth: the number of containers around the top-level value.
-  ///   - stack: the budget of the encoding that this one is a part of.
+  ///   - stack: the stack budget of the surrounding encoding.
   init(_ coding: JSONCoding, depth: Int, stack: StackBudget) {
     (self.coding, self.stack) = (coding, stack)
     convertsKeys = coding.keys == .snakeCase
@@ -48,7 +48,7 @@ package final class JSONOutput {
   /// Adds a member to an object.
   func addMember(_ name: String, to object: Int) -> Int { addMember(unconverted: written(name), to: object) }
 
-  /// The name in the text of a member with a coding key.
+  /// Returns the name in the text for a coding key.
   @inline(__always) func written(_ key: String) -> String { convertsKeys ? key.snakeCased : key }
 
   /// Adds a member whose name no key strategy converts.
@@ -61,7 +61,7 @@ package final class JSONOutput {
     if text.count - nameStart - 1 == name.utf8.count {
       node.prefix = text.prefix(from: nameStart, to: text.count - 1)
     } else {
-      // Names are sorted without their escapes.
+      // The prefix for sorting is taken from the unescaped name.
       node.prefix = name.utf8.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64(56 - 8 * $1.offset) }
     }
     text.append(UInt8(ascii: ":"))
@@ -100,7 +100,7 @@ package final class JSONOutput {
     capacity *= 2
   }
 
-  /// Makes a node a container, or opens it again. Another value is replaced.
+  /// Turns a node into a container, or reopens it. A different value is replaced.
   func open(_ node: Int, _ kind: JSONNode.Kind) {
     guard nodes[node].kind != kind else { return }
     nodes[node].kind = kind
@@ -124,19 +124,19 @@ package final class JSONOutput {
     return self.name(of: node) == name
   }
 
-  /// Makes a node a scalar, whose text was appended from an offset on.
+  /// Turns a node into a scalar, whose text begins at an offset.
   @inline(__always) func setScalar(_ node: Int, from start: Int) {
     nodes[node].kind = .scalar
     nodes[node].first = UInt32(truncatingIfNeeded: start)
     nodes[node].end = UInt32(truncatingIfNeeded: text.count)
   }
 
-  /// The name of a member as it is written.
+  /// Returns the name of a member as written.
   private func name(of node: Int) -> String {
     JSONEscape.string(text.slice(Int(nodes[node].start) + 1, Int(nodes[node].nameEnd) - 1))
   }
 
-  /// The coding path of a node. It is derived from the tree, so encoding keeps none.
+  /// Returns the coding path of a node. It is derived from the tree, so encoding need not track it.
   func codingPath(of node: Int) -> [any CodingKey] {
     var (path, node): ([any CodingKey], Int) = ([], node)
     while node != Self.root {
@@ -153,7 +153,7 @@ package final class JSONOutput {
     return path.reversed()
   }
 
-  /// Throws if a value is nested too deeply to be encoded by its own function.
+  /// Throws if a value is nested too deeply for its `encode(to:)`, which recurses.
   @inline(__always) func check(_ node: Int, _ value: some Encodable) throws {
     if self[node].depth >= StackBudget.unmeasuredDepth { try checkStack(node, value) }
   }

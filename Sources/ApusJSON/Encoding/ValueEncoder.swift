@@ -1,4 +1,4 @@
-/// An encoder of one value. It fits in three words, so passing it as `any Encoder` allocates nothing.
+/// An encoder of one value. The encoder fits in three words, so passing it as `any Encoder` allocates nothing.
 struct ValueEncoder: Encoder, SingleValueEncodingContainer {
   private let output: JSONOutput
   private let node: Int
@@ -55,7 +55,7 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try output.encode(value, as: member(key)) }
 
-  /// The member with a key, or a new one.
+  /// Returns the node of the member with a key, which is added if necessary.
   private func reopened(_ key: some CodingKey) -> Int {
     output.member(output.written(key.stringValue), of: node) ?? output.addMember(key.stringValue, to: node)
   }

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension JSONCoding {
-  /// The number that is not finite for its text, or `nil` if the text is none.
+  /// Returns the non-finite number that a text represents, or `nil` if it represents none.
   func nonFinite(_ text: String) -> Double? {
     guard case .strings(let infinity, let negative, let nan) = nonFiniteNumbers else { return nil }
     return switch text {
@@ -19,12 +19,12 @@ extension JSONCoding {
   /// A date outside the years 0 to 9999.
   private struct DateOutOfRange: Error {}
 
-  /// Reads a date that is written as text.
+  /// Parses a date in a text format.
   func date(_ text: String) throws -> Date {
     if case .custom(_, let decode) = dates { try decode(text) } else { try ISO8601.date(text) }
   }
 
-  /// Returns the text of a date that is written as text.
+  /// Returns a date in a text format.
   func text(_ date: Date) throws -> String {
     if case .custom(let encode, _) = dates { return try encode(date) }
     var withMilliseconds = true
@@ -36,7 +36,8 @@ extension JSONCoding {
   /// The error for a date that has no text.
   static func unencodable(_ date: Date, at path: [any CodingKey], _ error: any Error) -> EncodingError {
     let isOutOfRange = error is DateOutOfRange
-    // Seconds rather than the date, because Foundation traps when it describes a date that is too far away.
+    // Contains seconds instead of the date, because Foundation traps when it describes a date in the distant past or
+    // future.
     return .invalidValue(
       date.timeIntervalSince1970,
       .init(

@@ -12,8 +12,8 @@ public import Foundation
 /// let years = try coding.decode([String: Int].self, from: data)
 /// ```
 ///
-/// A coding can be set for a client, an endpoint or a call. It decodes and encodes the types that Foundation's
-/// `JSONDecoder` and `JSONEncoder` do, and is faster in optimized builds.
+/// A coding can be set for a client, an endpoint or a call. It decodes and encodes the same types as Foundation's
+/// `JSONDecoder` and `JSONEncoder`, and is faster in optimized builds.
 public struct JSONCoding: Sendable {
   /// The mapping of property names to JSON keys.
   public enum Keys: Sendable, Hashable {
@@ -60,10 +60,10 @@ public struct JSONCoding: Sendable {
     /// The coder of this package.
     case apus
     /// Foundation's `JSONDecoder` and `JSONEncoder`, with the same settings. Values at a key path and in an envelope
-    /// are decoded by the coder of this package all the same.
+    /// are still decoded by the coder of this package.
     ///
-    /// Foundation decodes models nested up to 512 levels. A server that nests the values of a recursive type so deeply
-    /// can make it take more than 1 MB of the thread's stack, which overflows on threads with the usual 512 KiB.
+    /// Foundation decodes models nested up to 512 levels. If a server nests the values of a recursive type that deeply,
+    /// decoding can need more than 1 MB of the thread's stack, which overflows on threads with the usual 512 KiB.
     case foundation
   }
 
@@ -77,7 +77,7 @@ public struct JSONCoding: Sendable {
   public var nonFiniteNumbers = NonFiniteNumbers.refused
   /// Whether encoded JSON has line breaks and indentation, as Foundation writes them. Default: `false`.
   public var isPrettyPrinted = false
-  /// The values that `Decodable` and `Encodable` types find in the `userInfo` of their coder. Default: empty.
+  /// The `userInfo` of decoders and encoders, for `Decodable` and `Encodable` types. Default: empty.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// The implementation. Default: ``Coder/apus``.
   public var coder = Coder.apus

@@ -1,6 +1,6 @@
-/// Names in snake case, converted as Foundation's coders do.
+/// Conversion of names from and to snake case, as by Foundation's coders.
 enum SnakeCase {
-  /// Whether a name in snake case is converted to a name. `nil` if the name is not ASCII.
+  /// Whether a name in snake case converts to a given name. `nil` if the name is not ASCII.
   static func isEqual(_ snake: UnsafeRawBufferPointer, toCamelCase name: String) -> Bool? {
     var name = name
     return name.withUTF8 { isEqual(snake, UnsafeRawBufferPointer($0)) }
@@ -53,7 +53,7 @@ enum SnakeCase {
 }
 
 extension String {
-  /// The key to which `JSONDecoder` converts a snake-case key. Leading and trailing underscores are kept.
+  /// The key to which `JSONDecoder` converts a snake-case key. Leading and trailing underscores are preserved.
   package var camelCased: String {
     let start = prefix { $0 == "_" }
     let end = dropFirst(start.count).reversed().prefix { $0 == "_" }
@@ -62,8 +62,8 @@ extension String {
     return start + first.lowercased() + words.dropFirst().map(\.capitalized).joined() + String(end)
   }
 
-  /// The snake-case key to which `JSONEncoder` converts a key. A word starts at an uppercase letter. Of several in a row
-  /// the last one starts another word if a lowercase letter follows: `myURLPath` is `my_url_path`.
+  /// The snake-case key to which `JSONEncoder` converts a key. A word starts at an uppercase letter. In a sequence of
+  /// uppercase letters, the last starts another word if a lowercase letter follows: `myURLPath` becomes `my_url_path`.
   var snakeCased: String {
     let letters = Array(self)
     var words: [ArraySlice<Character>] = []
@@ -84,7 +84,8 @@ extension String {
 }
 
 extension Substring {
-  /// The word with each letter in lowercase, except for those after other characters than letters.
+  /// The word with its letters in lowercase, except for the first letter and letters after a character that is not a
+  /// letter.
   fileprivate var capitalized: String {
     var (text, isAfterLetter) = ("", false)
     for character in self {

@@ -1,13 +1,13 @@
 /// A validated JSON text as a flat list of words, beside a padded copy of its bytes.
 ///
-/// A word describes a value: its kind in the low 3 bits, a length or count in the next 29, and an offset or a position in
-/// the high 32. An array or object has two more words, its origin and its bookmark, and is followed by its elements, or
-/// by its names and values in turn. Its first word contains the position after all of them, so that every value is
-/// skipped in one step.
+/// A word describes a value: its kind in the low 3 bits, a length or count in the next 29, and an offset or a position
+/// in the high 32. An array or object has two more words, its origin and its bookmark, and is followed by its elements,
+/// or by its names and values alternately. Its first word contains the position after all of them, so that every value
+/// is skipped in one step.
 ///
-/// Memory is managed by hand because both lists are created by the parser in one pass and then read millions of times:
+/// Memory is managed manually because both lists are created in one pass of the parser and then read millions of times:
 /// an array in a class would be checked for exclusive access each time. Every position and range is checked against the
-/// sizes, so a wrong one traps and never reads other memory.
+/// sizes, so an invalid position traps and never reads other memory.
 struct JSONTape: ~Copyable {
   /// The largest text in bytes: a length has 29 bits.
   static let maximumBytes = 1 << 29 - 64
@@ -22,8 +22,8 @@ struct JSONTape: ~Copyable {
   private let wordCount: Int
 
   /// - Parameters:
-  ///   - bytes: a padded copy, whose memory the tape takes over.
-  ///   - words: the words, whose memory the tape takes over.
+  ///   - bytes: a padded copy, whose memory the tape then owns.
+  ///   - words: the words, whose memory the tape then owns.
   init(bytes: UnsafeRawPointer, byteCount: Int, words: UnsafeMutablePointer<UInt64>, wordCount: Int) {
     (self.bytes, self.byteCount, self.words, self.wordCount) = (bytes, byteCount, words, wordCount)
   }
@@ -57,7 +57,8 @@ struct JSONTape: ~Copyable {
     return word.isString ? word.high - 1 : word.high
   }
 
-  /// The element or name that was used last: its position, 0 if none, and its ordinal. It makes the next lookup fast.
+  /// Returns the element or name that was used last, which speeds up the next lookup: its position, 0 if there is none,
+  /// and its ordinal.
   @inline(__always) func bookmark(of container: Int) -> (position: Int, ordinal: Int) {
     let word = self[container + 2]
     return (Int(word.low), word.high)
@@ -85,13 +86,13 @@ struct JSONTape: ~Copyable {
     return word.kind == .escapedString ? JSONEscape.string(text) : String(decoding: text, as: UTF8.self)
   }
 
-  /// Whether a word is that of a string without escapes and with these bytes.
+  /// Whether a word represents a string without escapes that consists of these bytes.
   ///
   /// - Parameter low: the low half of such a word.
   @inline(__always) func isText(_ word: JSONWord, _ text: UnsafeRawBufferPointer, _ low: UInt32) -> Bool {
     guard word.low == low else { return false }
     var index = 0
-    // The padding allows eight bytes to be read here, but not from the other text.
+    // Because of the padding, eight bytes can be read from the tape's text, but not from the other text.
     while index + 8 <= text.count {
       let one = bytes.loadUnaligned(fromByteOffset: word.high + index, as: UInt64.self)
       guard one == text.loadUnaligned(fromByteOffset: index, as: UInt64.self) else { return false }
@@ -122,9 +123,9 @@ struct JSONWord {
     /// A string with escapes.
     case escapedString
     case array
-    /// An object whose names differ and contain no escapes.
+    /// An object with unique names without escapes.
     case object
-    /// An object whose names may be equal, or contain escapes. Only an index finds its members.
+    /// An object that may have duplicate names or names with escapes. Its members are looked up through an index.
     case indexedObject
   }
 
@@ -143,7 +144,7 @@ struct JSONWord {
     bits = UInt64(truncatingIfNeeded: low) & 0xFFFF_FFFF | UInt64(truncatingIfNeeded: high) << 32
   }
 
-  // Each of the eight values is a kind.
+  // Safe because each of the eight bit patterns is a kind.
   @inline(__always) var kind: Kind { unsafeBitCast(UInt8(truncatingIfNeeded: bits & 7), to: Kind.self) }
   @inline(__always) var isContainer: Bool { bits & 7 >= 5 }
   @inline(__always) var isObject: Bool { bits & 7 >= 6 }

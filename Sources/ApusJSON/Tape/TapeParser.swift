@@ -1,7 +1,7 @@
 /// A parser of JSON texts (RFC 8259) into a ``JSONTape``.
 ///
-/// It validates everything in one pass: the grammar, UTF-8, escapes, surrogates, nesting. Open containers are linked
-/// through the tape, so deep nesting costs no stack.
+/// One pass validates the grammar, UTF-8, escapes, surrogates and nesting. Open containers are linked through the tape,
+/// so deep nesting uses no stack.
 struct TapeParser: ~Copyable {
   private var cursor: JSONCursor
   private let limits: JSONLimits
@@ -111,7 +111,7 @@ struct TapeParser: ~Copyable {
     cursor.skipWhitespace()
   }
 
-  /// Takes the end of an empty container.
+  /// Consumes the end of an empty container, if it is next.
   @inline(__always) private mutating func next(isTaken end: UInt8) -> Bool {
     guard cursor.byte(cursor.offset) == end else { return false }
     cursor.offset += 1
@@ -123,7 +123,7 @@ struct TapeParser: ~Copyable {
     let bits = words[open] & 0xFFFF_FFFF
     words[open] = bits | UInt64(truncatingIfNeeded: used) << 32
     let parent = Int(JSONWord(bits: words[open + 1]).low)
-    // While an object is open, this word contains what is known of its names.
+    // While an object is open, this word contains a filter of its names.
     words[open + 2] = 0
     if bits >> 3 > Self.mostComparedNames, JSONWord(bits: bits).kind == .object { markIndexed() }
     open = parent
@@ -132,8 +132,8 @@ struct TapeParser: ~Copyable {
 
   // MARK: Names
 
-  /// The number of members up to which names are compared with each other while an object is parsed. Of larger objects
-  /// an index is made when the first member is looked up.
+  /// The number of members up to which names are compared with each other while an object is parsed. For a larger
+  /// object, an index is created when the first member is looked up.
   private static let mostComparedNames = 24
 
   /// Reads a name and its colon.
@@ -155,7 +155,7 @@ struct TapeParser: ~Copyable {
     cursor.skipWhitespace()
   }
 
-  /// Marks an object with two equal names. A filter of 64 bits finds nearly all names that differ.
+  /// Marks an object that has two equal names. A 64-bit filter recognizes most new names without a comparison.
   @inline(__always) private mutating func compare(_ word: JSONWord) {
     var mixed = cursor.load(word.high)
     if word.length < 8 { mixed &= (1 << UInt64(word.length * 8)) &- 1 }

@@ -1,7 +1,7 @@
-/// A cursor over the tokens of a JSON text (RFC 8259 §2, §6, §7). It ignores nesting and takes linear time.
+/// A cursor over the tokens of a JSON text (RFC 8259 §2, §6, §7). The cursor ignores nesting and takes linear time.
 ///
-/// The text is a copy that ends with ``padding`` zero bytes. No token contains one, so a token ends there at the latest,
-/// and eight bytes can be read from any offset.
+/// The text is a copy that ends with ``padding`` zero bytes. No token contains a zero byte, so every token ends there
+/// at the latest, and eight bytes can be read from any offset.
 struct JSONCursor {
   /// The number of zero bytes after the text.
   static let padding = 16
@@ -33,7 +33,7 @@ struct JSONCursor {
 
   @inline(__always) func byte(_ offset: Int) -> UInt8 { bytes[offset] }
 
-  /// Eight bytes, the first in the lowest bits.
+  /// Returns eight bytes, the first in the lowest bits.
   @inline(__always) func load(_ offset: Int) -> UInt64 {
     UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
@@ -55,7 +55,7 @@ struct JSONCursor {
 
   func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason, at: offset) }
 
-  /// The error for a next byte that is not allowed here.
+  /// The error for a next byte that is not permitted here.
   var unexpected: JSONError { error(offset >= count ? .unexpectedEnd : .unexpectedByte) }
 
   /// Whether an error arose because the text is in UTF-16 or UTF-32, which §8.1 excludes.
@@ -67,7 +67,8 @@ struct JSONCursor {
 
   // MARK: Strings
 
-  /// Reads a string. Returns the offset after its opening quotation mark, and what its bytes are.
+  /// Reads a string. Returns the offset after its opening quotation mark, and whether the string has escapes and is
+  /// ASCII.
   @inline(__always) mutating func string() throws(JSONError) -> (start: Int, isEscaped: Bool, isASCII: Bool) {
     let start = offset + 1
     var end = start
@@ -88,8 +89,8 @@ struct JSONCursor {
     return (start, rest.isEscaped, rest.isASCII)
   }
 
-  /// Marks the high bit of every quotation mark, backslash, control character and byte outside ASCII. After the first
-  /// such byte others may be marked, too.
+  /// Marks the high bit of every quotation mark, backslash, control character and byte outside ASCII. Further bytes
+  /// after the first marked byte may be marked wrongly.
   @inline(__always) private static func specialBytes(_ bytes: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quotes = bytes ^ (ones &* 0x22)
@@ -97,7 +98,7 @@ struct JSONCursor {
     return ((bytes &- ones &* 0x20) | (quotes &- ones) | (escapes &- ones) | bytes) & (ones &* 0x80)
   }
 
-  /// Reads a string from its first byte that is an escape, a byte outside ASCII or an error.
+  /// Reads the rest of a string, from the first byte that is an escape, not ASCII, or an error.
   private mutating func restOfString() throws(JSONError) -> (isEscaped: Bool, isASCII: Bool) {
     var (isEscaped, isASCII) = (false, true)
     while true {
@@ -132,7 +133,7 @@ struct JSONCursor {
     case 0xF4: (length, second) = (4, 0x80...0x8F)
     default: throw error(.invalidUTF8)
     }
-    // The padding ends a scalar that is cut off.
+    // A truncated scalar ends at the padding.
     guard second.contains(byte(offset + 1)), length < 3 || byte(offset + 2) & 0xC0 == 0x80,
       length < 4 || byte(offset + 3) & 0xC0 == 0x80
     else { throw error(.invalidUTF8) }
@@ -167,13 +168,14 @@ struct JSONCursor {
   }
 
   private func escapeError(_ start: Int) -> JSONError {
-    // An escape that the end of the text cuts off.
+    // Handles an escape that is truncated by the end of the text.
     var end = start + 1
     while end < count, end < start + 6, byte(end) != UInt8(ascii: "\"") { end += 1 }
     return end == count ? JSONError(.unexpectedEnd, at: count) : JSONError(.malformedEscape, at: start)
   }
 
-  /// Checks a long name for combining marks: normalization, and so comparing and hashing, sorts them in quadratic time.
+  /// Checks a long name for combining marks. Comparing and hashing normalize a name, which sorts its combining marks in
+  /// quadratic time.
   func checkMarks(_ start: Int, _ length: Int) throws(JSONError) {
     var marks = 0
     let name = JSONEscape.string(UnsafeRawBufferPointer(start: text + start, count: length))
@@ -247,7 +249,7 @@ struct JSONCursor {
   }
 }
 
-/// A value that is written as a word.
+/// A literal value of JSON.
 enum JSONLiteral: Int {
   case null, `false`, `true`
 }

@@ -39,12 +39,12 @@ enum JSONDouble {
     return sign == UInt8(ascii: "-") ? -power : power
   }
 
-  /// Returns the nearest `Double` of an integer times a power of ten, or `nil` if that takes more than 128 bits.
+  /// Returns the nearest `Double` of an integer times a power of ten, or `nil` if that needs more than 128 bits.
   private static func value(_ mantissa: UInt64, timesTenTo exponent: Int) -> Double? {
     if exponent == 0 || mantissa == 0 { return Double(mantissa) }
     guard exponent.magnitude <= 22 else { return nil }
     if mantissa <= 1 << 53 {
-      // Both are exact, so one operation rounds correctly.
+      // Both operands are exact, so a single operation rounds correctly.
       let power = powers[Int(exponent.magnitude)]
       return exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power
     }
@@ -55,7 +55,7 @@ enum JSONDouble {
       return Double(UInt128(high) << 64 | UInt128(low))
     }
     // The quotient of two numbers with their highest bits set has 64 or 65 bits. The lowest bit is set if there is a
-    // remainder, so that a tie is told from a number just above it.
+    // remainder, to distinguish a tie from a number just above it.
     let (shift, powerShift) = (mantissa.leadingZeroBitCount, power.leadingZeroBitCount)
     let numerator = UInt128(mantissa << UInt64(shift)) << 63
     let (quotient, remainder) = (power << UInt64(powerShift)).dividingFullWidth(
@@ -64,7 +64,7 @@ enum JSONDouble {
     return Double(sign: .plus, exponent: powerShift - shift - 63, significand: significand)
   }
 
-  /// The standard library's conversion.
+  /// Converts with the standard library.
   @inline(never) private static func slowValue(_ text: UnsafeRawBufferPointer) -> Double {
     Double(String(decoding: text, as: UTF8.self)) ?? .infinity
   }

@@ -21,7 +21,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// More than 128 consecutive combining marks in a member's name, which would make comparing names too slow.
     case tooManyCombiningMarks = "too many combining marks in a name"
     /// Arrays and objects nested more deeply than ``JSONLimits/depth``, or a model nested more than 128 levels or so
-    /// deeply that decoding it would take more than 256 KiB of the thread's stack.
+    /// deeply that decoding it would need more than 256 KiB of the thread's stack.
     case tooDeep = "nested too deeply"
     /// More bytes than ``JSONLimits/bytes``, or than 512 MiB.
     case tooLarge = "too many bytes"
@@ -69,11 +69,11 @@ public struct JSONLimits: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// 512 levels.
+  /// The maximum nesting depth: 512 levels.
   ///
-  /// Parsing takes no stack for them, and deallocating such a value about 120 KB, a quarter of the smallest stack that is
-  /// supported: 512 KiB.
+  /// Parsing uses no stack for nesting; deallocating such a value uses about 120 KB, a quarter of the smallest
+  /// supported stack of 512 KiB.
   package static let maximumDepth = 512
-  /// The maximum nesting of models. The stack that decoding them takes is limited, too (``StackBudget``).
+  /// The maximum nesting depth of models. The stack used for decoding them is limited as well (``StackBudget``).
   static let maximumModelDepth = 128
 }

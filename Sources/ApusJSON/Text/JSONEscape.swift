@@ -1,6 +1,6 @@
 /// The escapes of strings (RFC 8259 §7).
 enum JSONEscape {
-  /// Returns the code unit of four hexadecimal digits, or `nil` if they are none.
+  /// Returns the code unit of four hexadecimal digits, or `nil` if a byte is not a hexadecimal digit.
   static func codeUnit(_ digits: UnsafeRawPointer) -> UInt32? {
     var unit: UInt32 = 0
     for index in 0..<4 {
@@ -12,7 +12,7 @@ enum JSONEscape {
     return unit
   }
 
-  /// Returns the text of a valid string between its quotation marks. An escape is never shorter than its text.
+  /// Returns the text of a valid string between its quotation marks. Unescaped text is never longer than its escapes.
   static func string(_ bytes: UnsafeRawBufferPointer) -> String {
     String(unsafeUninitializedCapacity: bytes.count) { unescape(bytes, into: $0) }
   }
@@ -46,7 +46,7 @@ enum JSONEscape {
     return count
   }
 
-  /// Reads the digits after `\u`, and those of the second escape of a surrogate pair.
+  /// Reads the digits after `\u`, and the second escape of a surrogate pair.
   private static func scalar(_ bytes: UnsafeRawBufferPointer, _ index: inout Int) -> Unicode.Scalar {
     func unit() -> UInt32 {
       let digits = UnsafeRawBufferPointer(rebasing: bytes[index..<index + 4])

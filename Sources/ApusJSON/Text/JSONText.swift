@@ -19,7 +19,7 @@ struct JSONText: ~Copyable {
     return UnsafeRawBufferPointer(start: bytes + start, count: end - start)
   }
 
-  /// The first eight bytes of a slice, the first in the highest bits; zero bytes follow a shorter one.
+  /// Returns the first eight bytes of a slice, the first in the highest bits; a shorter slice is padded with zeros.
   @inline(__always) mutating func prefix(from start: Int, to end: Int) -> UInt64 {
     reserve(8)
     let prefix = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
@@ -55,7 +55,7 @@ struct JSONText: ~Copyable {
     append(UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
   }
 
-  /// Appends the name of a member of at most 16 bytes, with a comma before it unless it is the first one.
+  /// Appends the name of a member of at most 16 bytes, with a comma before it unless it is the first member.
   @inline(__always) mutating func append(name one: UInt64, _ two: UInt64, _ count: Int, isFirst: Bool) {
     reserve(20)
     let start = self.count
@@ -102,13 +102,14 @@ struct JSONText: ~Copyable {
     if slice(max(0, count - 2), count).elementsEqual(".0".utf8) { count -= 2 }
   }
 
-  /// The digits of a number on their way into a text.
+  /// A stream that appends the digits of a number to a text.
   private struct Digits: TextOutputStream {
     let text: UnsafeMutablePointer<JSONText>
 
     func write(_ string: String) { text.pointee.append(unquoted: string) }
 
-    // Called by the standard library instead of the other, if it still does, without a string for each number.
+    // The standard library calls this function instead of `write(_:)`, which avoids a string for each number. If a
+    // later version does not, the output is the same.
     func _writeASCII(_ digits: UnsafeBufferPointer<UInt8>) { text.pointee.append(UnsafeRawBufferPointer(digits)) }
   }
 
@@ -121,7 +122,7 @@ struct JSONText: ~Copyable {
   }
 
   mutating func append(quoted utf8: UnsafeRawBufferPointer) {
-    // Eight bytes more, so that eight can be read from each offset of the copy.
+    // Reserves eight additional bytes, so that eight bytes can be read from each offset of the copy.
     reserve(utf8.count + 10)
     bytes.storeBytes(of: UInt8(ascii: "\""), toByteOffset: count, as: UInt8.self)
     count += 1
@@ -138,7 +139,7 @@ struct JSONText: ~Copyable {
     append(UInt8(ascii: "\""))
   }
 
-  /// Appends a string from its first byte that needs an escape. The bytes before it are there.
+  /// Appends the rest of a string, from its first byte that needs an escape.
   private mutating func appendRest(_ utf8: UnsafeRawBufferPointer, from first: Int) {
     count += first
     var start = first

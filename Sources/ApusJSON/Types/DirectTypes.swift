@@ -1,7 +1,6 @@
 /// The types that read or write themselves, and containers of such types.
 ///
-/// Containers of other types could be read and written, too, but decoding and encoding them is faster: their functions
-/// are specialized.
+/// Containers of other types are decoded and encoded, which is faster because those functions are specialized.
 struct DirectTypes: Sendable {
   static let shared = DirectTypes()
   private let table = TypeTable()

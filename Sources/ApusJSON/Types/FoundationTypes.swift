@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The types of Foundation that have a representation of their own in JSON.
+/// The types of Foundation with a special representation in JSON.
 enum FoundationTypes {
   static func typeClass(of type: Any.Type) -> TypeClass? {
     switch type {

@@ -1,18 +1,18 @@
 /// The way in which a type is decoded or encoded.
 enum TypeClass: UInt {
-  /// By its own conformance.
+  /// The type is decoded or encoded by its conformance.
   case ordinary = 1
-  /// By reading itself.
+  /// The type is `JSONReadable`.
   case readable
   case string, bool, int, double
-  /// A number of another type.
+  /// A number type that has no case of its own.
   case number
   case strings, ints, doubles
-  /// Another array.
+  /// An array that has no case of its own.
   case array
   /// A dictionary with keys of type `String`, which no key strategy converts.
   case dictionary
-  /// A type of Foundation, or any JSON.
+  /// A type of Foundation, or `JSONValue`.
   case other
   /// A coding key that is a case of an enum without associated values.
   case keyInSource
@@ -49,7 +49,7 @@ struct TypeClasses: Sendable {
     return typeClass
   }
 
-  /// The type of the values in a container, in containers of containers, or the type itself.
+  /// Returns the type of the innermost values of nested containers, or the type itself if it is not a container.
   static func contained(in type: Any.Type) -> Any.Type {
     (type as? any ContainerType.Type).map { contained(in: $0.contained) } ?? type
   }

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// A fact of each of the types that were seen, found by the address of the type's metadata.
+/// A table of facts about types, by the address of a type's metadata.
 ///
-/// Casting a type to a protocol takes longer than decoding a small value. An entry is one word, the address with the fact
-/// in its highest bits, which is read and replaced atomically: a replaced entry is only found anew.
+/// Casting a type to a protocol takes longer than decoding a small value. An entry is one word, the address with the
+/// fact in its highest bits, which is read and replaced atomically. The fact of a replaced entry is computed again.
 struct TypeTable: @unchecked Sendable {
   private static let size = 256
   // Addresses have at most 56 bits on the platforms that Apus supports.
   private static let shift = UInt(UInt.bitWidth - 8)
-  // Unsafe because atomics have a fixed place in memory; tables are never freed.
+  // An unsafe pointer, because atomics cannot be moved in memory; tables are never freed.
   private let entries: UnsafeMutablePointer<Atomic<UInt>>
 
   init() {

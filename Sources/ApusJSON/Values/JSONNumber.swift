@@ -1,11 +1,11 @@
-/// A JSON number (RFC 8259 §6), exactly as it was written.
+/// A JSON number (RFC 8259 §6), exactly as written.
 ///
-/// ``description`` is the text with all its digits. The accessors convert it.
+/// ``description`` is the text with all its digits. The accessors convert the text.
 ///
 /// Numbers with the same value are equal: `1`, `1.0` and `10e-1`, as well as `0` and `-0`. Numbers with an exponent of
 /// more than 17 digits are equal only if their texts are.
 public struct JSONNumber: Sendable, CustomStringConvertible {
-  /// The number as it was written.
+  /// The number as written.
   public let description: String
 
   /// Creates a number from a text that is known to be valid.
@@ -123,7 +123,7 @@ struct DecimalForm: Equatable {
 
   /// Returns the value if it is an integer in the range of the type.
   func integer<Integer: FixedWidthInteger>() -> Integer? {
-    // A 64-bit integer has at most 20 digits, one of 128 bits 39.
+    // A 64-bit integer has at most 20 digits, a 128-bit integer 39.
     let greatest = (Integer.bitWidth * 3 + 9) / 10
     guard let exponent, exponent >= 0, exponent <= greatest, digits.count <= greatest else { return nil }
     var result: Integer = 0

@@ -1,10 +1,10 @@
 extension JSONTape {
-  /// The value at a position. Without recursion, so that deep values need no stack.
+  /// Returns the value at a position. Works without recursion, so that deep values do not overflow the stack.
   func value(at position: Int) -> JSONValue {
     let header = self[position]
     guard header.isContainer else { return scalar(header) }
     var values: [JSONValue] = []
-    // The containers that are open: their position, and the number of values before theirs.
+    // The open containers: their position, and the number of values on the stack before theirs.
     var open: [(container: Int, count: Int)] = []
     var names: [String] = []
     var next = position
@@ -30,8 +30,8 @@ extension JSONTape {
     }
   }
 
-  /// Takes the elements or members of a container off their stacks. The stacks must be uniquely referenced, or each
-  /// container copies all of them.
+  /// Removes the elements or members of a container from their stacks. The stacks must be uniquely referenced, because
+  /// otherwise each container copies them.
   private func container(
     _ header: JSONWord, _ values: inout [JSONValue], _ names: inout [String], _ count: Int
   ) -> JSONValue {

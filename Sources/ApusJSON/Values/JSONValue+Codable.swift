@@ -1,5 +1,5 @@
-// For coders outside this module. They cannot be asked for the type of the next value, so decoding tries one type after
-// the other. In some coders a failed attempt takes time that grows with the nesting: hence the depth limit.
+// Conformance for coders outside of this module. They do not report the type of the next value, so decoding tries one
+// type after the other. In some coders the time of a failed attempt grows with the nesting, so the depth is limited.
 extension JSONValue: Codable {
   /// With coders other than ``JSONCoding/Coder/apus``: the maximum nesting depth for decoding and encoding, 64
   /// levels.
@@ -10,7 +10,7 @@ extension JSONValue: Codable {
   /// Decodes any value.
   ///
   /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
-  /// `Double`. That coder and ``init(parsing:limits:)`` keep all digits and are faster.
+  /// `Double`. That coder and ``init(parsing:limits:)`` preserve all digits and are faster.
   ///
   /// - Throws: `DecodingError` for a value that JSON cannot represent, or a value nested more than
   ///   64 levels.
@@ -24,7 +24,6 @@ extension JSONValue: Codable {
     }
   }
 
-  // A function of its own, as the next ones, so that the frames of each level of nesting are small.
   @inline(never) private static func scalar(in decoder: any Decoder) throws -> JSONValue? {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() { return .null }
@@ -33,8 +32,8 @@ extension JSONValue: Codable {
     return (try? container.decode(String.self)).map { .string($0) }
   }
 
-  /// Whether a container is an array. It is checked before elements are decoded: an array with an invalid element must
-  /// not be tried as an object.
+  /// Whether a container is an array. Checked before elements are decoded, so that an array with an invalid element is
+  /// not decoded as an object.
   @inline(never) private static func isArray(_ decoder: any Decoder) throws -> Bool {
     guard decoder.codingPath.count < maximumCodableDepth else {
       let context = DecodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
@@ -46,7 +45,7 @@ extension JSONValue: Codable {
   /// Encodes the value.
   ///
   /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
-  /// `Double`. That coder and ``utf8()`` keep all digits.
+  /// `Double`. That coder and ``utf8()`` preserve all digits.
   ///
   /// - Throws: `EncodingError` for a number out of the range of `Double`, or a value nested more than
   ///   64 levels.
@@ -86,13 +85,13 @@ extension JSONNumber: Codable {
   /// Decodes a number.
   ///
   /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
-  /// `Double`. That coder keeps all digits.
+  /// `Double`. That coder preserves all digits.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let number = JSONNumber(in: container) {
       self = number
     } else {
-      // Throws the decoder's own error.
+      // Throws the error of the decoder.
       _ = try container.decode(Double.self)
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "The number is not finite.")
     }
@@ -114,7 +113,7 @@ extension JSONNumber: Codable {
   /// Encodes the number.
   ///
   /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
-  /// `Double`. That coder keeps all digits.
+  /// `Double`. That coder preserves all digits.
   ///
   /// - Throws: `EncodingError` for a number out of the range of `Double`.
   public func encode(to encoder: any Encoder) throws {

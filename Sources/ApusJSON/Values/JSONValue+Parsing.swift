@@ -1,8 +1,9 @@
 extension JSONValue {
   /// Parses a JSON text in UTF-8 (RFC 8259).
   ///
-  /// Strict: no comments, trailing commas, leading zeros, bytes after the value, invalid UTF-8 or lone surrogates. A
-  /// leading byte order mark is ignored. Of members with the same name the last one is used.
+  /// The parser is strict: comments, trailing commas, leading zeros, bytes after the value, invalid UTF-8 and lone
+  /// surrogates are errors. A leading byte order mark is ignored. The last of several members with the same name is
+  /// used.
   ///
   /// - Parameters:
   ///   - bytes: the text; pass the `utf8` of a string.

@@ -20,8 +20,8 @@ extension JSONText {
     case byte(Unicode.Scalar)
   }
 
-  /// Appends a value, with a stack of its own, so that values of any depth can be written on a thread with a small
-  /// stack.
+  /// Appends a value with an explicit stack instead of recursion, so that values of any depth can be written on a
+  /// thread with a small stack.
   mutating func append(json value: JSONValue) {
     var pieces: [Piece] = [.value(value)]
     while let piece = pieces.popLast() {
@@ -37,7 +37,7 @@ extension JSONText {
       case .value(.array(let elements)):
         append(UInt8(ascii: "["))
         pieces.append(.byte("]"))
-        // In reverse: the pieces are a stack.
+        // Appended in reverse order, because the pieces are a stack.
         for (index, element) in elements.enumerated().reversed() {
           pieces.append(.value(element))
           if index > 0 { pieces.append(.byte(",")) }

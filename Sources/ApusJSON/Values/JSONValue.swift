@@ -1,7 +1,7 @@
 /// Any JSON value, for content whose structure is not known in advance.
 ///
-/// Numbers keep all digits. ``init(parsing:limits:)`` parses a value and ``utf8()`` serializes it, both in linear time
-/// and without recursion.
+/// Numbers preserve all digits. ``init(parsing:limits:)`` parses a value and ``utf8()`` serializes it, both in linear
+/// time and without recursion.
 public enum JSONValue: Sendable {
   /// `null`
   case null
@@ -50,7 +50,7 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, E
   public init(stringLiteral value: String) { self = .string(value) }
   /// Creates an array from a literal.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// Creates an object from a literal. Of members with the same name the last one is used.
+  /// Creates an object from a literal. The last of several members with the same name is used.
   public init(dictionaryLiteral members: (String, JSONValue)...) {
     self = .object(Dictionary(members, uniquingKeysWith: { $1 }))
   }
@@ -59,7 +59,8 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, E
 extension JSONValue: Hashable {
   /// Returns whether two values are equal. Numbers are compared by value, objects regardless of the order of members.
   public static func == (one: JSONValue, other: JSONValue) -> Bool {
-    // A stack instead of recursion: values of any depth can be compared on a thread with a small stack.
+    // Uses an explicit stack instead of recursion, so that values of any depth can be compared on a thread with a small
+    // stack.
     var pairs = [(one, other)]
     while let (one, other) = pairs.popLast() {
       switch (one, other) {

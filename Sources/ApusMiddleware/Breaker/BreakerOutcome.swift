@@ -11,7 +11,7 @@ enum BreakerOutcome: Hashable {
     case timeout
     /// A status of the application, such as 500.
     case status
-    /// The connection broke off.
+    /// The connection was lost.
     case reset
   }
 
@@ -19,7 +19,7 @@ enum BreakerOutcome: Hashable {
   case responded
   /// There was no connection: no address, connection refused, TLS, or a connect timeout.
   case unreachable(FailedAttempt.Cause)
-  /// The server failed; with the delay that a 503 asks for.
+  /// The server failed; with the delay that a 503 requests.
   case failed(Failure, FailedAttempt.Cause, retryAfter: Duration? = nil)
   /// No evidence: the call was cancelled, refused by the client, or failed for a reason other than the server.
   case nothing
@@ -48,7 +48,7 @@ extension BreakerOutcome {
 
   /// The outcome of an error.
   ///
-  /// - Parameter start: when the exchange was admitted.
+  /// - Parameter start: the instant at which the exchange was admitted.
   init(_ error: any Error, since start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext) {
     switch error {
     case let error as TransportError: self.init(error, since: start, policy, context)
@@ -76,12 +76,12 @@ extension BreakerOutcome {
     case .timeout where error.phase.map { [.connecting, .awaitingHead, .receiving].contains($0) } ?? true:
       self = start.duration(to: context.now) < policy.minimumTimeout ? .nothing : .failed(.timeout, cause)
     case .malformedResponse, .contentTooLarge: self = .responded
-    // Without a network no server can be judged; refused and invalid requests never reached a server.
+    // A missing network is no evidence about a server; refused and invalid requests never reached a server.
     default: self = .nothing
     }
   }
 
-  /// The outcome of a cancellation: a deadline cancels the exchange. Time that the client took does not count.
+  /// The outcome of a cancelled exchange. A deadline cancels the exchange; time spent in the client does not count.
   private init(cancelledSince start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext) {
     let now = context.now
     let isTimeout = context.remaining.map { $0 <= .zero } ?? false
@@ -90,7 +90,7 @@ extension BreakerOutcome {
       return
     }
     switch context.call.phase {
-    // Whether there was a connection is unknown here.
+    // In these phases it is unknown whether there was a connection.
     case .connecting, .awaitingHead: self = .failed(.timeout, .failed(.timeout, .maybeSent))
     case .receiving: self = .failed(.timeout, .failed(.timeout, .responded))
     case .preparing, .waiting, .decoding, .handling: self = .nothing

@@ -19,7 +19,7 @@ public struct BreakerPolicy: Sendable, Hashable {
   /// circuit of an origin that responds with gateway errors, or too late, stays open for at most twice this time.
   /// Default: 5 seconds.
   public var openDuration = Duration.seconds(5)
-  /// The maximum time that a circuit stays open, whatever a server asks for. Default: 60 seconds.
+  /// The maximum time for which a circuit stays open, whatever delay a server requests. Default: 60 seconds.
   public var maximumOpenDuration = Duration.seconds(60)
   /// The minimum time after which a timeout counts as a failure of the server: a timeout of the attempt or of the whole
   /// call, or the transport's timeout for the head or a stall. Default: 1 second.

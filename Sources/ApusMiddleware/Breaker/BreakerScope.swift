@@ -1,17 +1,17 @@
 public import ApusCore
 package import HTTPTypes
 
-/// The subject of a circuit of a ``CircuitBreaker``: an origin, an endpoint there, or a group of endpoints there.
+/// The subject of a circuit of a ``CircuitBreaker``: an origin, an endpoint of an origin, or a group of such endpoints.
 public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
   /// The origin of the server.
   public let origin: Origin
   let part: BreakerPart?
 
-  /// Creates the scope of an origin, or of a group of endpoints there.
+  /// Creates the scope of an origin, or of a group of its endpoints.
   ///
   /// - Parameters:
   ///   - origin: the origin of the server.
-  ///   - group: the name that endpoints give with `breaker(.group(…))`. Default: `nil`, the origin's own circuit.
+  ///   - group: the name that endpoints set with `breaker(.group(…))`. Default: `nil`, the origin's own circuit.
   public init(_ origin: Origin, group: String? = nil) {
     self.origin = origin
     part = group.map { .group($0) }
@@ -39,19 +39,19 @@ public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
     return name
   }
 
-  /// The origin, and in parentheses the endpoint or the group where there is one.
+  /// The origin, followed by the endpoint or group in parentheses, if there is one.
   public var description: String { (endpoint ?? group).map { "\(origin) (\($0))" } ?? "\(origin)" }
 }
 
-/// The circuits that calls of an endpoint count for.
+/// The circuits that count the calls of an endpoint.
 public enum BreakerGrouping: Sendable, Hashable {
   /// The circuit of the endpoint, by its method and path template, and the circuit of the origin.
   ///
   /// A path template of placeholders only, such as that of a path made of `segments:`, does not identify an endpoint:
-  /// its calls count for the origin only.
+  /// its calls are counted by the origin's circuit only.
   case endpoint
-  /// The circuit of a group, shared by all endpoints at the origin that name it, in place of the endpoints' own
-  /// circuits; and the circuit of the origin.
+  /// The circuit of a group, which all endpoints of the origin with this group share instead of their own circuits, and
+  /// the circuit of the origin.
   case group(String)
   /// The circuit of the origin only.
   case origin
@@ -64,10 +64,10 @@ enum BreakerUseKey: ContextKey {
 }
 
 extension Endpoint {
-  /// Sets the circuits of a ``CircuitBreaker`` that calls of this endpoint count for. Default: the endpoint's own and
-  /// that of the origin.
-  public func breaker(_ use: BreakerGrouping) -> Request<Value> {
-    setting(BreakerUseKey.self, use)
+  /// Sets the circuits of a ``CircuitBreaker`` that count the calls of this endpoint. Default: the circuits of the
+  /// endpoint and of the origin.
+  public func breaker(_ grouping: BreakerGrouping) -> Request<Value> {
+    setting(BreakerUseKey.self, grouping)
   }
 }
 
@@ -75,9 +75,9 @@ extension Endpoint {
 public enum BreakerStatus: Sendable, Hashable {
   /// Calls pass, and their outcomes are counted.
   case closed
-  /// Calls are refused. From this instant on, on the client's clock, one call passes as a trial request.
+  /// Calls are refused. From this instant on the client's clock, one call passes as a trial request.
   case open(until: MonotonicInstant)
-  /// One trial request is under way or comes next; other calls are refused until its outcome is known.
+  /// A trial request is in flight or is the next call; other calls are refused until its outcome is known.
   case halfOpen
 }
 
@@ -96,14 +96,14 @@ public struct BreakerChange: Sendable, Hashable {
 
 /// The reason why the ``CircuitBreaker`` refused a call: a circuit is open.
 ///
-/// It is the cause of the ``CallError`` with code `refused` that such a call throws: `error.underlying as?
-/// BreakerRefusal`. The error's `retryAfter` tells when a retry makes sense.
+/// It is the cause of the ``CallError`` with code `refused` that such a call throws:
+/// `error.underlying as? BreakerRefusal`. The error's `retryAfter` is the time until a trial request.
 public struct BreakerRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// The circuit that is open: the endpoint's, its group's or the origin's.
   public let scope: BreakerScope
-  /// The time for which it stays open; `nil`: unknown, since a trial request is under way.
+  /// The time for which the circuit stays open; `nil`: unknown, because a trial request is in flight.
   let retryAfter: Duration?
-  /// The failure that opened it; `nil`: unknown.
+  /// The failure that opened the circuit; `nil`: unknown.
   package let failure: FailedAttempt.Cause?
 
   init(_ scope: BreakerScope, retryAfter: Duration?, failure: FailedAttempt.Cause?) {

@@ -3,22 +3,22 @@ import ApusCore
 /// The circuits of one origin: its own, and one for each endpoint or group there. A pure state machine, driven by
 /// ``CircuitBreaker``.
 ///
-/// An exchange passes if both its circuits allow it. The endpoint's circuit counts responses; the origin's counts
-/// whether the server was reached, and consecutive gateway errors and timeouts from several endpoints. So a single
-/// failing endpoint never opens the circuit of its origin.
+/// An exchange passes if both of its circuits permit it. The endpoint's circuit counts failed responses. The origin's
+/// circuit counts exchanges that did not reach the server, and consecutive gateway errors and timeouts from several
+/// endpoints, so a single failing endpoint never opens it.
 ///
-/// An origin that was reached but fails is overloaded: some requests succeed and others fail. Its circuit then opens
-/// for a short time only, and closes after ``minimumParts`` successful trials in a row: a single success is weak
-/// evidence, and staying open for longer does not tell when the load is gone.
+/// An origin that was reached but fails is probably overloaded: some requests succeed and others fail. Its circuit then
+/// opens only for a short time, and closes after ``minimumParts`` consecutive successful trials, because a single
+/// success is weak evidence of recovery.
 ///
-/// Every change of a circuit begins a new epoch; exchanges that began in an earlier one do not affect it.
+/// Every change of a circuit begins a new epoch; exchanges from earlier epochs do not affect the circuit.
 struct BreakerState {
-  /// The admission of an exchange. It is passed back once, with the outcome.
+  /// The admission of an exchange. It is returned once, together with the outcome.
   struct Permit: Hashable {
     fileprivate let part: BreakerPart
     /// The epoch of the origin's circuit.
     fileprivate let epoch: UInt64
-    /// The circuit of the endpoint or the group; `nil`: it has none.
+    /// The circuit of the endpoint or the group; `nil`: there is none.
     fileprivate let own: Position?
     /// Whether the exchange is the trial request of a half-open circuit.
     let isTrial: Bool
@@ -26,7 +26,7 @@ struct BreakerState {
     fileprivate var hasResponse = false
   }
 
-  /// A slot and the epoch of the circuit in it, which tells it from a later circuit in the same slot.
+  /// A slot and the epoch of its circuit, which distinguishes the circuit from later ones in the same slot.
   fileprivate struct Position: Hashable {
     var slot: Int
     var epoch: UInt64
@@ -44,27 +44,27 @@ struct BreakerState {
 
   /// A change of a circuit's status.
   struct Change: Hashable {
-    /// The part whose circuit it is; `nil`: the origin's.
+    /// The part that the circuit belongs to; `nil`: the origin.
     let part: BreakerPart?
     let status: BreakerStatus
   }
 
   enum Admission: Hashable {
-    /// With the circuits that became half-open.
+    /// The exchange may pass. The changes list the circuits that became half-open.
     case pass(Permit, [Change])
     case refuse(Refusal)
   }
 
   /// The circuit of an endpoint or a group, and its counts.
   private struct Own {
-    /// `nil`: the slot is free.
+    /// The part; `nil`: the slot is free.
     var part: BreakerPart?
     var circuit: BreakerCircuit
     var window: BreakerWindow
     var gatewayErrors = 0
   }
 
-  /// Consecutive failures.
+  /// A run of consecutive failures.
   private struct Run {
     var count = 0
     var first = MonotonicInstant(sinceStart: .zero)
@@ -83,8 +83,8 @@ struct BreakerState {
 
   /// The maximum number of endpoints and groups with a circuit of their own; others count for the origin only.
   static let maximumParts = 256
-  /// Consecutive failures open the origin's circuit if they come from this many endpoints; this many successful trials
-  /// in a row close it.
+  /// The number of distinct endpoints whose consecutive failures open the origin's circuit, and of consecutive
+  /// successful trials that close it.
   static let minimumParts = 3
 
   private let policy: BreakerPolicy
@@ -101,7 +101,7 @@ struct BreakerState {
   private var index: [BreakerPart: Int] = [:]
   /// The slot of the latest exchange. The next exchange often uses the same slot and then needs no lookup.
   private var lastSlot: Int?
-  /// The earliest instant at which looking for idle circuits makes sense.
+  /// The earliest instant at which a search for idle circuits makes sense.
   private var nextSweep = MonotonicInstant(sinceStart: .zero)
   private var lastEpoch: UInt64 = 0
 
@@ -109,7 +109,7 @@ struct BreakerState {
     self.policy = policy
   }
 
-  /// The status of a circuit; `closed` if it has never been used. `nil`: the origin's.
+  /// Returns the status of a circuit; `closed` if it has never been used. `nil`: the origin's circuit.
   func status(of part: BreakerPart?) -> BreakerStatus {
     guard let part else { return origin.status }
     return index[part].map { slots[$0].circuit.status } ?? .closed
@@ -121,7 +121,7 @@ struct BreakerState {
       + slots.compactMap { own in own.part.map { Change(part: $0, status: own.circuit.status) } }
   }
 
-  /// Whether the state equals a new one, since everything it knows is outdated.
+  /// Whether all records are outdated, so that the state equals a new state.
   func isIdle(at now: MonotonicInstant) -> Bool {
     let window = max(policy.window, .milliseconds(10))
     let isQuiet = [unreachable, failures].allSatisfy { $0.count == 0 || $0.last.advanced(by: window) <= now }
@@ -130,7 +130,7 @@ struct BreakerState {
 
   // MARK: Exchanges
 
-  /// Passes an exchange or refuses it.
+  /// Admits or refuses an exchange.
   mutating func admit(_ part: BreakerPart, at now: MonotonicInstant) -> Admission {
     var isTrial = false
     switch origin.verdict(at: now, policy) {
@@ -138,7 +138,7 @@ struct BreakerState {
     case .trial: isTrial = true
     case .refuse(let delay): return .refuse(Refusal(part: nil, delay: delay, cause: origin.cause))
     }
-    // Read in place: a copy of the slot retains its window.
+    // The slot is read in place, because a copy would retain its window.
     guard let slot = slot(of: part, at: now) else { return pass(part, (isTrial, false), nil, now) }
     let place = Position(slot: slot, epoch: slots[slot].circuit.epoch)
     switch slots[slot].circuit.verdict(at: now, policy) {
@@ -152,7 +152,7 @@ struct BreakerState {
     }
   }
 
-  /// Counts a successful response head whose content is still on its way: the server was reached.
+  /// Counts a successful response head whose content has not arrived yet: the server was reached.
   mutating func responded(_ permit: inout Permit) {
     permit.hasResponse = true
     guard permit.epoch == origin.epoch, origin.isClosed else { return }
@@ -175,7 +175,7 @@ struct BreakerState {
 
   // MARK: Manual control
 
-  /// Closes a circuit and discards its counts. `nil`: the origin's circuit and those of all its parts.
+  /// Closes a circuit and discards its counts. `nil`: the origin's circuit and the circuits of all its parts.
   mutating func reset(_ part: BreakerPart?, at now: MonotonicInstant) {
     guard let part else {
       for slot in slots.indices { drop(slot) }
@@ -222,14 +222,14 @@ struct BreakerState {
     var own = slots[place.slot]
     defer { slots[place.slot] = own }
     switch (own.circuit.phase, outcome) {
-    case (.closed, .failed(let failure, let cause, let asked)):
-      own.circuit.note(asked, at: moment.now, policy)
+    case (.closed, .failed(let failure, let cause, let delay)):
+      own.circuit.recordDelay(delay, at: moment.now, policy)
       own.window.add(isFailure: true, at: moment.now)
       own.gatewayErrors = failure == .gateway ? own.gatewayErrors + 1 : 0
       guard isTooMuch(own, moment.now) else { return }
       open(&own, cause, moment)
-    case (.halfOpen, .failed(_, let cause, let asked)):
-      own.circuit.note(asked, at: moment.now, policy)
+    case (.halfOpen, .failed(_, let cause, let delay)):
+      own.circuit.recordDelay(delay, at: moment.now, policy)
       open(&own, cause, moment)
     case (.halfOpen, .responded): own.circuit.close(moment.now, nextEpoch())
     case (.halfOpen, _): return own.circuit.abandonTrial()
@@ -253,11 +253,11 @@ struct BreakerState {
     }
   }
 
-  /// Counts an outcome for the origin. Returns the failure that opens its circuit.
+  /// Counts an outcome for the origin. Returns the failure that opens its circuit, if any.
   private mutating func count(
     _ outcome: BreakerOutcome, of permit: Permit, at now: MonotonicInstant
   ) -> FailedAttempt.Cause? {
-    // A head that was reported has been counted.
+    // If the head was reported before, it was counted then.
     if outcome.hasResponse, !permit.hasResponse { unreachable = Run() }
     switch outcome {
     case .responded where permit.hasResponse: return nil
@@ -267,8 +267,8 @@ struct BreakerState {
     case .unreachable(let cause):
       unreachable.add(permit.part, at: now)
       if unreachable.count >= consecutive { return cause }
-    case .failed(.gateway, let cause, let asked), .failed(.timeout, let cause, let asked):
-      origin.note(asked, at: now, policy)
+    case .failed(.gateway, let cause, let delay), .failed(.timeout, let cause, let delay):
+      origin.recordDelay(delay, at: now, policy)
       failures.add(permit.part, at: now)
       if failures.count >= consecutive, failures.parts.count >= Self.minimumParts { return cause }
     case .failed(.status, _, _), .failed(.reset, _, _), .nothing: break
@@ -288,11 +288,12 @@ struct BreakerState {
     case .unreachable(let cause):
       lastTrial = nil
       openOrigin(cause, moment, isReached: false, &changes)
-    // A single failing endpoint must not keep the circuit open: its second failure in a row is no further evidence.
+    // A second consecutive failed trial of the same endpoint is no further evidence about the origin, so that a single
+    // failing endpoint cannot keep the circuit open.
     case .failed where permit.own != nil && permit.part == lastTrial: origin.abandonTrial()
-    case .failed(_, let cause, let asked):
+    case .failed(_, let cause, let delay):
       lastTrial = permit.part
-      origin.note(asked, at: moment.now, policy)
+      origin.recordDelay(delay, at: moment.now, policy)
       openOrigin(cause, moment, isReached: true, &changes)
     case .nothing: origin.abandonTrial()
     }
@@ -324,7 +325,7 @@ struct BreakerState {
     changes.append(Change(part: nil, status: origin.status))
   }
 
-  /// Closes the origin's circuit and makes the circuits half-open that opened with it, except the circuit of the
+  /// Closes the origin's circuit. Circuits that opened together with it become half-open, except the circuit of the
   /// trial's own part.
   private mutating func closeOrigin(after trial: Permit, _ now: MonotonicInstant, _ changes: inout [Change]) {
     var epoch = nextEpoch()
@@ -353,7 +354,7 @@ struct BreakerState {
 
   // MARK: Slots
 
-  /// The slot of a part's circuit, made if there is room; `nil`: it has none.
+  /// Returns the slot of a part's circuit, which is created if there is room; `nil` if the part has no circuit.
   private mutating func slot(of part: BreakerPart, at now: MonotonicInstant) -> Int? {
     if let lastSlot, slots[lastSlot].part == part { return lastSlot }
     guard part.hasCircuit else { return nil }
@@ -361,7 +362,7 @@ struct BreakerState {
     return lastSlot
   }
 
-  /// Whether there is room for a circuit, after dropping idle ones.
+  /// Whether there is room for a circuit after the removal of idle circuits.
   private mutating func hasRoom(_ now: MonotonicInstant) -> Bool {
     if index.count < Self.maximumParts { return true }
     guard now >= nextSweep else { return false }
@@ -381,7 +382,7 @@ struct BreakerState {
   private mutating func drop(_ slot: Int) {
     guard let part = slots[slot].part else { return }
     index[part] = nil
-    // A new epoch, so that exchanges under way no longer affect the slot.
+    // The new epoch prevents exchanges in flight from affecting the slot.
     let free = made(nil, at: MonotonicInstant(sinceStart: .zero))
     slots[slot] = free
   }
@@ -392,13 +393,13 @@ struct BreakerState {
   }
 }
 
-/// The part of an origin that an exchange belongs to.
+/// The part of an origin to which an exchange belongs.
 enum BreakerPart: Hashable, Sendable {
   /// The circuit of an endpoint.
   case endpoint(method: String, template: String)
-  /// The circuit of a group, in place of those of its endpoints.
+  /// The circuit of a group, instead of the circuits of its endpoints.
   case group(String)
-  /// No circuit but the origin's. The text tells endpoints apart in a run of failures.
+  /// No circuit except the origin's. The text distinguishes endpoints in a run of failures.
   case other(String)
 
   /// Whether the part has a circuit of its own.
@@ -413,7 +414,7 @@ private struct BreakerCircuit {
   enum Phase {
     case closed(since: MonotonicInstant)
     case open(until: MonotonicInstant)
-    /// The start of the latest trial, and whether it is still under way.
+    /// The start of the latest trial, and whether that trial is still in flight.
     case halfOpen(MonotonicInstant, isUnderWay: Bool)
   }
 
@@ -434,7 +435,7 @@ private struct BreakerCircuit {
   private(set) var cause: FailedAttempt.Cause?
   /// The number of times that the circuit opened without a healthy time in between.
   private var strength = 0
-  /// The end of the delay that the server asked for.
+  /// The end of the delay that the server requested.
   private var retryInstant: MonotonicInstant?
 
   /// Creates a closed circuit.
@@ -456,13 +457,13 @@ private struct BreakerCircuit {
     return false
   }
 
-  /// Whether the circuit is open, also if its time is over.
+  /// Whether the circuit is open, even if its open time has passed.
   var isOpen: Bool {
     if case .open = phase { return true }
     return false
   }
 
-  /// Decides about an exchange that begins.
+  /// Returns the decision on a new exchange.
   func verdict(at now: MonotonicInstant, _ policy: BreakerPolicy) -> Verdict {
     switch phase {
     case .closed: return .pass
@@ -473,7 +474,7 @@ private struct BreakerCircuit {
     }
   }
 
-  /// Whether the circuit equals a new one, since everything it knows is outdated.
+  /// Whether all records are outdated, so that the circuit equals a new circuit.
   func isIdle(at now: MonotonicInstant, _ policy: BreakerPolicy) -> Bool {
     switch phase {
     case .closed(let since): strength <= Self.healthyIntervals(since, now, policy)
@@ -485,7 +486,7 @@ private struct BreakerCircuit {
 
   // MARK: Changes
 
-  /// Makes the circuit half-open: a trial begins now, or with the next exchange.
+  /// Sets the status to half-open: a trial begins now, or with the next exchange.
   mutating func halfOpen(_ now: MonotonicInstant, isUnderWay: Bool, _ epoch: UInt64) {
     (phase, self.epoch) = (.halfOpen(now, isUnderWay: isUnderWay), epoch)
   }
@@ -499,8 +500,8 @@ private struct BreakerCircuit {
     (phase, self.epoch, retryInstant, cause) = (.closed(since: now), epoch, nil, nil)
   }
 
-  /// Opens the circuit for the policy's first time, or twice that after a failed trial. Only the server can ask for a
-  /// longer time.
+  /// Opens the circuit for the policy's ``BreakerPolicy/openDuration``, or twice that after a failed trial. Only the
+  /// server can request a longer time.
   mutating func openBriefly(
     _ cause: FailedAttempt.Cause, _ moment: Moment, _ epoch: UInt64, _ policy: BreakerPolicy
   ) {
@@ -517,14 +518,14 @@ private struct BreakerCircuit {
     (opened, self.cause) = (now, cause)
   }
 
-  /// Notes the delay that the server asked for.
-  mutating func note(_ asked: Duration?, at now: MonotonicInstant, _ policy: BreakerPolicy) {
-    guard let asked else { return }
-    let until = now.advanced(by: min(asked, Self.longest(policy)))
+  /// Records the delay that the server requested.
+  mutating func recordDelay(_ delay: Duration?, at now: MonotonicInstant, _ policy: BreakerPolicy) {
+    guard let delay else { return }
+    let until = now.advanced(by: min(delay, Self.longest(policy)))
     retryInstant = retryInstant.map { max($0, until) } ?? until
   }
 
-  /// Discards the delay that the server asked for.
+  /// Discards the delay that the server requested.
   mutating func forgetDelay() {
     retryInstant = nil
   }
@@ -532,13 +533,13 @@ private struct BreakerCircuit {
   // MARK: Times
 
   /// The time for which the circuit stays open: the server's delay, at least a second, plus up to a tenth; without such
-  /// a delay twice the previous time, plus up to a fifth. Never longer than the policy allows.
+  /// a delay twice the previous time, plus up to a fifth. It never exceeds the policy's maximum.
   private func openingTime(_ now: MonotonicInstant, _ jitter: Double, _ policy: BreakerPolicy) -> Duration {
     let limit = Self.longest(policy)
     if let retryInstant, retryInstant >= now {
       return min(limit, max(.seconds(1), now.duration(to: retryInstant)) * (1 + 0.1 * jitter))
     }
-    // Leaves room for the jitter, so that the longest times differ, too.
+    // Reserves room for the jitter, so that the longest times differ as well.
     let longest = limit * 5 / 6
     var time = max(.zero, policy.openDuration)
     for _ in 0..<strength where time < longest { time = time * 2 }
@@ -556,7 +557,7 @@ private struct BreakerCircuit {
   }
 }
 
-/// The numbers of exchanges and failures in a sliding window of ten buckets. A pure value.
+/// A sliding window of ten buckets that counts exchanges and failures. A pure value.
 private struct BreakerWindow: Hashable {
   private struct Bucket: Hashable {
     var total = 0
@@ -595,11 +596,11 @@ private struct BreakerWindow: Hashable {
     buckets = [Bucket](repeating: Bucket(), count: Self.count)
   }
 
-  /// Drops the buckets that have left the window.
+  /// Discards the buckets that have left the window.
   private mutating func roll(to now: MonotonicInstant) {
     // Avoids the division below, which costs more than the rest of the function.
     guard now >= end else { return }
-    // An absurd instant of a clock must not trap.
+    // Clamped, because an extreme instant of a clock must not trap.
     let step = Int64(min(max(now.sinceStart / width, 0), 1e15))
     guard step > newest else { return }
     if step - newest >= Int64(Self.count) {

@@ -9,9 +9,9 @@ import Synchronization
 ///
 /// Outcomes of an exchange:
 /// - *Unreachable* counts for the origin: no address, connection refused, TLS, connect timeout.
-/// - *Failed* counts for the endpoint: 500, 502, 503 and 504, a connection that broke off, and a timeout waiting for
-///   the head or for more content, after ``BreakerPolicy/minimumTimeout``. Gateway errors (502, 503, 504) and timeouts
-///   count for the origin, too.
+/// - *Failed* counts for the endpoint: 500, 502, 503 and 504, a lost connection, and a timeout waiting for the head or
+///   for more content, after ``BreakerPolicy/minimumTimeout``. Gateway errors (502, 503, 504) and timeouts count for
+///   the origin, too.
 /// - *Nothing* counts for neither: a call that was cancelled or refused by the client, found no network, waited for the
 ///   transport's own pool, or failed for a reason other than the server, such as its content or a refresh that it
 ///   needed (``TransportError/source``).
@@ -20,7 +20,7 @@ import Synchronization
 /// Circuits:
 /// - The circuit of an endpoint opens at a ratio of failures, or after consecutive gateway errors; that of an origin
 ///   after consecutive unreachable exchanges, or consecutive gateway errors or timeouts from at least three endpoints.
-///   Any response ends a run of unreachable exchanges; a successful exchange ends both runs.
+///   Any response ends a run of unreachable exchanges; a successful exchange ends all runs.
 /// - An open circuit becomes half-open when its time is over: one trial request passes, and other calls are refused
 ///   until the head of its response arrives. The trial of an origin may be a request to any of its endpoints. When the
 ///   circuit of an origin closes, circuits of endpoints that opened since the origin's first failure become half-open.
@@ -29,10 +29,10 @@ import Synchronization
 ///   for that circuit.
 /// - At most 256 endpoints and groups of an origin have a circuit; calls of further endpoints count for the origin
 ///   only.
-/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), passes and is not counted.
+/// - Work on which other calls depend, such as fetching a token (``SharedWorkKey``), passes and is not counted.
 ///
 /// The breaker is inside retry, so that every attempt is counted, and outside redirects, so that a call counts for the
-/// origin that it was made to. Several clients may use one breaker: endpoints with the same method and template at one
+/// origin of its own URL. Several clients may use one breaker: endpoints with the same method and template at one
 /// origin then share a circuit, whatever the clients' base paths are.
 public final class CircuitBreaker: Middleware {
   let policy: BreakerPolicy
@@ -49,8 +49,8 @@ public final class CircuitBreaker: Middleware {
     self.onChange = onChange
   }
 
-  /// The status of every circuit in use: of origins, endpoints and groups. Beyond a few hundred, idle circuits are left
-  /// out.
+  /// The status of every circuit in use, of origins, endpoints and groups. Beyond a few hundred, idle circuits are
+  /// omitted.
   package var statuses: [BreakerScope: BreakerStatus] {
     var statuses: [BreakerScope: BreakerStatus] = [:]
     for circuits in circuits.withLock({ $0.all }) {
@@ -72,7 +72,7 @@ public final class CircuitBreaker: Middleware {
   ///
   /// - Parameters:
   ///   - scope: the subject of the circuit.
-  ///   - now: the present instant of the clients' clock. Default: the system clock's.
+  ///   - now: the current instant of the clients' clock. Default: the system clock's.
   public func reset(_ scope: BreakerScope, at now: MonotonicInstant = SystemClock().now) {
     change(scope) { $0.reset(scope.part, at: now) }
   }
@@ -96,14 +96,14 @@ public final class CircuitBreaker: Middleware {
 
   // MARK: Calls
 
-  /// An exchange on its way through the circuits.
+  /// An exchange that was admitted by its circuits.
   private struct Pass {
     let circuits: OriginCircuits
     var permit: BreakerState.Permit
     let start: MonotonicInstant
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  @inline(never)
   private func admit(_ request: RequestMessage, _ context: CallContext) throws -> Pass? {
     guard context.delivery != .described, !context.values[SharedWorkKey.self],
       let part = BreakerPart(context.values[BreakerUseKey.self], request, context),
@@ -124,7 +124,7 @@ public final class CircuitBreaker: Middleware {
     }
   }
 
-  @inline(never)  // As above.
+  @inline(never)
   private func failed(_ error: any Error, _ pass: Pass, _ context: CallContext) {
     end(pass, BreakerOutcome(error, since: pass.start, policy, context), context)
   }
@@ -132,7 +132,7 @@ public final class CircuitBreaker: Middleware {
   @inline(never)
   private func observe(_ response: ResponseMessage, _ pass: Pass, _ context: CallContext) {
     let outcome = BreakerOutcome(response)
-    // Content in memory has ended: no closure need be allocated.
+    // Content in memory has already ended, so no closure needs to be allocated.
     guard outcome == .responded, !pass.permit.isTrial, response.content.bytes == nil else {
       return end(pass, outcome, context)
     }
@@ -143,7 +143,7 @@ public final class CircuitBreaker: Middleware {
       case .finished, .discarded: self.end(pass, .responded, context)
       case .failed(let error):
         let outcome = BreakerOutcome(error, since: pass.start, policy, context)
-        // The head has arrived: a reader that stops reading does not change that.
+        // The head has arrived, so the server responded even if the reader stops reading.
         self.end(pass, outcome == .nothing ? .responded : outcome, context)
       }
     }
@@ -203,15 +203,15 @@ public final class CircuitBreaker: Middleware {
 }
 
 extension BreakerPart {
-  /// The part that a call counts for; `nil`: it counts for nothing.
-  fileprivate init?(_ use: BreakerGrouping, _ request: RequestMessage, _ context: CallContext) {
-    switch use {
+  /// The circuit that records the call's outcome; `nil` if none does.
+  fileprivate init?(_ grouping: BreakerGrouping, _ request: RequestMessage, _ context: CallContext) {
+    switch grouping {
     case .endpoint:
       let endpoint = context.endpoint
       if Self.identifiesEndpoint(endpoint.template) {
         self = .endpoint(method: endpoint.method.rawValue, template: endpoint.template)
       } else {
-        // Each path counts as an endpoint.
+        // Each path counts as an endpoint in runs of failures.
         self = .other(String(request.target.prefix { $0 != "?" }))
       }
     case .group(let name): self = .group(name)
@@ -220,14 +220,14 @@ extension BreakerPart {
     }
   }
 
-  /// Whether a template contains text or a named value, beside slashes and placeholders.
+  /// Whether a template contains text or a named value besides slashes and placeholders.
   private static func identifiesEndpoint(_ template: String) -> Bool {
     template.utf8.contains { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") }
   }
 }
 
 extension CircuitBreaker: SelfDescribing {
-  /// The policy, as `describe()` shows it.
+  /// The policy for `describe()`.
   package var facts: [Fact] {
     [
       .failureRatio(policy.failureRatio, minimum: max(1, policy.minimumExchanges), window: policy.window),
@@ -249,16 +249,16 @@ private final class OriginCircuits: Sendable {
   }
 }
 
-/// The circuits of a breaker, by origin. Idle origins are dropped when there are many.
+/// The circuits of a breaker, by origin. Idle origins are removed when there are many origins.
 private struct Circuits {
-  /// The number of origins that are kept without looking for idle ones.
+  /// The number of origins up to which idle origins are not removed.
   private static let fewest = 256
 
   private var origins: [OriginKey: OriginCircuits] = [:]
   /// The origin of the latest call. The next call usually goes to the same origin and then needs no lookup.
   private var last: (key: OriginKey, circuits: OriginCircuits)?
-  /// The number of origins at which idle ones are dropped. It doubles, so adding an origin costs constant time,
-  /// amortized.
+  /// The number of origins at which idle origins are removed. It doubles, so adding an origin takes amortized constant
+  /// time.
   private var sweepCount = fewest
 
   var all: [OriginCircuits] { Array(origins.values) }
@@ -272,7 +272,7 @@ private struct Circuits {
 
   /// Adds the circuits of an origin.
   ///
-  /// - Parameter now: `nil`: unknown; no origin is dropped.
+  /// - Parameter now: `nil`: unknown; no origin is removed.
   mutating func insert(_ circuits: OriginCircuits, _ key: OriginKey, at now: MonotonicInstant?) {
     if let now, origins.count >= sweepCount {
       last = nil

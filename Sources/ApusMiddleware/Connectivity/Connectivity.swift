@@ -3,10 +3,10 @@ import Synchronization
 
 /// The connectivity of the device: whether it has a network. Share one instance among all clients of an app.
 ///
-/// The status follows the latest evidence, from the platform, from the app or from a call: a response shows that there
-/// is a network, an error of kind `offline` that there is none. Without a report, calls are the only evidence. On Linux
-/// connecting then reports that the network is unreachable; a failed name lookup, the more common sign there, does not
-/// count, nor does an unreachable IPv6 address, since many networks have no IPv6. An app with better evidence calls
+/// The status follows the latest evidence, from the platform, from the app or from a call: a response proves that there
+/// is a network, an error with the code `offline` that there is none. Without a report, calls are the only evidence. On
+/// Linux only an unreachable network counts as offline. A failed name lookup does not count, although it is more common
+/// there, nor does an unreachable IPv6 address, because many networks have no IPv6. An app with better evidence calls
 /// ``report(_:)``.
 public final class Connectivity: Sendable {
   typealias Waiter = ConnectivityState.Waiter
@@ -18,7 +18,7 @@ public final class Connectivity: Sendable {
     var nextWaiter: Waiter = 0
     var observers: [UInt64: AsyncStream<ConnectivityStatus>.Continuation] = [:]
     var nextObserver: UInt64 = 0
-    /// Admits the next probe at `timerInstant`.
+    /// The timer that admits the next probe at `timerInstant`.
     var timer: Task<Void, Never>?
     var timerInstant: MonotonicInstant?
   }
@@ -26,7 +26,7 @@ public final class Connectivity: Sendable {
   private let shared = Mutex(Shared())
   private let source: (any ConnectivitySource)?
 
-  /// Creates an instance without a source: calls, and the app's reports, are the only evidence. See ``system()``.
+  /// Creates an instance without a source: calls and the app's reports are the only evidence. See ``system()``.
   public convenience init() {
     self.init(nil)
   }
@@ -50,8 +50,8 @@ public final class Connectivity: Sendable {
   /// The current status.
   public var status: ConnectivityStatus { shared.withLock { $0.state.status } }
 
-  /// The current status and each change of it. A slow reader gets the latest value only. The stream ends when this
-  /// object is released.
+  /// The current status and each change. A slow reader receives only the latest value. The stream ends when this object
+  /// is released.
   public var statuses: AsyncStream<ConnectivityStatus> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: ConnectivityStatus.self, bufferingPolicy: .bufferingNewest(1))
@@ -82,7 +82,7 @@ public final class Connectivity: Sendable {
 
   // MARK: Calls
 
-  /// Admits an attempt, immediately or when there is a network.
+  /// Admits an attempt, immediately or when a network is available.
   ///
   /// - Returns: the permit; `nil`: the attempt is refused.
   /// - Throws: `CancellationError` when the task is cancelled while it waits.
@@ -100,7 +100,7 @@ public final class Connectivity: Sendable {
     case .refuse: return nil
     case .wait:
       context.record(.note("waits for a network, calls that wait", Int64(waitingCount)))
-      // Recorded last: the call's phase and the error of a deadline depend on the latest event.
+      // Recorded as the last event, because the call's phase and the error of a deadline depend on the latest event.
       context.record(.queued(.network))
       setTimer(context)
       let permit = try await self.permit(waiter)
@@ -144,7 +144,7 @@ public final class Connectivity: Sendable {
     let resumptions = shared.withLock { shared in
       let effect = change(&shared.state)
       if let status = effect.change {
-        // Under the lock, so that all observers see the changes in order.
+        // Performed under the lock, so that all observers receive the changes in order.
         for observer in shared.observers.values { observer.yield(status) }
       }
       if shared.state.wake == nil { Self.stopTimer(&shared) }
@@ -153,7 +153,7 @@ public final class Connectivity: Sendable {
     for resumption in resumptions { resumption.resume() }
   }
 
-  /// Schedules the next probe: one task, and only while calls wait.
+  /// Schedules the next probe, with a single task, only while calls wait.
   private func setTimer(_ context: CallContext) {
     shared.withLock { shared in
       guard let instant = shared.state.wake, instant != shared.timerInstant else { return }

@@ -1,38 +1,38 @@
 public import ApusCore
 import HTTPTypes
 
-/// A middleware that makes calls wait or fail while the device is offline, see ``ConnectivityPolicy``.
+/// A middleware that delays or refuses calls while the device is offline, see ``ConnectivityPolicy``.
 ///
 /// It is inside retry, so that attempts can wait, and outside scheduling, so that a waiting attempt holds no permit. It
 /// reports the outcome of each attempt to its ``Connectivity``; an unreachable IPv6 address in a URL is no evidence
-/// that the device is offline. Work that other calls depend on, such as fetching a token (``SharedWorkKey``), never
-/// waits. ``RetryMiddleware``, further out, removes an internal mark from the errors of
-/// calls that fail fast.
+/// that the device is offline. Work on which other calls depend, such as fetching a token (``SharedWorkKey``), never
+/// waits. ``RetryMiddleware``, further out, removes an internal mark from the errors of calls that fail fast.
 package struct ConnectivityMiddleware: Middleware {
   private let connectivity: Connectivity
-  let standard: ConnectivityPolicy
+  let defaultPolicy: ConnectivityPolicy
 
   /// Creates the middleware.
   ///
   /// - Parameters:
-  ///   - connectivity: the connectivity; share one among all clients of an app.
-  ///   - standard: the policy of calls that set none (`.connectivity(…)`). Default:
+  ///   - connectivity: the connectivity; share one instance among all clients of an app.
+  ///   - defaultPolicy: the policy of calls without one (`.connectivity(…)`). Default:
   ///     ``ConnectivityPolicy/pauseRetries``, which never refuses a call on outdated evidence.
-  package init(_ connectivity: Connectivity, _ standard: ConnectivityPolicy = .pauseRetries) {
+  package init(_ connectivity: Connectivity, _ defaultPolicy: ConnectivityPolicy = .pauseRetries) {
     self.connectivity = connectivity
-    self.standard = standard
+    self.defaultPolicy = defaultPolicy
   }
 
-  /// Passes the request on, immediately or when there is a network.
+  /// Passes the request on, immediately or when a network is available.
   ///
   /// - Throws: ``TransportError`` of kind `offline` if the call does not wait; nothing is sent in that case.
   ///   `CancellationError` when the task is cancelled while it waits, for example at the call's deadline.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard context.delivery != .described else { return try await next(request, context: context) }
     let isShared = context.values[SharedWorkKey.self]
-    let policy = isShared ? .pauseRetries : context.values[ConnectivityPolicyKey.self] ?? standard
+    let policy = isShared ? .pauseRetries : context.values[ConnectivityPolicyKey.self] ?? defaultPolicy
     var hasWaited = false
-    // The number of times that this call found no network although others did. Without a delay the loop would spin.
+    // The number of times that this call found no network although other calls did. A delay prevents the loop from
+    // spinning.
     var misled = 0
     while true {
       let permit = try await admit(policy, isFirst: isShared || context.attempt == 1, context)
@@ -102,17 +102,17 @@ extension ConnectivityState.Finding {
 }
 
 extension ConnectivityMiddleware: SelfDescribing {
-  /// The standard policy, as `describe()` shows it.
-  package var facts: [Fact] { [.setting("offline", "\(standard)")] }
+  /// The default policy for `describe()`.
+  package var facts: [Fact] { [.setting("offline", "\(defaultPolicy)")] }
 }
 
 /// A policy for calls that are made while the device is offline.
 public enum ConnectivityPolicy: Sendable, Hashable, CaseIterable {
   /// The call fails immediately with the code `offline`.
   ///
-  /// From time to time a call is sent as a probe, so that outdated evidence does not last.
+  /// Occasionally a call is sent as a probe, so that outdated evidence is corrected.
   case failFast
-  /// The call waits for a network, within its deadline, also if the attempt itself found the device offline.
+  /// The call waits for a network, within its deadline, even if the attempt itself found the device offline.
   ///
   /// A request that was not sent is then sent as part of the same attempt, unless its content can be read only once.
   case wait
@@ -132,21 +132,21 @@ extension Endpoint {
   }
 }
 
-/// A mark on an `offline` error that must not be retried, since its call does not wait for a network.
+/// A mark on an `offline` error that must not be retried, because its call does not wait for a network.
 struct OfflineRefusal: Error, CustomStringConvertible {
   /// The error's own cause, such as that of the platform.
   private let underlying: (any Error)?
 
   var description: String { "there is no network" }
 
-  /// The error, marked if it is of kind `offline`.
+  /// Returns the error, marked if its code is `offline`.
   static func lasting(_ error: any Error) -> any Error {
     guard var error = error as? TransportError, error.code == .offline else { return error }
     error.underlying = OfflineRefusal(underlying: error.underlying)
     return error
   }
 
-  /// The error without the mark, for the app.
+  /// Returns the error without the mark, for the app.
   static func unmarked(_ error: TransportError) -> TransportError {
     guard let mark = error.underlying as? OfflineRefusal else { return error }
     var error = error

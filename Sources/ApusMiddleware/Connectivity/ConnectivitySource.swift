@@ -1,13 +1,13 @@
 /// A source of the connectivity status, such as a platform's network monitor.
 ///
-/// Calls are evidence as well, so a source may be coarse, late or missing.
+/// Calls are evidence as well, so a source may be imprecise, late or missing.
 package protocol ConnectivitySource: Sendable {
   /// Starts to report the current status and each change, in order, on any thread.
   ///
-  /// Called once. `report` keeps nothing alive.
+  /// Called once. `report` retains no other object.
   func start(_ report: @escaping @Sendable (ConnectivityStatus) -> Void)
 
-  /// Stops reporting. Reports that are under way may still arrive.
+  /// Stops reporting. Concurrent reports may still arrive.
   func stop()
 }
 

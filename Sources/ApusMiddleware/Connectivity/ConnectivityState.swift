@@ -3,13 +3,13 @@ import ApusCore
 /// The connectivity status, the calls that wait for a network, and the probes. A pure state machine, driven by
 /// ``Connectivity``.
 ///
-/// The latest evidence counts, from a source or from a call. While the device is offline, one call at a time is
-/// admitted as a probe, at growing intervals, so that no call waits forever for a report that never comes. Every
-/// change begins a new epoch; a call that was admitted in an earlier epoch is no evidence that the device is offline.
+/// The status is that of the latest evidence, from a source or a call. While the device is offline, one call at a time
+/// is admitted as a probe, at growing intervals, so that no call waits forever for a missing report. Every change
+/// begins a new epoch; a call that was admitted in an earlier epoch is no evidence that the device is offline.
 struct ConnectivityState: Hashable {
   typealias Waiter = UInt64
 
-  /// The admission of a call. It is passed back with the evidence of the call.
+  /// The admission of a call. It is returned with the evidence of the call.
   struct Permit: Hashable {
     fileprivate let epoch: UInt64
     /// The number of a probe; `nil` for other calls.
@@ -25,7 +25,7 @@ struct ConnectivityState: Hashable {
     case unreachable
     /// No evidence.
     case nothing
-    /// No evidence, since nothing was sent: the call was cancelled, or refused by the client.
+    /// No evidence, because nothing was sent: the call was cancelled, or refused by the client.
     case untried
   }
 
@@ -58,10 +58,10 @@ struct ConnectivityState: Hashable {
   private var probeUntil = MonotonicInstant(sinceStart: .zero)
   /// The earliest instant for the next probe; `nil` until a call arrives.
   private var probeAt: MonotonicInstant?
-  /// The number of calls in a row that found the device offline.
+  /// The number of consecutive calls that found the device offline.
   private var failures = 0
 
-  /// The calls that wait, in order.
+  /// The waiting calls, in order.
   var waiting: [Waiter] { waiters.all }
   var waitingCount: Int { waiters.count }
 
@@ -73,7 +73,7 @@ struct ConnectivityState: Hashable {
 
   // MARK: Calls
 
-  /// Decides about a call.
+  /// Admits, queues or refuses a call.
   mutating func arrive(_ waiter: Waiter, _ policy: ConnectivityPolicy, isFirst: Bool, now: MonotonicInstant)
     -> Decision
   {
@@ -94,19 +94,20 @@ struct ConnectivityState: Hashable {
     case .unreachable where permit.epoch == epoch:
       guard status == .offline else { return become(.offline, failures: 1, now: now) }
       guard wasProbe else { return Effect() }
-      // While a source is the only evidence, the interval stays the same.
+      // While a source is the only evidence, the interval does not grow.
       if failures > 0 { failures += 1 }
       probeAt = now.advanced(by: Self.pause(after: failures))
       return Effect()
     case .unreachable, .nothing:
-      // Otherwise all waiting calls would be sent one after the other at the same instant.
+      // Otherwise every waiting call would become a probe at this instant.
       if wasProbe { probeAt = now.advanced(by: Self.pause(after: failures)) }
       return Effect()
     case .untried: return wasProbe ? timePassed(now) : Effect()
     }
   }
 
-  /// Processes the cancellation of an admitted call before it resumed. If it was the probe, the next call becomes it.
+  /// Processes the cancellation of an admitted call that has not resumed. If the call was the probe, the next call
+  /// becomes the probe.
   mutating func abandoned(_ permit: Permit) -> Effect {
     guard permit.probe != nil, permit.probe == probe, let probeAt else { return Effect() }
     probe = nil
@@ -159,7 +160,8 @@ struct ConnectivityState: Hashable {
   }
 
   /// The interval between probes: 1 second after the first call that found the device offline, doubled with each
-  /// further such call up to 30 seconds. If a source is the only evidence, it is 30 seconds from the first call on.
+  /// further such call up to 30 seconds. If a source is the only evidence, the interval is 30 seconds from the first
+  /// call on.
   static func pause(after failures: Int) -> Duration {
     failures == 0 ? .seconds(30) : .seconds(min(30, 1 << min(failures - 1, 5)))
   }

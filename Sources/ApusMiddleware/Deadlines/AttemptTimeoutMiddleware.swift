@@ -6,9 +6,9 @@ public import ApusCore
 /// It is inside scheduling, so that the wait for a permit does not count, and outside everything that belongs to the
 /// attempt: the wait for the rate limit, a token refresh, redirects, connecting, sending and the server's work count.
 /// An attempt that exceeds the limit fails with a ``TransportError`` that has its phase and request state; the app gets
-/// the code `timeout` if there is no retry. If it passes before anything was sent, as during a token refresh, another
-/// attempt follows: the refresh goes on, and may succeed meanwhile. An earlier deadline of the call ends the call
-/// instead. The limit costs no task (see ``CallContext/limitAttempt(to:)``).
+/// the code `timeout` if there is no retry. If the limit passes before anything was sent, for example during a token
+/// refresh, another attempt follows, because the refresh continues and may succeed meanwhile. An earlier deadline of
+/// the call ends the call instead. The limit needs no task (see ``CallContext/limitAttempt(to:)``).
 ///
 /// A limit that a call sets (`.attemptTimeout(…)`) applies to each of its attempts. The default reserves time for a
 /// retry, so it applies only if a retry is possible:
@@ -28,14 +28,14 @@ package struct AttemptTimeoutMiddleware: Middleware {
   /// Calls with a longer timeout expect a slow response.
   private static let longCall = Duration.seconds(30)
 
-  let standard: Duration?
+  let defaultTimeout: Duration?
 
   /// Creates the middleware.
   ///
-  /// - Parameter standard: the limit of attempts of calls that set none (`.attemptTimeout(…)`); `nil`: no limit.
+  /// - Parameter defaultTimeout: the timeout of attempts of calls without one (`.attemptTimeout(…)`); `nil`: none.
   ///   Default: 10 seconds.
-  package init(standard: Duration? = .seconds(10)) {
-    self.standard = standard
+  package init(default defaultTimeout: Duration? = .seconds(10)) {
+    self.defaultTimeout = defaultTimeout
   }
 
   /// Sets the deadline and passes the request on.
@@ -50,7 +50,7 @@ package struct AttemptTimeoutMiddleware: Middleware {
     }
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  @inline(never)
   private func limited(_ context: CallContext, to limit: Duration) throws -> CallContext {
     guard limit > .zero else { throw Self.timeout }
     var context = context
@@ -58,18 +58,18 @@ package struct AttemptTimeoutMiddleware: Middleware {
     return context
   }
 
-  @inline(never)  // As above.
+  @inline(never)
   private func limit(for request: RequestMessage, _ context: CallContext) -> Duration? {
     guard context.delivery != .described else { return nil }
     switch context.values[AttemptTimeoutKey.self] {
     case .limited(let limit): return limit
     case .unlimited: return nil
-    case .standard:
+    case .clientDefault:
       guard context.leavesTimeForRetry, context.timeout ?? .zero <= Self.longCall,
         let length = request.content.length, length <= Self.longContent,
         context.values[ExchangeTimeouts.self].firstByte == nil
       else { return nil }
-      return standard
+      return defaultTimeout
     }
   }
 
@@ -77,7 +77,7 @@ package struct AttemptTimeoutMiddleware: Middleware {
 
   private static let timeout = TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
 
-  // Lower layers know only the instant. This adds the limit and how to change it.
+  // Adds the limit and how to change it to the error's detail, because inner layers know only the instant.
   @inline(never)
   private func named(_ error: any Error, _ limit: Duration) -> any Error {
     guard var error = error as? TransportError, error.detail.hasPrefix(Self.timeout.detail) else { return error }
@@ -89,28 +89,28 @@ package struct AttemptTimeoutMiddleware: Middleware {
 }
 
 extension AttemptTimeoutMiddleware: SelfDescribing {
-  /// The default limit, as `describe()` shows it.
-  package var facts: [Fact] { [.attemptLimit(standard)] }
+  /// The default timeout for `describe()`.
+  package var facts: [Fact] { [.attemptLimit(defaultTimeout)] }
 }
 
 enum AttemptTimeoutKey: ContextKey {
   enum Limit: Sendable, Hashable {
-    case standard
+    case clientDefault
     case unlimited
     case limited(Duration)
   }
 
-  /// `standard`: the client's limit.
-  static let defaultValue = Limit.standard
+  /// `clientDefault`: the client's limit.
+  static let defaultValue = Limit.clientDefault
 }
 
 extension Endpoint {
   /// Limits the time of each attempt of calls of this endpoint, up to the response head. The limit of the whole call is
   /// `timeout`.
   ///
-  /// It applies to every attempt, the last one included, unlike the client's default.
+  /// Unlike the client's default, the limit applies to every attempt, including the last.
   ///
-  /// - Parameter limit: the maximum time from when the attempt is admitted; not positive: nothing is sent. `nil`: no
+  /// - Parameter limit: the maximum time after the attempt is admitted; if not positive, nothing is sent. `nil`: no
   ///   limit.
   public func attemptTimeout(_ limit: Duration?) -> Request<Value> {
     setting(AttemptTimeoutKey.self, limit.map(AttemptTimeoutKey.Limit.limited) ?? .unlimited)

@@ -6,17 +6,18 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The content of an intermediate response: of a redirect, or of a challenge that the call answers.
+/// The content of an intermediate response: of a redirect that is followed, or of a 401 after which the call is resent.
 ///
-/// It is read so that the connection can be reused, and because the call may end with this response after all. Slow
-/// content is not worth the wait.
+/// The content is read so that the connection can be reused, and because the response may become the call's result.
+/// Slow content is discarded.
 package enum IntermediateContent {
-  /// The maximum time to read it: too short to be noticed, long enough for content that arrives with its head.
-  static let patience = Duration.seconds(1)
+  /// The maximum time for reading: too short to be noticed, long enough for content that arrives with its head.
+  static let maximumReadTime = Duration.seconds(1)
 
-  /// Reads content to its end: at most `limit` bytes, within ``patience``, the attempt's limit and the call's deadline.
+  /// Reads content to its end: at most `limit` bytes, within ``maximumReadTime``, the attempt's limit and the call's
+  /// deadline.
   ///
-  /// - Returns: all bytes; `nil`: the content was too long, broke off or took too long, and was discarded.
+  /// - Returns: all bytes; `nil` if the content was too long, truncated or too slow, and was discarded.
   /// - Throws: `CancellationError` when the task was cancelled; `TransportError` when the attempt's deadline passed.
   package static func collect(_ content: ResponseContent, upTo limit: Int, _ context: CallContext) async throws -> Data?
   {
@@ -35,11 +36,11 @@ package enum IntermediateContent {
     return try? await content.collect(upTo: limit)
   }
 
-  /// Discards the content after ``patience``, so that reading it throws.
+  /// Discards the content after ``maximumReadTime``, so that reading it throws.
   private static func alarm(for content: ResponseContent, _ context: CallContext) -> DeadlineAlarm? {
     guard content.expectedLength != 0 else { return nil }
     var context = context
-    context.limitAttempt(to: context.now.advanced(by: patience))
+    context.limitAttempt(to: context.now.advanced(by: maximumReadTime))
     return context.alarm(for: Discard(content: content))
   }
 

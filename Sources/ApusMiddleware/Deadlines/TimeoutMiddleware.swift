@@ -11,15 +11,15 @@ package import ApusCore
 ///
 /// While content is transferred under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over
 /// 60 seconds (``ExchangeTimeouts/stall``). An inherited deadline (``withDeadline(_:on:_:)``) covers everything and
-/// applies where it is earlier. Neither costs a task.
+/// applies if it is earlier. Neither needs a task.
 package struct TimeoutMiddleware: Middleware {
-  let standard: Duration?
+  let defaultTimeout: Duration?
 
   /// Creates the middleware.
   ///
-  /// - Parameter standard: the limit of calls that set none; `nil`: no limit. Default: 30 seconds.
-  package init(standard: Duration? = .seconds(30)) {
-    self.standard = standard
+  /// - Parameter defaultTimeout: the timeout of calls without one; `nil`: none. Default: 30 seconds.
+  package init(default defaultTimeout: Duration? = .seconds(30)) {
+    self.defaultTimeout = defaultTimeout
   }
 
   /// Sets the deadline and passes the request on.
@@ -29,15 +29,15 @@ package struct TimeoutMiddleware: Middleware {
     try await next(request, context: limited(context))
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  @inline(never)
   private func limited(_ context: CallContext) throws -> CallContext {
     var context = context
     if let own = context.timeout {
       guard own > .zero else { throw Self.noTime(own) }
       context.limit(to: context.call.startInstant.advanced(by: own))
-    } else if let standard, context.delivery != .described {
-      guard standard > .zero else { throw Self.noTime(standard) }
-      context.limitExcludingTransfer(standard)
+    } else if let defaultTimeout, context.delivery != .described {
+      guard defaultTimeout > .zero else { throw Self.noTime(defaultTimeout) }
+      context.limitExcludingTransfer(defaultTimeout)
     }
     return context
   }
@@ -50,9 +50,9 @@ package struct TimeoutMiddleware: Middleware {
 }
 
 extension TimeoutMiddleware: SelfDescribing {
-  /// The default limit, as `describe()` shows it.
+  /// The default timeout for `describe()`.
   package var facts: [Fact] {
-    guard standard != nil else { return [.totalLimit(nil)] }
-    return [.totalLimit(standard), .setting("paused while content is transferred", "")]
+    guard defaultTimeout != nil else { return [.totalLimit(nil)] }
+    return [.totalLimit(defaultTimeout), .setting("paused while content is transferred", "")]
   }
 }

@@ -9,23 +9,22 @@ public import ApusCore
 /// #expect(description.warnings.isEmpty)
 /// ```
 ///
-/// It shows the client's defaults; settings of an endpoint (`.retry(…)`, `.timeout(…)`) are not included. Credentials
-/// and the values of fields and queries are never included.
+/// A description contains the client's defaults, but not the settings of endpoints (`.retry(…)`, `.timeout(…)`).
+/// Credentials and the values of fields and queries are never included.
 public struct ClientDescription: Sendable, Hashable, CustomStringConvertible {
   /// The middlewares, outermost first, and then the transport.
   package let layers: [Layer]
-  /// The environment of calls that begin now: its name, and its base URL without the query.
+  /// The environment of new calls: its name, and its base URL without the query.
   package let environment: String
   /// The observers, in the order in which they are notified of each event.
   package let observers: [Layer]
   /// The settings that contradict each other.
   package let contradictions: [Warning]
 
-  /// A sentence for each group of settings that contradict each other, with a code that stays the same from version to
-  /// version, for example `[attemptLimitBeyondTotal]`. Empty for the defaults over the platform's own transport.
+  /// A sentence for each group of settings that contradict each other, with a code that is stable across versions, for
+  /// example `[attemptLimitBeyondTotal]`. Empty for the defaults over the platform's own transport.
   ///
-  /// The middlewares and transports of this package are checked. Warnings change nothing: calls are made with the
-  /// settings as they are.
+  /// The middlewares and transports of this package are checked. Warnings have no effect on calls.
   public var warnings: [String] { contradictions.map(\.description) }
 
   init(layers: [Layer], environment: String, observers: [Layer] = []) {
@@ -102,13 +101,13 @@ extension ClientDescription {
 extension ClientDescription {
   /// A warning about settings that contradict each other.
   package struct Warning: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of contradiction. Codes stay the same from version to version.
+    /// The kind of contradiction. Codes are stable across versions.
     package enum Code: String, Sendable, Hashable, CaseIterable {
       /// The attempt timeout is longer than the total timeout.
       case attemptLimitBeyondTotal
       /// Some attempts do not fit within the total timeout: the attempt timeout or the delays leave no time for them.
       case attemptsBeyondTotal
-      /// The delay that a server asks for is clamped, but not to less than the total timeout.
+      /// The delay that a server requests is clamped, but not below the total timeout.
       case serverDelayBeyondTotal
       /// Retries have no delay.
       case noBackoff
@@ -116,13 +115,13 @@ extension ClientDescription {
       case budgetTooSmall
       /// Two layers retry, so their numbers of attempts multiply.
       case attemptsMultiply
-      /// Retry is inside scheduling: permits are held during the delays between attempts.
+      /// Retry is inside scheduling, so permits are held during the delays between attempts.
       case permitsHeldDuringBackoff
-      /// A circuit breaker is outside retry: it neither counts single attempts nor stops them.
+      /// A circuit breaker is outside retry, so it neither counts nor stops single attempts.
       case breakerOutsideRetry
-      /// The attempt timeout is outside retry: it limits all attempts together.
+      /// The attempt timeout is outside retry, so it limits all attempts together.
       case attemptLimitOutsideRetry
-      /// The total timeout is inside retry, which does not see the remaining time.
+      /// The total timeout is inside retry, so retry does not know the remaining time.
       case totalLimitInsideRetry
       /// A circuit breaker opens after fewer failures than one call has attempts.
       case breakerWithinOneCall
@@ -155,8 +154,8 @@ extension Client {
   /// Describes the client: its middlewares in order, its transport and its environment with their settings, and
   /// warnings about settings that contradict each other.
   ///
-  /// Use it for a log at startup and for a test of the configuration. The description is made anew each time and does
-  /// not affect calls.
+  /// Use it for a log at startup and for a test of the configuration. Each call of this function creates a new
+  /// description; requests are not affected.
   public func describe() -> ClientDescription {
     let parts = parts
     var layers = parts.pipeline.entries.map { ClientDescription.Layer(.slot($0.slot), $0.middleware) }

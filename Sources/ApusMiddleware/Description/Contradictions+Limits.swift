@@ -11,14 +11,14 @@ extension Contradictions {
 
   /// The attempt timeout leaves no time for a retry, or the delays leave no time for the last attempts.
   ///
-  /// The attempt after a timeout gets all the remaining time, so it is enough that a second attempt can start. The last
-  /// attempt only has to start: it gets the rest of the call's time.
+  /// The attempt after a timeout gets all the remaining time, so a second attempt only needs to be able to start, and
+  /// so does the last attempt.
   static func attemptsBeyondTotal(_ layers: [Layer]) -> Warning? {
     guard let total = totalLimit(layers), let retry = layers.first(where: { $0.attempts != nil }),
       let attempts = retry.attempts
     else { return nil }
     let limit = attemptLimit(layers)
-    // Another rule reports this.
+    // A different rule reports this contradiction.
     guard limit ?? .zero <= total else { return nil }
     let pauses = retry.pauses ?? (first: Duration.zero, longest: Duration.zero)
     let sentence: String
@@ -34,7 +34,7 @@ extension Contradictions {
       "\(retry.name) makes \(attempts) attempts, but \(sentence) within the total timeout of \(total.plainText).")
   }
 
-  /// The delay that a server asks for is clamped, so that the call goes on, but not to less than the total timeout.
+  /// The delay that a server requests is clamped, so that the call continues, but not below the total timeout.
   static func serverDelayBeyondTotal(_ layers: [Layer]) -> Warning? {
     guard let total = totalLimit(layers) else { return nil }
     for layer in layers where layer.attempts != nil {
@@ -110,7 +110,7 @@ extension Contradictions {
     return nil
   }
 
-  /// A timeout leaves the window before the next attempt can have timed out.
+  /// A timed-out attempt leaves the window before the next attempt can time out.
   ///
   /// The standard pipeline of .NET also requires a window of at least two attempt timeouts.
   static func breakerWindowTooShort(_ layers: [Layer]) -> Warning? {
@@ -132,7 +132,7 @@ extension Contradictions {
       let permits = layers.compactMap({ $0.permits.map { min($0.perOrigin, $0.total) } }).min()
     else { return nil }
     for layer in layers {
-      // Another rule reports a window that is too short.
+      // A different rule reports a window that is too short.
       guard let (minimum, window) = layer.failureWindow, window >= limit * 2 else { continue }
       // An exchange may fail at each end of the window.
       let failures = Double(permits) * ((window / limit).rounded(.down) + 1)
@@ -175,7 +175,7 @@ extension Contradictions {
       let permits = scheduling.permits
     else { return nil }
     for case .connections(let perOrigin, let total) in transport.facts {
-      // Each total holds for one origin, too.
+      // Each total limit also bounds one origin.
       let (wanted, kept) = (min(permits.perOrigin, permits.total), min(perOrigin, total))
       let isPerOrigin = permits.perOrigin < Int.max && wanted > kept
       guard isPerOrigin || (permits.total < Int.max && permits.total > total) else { continue }

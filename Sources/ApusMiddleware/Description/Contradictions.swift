@@ -1,7 +1,6 @@
 import ApusCore
 
-/// The rules that find settings that contradict each other. Each rule is a pure function of the layers' facts and
-/// their order.
+/// The rules that detect contradictory settings. Each rule is a pure function of the layers' facts and their order.
 ///
 /// A rule reports only settings that are certain to be pointless or harmful. A limit that no call can reach is not
 /// reported if another limit has the same effect, nor are settings whose effect depends on the server. So there is no
@@ -38,7 +37,7 @@ enum Contradictions {
   }
 }
 
-/// The facts of a layer, by kind. Of several facts of one kind the first one is used.
+/// The facts of a layer, by kind. The first of several facts of one kind is used.
 extension ClientDescription.Layer {
   /// The maximum number of attempts, if the layer retries.
   var attempts: Int? {
@@ -89,7 +88,7 @@ extension ClientDescription.Layer {
 }
 
 extension Contradictions {
-  /// Several layers retry: each attempt of the outer layer is a call for the inner layer.
+  /// Several layers retry, so each attempt of the outer layer is a call for the inner layer.
   static func attemptsMultiply(_ layers: [Layer]) -> Warning? {
     let counts = layers.compactMap(\.attempts)
     guard counts.count > 1 else { return nil }
@@ -125,7 +124,7 @@ extension Contradictions {
       "\(outer) is outside \(inner): the attempt timeout limits all attempts of a call together.")
   }
 
-  /// A retrying layer does not see the remaining time if the total timeout is set only further in.
+  /// A retrying layer does not know the remaining time if the total timeout is set only further in.
   static func totalLimitInsideRetry(_ layers: [Layer]) -> Warning? {
     guard let retry = layers.firstIndex(where: { $0.attempts != nil }),
       let limit = layers.firstIndex(where: { $0.totalLimit != nil }), retry < limit
@@ -135,7 +134,8 @@ extension Contradictions {
       "\(layers[limit].name) is inside \(layers[retry].name), which does not see the remaining time of the call.")
   }
 
-  /// The names of the outermost layer of one kind and the innermost layer of another, if they are in this order.
+  /// Returns the names of the outermost layer of one kind and the innermost layer of another kind, if they are in this
+  /// order.
   private static func names(
     _ layers: [Layer], _ isOuter: (Layer) -> Bool, outside isInner: (Layer) -> Bool
   ) -> (outer: String, inner: String)? {

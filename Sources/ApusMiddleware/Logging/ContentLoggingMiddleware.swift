@@ -10,7 +10,7 @@ import Foundation
 
 /// A middleware that logs the content (body) of each request and response, for debugging.
 ///
-/// It is not part of the default pipeline. Insert it innermost, where the content is what is sent:
+/// It is not part of the default pipeline. Insert it innermost, so that it logs the content as it is sent:
 ///
 /// <!-- sample: content-logging -->
 /// ```swift
@@ -21,17 +21,17 @@ import Foundation
 /// }
 /// ```
 ///
-/// It logs JSON and forms up to a limit and masks the values of members whose names suggest a secret. It logs other text
-/// up to the limit, and masks each line that contains such a word. Of all other content it logs the media type and the
-/// length, as of content that is declared as JSON or a form and is none, of JSON of more than 8 MiB and of multipart
-/// content. A secret under another name is logged: use this middleware in development, not in production. It does not log
-/// content that is a file or a stream, nor fields (headers), nor the content of a sign-in by `ApusOAuth`.
+/// It logs JSON and forms up to a limit and masks the values of members whose names suggest a secret. It logs other
+/// text up to the limit, and masks each line that contains such a word. Of all other content it logs only the media
+/// type and the length: also of malformed JSON and forms, of JSON of more than 8 MiB, and of multipart content. A
+/// secret under another name is logged, so use this middleware in development, not in production. It logs neither
+/// content from a file or stream, nor fields (headers), nor the content of a sign-in by `ApusOAuth`.
 public struct ContentLoggingMiddleware: Middleware {
-  /// The words that mark a member as secret if its name contains one, without regard to case, `_` and `-`.
+  /// The words that mark a member as secret if its name contains one of them, ignoring case, `_` and `-`.
   ///
-  /// With these words, or more, short words such as `key`, `auth` and `pin` count as well, where they are a whole word of
-  /// a name: `apiKey` and `auth_code`, but not `author`. The same words mark the fields of a request that are not sent to
-  /// another origin.
+  /// If all of these words are used, short words such as `key`, `auth` and `pin` also mark a member if they are a whole
+  /// word of its name: `apiKey` and `auth_code`, but not `author`. The same words mark the fields of a request that are
+  /// not sent to another origin.
   public static let defaultMaskedNames: Set<String> = RevealingWords.standardParts
 
   private let logger: Logger
@@ -43,7 +43,8 @@ public struct ContentLoggingMiddleware: Middleware {
   ///
   /// - Parameters:
   ///   - logger: the logger.
-  ///   - level: the level of the lines. Default: `debug`. Nothing is done if the logger's level is higher.
+  ///   - level: the level of the lines. Default: `debug`. Content is neither read nor logged if the logger's level is
+  ///     higher.
   ///   - limit: the maximum number of bytes that are logged of a message's content. Default: 4 KiB.
   ///   - maskedNames: the words that mark a member as secret. Default: ``defaultMaskedNames``.
   public init(
@@ -54,7 +55,7 @@ public struct ContentLoggingMiddleware: Middleware {
     masker = ContentMasker(words: RevealingWords(maskedNames))
   }
 
-  /// Logs a line for the request and one for its response.
+  /// Logs a line for the request and a line for its response.
   public func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard logger.logLevel <= level, context.delivery != .described, !context.values[ConfidentialContentKey.self] else {
       return try await next(request, context: context)

@@ -41,7 +41,7 @@ struct ContentMasker: Sendable {
     ]
   }
 
-  /// The text of content. `nil`: its type is not logged, or it is not what its type says.
+  /// Returns the text of content; `nil` if its type is not logged, or if it does not match its type.
   func text(of content: Data, _ type: MediaType, limit: Int) -> String? {
     var output: [UInt8] = []
     let isComplete: Bool
@@ -69,7 +69,7 @@ struct ContentMasker: Sendable {
 
   // MARK: Forms
 
-  /// Whether content is a form: other text could show a secret as part of a name or a value.
+  /// Whether content is a form. Other text could contain a secret as part of a name or a value.
   private static func isForm(_ content: Data) -> Bool {
     content.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{}|".utf8.contains($0) }
   }
@@ -83,7 +83,7 @@ struct ContentMasker: Sendable {
       if !output.isEmpty { output.append(UInt8(ascii: "&")) }
       let name = item.prefix { $0 != UInt8(ascii: "=") }
       if words.occur(in: decoded(name.prefix(limit + Self.lineReadAhead))) {
-        // Without a value the name may be one.
+        // Without a value, the name itself may be the secret.
         if name.count < item.count { output += name.prefix(limit) + [UInt8(ascii: "=")] }
         output += Array(Redaction.mask.utf8)
       } else {
@@ -121,7 +121,7 @@ struct ContentMasker: Sendable {
       guard output.count < limit else { return false }
       let line = rest.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
       rest = rest.dropFirst(line.count)
-      // A name with escapes cannot be compared.
+      // A line with escapes cannot be searched, so it is masked.
       let start = line.prefix(limit + Self.lineReadAhead)
       let isMasked = words.occur(in: decoded(start)) || start.contains(UInt8(ascii: "\\"))
       let shown = isMasked ? Array(Redaction.mask.utf8) : Array(line.prefix(limit - output.count))
@@ -142,7 +142,7 @@ struct ContentMasker: Sendable {
     return content.count <= jsonLimit && (try? JSONValue(parsing: content)) != nil
   }
 
-  /// The number of bytes that are read beyond the limit, since masked values can be long.
+  /// The number of bytes that are read beyond the limit, because masked values can be long.
   private static let readAhead = 64 << 10
 
   private func maskJSON(_ content: Data, _ limit: Int, _ output: inout [UInt8]) -> Bool {
@@ -192,7 +192,7 @@ private struct JSONScanner {
     return .byte(bytes[index - 1])
   }
 
-  /// Skips the colon that makes the string before it a name; `false`: there is none.
+  /// Skips the colon after a name; returns `false` if there is no colon.
   mutating func skipsToColon() -> Bool {
     var colon = index
     while colon < bytes.count, Self.isSpace(bytes[colon]) { colon += 1 }

@@ -2,10 +2,10 @@ public import ApusCore
 import HTTPTypes
 public import Logging
 
-/// An observer that logs a line when a call's request is ready and one when the call ends: id, method, URL, status,
+/// An observer that logs a line when a call's request is ready and a line when the call ends: id, method, URL, status,
 /// duration.
 ///
-/// It is an observer, not a middleware, so that the last line shows the result of the call: a middleware does not see
+/// It is an observer, not a middleware, so that the last line has the result of the call: a middleware does not receive
 /// timeouts, superseded calls and decoding errors. Clients have no such observer by default. The path is logged as its
 /// template, or as sent with the query's values masked; fields and content are never logged.
 public struct RequestLogging: CallObserver {
@@ -63,7 +63,7 @@ public struct RequestLogging: CallObserver {
 }
 
 extension RequestLogging: SelfDescribing {
-  /// The settings, as `describe()` shows them.
+  /// The settings for `describe()`.
   package var facts: [Fact] {
     [.setting("level", level.rawValue), .setting("paths", showsPaths ? "as sent" : "as templates")]
   }

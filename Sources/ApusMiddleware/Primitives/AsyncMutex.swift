@@ -2,8 +2,8 @@ import Synchronization
 
 /// A mutex that may be held across suspension points, such as a request. Waiting tasks acquire it in order of arrival.
 ///
-/// A ``RefreshableCredentialsStore`` uses a mutex to refresh exclusively. It is not reentrant: a task that locks it
-/// twice deadlocks.
+/// A ``RefreshableCredentialsStore`` uses a mutex to refresh exclusively. The mutex is not reentrant: a task that locks
+/// it twice deadlocks.
 package final class AsyncMutex: Sendable {
   private struct Shared {
     var state = AsyncMutexState()
@@ -15,7 +15,7 @@ package final class AsyncMutex: Sendable {
   /// Creates an unlocked mutex.
   package init() {}
 
-  /// Does work while no other task holds the mutex. The mutex is unlocked however the work ends.
+  /// Performs work while no other task holds the mutex. The mutex is unlocked however the work ends.
   ///
   /// - Returns: the result of `work`.
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits. A cancelled task can
@@ -70,7 +70,7 @@ struct AsyncMutexState: Hashable {
   }
 
   private(set) var holder: Ticket?
-  /// In order of arrival.
+  /// The queued tickets, in order of arrival.
   private(set) var queue: [Ticket] = []
   private var nextTicket: Ticket = 0
 
@@ -79,7 +79,7 @@ struct AsyncMutexState: Hashable {
     return queue.contains(ticket) ? .waits : .gone
   }
 
-  /// Adds a task: it becomes the holder if there is none, and is queued otherwise.
+  /// Adds a task, which becomes the holder if there is none, and is queued otherwise.
   mutating func enter() -> Ticket {
     let ticket = nextTicket
     nextTicket += 1
@@ -94,7 +94,7 @@ struct AsyncMutexState: Hashable {
     return holder
   }
 
-  /// Removes a ticket from the queue. Returns whether it waited: a holder stays the holder until it leaves.
+  /// Removes a ticket from the queue. Returns whether the ticket was queued; a holder is not affected.
   mutating func cancel(_ ticket: Ticket) -> Bool {
     guard let index = queue.firstIndex(of: ticket) else { return false }
     queue.remove(at: index)

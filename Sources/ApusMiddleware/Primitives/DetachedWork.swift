@@ -1,8 +1,8 @@
 import ApusCore
 import Synchronization
 
-/// Work in a task of its own, whose result is awaited only until the awaiting task is cancelled. The work is then
-/// cancelled as well, and its result is discarded: work that ignores its cancellation keeps nothing occupied.
+/// Work in a separate task, whose result is awaited only until the awaiting task is cancelled. Then the work is
+/// cancelled as well and its result is discarded, so that work that ignores its cancellation blocks no caller.
 final class DetachedWork<Value: Sendable>: Sendable {
   private typealias Waiters = WaiterTable<Int, Result<Value, any Error>>
 
@@ -41,7 +41,7 @@ final class DetachedWork<Value: Sendable>: Sendable {
   }
 
   private func abandon() {
-    // A result that has arrived is delivered.
+    // If the result has already arrived, it is delivered.
     let cancelled = waiters.withLock { $0.isPending(0) ? $0.cancel(0) : nil }
     if case .suspended(let continuation) = cancelled { continuation.resume(throwing: CancellationError()) }
   }

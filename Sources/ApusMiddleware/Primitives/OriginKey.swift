@@ -1,9 +1,9 @@
 import ApusCore
 import HTTPTypes
 
-/// The origin of a message as it is written there, so that origins are compared without parsing.
+/// The origin of a message as written in its head, so that origins can be compared without parsing.
 ///
-/// Core normalizes base URLs to the form that `Origin` uses.
+/// `ApusCore` normalizes base URLs to the form that `Origin` uses.
 struct OriginKey: Hashable, Sendable {
   let scheme: String
   let authority: String

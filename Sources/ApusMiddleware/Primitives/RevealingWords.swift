@@ -1,11 +1,11 @@
 import ApusCore
 
-/// The words that mark a name as that of a secret: the name of a field, of a query parameter, of a member of JSON or of a
-/// form, or anything in a line of text.
+/// The words that mark the name of a secret: of a field, a query parameter, or a member of JSON or of a form; also any
+/// word in a line of text.
 struct RevealingWords: Sendable {
-  /// Words that count anywhere in a name. In lower case, without `_` and `-`.
+  /// The words that count anywhere in a name. In lower case, without `_` and `-`.
   private let parts: [[UInt8]]
-  /// Words that count only as a whole word of a name, because other words contain them: `author`, `monkey`.
+  /// The words that count only as a whole word of a name, because other words contain them: `author`, `monkey`.
   private let wholes: Set<[UInt8]>
 
   /// The words that count anywhere in a name, without regard to case, `_` and `-`.
@@ -40,15 +40,16 @@ struct RevealingWords: Sendable {
     return parts.contains { plain.contains($0) } || !wholes.isEmpty && Self.hasWord(of: wholes, in: text)
   }
 
-  /// Whether one of the standard words is a whole word of the name of a field (header). A field that is kept back by
-  /// mistake may change the response, so words within words do not count.
+  /// Whether one of the standard words is a whole word of the name of a field (header). Words inside of words do not
+  /// count, because omitting a field by mistake may change the response.
   static func mark(field name: some Sequence<UInt8>) -> Bool { hasWord(of: standardWords, in: name) }
 
   private static func plain(_ text: some Sequence<UInt8>) -> [UInt8] {
     text.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }.map(\.asciiLowercased)
   }
 
-  /// Splits at everything that is no letter and before a capital after a small letter.
+  /// Splits the text into words at every byte that is not a letter, and before an uppercase letter after a lowercase
+  /// letter.
   private static func hasWord(of words: Set<[UInt8]>, in text: some Sequence<UInt8>) -> Bool {
     var word: [UInt8] = []
     var previous: UInt8 = 0
@@ -57,7 +58,7 @@ struct RevealingWords: Sendable {
         if words.contains(word) { return true }
         word = []
       }
-      // No word is longer.
+      // No revealing word is longer than 16 letters.
       if byte.isLetter, word.count <= 16 { word.append(byte.asciiLowercased) }
       previous = byte
     }

@@ -1,7 +1,7 @@
-/// A first-in, first-out queue whose elements can leave from the middle in constant time, amortized. A pure value.
+/// A first-in, first-out queue from which any element can be removed in amortized constant time. A pure value.
 struct WaiterQueue<Waiter: Hashable>: Hashable {
   private var present: Set<Waiter> = []
-  /// The elements in order, from `start` on. It may still contain elements that have left.
+  /// The elements in order, from `start` on. It may still contain removed elements.
   private var line: [Waiter] = []
   private var start = 0
 
@@ -38,7 +38,7 @@ struct WaiterQueue<Waiter: Hashable>: Hashable {
     return all
   }
 
-  /// Drops elements that have left, once they are the majority.
+  /// Discards removed elements once they are the majority.
   private mutating func compact() {
     guard line.count > 2 * present.count + 64 else { return }
     line = all

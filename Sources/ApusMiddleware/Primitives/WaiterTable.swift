@@ -1,11 +1,11 @@
 import ApusCore
 
-/// The tasks that wait for an outcome, by key. A pure value: its owner keeps it under a lock together with the state
-/// machine that decides, and resumes continuations after it has released the lock.
+/// The tasks that wait for an outcome, by key. A pure value: its owner stores it under a lock together with the state
+/// machine that decides, and resumes continuations after releasing the lock.
 ///
 /// A decision and the suspension of its task race: the outcome may arrive before the task has suspended, and the task
-/// may be cancelled at any time. A key is therefore registered when its task is queued (``register(_:)``), keeps an
-/// early outcome, and is unknown once the outcome was delivered or the wait was cancelled.
+/// may be cancelled at any time. A key is therefore registered when its task is queued (``register(_:)``). An early
+/// outcome is stored, and the key is removed once the outcome was delivered or the wait was cancelled.
 package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendable {
   package typealias Continuation = CheckedContinuation<Outcome, any Error>
 
@@ -19,11 +19,11 @@ package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendabl
 
   /// The state of a wait when it was cancelled.
   package enum Cancelled: Sendable {
-    /// The task was suspended. The caller resumes it with an error.
+    /// The task was suspended. The caller must resume it with an error.
     case suspended(Continuation)
     /// The task had not suspended yet. It gets a `CancellationError` when it does.
     case registered
-    /// The outcome had arrived, and was not delivered yet.
+    /// The outcome had arrived, but was not delivered yet.
     case resolved(Outcome)
   }
 
@@ -39,7 +39,7 @@ package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendabl
 
   package var isEmpty: Bool { entries.isEmpty }
 
-  /// Whether the task of a key still waits without an outcome.
+  /// Whether the task of a key still waits for its outcome.
   package func isPending(_ key: Key) -> Bool {
     switch entries[key] {
     case .registered, .suspended: true
@@ -54,8 +54,8 @@ package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendabl
 
   /// Suspends a task.
   ///
-  /// - Returns: `nil` when the continuation is kept; else the result to resume it with immediately: the early outcome,
-  ///   or a `CancellationError` for an unknown key.
+  /// - Returns: `nil` if the continuation was stored; otherwise the result with which to resume it immediately: the
+  ///   early outcome, or a `CancellationError` for an unknown key.
   package mutating func suspend(_ key: Key, _ continuation: Continuation) -> Result<Outcome, any Error>? {
     switch entries[key] {
     case .registered:
@@ -68,7 +68,7 @@ package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendabl
     }
   }
 
-  /// Gives a task its outcome; a later outcome replaces one that was not delivered yet. An unknown key is ignored.
+  /// Sets the outcome of a task. A later outcome replaces an undelivered one. An unknown key is ignored.
   ///
   /// - Returns: the task to resume; `nil` when it has not suspended yet.
   package mutating func resolve(_ key: Key, with outcome: Outcome) -> Resumption? {
@@ -113,7 +113,7 @@ package func withWaiter<Outcome: Sendable>(
   }
 }
 
-/// A deadline target that ends a call's wait when its attempt's limit passes.
+/// A deadline target that ends a call's wait when its attempt's deadline passes.
 package final class WaitLimit: DeadlineTarget {
   private let giveUp: @Sendable () -> Void
 

@@ -1,6 +1,6 @@
 import ApusCore
 
-/// A rate limit: a token bucket, given by its refill rate and its burst.
+/// A rate limit: a token bucket with a refill rate and a burst.
 ///
 /// Calls are spread evenly: after the burst, one call passes each time a token is refilled. By default no period
 /// exceeds the rate by more than a tenth, wherever the period begins: with `perSecond(100)` at most 110 calls pass
@@ -23,7 +23,7 @@ public struct RateLimit: Sendable, Hashable {
   ///     time, at least 1. Up to `count + burst` requests can then pass within one period. Default: a tenth of `count`.
   public init(_ count: Int, per time: Duration, burst: Int? = nil) {
     let count = max(1, count)
-    // Bounded, so that instants stay within the range of a clock.
+    // Clamped, so that instants stay within the range of a clock.
     interval = min(max(time / count, .nanoseconds(1)), .seconds(366 * 24 * 60 * 60))
     self.burst = min(max(burst ?? count / 10, 1), Self.maximum)
   }

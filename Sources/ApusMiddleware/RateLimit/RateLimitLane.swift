@@ -5,9 +5,9 @@ import Synchronization
 final class RateLimitLane: Sendable {
   typealias Waiter = RateLimiterState.Waiter
 
-  /// The end of a queued call's wait behind other calls.
+  /// The result of waiting behind other calls.
   private enum Outcome: Sendable {
-    /// The call is first in the queue, and now watches the clock.
+    /// The call is first in the queue, and now waits for its tokens.
     case first
     case refused(DelayedCall)
   }
@@ -16,7 +16,7 @@ final class RateLimitLane: Sendable {
 
   private struct Shared {
     var state: RateLimiterState
-    /// The queued calls. The first call stays registered while it watches the clock, since it can still be refused.
+    /// The queued calls. The first call stays registered while it waits for tokens, because it can still be refused.
     var waiters = WaiterTable<Waiter, Outcome>()
     var nextWaiter: Waiter = 0
 
@@ -41,28 +41,28 @@ final class RateLimitLane: Sendable {
     shared = Mutex(Shared(state: RateLimiterState(limit, capacity: capacity)))
   }
 
-  /// Whether the lane can be dropped without effect.
+  /// Whether the lane can be removed without effect.
   func isIdle(at now: MonotonicInstant) -> Bool {
     shared.withLock { $0.state.isIdle(at: now) }
   }
 
-  /// Takes tokens without waiting for them.
+  /// Consumes tokens without waiting for them.
   func force(_ cost: Int, at now: MonotonicInstant) {
     delay(at: now) { $0.force(cost, at: now) }
   }
 
-  /// Pauses the lane, as its server asked.
+  /// Pauses the lane because its server requested a delay.
   func pause(for time: Duration, at now: MonotonicInstant) {
     delay(at: now) { $0.pause(until: now.advanced(by: time), at: now) }
   }
 
-  /// Resumes the calls that are too late after a change, and the new first call.
+  /// Applies a change that delays calls. Resumes the calls that have become too late, and the new first call.
   private func delay(at now: MonotonicInstant, _ change: (inout RateLimiterState) -> RateLimiterState.Delay) {
     let resumptions = shared.withLock { shared -> [Resumption] in
       let delay = change(&shared.state)
       var resumptions = delay.late.sorted { $0.key < $1.key }.compactMap { waiter, turn in
-        let rejection = DelayedCall(reason: .deadlineTooNear, delay: now.duration(to: turn))
-        return shared.resolve(waiter, with: .refused(rejection))
+        let refusal = DelayedCall(reason: .deadlineTooNear, delay: now.duration(to: turn))
+        return shared.resolve(waiter, with: .refused(refusal))
       }
       if let next = delay.next, let resumption = shared.resolve(next, with: .first) { resumptions.append(resumption) }
       return resumptions
@@ -70,7 +70,7 @@ final class RateLimitLane: Sendable {
     for resumption in resumptions { resumption.resume() }
   }
 
-  /// Waits until the call may be sent, and takes its tokens.
+  /// Waits until the call may be sent, and consumes its tokens.
   ///
   /// - Parameters:
   ///   - deadline: the latest instant at which sending makes sense.
@@ -96,7 +96,7 @@ final class RateLimitLane: Sendable {
     case .first: onWait()
     case .queue:
       onWait()
-      if case .refused(let rejection) = try await outcome(of: waiter) { throw rejection }
+      if case .refused(let refusal) = try await outcome(of: waiter) { throw refusal }
     }
     try await watch(waiter, clock)
     return true
@@ -107,12 +107,12 @@ final class RateLimitLane: Sendable {
   /// Sleeps until the first call in the queue may be sent.
   private func watch(_ waiter: Waiter, _ clock: any MonotonicClock) async throws {
     while true {
-      let (turn, outcome, next) = look(waiter, at: clock.now)
+      let (turn, outcome, next) = poll(waiter, at: clock.now)
       next?.resume()
       switch turn {
       case .pass: return
       case .gone:
-        if case .refused(let rejection)? = outcome { throw rejection }
+        if case .refused(let refusal)? = outcome { throw refusal }
         throw CancellationError()
       case .until(let instant):
         do {
@@ -125,13 +125,13 @@ final class RateLimitLane: Sendable {
     }
   }
 
-  private func look(_ waiter: Waiter, at now: MonotonicInstant) -> (RateLimiterState.Turn, Outcome?, Resumption?) {
+  private func poll(_ waiter: Waiter, at now: MonotonicInstant) -> (RateLimiterState.Turn, Outcome?, Resumption?) {
     shared.withLock { shared in
-      let look = shared.state.look(waiter, at: now)
-      if case .until = look.turn { return (look.turn, nil, nil) }
+      let poll = shared.state.poll(waiter, at: now)
+      if case .until = poll.turn { return (poll.turn, nil, nil) }
       var outcome: Outcome?
       if case .resolved(let resolved)? = shared.waiters.cancel(waiter) { outcome = resolved }
-      return (look.turn, outcome, look.next.flatMap { shared.resolve($0, with: .first) })
+      return (poll.turn, outcome, poll.next.flatMap { shared.resolve($0, with: .first) })
     }
   }
 

@@ -5,22 +5,22 @@ import Synchronization
 /// A middleware with a token bucket for each origin. It also pauses an origin for the `Retry-After` of a 429 response
 /// (RFC 6585 §4, RFC 9110 §10.2.3), with or without a limit.
 ///
-/// It is inside retry, so that every attempt takes its tokens. Calls to one origin are sent in order of arrival.
+/// It is inside retry, so that every attempt consumes tokens. Calls to one origin are sent in order of arrival.
 ///
 /// - A call that would have to wait beyond its deadline, or beyond the deadline of its attempt (10 seconds by default),
 ///   is refused immediately; a queued call is refused as soon as a delay makes it too late. Use `attemptTimeout(_:)` of
 ///   an endpoint, or the client's `attemptTimeout`, for calls that may wait for longer.
-/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), takes its tokens and never waits.
-/// - The limiter starts no tasks: the first call in the queue watches the clock.
+/// - Work on which other calls depend, such as fetching a token (``SharedWorkKey``), consumes tokens but never waits.
+/// - The limiter starts no tasks: the first call in the queue sleeps until its tokens are available.
 ///
 /// Several clients may use one limiter and then share its limits.
 public final class RateLimiter: Middleware {
   private struct Lanes {
-    /// The number of lanes that are kept without looking for idle ones.
+    /// The number of lanes up to which idle lanes are not removed.
     static let fewest = 256
 
     var all: [OriginKey: RateLimitLane] = [:]
-    /// The number of lanes at which idle ones are dropped. It doubles, so adding a lane costs constant time, amortized.
+    /// The number of lanes at which idle lanes are removed. It doubles, so adding a lane takes amortized constant time.
     var sweepCount = fewest
   }
 
@@ -33,9 +33,9 @@ public final class RateLimiter: Middleware {
   /// Creates a limiter.
   ///
   /// - Parameters:
-  ///   - limit: the limit of each origin. Default: `nil`, only the pauses that servers ask for.
+  ///   - limit: the limit of each origin. Default: `nil`, only the pauses that servers request.
   ///   - queueCapacity: the maximum number of queued calls to one origin; further calls are refused. Default: 1,000.
-  ///   - maximumServerDelay: the upper bound of the delay that a server asks for. Default: 60 seconds.
+  ///   - maximumServerDelay: the upper bound of the delay that a server requests. Default: 60 seconds.
   ///   - cost: the cost of a request in tokens, unless its endpoint sets one; a request with a cost of 0 or less never
   ///     waits. Default: 1.
   public init(
@@ -79,15 +79,15 @@ public final class RateLimiter: Middleware {
     }
   }
 
-  @inline(never)  // Rare.
+  @inline(never)
   private func pause(_ key: OriginKey, _ response: ResponseMessage, _ context: CallContext) {
-    guard let asked = response.retryAfter, asked > .zero else { return }
-    let time = min(asked, maximumServerDelay)
+    guard let delay = response.retryAfter, delay > .zero else { return }
+    let time = min(delay, maximumServerDelay)
     context.record(.note("the server asked for a pause, ms", time.milliseconds))
     lane(of: key, isNeeded: true, context)?.pause(for: time, at: context.now)
   }
 
-  /// The lane of an origin; `nil`: there is none, and none is needed.
+  /// Returns the lane of an origin; `nil` if there is none and none is needed.
   private func lane(of key: OriginKey, isNeeded: Bool, _ context: CallContext) -> RateLimitLane? {
     lanes.withLock { lanes in
       if let lane = lanes.all[key] { return lane }
@@ -105,7 +105,7 @@ public final class RateLimiter: Middleware {
 }
 
 extension RateLimiter: SelfDescribing {
-  /// The limits, as `describe()` shows them.
+  /// The limits for `describe()`.
   package var facts: [Fact] {
     let pace =
       limit.map { Fact.rate(interval: $0.interval, burst: $0.burst) } ?? .setting("limits that servers ask for", "")
@@ -114,7 +114,7 @@ extension RateLimiter: SelfDescribing {
 }
 
 enum RateLimitCostKey: ContextKey {
-  /// `nil`: the limiter decides.
+  /// `nil`: the limiter's cost function.
   static let defaultValue: Int? = nil
 }
 

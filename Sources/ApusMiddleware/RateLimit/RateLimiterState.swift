@@ -2,13 +2,13 @@ import ApusCore
 
 /// The token bucket of one origin and the queue behind it. A pure state machine, driven by ``RateLimitLane``.
 ///
-/// Calls are sent in order of arrival. The first call in the queue watches the clock; when it is sent or leaves, the
-/// next call becomes first. A pause that the server asks for delays all calls. A call that would have to wait beyond
-/// its deadline is refused immediately, also while it is queued.
+/// Calls are sent in order of arrival. The first call in the queue sleeps until its tokens are available; when it is
+/// sent or leaves, the next call becomes first. A pause that the server requests delays all calls. A call that would
+/// have to wait beyond its deadline is refused immediately, even if it is already queued.
 struct RateLimiterState: Hashable {
   typealias Waiter = UInt64
 
-  /// A call that asks for tokens.
+  /// A call that requests tokens.
   struct Claim: Hashable {
     let waiter: Waiter
     var cost = 1
@@ -30,14 +30,14 @@ struct RateLimiterState: Hashable {
   /// The next step of the first call in the queue.
   enum Turn: Hashable {
     case pass
-    /// The call looks again at this instant.
+    /// The call must poll again at this instant.
     case until(MonotonicInstant)
     /// The call was refused or has left.
     case gone
   }
 
-  /// The next step of the first call, and the new first call, if it changed.
-  struct Look: Hashable {
+  /// The result of polling: the next step of the first call, and the new first call, if it changed.
+  struct Poll: Hashable {
     let turn: Turn
     var next: Waiter?
   }
@@ -52,13 +52,13 @@ struct RateLimiterState: Hashable {
 
   private let capacity: Int
   private var bucket: TokenBucket?
-  /// The end of the pause that the server asked for.
+  /// The end of the pause that the server requested.
   private var pausedUntil = MonotonicInstant(sinceStart: .zero)
   private var claims: [Waiter: Claim] = [:]
-  /// The queued calls in order, from `start` on. It may still contain calls that have left.
+  /// The queued calls in order, from `start` on. It may still contain removed calls.
   private var line: [Waiter] = []
   private var start = 0
-  /// The forecast after the last call in the queue; `nil`: it must be computed again.
+  /// The forecast after the last call in the queue; `nil`: not computed yet.
   private var outlook: Outlook?
 
   /// The bucket after a number of calls, and the instant at which the last of them is sent.
@@ -78,7 +78,7 @@ struct RateLimiterState: Hashable {
   /// Creates a state with a full bucket and an empty queue.
   ///
   /// - Parameters:
-  ///   - limit: `nil`: only the pauses that the server asks for.
+  ///   - limit: `nil`: only the pauses that the server requests.
   ///   - capacity: the maximum number of queued calls.
   init(_ limit: RateLimit?, capacity: Int) {
     bucket = limit.map(TokenBucket.init)
@@ -90,12 +90,12 @@ struct RateLimiterState: Hashable {
   /// The length of the queue's storage, for tests.
   var storageCount: Int { line.count }
 
-  /// Whether the state equals a new one.
+  /// Whether the state equals a new state.
   func isIdle(at now: MonotonicInstant) -> Bool {
     claims.isEmpty && pausedUntil <= now && bucket?.isFull(at: now) ?? true
   }
 
-  /// Passes a call, queues it or refuses it.
+  /// Admits, queues or refuses a call.
   mutating func arrive(_ claim: Claim, at now: MonotonicInstant) -> Decision {
     let ahead = forecast(at: now)
     var next = ahead
@@ -105,7 +105,7 @@ struct RateLimiterState: Hashable {
       outlook = nil
       return .pass
     }
-    // A refused call leaves the forecast unchanged for the next one.
+    // A refused call does not change the forecast for the next call.
     if !claims.isEmpty { outlook = ahead }
     if let deadline = claim.deadline, deadline <= turn { return .late(turn) }
     guard claims.count < capacity else { return .full(turn) }
@@ -116,7 +116,7 @@ struct RateLimiterState: Hashable {
     return isFirst ? .first : .queue
   }
 
-  /// Takes tokens for a call that does not wait.
+  /// Consumes tokens for a call that does not wait.
   @discardableResult
   mutating func force(_ cost: Int, at now: MonotonicInstant) -> Delay {
     bucket?.take(cost, at: now)
@@ -124,15 +124,15 @@ struct RateLimiterState: Hashable {
     return claims.isEmpty ? Delay() : delayed(until: pausedUntil, at: now)
   }
 
-  /// Asks whether the first call in the queue may be sent now.
-  mutating func look(_ waiter: Waiter, at now: MonotonicInstant) -> Look {
-    guard let claim = claims[waiter], first == waiter else { return Look(turn: .gone) }
+  /// Returns whether the first call in the queue may be sent now.
+  mutating func poll(_ waiter: Waiter, at now: MonotonicInstant) -> Poll {
+    guard let claim = claims[waiter], first == waiter else { return Poll(turn: .gone) }
     let turn = earliest(claim, at: now)
-    guard turn <= now else { return Look(turn: .until(turn)) }
+    guard turn <= now else { return Poll(turn: .until(turn)) }
     // The forecast for the other calls stays valid unless this call is late.
     if claims.count == 1 || bucket.map({ $0.fullAt < now }) ?? false { outlook = nil }
     bucket?.take(claim.cost, at: now)
-    return Look(turn: .pass, next: remove(waiter))
+    return Poll(turn: .pass, next: remove(waiter))
   }
 
   /// Removes a call. Returns the first call in the queue, if it changed.
@@ -142,7 +142,7 @@ struct RateLimiterState: Hashable {
     return remove(waiter)
   }
 
-  /// Pauses all calls, as the server asked.
+  /// Pauses all calls because the server requested a delay.
   mutating func pause(until instant: MonotonicInstant, at now: MonotonicInstant) -> Delay {
     guard instant > pausedUntil else { return Delay() }
     pausedUntil = instant
@@ -179,8 +179,8 @@ struct RateLimiterState: Hashable {
 
   private mutating func skipGone() {
     while start < line.count, claims[line[start]] == nil { start += 1 }
-    // Calls leave from the middle as well, any number of them while the first one waits. Compacting costs constant time
-    // for each, amortized.
+    // Any number of calls may leave the middle of the queue while the first call waits. Compacting takes amortized
+    // constant time per call.
     guard start == line.count || line.count > 2 * claims.count + 64 else { return }
     let present = claims
     line.removeAll { present[$0] == nil }
@@ -203,8 +203,8 @@ struct RateLimiterState: Hashable {
 
 /// A token bucket without rounding. A pure value.
 ///
-/// It keeps the instant at which the bucket is full again, not a count of tokens, so nothing is refilled as time
-/// passes. A cost above the burst needs a full bucket, and leaves it in debt.
+/// The bucket stores the instant at which it is full again, not a count of tokens, so no refill is needed as time
+/// passes. A cost above the burst needs a full bucket, and leaves the bucket in debt.
 struct TokenBucket: Hashable {
   let limit: RateLimit
   /// The instant at which the bucket becomes full, or became full.
@@ -221,7 +221,7 @@ struct TokenBucket: Hashable {
     return max(now, fullAt.advanced(by: needed))
   }
 
-  /// Takes tokens, even if there are not enough.
+  /// Consumes tokens, even if there are not enough.
   mutating func take(_ cost: Int, at now: MonotonicInstant) {
     fullAt = max(now, fullAt).advanced(by: limit.interval * min(max(cost, 0), RateLimit.maximum))
   }

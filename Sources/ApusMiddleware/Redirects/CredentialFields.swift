@@ -13,7 +13,7 @@ struct CredentialFields {
     self.parameters = parameters
   }
 
-  /// The fields and parameters of a call and its environment.
+  /// Collects the fields and parameters of a call and its environment.
   init(of context: CallContext) {
     parameters = context.values[SensitiveParameters.self].union(context.environment.sensitiveParameters)
     for authentication in context.environment.authentications {
@@ -30,7 +30,7 @@ struct CredentialFields {
     field.indexingStrategy == .disallow || contain(name: field.name.canonicalName)
   }
 
-  /// As for a field of a message.
+  /// Whether a field must be removed, for a field that is not part of a message yet.
   func contain(_ field: RawField) -> Bool {
     field.isSensitive || contain(name: field.name.lowercased())
   }
@@ -39,7 +39,7 @@ struct CredentialFields {
     keyFields.contains(name) || name.utf8.starts(with: "x-amz-".utf8) || RevealingWords.mark(field: name.utf8)
   }
 
-  /// The target without the parameters.
+  /// Returns the target without the secret parameters.
   func removed(from target: String) -> String {
     guard !parameters.isEmpty, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
     let items = target[target.utf8.index(after: mark)...].utf8.split(
@@ -68,7 +68,7 @@ extension Substring.UTF8View {
 }
 
 extension UInt8 {
-  /// The value of a hexadecimal digit; `nil` for any other byte.
+  /// The value of a hexadecimal digit; `nil` for other bytes.
   var hexValue: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

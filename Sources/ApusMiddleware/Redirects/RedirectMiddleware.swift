@@ -4,21 +4,21 @@ import HTTPTypes
 /// A middleware that follows redirects (RFC 9110 §15.4), within the limits of a ``RedirectPolicy``.
 ///
 /// It is inside retry and outside everything that belongs to one origin: each hop is an exchange of the same attempt,
-/// with its own credentials, cookies and signature. Credentials that the request itself carries are removed when the
-/// origin (scheme, host or port) changes, and are not restored when a later hop returns to the first origin.
+/// with its own credentials, cookies and signature. The request's own credentials are removed when the origin (scheme,
+/// host or port) changes, and are not restored when a later hop returns to the first origin.
 ///
 /// - 301 and 302 turn a POST into a GET and leave other methods unchanged; 303 turns every method but HEAD into a GET;
 ///   307 and 308 change nothing. 300, 304, 305 and 306 are final responses, and so is a redirect without a `Location`.
 /// - The content of a redirect is read only if it has at most 4 KiB, so that its connection can be reused.
-/// - Traces and errors show the origin of a redirect's target, not its path.
+/// - Traces and errors contain the origin of a redirect's target, but not its path.
 package struct RedirectMiddleware: Middleware {
-  let standard: RedirectPolicy
+  let defaultPolicy: RedirectPolicy
 
   /// Creates the middleware.
   ///
-  /// - Parameter standard: the policy of calls that set none (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
-  package init(_ standard: RedirectPolicy = .follow) {
-    self.standard = standard
+  /// - Parameter defaultPolicy: the policy of calls without one (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
+  package init(_ defaultPolicy: RedirectPolicy = .follow) {
+    self.defaultPolicy = defaultPolicy
   }
 
   /// Passes the request on, and sends a further request for every redirect.
@@ -32,7 +32,7 @@ package struct RedirectMiddleware: Middleware {
     return try await follow(response, to: request, context: context, next: next)
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  @inline(never)
   private func prepared(_ context: CallContext) -> CallContext {
     guard let limits = limits(for: context) else { return context }
     var context = context
@@ -42,10 +42,10 @@ package struct RedirectMiddleware: Middleware {
   }
 
   private func limits(for context: CallContext) -> RedirectPolicy.Limits? {
-    (context.values[RedirectPolicyKey.self] ?? standard).limits
+    (context.values[RedirectPolicyKey.self] ?? defaultPolicy).limits
   }
 
-  @inline(never)  // Keeps its temporaries out of the frame of a call that is not redirected.
+  @inline(never)
   private func follow(
     _ redirect: ResponseMessage, to request: RequestMessage, context: CallContext, next: Next
   ) async throws -> ResponseMessage {
@@ -64,7 +64,7 @@ private struct RedirectedAttempt {
   /// The environment's authentications that the call replaces with its own credentials.
   private let overridden: [Authentication]
 
-  /// The maximum number of bytes of a redirect's content that are read so that its connection can be reused.
+  /// The maximum number of bytes of a redirect's content that are read to reuse its connection.
   private static let drainedLength = 4 << 10
 
   init(_ limits: RedirectPolicy.Limits, from request: RequestMessage, _ context: CallContext, _ next: Next) {
@@ -95,11 +95,12 @@ private struct RedirectedAttempt {
     context.record(.redirected(status: status, from: hop.from, to: hop.to))
     if hop.droppedFields > 0 { context.record(.note("fields not sent to the other origin", Int64(hop.droppedFields))) }
     request = hop.request
-    // A call that has lost its own credentials must not continue with the environment's.
+    // A call whose own credentials were removed must not continue with the environment's credentials.
     let lost = overridden.filter { !$0.isOverridden(by: request) }
     context.values[SkippedAuthentications.self].formUnion(lost.map(\.id))
     guard context.values[CredentialsPolicyKey.self] != .none else { return }
-    // A key that the server repeats in the target is not the call's own: authentication adds the key where it belongs.
+    // A key that the server repeats in the target does not count as the call's own key, because authentication adds the
+    // key if the hop needs it.
     let own = Set(overridden.flatMap(\.parameterNames))
     let names = Set(context.environment.authentications.flatMap(\.parameterNames)).subtracting(own)
     if !names.isEmpty { request.target = CredentialFields(parameters: names).removed(from: request.target) }
@@ -109,14 +110,14 @@ private struct RedirectedAttempt {
     do {
       return try await next(request, context: context)
     } catch let error as TransportError where error.requestState == .notSent {
-      // An earlier hop was sent, and its server may have acted on it.
+      // An earlier hop was sent, and its server may have acted on that message.
       var error = error
       error.requestState = .maybeSent
       throw error
     }
   }
 
-  /// Reads short content to its end and discards all other content.
+  /// Reads short content to its end, so that the connection can be reused, and discards longer content.
   private func drain(_ response: ResponseMessage) async throws {
     defer { response.discard() }
     guard let length = response.content.expectedLength, length <= Self.drainedLength else {
@@ -127,9 +128,9 @@ private struct RedirectedAttempt {
 }
 
 extension RedirectMiddleware: SelfDescribing {
-  /// The standard policy, as `describe()` shows it.
+  /// The default policy for `describe()`.
   package var facts: [Fact] {
-    guard let limits = standard.limits else { return [.setting("none", "")] }
+    guard let limits = defaultPolicy.limits else { return [.setting("none", "")] }
     let descent = limits.allowsInsecure ? "also" : "never"
     var facts: [Fact] = [.setting("up to", "\(limits.hops)"), .setting(descent, "from https to http")]
     if let hosts = limits.hosts {

@@ -25,13 +25,14 @@ public struct RedirectPolicy: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - limit: the maximum number of redirects in a row. Default: 10.
-  ///   - allowsInsecure: whether a redirect may lead from https to http, where the content can be read on the way. The
-  ///     same applies to any other URL that a response names: of a page, of an upload, of a poll. Default: `false`.
-  ///   - hosts: the hosts to which a redirect may lead, beside the host of the call itself. Default: `nil`, any host.
+  ///   - allowsInsecure: whether a redirect may lead from https to http, on which third parties can read the content.
+  ///     The same setting applies to other URLs from a response: of a page, an upload or a poll. Default: `false`.
+  ///   - hosts: the hosts to which a redirect may lead, in addition to the host of the call itself. Default: `nil`, any
+  ///     host.
   public static func follow(
     limit: Int = 10, allowsInsecure: Bool = false, hosts: Set<String>? = nil
   ) -> RedirectPolicy {
-    // The form in which hosts are compared: lower case, ASCII. An invalid name matches no host.
+    // Hosts are compared in lower case and ASCII. An invalid name matches no host.
     let hosts = hosts.map { Set($0.map { (try? BaseURL("https://\($0)"))?.origin?.host ?? $0.lowercased() }) }
     return RedirectPolicy(limits: Limits(hops: max(0, limit), allowsInsecure: allowsInsecure, hosts: hosts))
   }

@@ -35,7 +35,7 @@ struct RedirectState {
   private let limits: RedirectPolicy.Limits
   private let firstHost: String?
   private var count = 0
-  /// The requests since a cookie was last set: a new cookie may change the response to the same request.
+  /// The requests since the last new cookie, because a new cookie may change the response to the same request.
   private var visits: Set<Visit> = []
 
   init(_ limits: RedirectPolicy.Limits, from request: RequestMessage) {
@@ -45,7 +45,7 @@ struct RedirectState {
 
   /// - Parameters:
   ///   - head: the response.
-  ///   - request: its request, before middlewares further in changed it.
+  ///   - request: its request, before inner middlewares changed it.
   ///   - credentials: the fields and parameters that must not be sent to another origin.
   mutating func step(
     after head: HTTPResponse, to request: RequestMessage, without credentials: CredentialFields
@@ -121,7 +121,7 @@ struct RedirectState {
 
 extension RequestMessage {
   /// Changes the method according to a redirect's status (RFC 9110 §15.4): 303 redirects to another resource; after 301
-  /// and 302 all clients turn a POST into a GET. The content is removed with its method.
+  /// and 302 all clients turn a POST into a GET. If the method changes to GET, the content is removed.
   mutating func adaptMethod(to status: HTTPResponse.Status) {
     switch status.code {
     case 303: if head.method != .head { head.method = .get }
@@ -140,8 +140,8 @@ extension RequestMessage {
 
   /// Reduces `Referer` and `Origin` in a request to another origin.
   ///
-  /// `Referer` keeps only the origin of the page, and is removed from https to http. `Origin` becomes `null`, since the
-  /// other server cannot trust it after a redirect (RFC 6454 §7.2).
+  /// `Referer` keeps only the origin of the page, and is removed from https to http. `Origin` becomes `null`, because
+  /// the other server cannot trust it after a redirect (RFC 6454 §7.2).
   mutating func generalizeSource(to: Origin) {
     if let referer = head.headerFields[.referer] {
       let bytes = referer.utf8

@@ -1,14 +1,14 @@
 import ApusCore
 import HTTPTypes
 
-/// The failure of an attempt, reduced to the facts that decide about a retry.
+/// The failure of an attempt, reduced to the facts that determine whether it is retried.
 enum AttemptFailure: Hashable {
   /// A response with a status of 400 or more.
   struct Response: Hashable {
     var status: Int
-    /// The delay that the server or the policy's rule asks for.
+    /// The delay that the server or the policy's rule requests.
     var delay: Duration?
-    /// Whether the server asks for a retry, in one of the policy's ``RetryPolicy/retryHintFields``; `nil`: unknown.
+    /// Whether the server requests a retry, in one of the policy's ``RetryPolicy/retryHintFields``; `nil`: unknown.
     var verdict: Bool?
     /// The decision of the policy's rule.
     var judgment = RetryRule.Decision.byStatus
@@ -20,13 +20,13 @@ enum AttemptFailure: Hashable {
     }
   }
 
-  /// The server cannot have seen the request.
+  /// The server cannot have received the request.
   case notSent(CallError.Code)
   /// The server may have acted on the request; the response is missing or incomplete.
   case unknown(CallError.Code, RequestState)
   /// The server responded with an error status.
   case responded(Response)
-  /// A retry would fail again, or the client refused the attempt.
+  /// A retry would fail again, or the client refused the attempt on purpose.
   case lasting(CallError.Code, RequestState)
 
   /// The cause, for traces and errors.
@@ -38,7 +38,7 @@ enum AttemptFailure: Hashable {
     }
   }
 
-  /// Whether the server can have seen the request.
+  /// Whether the server may have received the request.
   var wasSent: Bool {
     switch self {
     case .notSent, .lasting(_, .notSent): false
@@ -46,15 +46,15 @@ enum AttemptFailure: Hashable {
     }
   }
 
-  /// Whether the request was sent and its response did not come in time.
+  /// Whether the request was sent, but its response did not arrive in time.
   var isUnanswered: Bool { self == .unknown(.timeout, .maybeSent) }
 }
 
 extension AttemptFailure {
   /// The failure of an attempt without a complete response.
   init(_ error: TransportError) {
-    // Content that cannot be made would fail again. A server that responded with success may have acted on a part of
-    // the content.
+    // Content that cannot be produced would fail again. A server that responded with success may have acted on a part
+    // of the content.
     if !Self.isTemporary(error) || error.source == .content || error.isIncompleteRequest
       || error.underlying is OfflineRefusal
     {
@@ -89,11 +89,12 @@ extension AttemptFailure {
   private static func isTemporary(_ error: TransportError) -> Bool {
     switch error.code {
     case .offline, .hostNotFound, .connectionFailed, .connectionLost: true
-    // Another wait in the client would take as long again, unless only the attempt has waited too long: for a refresh
-    // that may have succeeded meanwhile, or for the calls that a refresh has let pass.
+    // Another wait in the client would take as long again, unless only the attempt timed out: the refresh may have
+    // succeeded meanwhile, or the calls ahead in the queue may have finished.
     case .timeout where error.phase == .waiting: error.endsAttemptOnly
     case .timeout: error.phase != .preparing
-    // A certificate stays invalid; a breaker, a full queue or an unsupported request is refused for a reason.
+    // An invalid certificate would fail again, and refusals by a breaker, a full queue or for an unsupported request
+    // are final.
     default: false
     }
   }

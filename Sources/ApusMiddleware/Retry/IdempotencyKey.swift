@@ -1,10 +1,10 @@
 public import ApusCore
 
-/// An idempotency key: a server that gets several messages with one key acts once.
+/// An idempotency key: a server that receives several messages with the same key acts only once.
 ///
-/// It is the same for all attempts of a call, and different for each call unless the app sets it, for example to repeat
-/// a call after a restart. It is a secret like a credential: it is not sent to another origin on a redirect, and is
-/// masked in every text.
+/// The key is the same for all attempts of a call, and different for each call unless the app sets it, for example to
+/// repeat a call after a restart. The key is a secret like a credential: it is not sent to another origin on a
+/// redirect, and is masked in every text.
 public struct IdempotencyKey: Sendable, Hashable {
   /// The app's own key; `nil`: a new key for each call.
   let value: String?
@@ -40,7 +40,7 @@ public struct IdempotencyKey: Sendable, Hashable {
   private static func quoted(_ text: String) -> String {
     let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
     var bytes = [quote]
-    // By bytes: a quotation mark with a combining mark is one `Character`, but still ends the string.
+    // Processed as bytes, because a quotation mark with a combining mark is one `Character`, but still ends the string.
     for byte in text.utf8 {
       if byte == quote || byte == backslash { bytes.append(backslash) }
       bytes.append(byte)
@@ -65,7 +65,7 @@ public struct IdempotencyKey: Sendable, Hashable {
 extension IdempotencyKey: CustomStringConvertible, CustomReflectable {
   /// The name of the field.
   public var description: String { field }
-  /// Shows ``description`` alone.
+  /// Contains only ``description``.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -76,7 +76,8 @@ enum IdempotencyKeyKey: ContextKey {
 
 extension Endpoint {
   /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. If the
-  /// request already has the field, its value is kept. The field is added even if the retry policy retries nothing.
+  /// request already has the field, its value is not replaced. The field is added even if the policy permits no
+  /// retries.
   public func idempotencyKey(_ key: IdempotencyKey = .generated) -> Request<Value> {
     let keyed = setting(IdempotencyKeyKey.self, key)
     return key.field == IdempotencyKey.standardField ? keyed : keyed.setting(IdempotencyFieldKey.self, key.field)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A call whose first attempt may be retried: drives a ``RetryState``.
 struct RetriedCall {
-  /// The outcome of an attempt. Indirect, because frames of waiting calls have room for it.
+  /// The outcome of an attempt. Indirect, because the frames of waiting calls contain it.
   indirect enum Outcome {
     case responded(ResponseMessage)
     case failed(TransportError)
@@ -17,15 +17,15 @@ struct RetriedCall {
   }
 
   let message: RequestMessage
-  /// `nil`: the content is replayable.
+  /// The content that can be sent only once; `nil`: the content is replayable.
   let content: OneTimeContent?
   let budgets: RetryBudgets
   let next: Next
   var context: CallContext
   var state: RetryState
 
-  /// Makes attempts until the call ends.
-  mutating func goOn(with first: Step) async throws -> ResponseMessage {
+  /// Performs attempts until the call ends.
+  mutating func run(from first: Step) async throws -> ResponseMessage {
     var step = first
     while true {
       switch step {
@@ -37,7 +37,7 @@ struct RetriedCall {
     }
   }
 
-  /// Decides about the outcome of an attempt. Discards a response that is retried.
+  /// Determines the step after an attempt. Discards the response if the attempt is retried.
   ///
   /// - Throws: the error of the last attempt.
   mutating func step(after outcome: Outcome, since start: MonotonicInstant) throws -> Step {
@@ -53,7 +53,7 @@ struct RetriedCall {
       return .again(after: pause)
     case .failed(var error):
       guard case .retry(let pause, _)? = decide(on: AttemptFailure(error), since: start) else {
-        // An earlier attempt was sent, and the server may have acted on it.
+        // An earlier attempt was sent, and the server may have acted on that request.
         if error.requestState == .notSent, state.wasSent { error.requestState = .maybeSent }
         throw OfflineRefusal.unmarked(error)
       }
@@ -61,7 +61,7 @@ struct RetriedCall {
     }
   }
 
-  /// Waits for the next attempt, without holding a response, permit or connection.
+  /// Waits for the next attempt, without a response, permit or connection.
   private func rest(_ pause: Duration) async throws {
     if pause > .zero { try await context.clock.sleep(until: context.now.advanced(by: pause)) }
     try Task.checkCancellation()
@@ -97,13 +97,13 @@ struct RetriedCall {
   }
 }
 
-/// Content that can be read only once. It can still be sent as long as no attempt has begun to read it.
+/// Content that can be read only once. It can be resent as long as no attempt has begun to read it.
 struct OneTimeContent {
   private final class Use: Sendable {
     let hasBegun = Atomic(false)
   }
 
-  /// The content to send in its place.
+  /// The content to send instead, which records the beginning of reading.
   let content: MessageContent
   private let use: Use
 

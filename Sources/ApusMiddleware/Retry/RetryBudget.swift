@@ -5,7 +5,7 @@ import Synchronization
 /// load of an overloaded server.
 ///
 /// A retry spends a part of the origin's budget. The success of a retryable call refunds the cost of its last retry, or
-/// 1 if its first attempt succeeded. A retry after status 429 costs 5, since the server is alive. When the budget is
+/// 1 if its first attempt succeeded. A retry after status 429 costs 5, because the server is alive. When the budget is
 /// exhausted, calls fail with their first error (`.budgetExhausted`).
 public struct RetryBudget: Sendable, Hashable {
   /// The budget of an origin. Default: 500.
@@ -22,7 +22,7 @@ public struct RetryBudget: Sendable, Hashable {
 
   /// The default budget.
   public static let `default` = RetryBudget()
-  /// A budget that limits nothing: retries are free.
+  /// A budget without a limit: retries are free.
   public static let unlimited: RetryBudget = {
     var budget = RetryBudget()
     (budget.cost, budget.throttledCost) = (0, 0)
@@ -40,7 +40,7 @@ final class RetryBudgets: Sendable {
     state = Mutex(RetryBudgetState(capacity: budget.capacity))
   }
 
-  /// Spends the cost of a retry. Without an origin it is free, since no server is reached.
+  /// Spends the cost of a retry. Without an origin the retry is free, because no server is reached.
   func withdraw(_ cost: Int, at origin: Origin?) -> Bool {
     guard let origin else { return true }
     return state.withLock { $0.withdraw(cost, at: origin) }
@@ -48,7 +48,7 @@ final class RetryBudgets: Sendable {
 
   /// Refunds the budget for the success of a call.
   func succeeded(_ request: RequestMessage, lastCost: Int? = nil) {
-    // While nothing is spent, the origin is not needed.
+    // The origin is needed only if something was spent.
     guard !state.withLock({ $0.isUntouched }), let origin = request.origin else { return }
     state.withLock { $0.deposit(lastCost ?? budget.refund, at: origin) }
   }
@@ -56,18 +56,18 @@ final class RetryBudgets: Sendable {
 
 /// The spent part of the retry budget of each origin. A pure state machine.
 struct RetryBudgetState: Hashable {
-  /// The maximum number of origins that are kept. Beyond it, the origin that has spent least is dropped.
+  /// The maximum number of stored origins. Beyond it, the origin that has spent least is removed.
   static let limit = 1024
 
   let capacity: Int
-  /// The spent amounts, for origins that have spent anything.
+  /// The spent amounts of origins with retries.
   private(set) var spent: [Origin: Int] = [:]
 
   init(capacity: Int) {
     self.capacity = max(0, capacity)
   }
 
-  /// Whether nothing is spent anywhere.
+  /// Whether no origin has spent anything.
   var isUntouched: Bool { spent.isEmpty }
 
   /// The remaining budget of an origin.

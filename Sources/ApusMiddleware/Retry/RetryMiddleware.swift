@@ -7,30 +7,31 @@ import HTTPTypes
 /// the circuit breaker and carries fresh credentials. During the delay between two attempts a call holds no permit,
 /// connection or response. The deadline and the cancellation of the call end the delay.
 ///
-/// - A streamed response is judged by its head. Once the app has the response, there is no retry.
+/// - Whether a streamed response is retried depends on its head. Once the app has the response, there is no retry.
 /// - Coalesced calls share their attempts, under the policy of the call that began the exchange. The deadline of a
-///   single caller does not shorten the attempts; they end with the last caller.
-/// - The call of a token refresh is retried like any other call if that is safe: with a rotating token it is a POST,
-///   and is retried only if it was not sent. Calls whose refresh failed are not retried.
-/// - A response is judged by its status, also if the endpoint accepts that status, and by the policy's rule
-///   (``RetryPolicy/rule``).
+///   single caller does not shorten the attempts, which end with the last caller.
+/// - The call of a token refresh is retried like any other call: with a rotating token, the call is a POST, and is
+///   retried only if the request was not sent. Calls whose refresh failed are not retried.
+/// - Whether a response is retried depends on its status, even if the endpoint accepts that status, and on the policy's
+///   rule (``RetryPolicy/rule``).
 /// - A retry repeats every hop of a redirected call. If the server may have acted, each message that was sent must be
-///   idempotent or carry an idempotency key; a key that was not sent along to another origin does not count there.
+///   idempotent or carry an idempotency key; a key that was not forwarded to another origin does not count for that
+///   message.
 package struct RetryMiddleware: Middleware {
-  let standard: RetryPolicy
+  let defaultPolicy: RetryPolicy
   let budgets: RetryBudgets
 
   /// Creates the middleware, with its own retry budget.
   ///
   /// - Parameters:
-  ///   - standard: the policy of calls that set none (`.retry(…)`). Default: ``RetryPolicy/app``.
+  ///   - defaultPolicy: the policy of calls without one (`.retry(…)`). Default: ``RetryPolicy/app``.
   ///   - budget: the retry budget of each origin. Default: ``RetryBudget/default``.
-  package init(_ standard: RetryPolicy = .app, budget: RetryBudget = .default) {
-    self.standard = standard
+  package init(_ defaultPolicy: RetryPolicy = .app, budget: RetryBudget = .default) {
+    self.defaultPolicy = defaultPolicy
     budgets = RetryBudgets(budget)
   }
 
-  /// Passes the request on, and passes it on again after each failure that is retried.
+  /// Passes the request on, and repeats that for each retry.
   ///
   /// - Throws: the error of the last attempt; `CancellationError` when the call is cancelled between two attempts.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -43,15 +44,15 @@ package struct RetryMiddleware: Middleware {
     } catch {
       outcome = try failure(error, of: first)
     }
-    return try await goOn(after: outcome, of: first, context, next)
+    return try await continueCall(after: outcome, of: first, context, next)
   }
 
-  // MARK: Steps, not inlined because their temporaries would live as long as the first attempt
+  // MARK: Steps
 
   /// The first attempt of a call.
   private struct FirstAttempt {
     let message: RequestMessage
-    /// `nil`: the content is replayable, or there is no further attempt.
+    /// The content that can be sent only once; `nil`: the content is replayable, or there is no further attempt.
     let content: OneTimeContent?
     let start: MonotonicInstant
     let isRepeated: Bool
@@ -67,7 +68,7 @@ package struct RetryMiddleware: Middleware {
     return FirstAttempt(message: message, content: content, start: context.now, isRepeated: isRepeated)
   }
 
-  /// The context of a first attempt, which reserves time for a retry if there can be one.
+  /// Returns the context of a first attempt, which reserves time for a retry if a retry is possible.
   @inline(never)
   private func reservingTime(_ context: CallContext, for first: FirstAttempt) -> CallContext {
     guard first.isRepeated, first.message.content.isReplayable, context.isRepeatable(first.message.head) else {
@@ -96,7 +97,7 @@ package struct RetryMiddleware: Middleware {
   }
 
   @inline(never)
-  private func goOn(
+  private func continueCall(
     after outcome: RetriedCall.Outcome, of first: FirstAttempt, _ context: CallContext, _ next: Next
   ) async throws -> ResponseMessage {
     let message = first.message
@@ -104,11 +105,11 @@ package struct RetryMiddleware: Middleware {
       message: message, content: first.content, budgets: budgets, next: next, context: context,
       state: RetryState(policy(context), budgets.budget, RetryState.Subject(message, context)))
     let step = try call.step(after: outcome, since: first.start)
-    return try await call.goOn(with: step)
+    return try await call.run(from: step)
   }
 
   private func policy(_ context: CallContext) -> RetryPolicy {
-    context.values[RetryPolicyKey.self] ?? standard
+    context.values[RetryPolicyKey.self] ?? defaultPolicy
   }
 }
 
@@ -122,25 +123,28 @@ extension RetryState.Subject {
 }
 
 extension RetryMiddleware: SelfDescribing {
-  /// The standard policy and the budget, as `describe()` shows them.
+  /// The default policy and the budget for `describe()`.
   package var facts: [Fact] {
-    guard standard.maximumAttempts > 1 else { return [.attempts(1)] }
+    guard defaultPolicy.maximumAttempts > 1 else { return [.attempts(1)] }
     let budget = budgets.budget
     var facts: [Fact] = [
-      .attempts(standard.maximumAttempts), .backoff(first: standard.baseDelay, maximum: standard.maximumDelay),
-      .time("after 429 from", standard.throttledBaseDelay), serverDelay,
+      .attempts(defaultPolicy.maximumAttempts),
+      .backoff(first: defaultPolicy.baseDelay, maximum: defaultPolicy.maximumDelay),
+      .time("after 429 from", defaultPolicy.throttledBaseDelay), serverDelay,
       .budget(capacity: budget.capacity, cost: max(0, budget.cost)),
     ]
-    if standard.statuses != RetryPolicy.defaultStatuses {
-      facts.append(.setting("statuses", standard.statuses.sorted().map { "\($0)" }.joined(separator: " ")))
+    if defaultPolicy.statuses != RetryPolicy.defaultStatuses {
+      facts.append(.setting("statuses", defaultPolicy.statuses.sorted().map { "\($0)" }.joined(separator: " ")))
     }
-    if let rule = standard.rule { facts.append(.setting("rule", rule.name)) }
-    if standard.retriesNonIdempotent { facts.append(.setting("non-idempotent calls where the server allows it", "")) }
+    if let rule = defaultPolicy.rule { facts.append(.setting("rule", rule.name)) }
+    if defaultPolicy.retriesNonIdempotent {
+      facts.append(.setting("non-idempotent calls where the server allows it", ""))
+    }
     return facts
   }
 
   private var serverDelay: Fact {
-    switch standard.serverDelay {
+    switch defaultPolicy.serverDelay {
     case .honored(let limit): .serverDelay(upTo: limit, isClamped: false)
     case .clamped(let limit): .serverDelay(upTo: limit, isClamped: true)
     }

@@ -18,7 +18,7 @@ import Foundation
 /// message that was sent. ``retriesNonIdempotent`` and ``retryHintFields`` extend this to requests that the server
 /// reports as not processed or as retryable.
 public struct RetryPolicy: Sendable, Hashable {
-  /// The treatment of the delay that a server asks for (`Retry-After`, RFC 9110 §10.2.3).
+  /// The treatment of the delay that a server requests (`Retry-After`, RFC 9110 §10.2.3).
   public enum ServerDelay: Sendable, Hashable {
     /// The call waits for the delay. If the delay is longer than this limit, the call fails immediately, and
     /// `retryAfter` of its error is the delay.
@@ -37,14 +37,14 @@ public struct RetryPolicy: Sendable, Hashable {
   package var throttledBaseDelay: Duration = .seconds(1)
   /// The maximum to which the upper bound grows. Default: 20 s.
   public var maximumDelay: Duration = .seconds(20)
-  /// The treatment of the delay that a server asks for. Up to a tenth is added as jitter. Default: `.honored` up to
-  /// 60 s.
+  /// The treatment of the delay that a server requests. Up to a tenth is added as jitter. Default: `.honored` up to 60
+  /// s.
   public var serverDelay = ServerDelay.honored(upTo: .seconds(60))
   /// The statuses that are retried. In addition, 413 is retried with `Retry-After`, 409 with an idempotency key (the
   /// first attempt is still in progress), and 421 once immediately. Default: 408, 425, 429, 500, 502, 503 and 504.
   public var statuses: Set<Int> = RetryPolicy.defaultStatuses
-  /// A rule for responses whose status does not tell whether a retry helps, for example a 403 that enforces a rate
-  /// limit (``RetryRule/rateLimitedForbidden``). Default: `nil`.
+  /// A rule for responses whose status alone does not determine whether a retry helps, for example a 403 that enforces
+  /// a rate limit (``RetryRule/rateLimitedForbidden``). Default: `nil`.
   public var rule: RetryRule?
   /// Whether calls that are not idempotent are retried after a 429 or a 503 with `Retry-After`: the server then
   /// did not process the request. Default: `false`.
@@ -59,7 +59,7 @@ public struct RetryPolicy: Sendable, Hashable {
     self.baseDelay = baseDelay
   }
 
-  /// The policy for calls that a user waits for: 3 attempts, delays of up to 200 and 400 ms.
+  /// The policy for calls for which a user waits: 3 attempts, delays of up to 200 and 400 ms.
   public static let app = RetryPolicy()
   /// The policy for calls between nearby servers: 3 attempts, delays of up to 50 and 100 ms.
   public static let server = RetryPolicy(baseDelay: .milliseconds(50))
@@ -74,7 +74,7 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 }
 
-/// A rule that decides whether a rejected call is retried if the status alone does not tell.
+/// A rule that decides whether a rejected call is retried if the status alone is not sufficient.
 ///
 /// ```swift
 /// let quota = RetryRule("quota of the billing API") { response in
@@ -108,9 +108,9 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   /// - Parameters:
   ///   - name: the name, for `describe()`. Rules with the same name are equal: calls whose policies differ only in such
   ///     rules may be coalesced. Give different rules different names.
-  ///   - decide: decides about a response with a status of 400 or more, by its head, and by its content if that is in
-  ///     memory (`response.content.bytes`; `nil` for a streamed call). Called for each such response of an attempt, on
-  ///     any thread; it must not block.
+  ///   - decide: returns the decision for a response with a status of 400 or more, from its head, and from its content
+  ///     if that is in memory (`response.content.bytes`; `nil` for a streamed call). Called for each such response of
+  ///     an attempt, on any thread; must not block.
   public init(_ name: String, decide: @escaping @Sendable (ResponseMessage) -> Decision) {
     self.name = name
     self.decide = decide
@@ -119,8 +119,8 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   /// A rule for servers that enforce a rate limit with 403, as GitHub does with its primary and secondary limits: a 403
   /// with `Retry-After`, or with `x-ratelimit-remaining: 0`, is temporary.
   ///
-  /// The delay is that of `Retry-After`, else the time from the response's `Date` to `x-ratelimit-reset`, in seconds
-  /// since 1970, else the backoff.
+  /// The delay is that of `Retry-After`; without it, the time from the response's `Date` to `x-ratelimit-reset` (in
+  /// seconds since 1970); otherwise the backoff.
   public static let rateLimitedForbidden = RetryRule("403 with a rate limit") { response in
     guard response.head.status == .forbidden else { return .byStatus }
     if response.retryAfter != nil { return .temporary() }

@@ -3,19 +3,19 @@ import ApusCore
 /// The decision after a failed attempt.
 typealias RetryDecision = FailedAttempt.Decision
 
-/// The attempts of one call. A pure state machine, driven by ``RetriedCall``: it decides whether a failed attempt is
+/// The attempts of one call. A pure state machine, driven by ``RetriedCall``, that decides whether a failed attempt is
 /// retried, and after which delay.
 ///
 /// - A request that was not sent is retried once immediately, whatever its method; this retry does not count as an
 ///   attempt and is free.
-/// - An attempt without a network is retried after a delay; this retry counts as an attempt and is free, since it loads
-///   no server.
+/// - An attempt without a network is retried after a delay; this retry counts as an attempt and is free, because it
+///   loads no server.
 /// - If the server may have acted, the request is retried only if it may be sent twice.
-/// - A rejection is retried by its status, unless the server says otherwise.
+/// - A rejection is retried depending on its status, unless the server sends a retry hint.
 ///
-/// The budget is checked last, so that nothing is spent on a retry that does not happen.
+/// The budget is checked last, so that nothing is spent on a retry that is not made.
 struct RetryState: Hashable {
-  /// The properties of a call that matter to retries.
+  /// The properties of a call that determine its retries.
   struct Subject: Hashable {
     /// Whether sending the message several times has the effect of sending it once.
     var isIdempotent: Bool
@@ -48,7 +48,7 @@ struct RetryState: Hashable {
   private(set) var count = 1
   /// Whether the immediate retry is used up.
   private var hasGoneAtOnce = false
-  /// Whether the server can have seen the message of any attempt.
+  /// Whether the server may have received the message of any attempt.
   private(set) var wasSent = false
   /// Whether an attempt timed out waiting for its response.
   private var hasTimedOut = false
@@ -61,13 +61,13 @@ struct RetryState: Hashable {
 
   /// Whether the next attempt reserves time for a further retry, in case it gets no response.
   ///
-  /// After an attempt that timed out waiting for its response, the server may just be slow. Another attempt that ends
-  /// as early would fail the same way, so the next attempt gets all the remaining time.
+  /// After an attempt that timed out waiting for its response, the server may just be slow. Another attempt with the
+  /// same timeout would fail the same way, so the next attempt gets all the remaining time.
   func reservesTime(isReplayable: Bool) -> Bool {
     isReplayable && !hasTimedOut && count < policy.maximumAttempts && (subject.isIdempotent || subject.isKeyed)
   }
 
-  /// Decides about a failed attempt.
+  /// Returns the decision after a failed attempt.
   ///
   /// - Parameter spend: spends a cost from the retry budget; returns `false` if the budget is too low.
   mutating func decision(after failure: AttemptFailure, _ moment: Moment, spend: (Int) -> Bool) -> RetryDecision {
@@ -97,7 +97,7 @@ struct RetryState: Hashable {
     case .lasting: .end(.notTemporary)
     // An earlier hop of the redirected attempt was sent.
     case .notSent where sent != .repeatable: .end(.notIdempotent)
-    // An immediate retry would find no network either, and a later one loads no server.
+    // An immediate retry would find no network either, and a later retry loads no server.
     case .notSent(.offline): .later(isThrottled: false, serverDelay: nil, isFree: true)
     case .notSent: hasGoneAtOnce ? .later(isThrottled: false, serverDelay: nil) : .atOnce
     case .unknown: isRepeatable(sent) ? .later(isThrottled: false, serverDelay: nil) : .end(.notIdempotent)
@@ -110,7 +110,7 @@ struct RetryState: Hashable {
     // 421: the server did not process the misdirected request (RFC 9110 §15.5.20).
     let isAtOnce = response.status == 421 && !hasGoneAtOnce
     guard isAtOnce || response.verdict == true || isTemporary(response) else { return .end(.notTemporary) }
-    // The response to the last message says nothing about an earlier hop.
+    // The response to the last message is no evidence about an earlier hop.
     guard sent != .unrepeatable else { return .end(.notIdempotent) }
     if isAtOnce { return .atOnce }
     let later = Proposal.later(isThrottled: response.isThrottled, serverDelay: response.delay)
@@ -148,7 +148,7 @@ struct RetryState: Hashable {
       case .honored(let limit): if delay > limit { return .giveUp(.serverDelayTooLong) }
       case .clamped(let limit): delay = min(delay, max(.zero, limit))
       }
-      // At least the full delay; the jitter spreads the retries of many clients.
+      // The jitter is added to the full delay, and spreads the retries of many clients.
       delay += delay / 10 * moment.jitter
       if delay >= pause { (pause, reason) = (delay, .serverDelay) }
     }

@@ -1,22 +1,22 @@
 public import ApusCore
 
-/// The priority of a call. It decides which queued call is admitted first, see ``ConcurrencyLimits/ageing``.
+/// The priority of a call, which determines the queued call that is admitted first, see ``ConcurrencyLimits/ageing``.
 ///
-/// A call without an explicit priority has that of the task that makes it: `background`, `low` for utility tasks,
-/// `normal` for medium ones and `high` for tasks that the user initiated.
+/// A call without an explicit priority has the priority of its caller's task: `background`, `low` for utility tasks,
+/// `normal` for medium tasks and `high` for user-initiated tasks.
 public enum CallPriority: Sendable, Hashable, CaseIterable, Comparable {
-  /// Nothing waits for the result: a prefetch, statistics.
+  /// No user or code waits for the result: a prefetch, statistics.
   case background
-  /// The result may come later: an image below the fold.
+  /// The result may be delayed: an image below the fold.
   case low
   /// The default of most calls.
   case normal
-  /// The user looks at the place where the result will be shown.
+  /// The result is visible to the user as soon as it arrives.
   case high
-  /// The user can do nothing else before the result arrives. No task priority maps to it.
+  /// The user is blocked until the result arrives. No task priority maps to this priority.
   case immediate
 
-  /// Maps the priority of the task that makes a call.
+  /// Converts the priority of the caller's task.
   package init(_ priority: TaskPriority) {
     switch priority.rawValue {
     case ...TaskPriority.background.rawValue: self = .background
@@ -26,13 +26,13 @@ public enum CallPriority: Sendable, Hashable, CaseIterable, Comparable {
     }
   }
 
-  /// Reads a ``level``; `nil` if no priority has it.
+  /// Creates the priority with a ``level``; `nil` if there is none.
   package init?(level: Int) {
     guard let priority = Self.allCases.first(where: { $0.level == level }) else { return nil }
     self = priority
   }
 
-  /// The number of the priority, 0 for `background`. Stored transfers have it.
+  /// The number of the priority, 0 for `background`. It is stored in transfer records.
   package var level: Int {
     switch self {
     case .background: 0

@@ -5,36 +5,36 @@ public import ApusCore
 /// A limit below 1 counts as 1; `Int.max` is no limit. A streamed call counts until its response head, and for the
 /// limits of its tags until its content ends.
 public struct ConcurrencyLimits: Sendable, Hashable {
-  /// The maximum number of calls that run at a time, over all origins. Default: 64.
+  /// The maximum number of concurrent calls, over all origins. Default: 64.
   public var global: Int
-  /// The maximum number of calls to one origin that run at a time. Default: 5.
+  /// The maximum number of concurrent calls to one origin. Default: 5.
   public var perOrigin: Int
-  /// Limits of single origins, in place of ``perOrigin``. Default: none.
+  /// The limits of single origins, instead of ``perOrigin``. Default: none.
   public var origins: [Origin: Int] = [:]
-  /// The maximum number of calls with a tag that run at a time, for example 4 images. A call with several of these tags
-  /// counts for each. Default: none.
+  /// The maximum numbers of concurrent calls with a tag, for example 4 images. A call with several of these tags counts
+  /// for each. Default: none.
   public var tags: [Tag: Int]
   /// The maximum number of queued calls. Further calls are refused (``SchedulingRefusal/queueFull(limit:)``). 0: no
   /// call is queued. Default: 100,000.
   public var queueCapacity = 100_000
-  /// The time in the queue that makes up for one step of ``CallPriority``. Default: 10 seconds.
+  /// The time in the queue that compensates for one step of ``CallPriority``. Default: 10 seconds.
   ///
   /// Ageing prevents starvation. A queued call is never overtaken by calls of the same or a lower priority. Calls that
   /// are n steps more urgent overtake it only if they arrive within n times this duration after it, at most four times.
   ///
-  /// A call that returned its permit to wait for fresh credentials is queued again as if it arrived at that moment with
-  /// the highest priority.
+  /// A call that returned its permit to wait for fresh credentials is queued again as if it had just arrived with the
+  /// highest priority.
   ///
   /// The order applies to calls that can run. While a call's origin or tag is at its limit, or the call is held, other
-  /// calls overtake it. No capacity is reserved for a call that needs its origin and its tags to have room at the same
-  /// moment; otherwise one slow server would delay another.
+  /// calls overtake it. No capacity is reserved for a call that needs room at its origin and its tags at the same
+  /// moment, because then one slow server would delay another.
   public var ageing = Duration.seconds(10)
   /// Whether a queued call fails with the code `timeout` instead of being admitted if the time to its deadline is
   /// shorter than the median duration of recent calls to its origin, so that the permit goes to a call that can still
   /// succeed. Default: `true`.
   ///
   /// This applies only to calls that must wait. The median is discarded once no call to the origin has run for as long
-  /// as the median: a server that was slow gets another chance.
+  /// as the median, so that calls to a formerly slow server are admitted again.
   public var refusesLateCalls = true
 
   /// Creates limits. The defaults are those of ``app``.

@@ -21,7 +21,7 @@ public final class Scheduler: Sendable {
 
   struct Shared: Sendable {
     var state: SchedulerState
-    /// By the slot of the ticket, which is in use until its attempt leaves.
+    /// The waiting tasks, by the slot of their ticket, which is in use until the attempt leaves.
     var waiters = WaiterTable<Int, Verdict>()
     /// The clients' clock; `nil` before the first attempt.
     var clock: (any MonotonicClock)?
@@ -42,10 +42,10 @@ public final class Scheduler: Sendable {
   /// The number of calls that have a permit.
   public var runningCount: Int { shared.withLock { $0.state.running } }
 
-  /// The number of queued calls, held ones included.
+  /// The number of queued calls, including held calls.
   public var queuedCount: Int { shared.withLock { $0.state.waiting } }
 
-  // MARK: Holding
+  // MARK: Pausing
 
   /// Whether calls with a tag are held.
   public func isPaused(_ tag: Tag) -> Bool { shared.withLock { $0.state.isPaused(tag) } }
@@ -53,11 +53,11 @@ public final class Scheduler: Sendable {
   /// Whether all calls are held.
   package var isAllPaused: Bool { shared.withLock { $0.state.isAllPaused } }
 
-  /// Holds calls with a tag until ``resume(_:)``: running calls go on, queued and new calls wait. Pausing does not
+  /// Holds calls with a tag until ``resume(_:)``: running calls continue, queued and new calls wait. Pausing does not
   /// nest: one `resume(_:)` undoes any number of `pause(_:)`.
   ///
-  /// Deadlines and the queue's capacity apply to held calls as well: a call that is held for longer than its `timeout`,
-  /// 30 seconds by default, fails with the code `timeout`. Set a longer timeout for calls that may be held for longer.
+  /// Deadlines and the queue's capacity also apply to held calls: a call that is held for longer than its `timeout`, 30
+  /// seconds by default, fails with the code `timeout`. Set a longer timeout for such calls.
   public func pause(_ tag: Tag) {
     shared.withLock { $0.state.pause(tag) }
   }
@@ -67,13 +67,13 @@ public final class Scheduler: Sendable {
     admitNext(nil) { $0.resume(tag) }
   }
 
-  /// Holds all calls, for example while the device is offline. Work that other calls depend on, such as fetching a
-  /// token (``SharedWorkKey``), goes on. Deadlines apply as with ``pause(_:)``.
+  /// Holds all calls, for example while the device is offline. Work on which other calls depend, such as fetching a
+  /// token (``SharedWorkKey``), continues. Deadlines apply as with ``pause(_:)``.
   public func pauseAll() {
     shared.withLock { $0.state.pauseAll() }
   }
 
-  /// Stops holding all calls. Calls with a tag that is held stay held.
+  /// Stops holding all calls. Calls with a paused tag stay held.
   public func resumeAll() {
     admitNext(nil) { $0.resumeAll() }
   }
@@ -82,7 +82,7 @@ public final class Scheduler: Sendable {
 // MARK: - Attempts
 
 extension Scheduler {
-  /// Requests a permit for an attempt. The permit must be given back.
+  /// Requests a permit for an attempt. The permit must be returned.
   ///
   /// - Returns: the permit, and the reason why the attempt must wait for it (``wait(_:_:_:)``); `nil`: the
   ///   attempt is admitted.
@@ -99,7 +99,7 @@ extension Scheduler {
     }
   }
 
-  /// Waits for the permit of a ticket. If this throws, the caller leaves.
+  /// Waits for a permit. If it throws, the caller must call `leave(_:at:)`.
   func wait(_ ticket: Ticket, _ cause: QueueReason, _ context: CallContext) async throws {
     let start = context.now
     let listening = listen(for: ticket, context)
@@ -108,7 +108,7 @@ extension Scheduler {
     try record(await verdict(on: ticket), since: start, context)
   }
 
-  // MARK: Steps of a wait, not inlined because their temporaries would live as long as it
+  // MARK: Steps of a wait
 
   /// Raises the priority of a ticket when a more urgent call joins its exchange.
   @inline(never)
@@ -139,7 +139,7 @@ extension Scheduler {
 
   /// Returns the permit of a streamed response at its head.
   ///
-  /// - Returns: whether the ticket must still be given back when the stream ends.
+  /// - Returns: whether the ticket must still be returned when the stream ends.
   func startStreaming(_ ticket: Ticket, at now: MonotonicInstant) -> Bool {
     var isCounted = false
     admitNext(now) { isCounted = $0.startStreaming(ticket, now: now) }
@@ -157,7 +157,7 @@ extension Scheduler {
     if case .waits(_, let cause) = admission { try await wait(ticket, cause, context) }
   }
 
-  /// Performs a step of the state machine that can make room, and resumes the attempts that are admitted.
+  /// Performs a step of the state machine that may free capacity, and resumes the attempts that are admitted.
   ///
   /// - Parameter now: `nil`: read the clients' clock.
   private func admitNext(_ now: MonotonicInstant?, after step: (inout SchedulerState) -> Void = { _ in }) {
@@ -170,9 +170,9 @@ extension Scheduler {
 
   // The lock is released before each continuation is resumed. An attempt that arrives in between is queued, and found
   // by a later iteration.
-  @inline(never)  // Keeps its temporaries out of the frame of every call.
+  @inline(never)
   private func resumeAdmitted(_ now: MonotonicInstant?) {
-    // Every attempt that waits has stored its clock.
+    // Every waiting attempt has stored its clock.
     let now = now ?? shared.withLock { $0.clock }?.now ?? MonotonicInstant(sinceStart: .zero)
     while let resumption = shared.withLock({ $0.next(now: now) }) { resumption.resume() }
   }
@@ -188,7 +188,7 @@ extension Scheduler {
   func enter(_ attempt: SchedulerState.Attempt, _ clock: any MonotonicClock) -> SchedulerState.Admission {
     let now = clock.now
     let admission = shared.withLock { $0.enter(attempt, now, clock) }
-    // Attempts that have become too late make room in the queue.
+    // Removes attempts that have become too late, which frees capacity in the queue.
     guard case .refused(.queueFull) = admission else { return admission }
     admitNext(now)
     return shared.withLock { $0.enter(attempt, now, clock) }
@@ -227,7 +227,7 @@ extension Scheduler.Shared {
     return admission
   }
 
-  /// The next task to resume. Tasks that have not suspended yet find their decision when they do.
+  /// Returns the next task to resume. A task that has not suspended yet receives its decision when it suspends.
   fileprivate mutating func next(now: MonotonicInstant) -> WaiterTable<Int, Scheduler.Verdict>.Resumption? {
     while let decision = state.next(now: now) {
       if let resumption = waiters.resolve(decision.ticket.slot, with: decision.verdict) { return resumption }
@@ -239,15 +239,15 @@ extension Scheduler.Shared {
 // MARK: - Priority of shared exchanges
 
 extension CallPriority {
-  /// The priority of a call that waits for a shared exchange.
+  /// Creates the priority of a call that waits for a shared exchange.
   fileprivate init(of member: Sharers.Member) {
     self = member.values[CallPriorityKey.self] ?? CallPriority(member.taskPriority)
   }
 }
 
 extension SchedulerState.Attempt {
-  /// The attempt with the highest priority among the calls that wait for its exchange now: the call that began it may
-  /// have left.
+  /// Returns the attempt with the highest priority among the calls that wait for its exchange, because the call that
+  /// began the exchange may have left.
   func withHighestPriority(of sharers: Sharers?) -> SchedulerState.Attempt {
     guard let priority = sharers?.members.map({ CallPriority(of: $0) }).max() else { return self }
     var attempt = self
@@ -258,22 +258,21 @@ extension SchedulerState.Attempt {
 
 // MARK: - Permits
 
-/// The permit of one attempt, from the moment it is queued until its response is complete, or for a streamed response
-/// until its head.
+/// The permit of one attempt, from queueing until its response is complete, or for a streamed response until its head.
 struct AttemptPermit: Sendable {
   let scheduler: Scheduler
   let ticket: Scheduler.Ticket
 
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the attempt.
+  @inline(never)
   func giveBack(at now: MonotonicInstant) {
     scheduler.leave(ticket, at: now)
   }
 
   /// Returns the permit once the content has ended or was discarded; for a streamed response immediately, except for
   /// its limited tags.
-  @inline(never)  // As above.
+  @inline(never)
   func giveBack(after content: ResponseContent, _ context: CallContext) {
-    // Content in memory has ended: no closure need be allocated.
+    // Content in memory has already ended, so no closure needs to be allocated.
     guard content.bytes == nil else { return giveBack(at: context.now) }
     let clock = context.clock
     guard context.delivery != .streamed || scheduler.startStreaming(ticket, at: clock.now) else { return }
@@ -281,15 +280,15 @@ struct AttemptPermit: Sendable {
   }
 }
 
-/// The permit that an attempt holds, for middlewares further in. `nil`: the attempt is not scheduled.
+/// The permit of an attempt, for inner middlewares. `nil`: the attempt is not scheduled.
 enum AttemptPermitKey: ContextKey {
   static let defaultValue: AttemptPermit? = nil
 }
 
 extension CallContext {
-  /// Does work that is not an exchange of this attempt, such as waiting for fresh credentials, without the attempt's
-  /// permit, and waits for the permit again afterwards. If the work throws, the attempt is expected to fail and gets no
-  /// permit.
+  /// Performs work that is not an exchange of this attempt, such as waiting for fresh credentials, without the
+  /// attempt's permit, and waits for the permit again afterwards. If the work throws, the attempt is expected to fail
+  /// and does not wait for the permit.
   ///
   /// - Throws: the error of `work`; ``TransportError`` and `CancellationError` while the attempt waits for its permit.
   package func withoutPermit<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {

@@ -1,45 +1,45 @@
 import ApusCore
 
-/// The attempts that run and the attempts that wait. A pure state machine, driven by ``Scheduler``.
+/// The running and the waiting attempts. A pure state machine, driven by ``Scheduler``.
 ///
 /// An attempt is admitted as soon as the global limit, its origin and its limited tags have room and the attempt is not
-/// held. Of the attempts that could run, the one with the lowest rank is admitted first. The rank is the arrival, plus
-/// ``ConcurrencyLimits/ageing`` for each step of priority below the most urgent, so ageing needs no updates. Attempts
-/// that can run overtake attempts that cannot.
+/// held. Of several attempts that could run, the attempt with the lowest rank is admitted first. The rank is the
+/// arrival, plus ``ConcurrencyLimits/ageing`` for each step of priority below the most urgent, so ageing needs no
+/// updates. Attempts that can run overtake attempts that cannot.
 ///
 /// Attempts with the same origin and the same limited or held tags wait in one line. Each combination of such tags (a
-/// group) keeps the lines whose origins have room in a heap. So the time of a step is linear in the number of groups in
+/// group) has a heap of the lines whose origins have room. So the time of a step is linear in the number of groups in
 /// use, a handful, and logarithmic in the number of origins and of waiting attempts; a steady load allocates nothing.
 /// Pausing a tag that has no limit visits all waiting attempts once.
 ///
 /// After each step that can admit attempts, call ``next(now:)`` until it returns `nil`.
 struct SchedulerState: Sendable {
-  /// An attempt that asks for a permit.
+  /// An attempt that requests a permit.
   struct Attempt: Sendable {
     let origin: OriginKey
     var tags: [Tag] = []
     var priority = CallPriority.normal
     var deadline: MonotonicInstant?
-    /// Whether its duration counts for its origin's typical time. The duration of a stream does not, since the app
-    /// reads at its own pace.
+    /// Whether its duration counts for its origin's typical time. The duration of a stream does not count, because the
+    /// app reads at its own pace.
     var isTypical = true
   }
 
   /// An attempt, from ``enter(_:now:)`` until ``leave(_:now:)``.
   struct Ticket: Hashable, Sendable {
     let slot: Int
-    /// Counts the uses of the slot, so that an old ticket never finds a new attempt.
+    /// The number of uses of the slot, so that an old ticket never matches a new attempt.
     fileprivate let turn: UInt32
   }
 
-  /// The result of asking for a permit.
+  /// The result of requesting a permit.
   enum Admission: Hashable, Sendable {
     case runs(Ticket)
     case waits(Ticket, QueueReason)
     case refused(SchedulingRefusal)
   }
 
-  /// The end of a wait.
+  /// The result of a wait.
   enum Verdict: Hashable, Sendable {
     /// The attempt has a permit.
     case runs
@@ -65,12 +65,12 @@ struct SchedulerState: Sendable {
   private var origins = Slots<OriginRecord>()
   private var originSlots: [OriginKey: Int] = [:]
   /// The origin of the latest attempt; -1 before the first attempt. The next attempt usually has the same origin and
-  /// then needs no lookup, so this origin alone is kept while unused.
+  /// then needs no lookup, so only this origin is stored while unused.
   private var lastOrigin = -1
   private var tags = Slots<TagRecord>()
-  /// The tags that have a limit or are held. A waiting attempt with such a tag is in a group that has it.
+  /// The tags that have a limit or are paused. A waiting attempt with such a tag is in a group with that tag.
   private var tagSlots: [Tag: Int] = [:]
-  /// A buffer that is reused, so that no array is made for an attempt.
+  /// A reused buffer, so that no array is allocated for an attempt.
   private var wantedTags: [Int] = []
   private let originLimits: [OriginKey: Int]
   /// The waiting attempts with a deadline, by the latest instant at which they can start.
@@ -90,7 +90,7 @@ struct SchedulerState: Sendable {
   /// The number of attempts with a ticket: running, streaming, waiting or paused.
   var ticketCount: Int { entries.count }
 
-  /// The number of tags that have a limit or are held.
+  /// The number of tags that have a limit or are paused.
   var trackedTagCount: Int { tagSlots.count }
 
   /// Whether there are no tickets, and no records of former tickets except the last origin.
@@ -109,7 +109,7 @@ struct SchedulerState: Sendable {
 
   // MARK: Attempts
 
-  /// Admits an attempt, queues it or refuses it.
+  /// Admits, queues or refuses an attempt.
   mutating func enter(_ attempt: Attempt, now: MonotonicInstant) -> Admission {
     let now = monotonic(now)
     let slot = addEntry(attempt)
@@ -126,7 +126,7 @@ struct SchedulerState: Sendable {
     return .waits(ticket(slot), cause)
   }
 
-  /// Makes a waiting attempt more urgent: its rank becomes that of an attempt that arrives now with this priority,
+  /// Raises the priority of a waiting attempt: its rank becomes that of an attempt that arrives now with this priority,
   /// unless its own rank is lower. Admits no attempt.
   mutating func raise(_ ticket: Ticket, to priority: CallPriority, now: MonotonicInstant) {
     guard isWaiting(ticket) else { return }
@@ -156,7 +156,8 @@ struct SchedulerState: Sendable {
     return Decision(ticket: ticket(slot), verdict: .runs)
   }
 
-  /// Ends a wait that was cancelled. Returns whether the attempt waited: an earlier decision remains valid.
+  /// Ends a wait that was cancelled. Returns whether the attempt was waiting; otherwise an earlier decision remains
+  /// valid.
   mutating func cancelWaiting(_ ticket: Ticket) -> Bool {
     guard isWaiting(ticket) else { return false }
     stopWaiting(ticket.slot)
@@ -182,8 +183,8 @@ struct SchedulerState: Sendable {
     free(ticket.slot)
   }
 
-  /// Returns the permit of an attempt whose response is streamed, at its head: from now on it counts for its limited
-  /// tags only.
+  /// Returns the permit of an attempt whose response is streamed, at its head. From then on the attempt counts only for
+  /// its limited tags.
   ///
   /// - Returns: whether it has limited tags. If not, its ticket is invalid afterwards.
   mutating func startStreaming(_ ticket: Ticket, now: MonotonicInstant) -> Bool {
@@ -199,14 +200,14 @@ struct SchedulerState: Sendable {
     return true
   }
 
-  /// Takes the permit of an attempt until ``resume(_:now:)``.
+  /// Revokes the permit of an attempt until ``resume(_:now:)``.
   mutating func pause(_ ticket: Ticket) {
     guard isValid(ticket), entries.items[ticket.slot].phase == .running else { return }
     stop(ticket.slot)
     entries.items[ticket.slot].phase = .paused
   }
 
-  /// Asks for the permit of a paused attempt again. The attempt has waited before, so it is treated as if it arrived
+  /// Requests the permit of a paused attempt again. The attempt has waited before, so it is treated as if it arrived
   /// now with the highest priority, and is queued even if the queue is full.
   mutating func resume(_ ticket: Ticket, now: MonotonicInstant) -> Admission {
     guard isValid(ticket), entries.items[ticket.slot].phase == .paused else { return .runs(ticket) }
@@ -230,7 +231,7 @@ struct SchedulerState: Sendable {
     isAllPaused = false
   }
 
-  /// Holds attempts with a tag; running attempts go on.
+  /// Holds attempts with a tag; running attempts continue.
   mutating func pause(_ tag: Tag) {
     if let slot = tagSlots[tag] {
       tags.items[slot].isHeld = true
@@ -238,8 +239,7 @@ struct SchedulerState: Sendable {
     }
     let slot = addTag(tag, limit: nil)
     tags.items[slot].isHeld = true
-    // Until now attempts with this tag shared lines with attempts without it. Visiting each queue in order keeps their
-    // order.
+    // Moves the tag's attempts from shared lines to lines of their own, in order.
     for line in lines.items.indices {
       for queue in lines.items[line].queues.indices { moveAll(with: tag, in: line, queue) }
     }
@@ -261,13 +261,14 @@ struct SchedulerState: Sendable {
     Ticket(slot: slot, turn: entries.items[slot].turn)
   }
 
-  /// The latest instant so far. Concurrent callers may have read the clock in another order than they arrive in.
+  /// Returns the latest instant so far, because concurrent callers may arrive in a different order than they read the
+  /// clock.
   private mutating func monotonic(_ now: MonotonicInstant) -> MonotonicInstant {
     latestNow = max(latestNow, now)
     return latestNow
   }
 
-  /// The reason why an attempt cannot run now; `nil`: it can.
+  /// Returns the reason why an attempt cannot run now; `nil` if it can.
   private func cause(for slot: Int) -> QueueReason? {
     if isAllPaused { return .held }
     if let cause = cause(inGroup: entries.items[slot].group) { return cause }
@@ -277,7 +278,7 @@ struct SchedulerState: Sendable {
     return waiting > 0 && bestLine() != nil ? .behindOthers : nil
   }
 
-  /// The reason why the tags of a group let none of its attempts run now; `nil`: there is none.
+  /// Returns the reason why a group's tags prevent all of its attempts from running now; `nil` if there is none.
   private func cause(inGroup group: Int) -> QueueReason? {
     for slot in groups.items[group].tags {
       if tags.items[slot].isHeld { return .held }
@@ -291,7 +292,7 @@ struct SchedulerState: Sendable {
     return waiting >= limits.queueCapacity ? .queueFull(limit: max(0, limits.queueCapacity)) : nil
   }
 
-  /// The latest instant at which starting an attempt makes sense; `nil`: it has no deadline.
+  /// Returns the latest instant at which starting an attempt makes sense; `nil` without a deadline.
   private func latestStart(of slot: Int) -> MonotonicInstant? {
     guard let deadline = entries.items[slot].deadline else { return nil }
     let origin = entries.items[slot].origin
@@ -305,7 +306,7 @@ struct SchedulerState: Sendable {
     origins.items[origin].running >= origins.items[origin].limit
   }
 
-  /// The line whose first attempt runs next.
+  /// Returns the line whose first attempt runs next.
   private func bestLine() -> Int? {
     guard !isAllPaused, running < max(1, limits.global) else { return nil }
     var best: IndexedHeap<Rank>.Entry?
@@ -376,7 +377,7 @@ struct SchedulerState: Sendable {
     return first
   }
 
-  /// Appends an attempt to a queue of its line. Ranks rise with arrival, so a queue stays in order.
+  /// Appends an attempt to a queue of its line. Ranks increase with arrival, so the queue stays in order.
   private mutating func lineUp(_ slot: Int, in queue: Int) {
     let line = lineSlot(entries.items[slot].origin, entries.items[slot].group)
     let tail = lines.items[line].queues[queue].tail
@@ -428,7 +429,7 @@ struct SchedulerState: Sendable {
   }
 
   private mutating func lineSlot(_ origin: Int, _ group: Int) -> Int {
-    // An origin has at most as many lines as there are groups in use.
+    // A linear search, because an origin has at most one line per group in use.
     for line in origins.items[origin].lines where lines.items[line].group == group { return line }
     let line = lines.take(orMake: Line())
     lines.items[line].origin = origin
@@ -451,7 +452,7 @@ struct SchedulerState: Sendable {
     }
   }
 
-  /// Moves a waiting attempt to the line for its currently limited or held tags; its rank stays the same.
+  /// Moves a waiting attempt to the line for its currently limited or held tags; its rank does not change.
   private mutating func move(_ slot: Int) {
     guard groupSlot(for: entries.items[slot].tags) != entries.items[slot].group else { return }
     let queue = entries.items[slot].queue
@@ -502,7 +503,7 @@ struct SchedulerState: Sendable {
     return slot
   }
 
-  /// Unused origins are not kept: there may be any number of them.
+  /// Removes the record of an unused origin, because the number of origins is unbounded.
   private mutating func forgetOrigin(_ origin: Int) {
     originSlots[origins.items[origin].key] = nil
     origins.giveBack(origin)
@@ -520,7 +521,7 @@ struct SchedulerState: Sendable {
 
   // MARK: Groups and tags
 
-  /// The group of attempts with these tags. A new group has no uses yet.
+  /// Returns the group of attempts with these tags. A new group has no uses yet.
   private mutating func groupSlot(for names: [Tag]) -> Int {
     guard !tagSlots.isEmpty, !names.isEmpty else { return 0 }
     wantedTags.removeAll(keepingCapacity: true)
@@ -536,7 +537,7 @@ struct SchedulerState: Sendable {
     return group
   }
 
-  /// Moves an attempt that is in no line to the group for its currently limited or held tags.
+  /// Moves an attempt that is not in a line to the group for its currently limited or held tags.
   private mutating func regroup(_ slot: Int) {
     let old = entries.items[slot].group
     let new = groupSlot(for: entries.items[slot].tags)
@@ -565,7 +566,7 @@ struct SchedulerState: Sendable {
     return slot
   }
 
-  /// Forgets a tag that has no limit, is not held and is in no group.
+  /// Removes a tag that has no limit, is not paused and is in no group.
   private mutating func forgetTag(_ slot: Int) {
     let tag = tags.items[slot]
     guard tag.limit == nil, !tag.isHeld, tag.uses == 0 else { return }
@@ -595,11 +596,11 @@ extension SchedulerState {
       /// The slot is free.
       case free
       case waiting
-      /// It has a permit.
+      /// The attempt has a permit.
       case running
-      /// Its streamed content is being read; it counts for its limited tags only.
+      /// The attempt's streamed content is being read; it counts only for its limited tags.
       case streaming
-      /// It has returned its permit for a time.
+      /// The attempt has temporarily returned its permit.
       case paused
       case late
       case cancelled
@@ -612,10 +613,10 @@ extension SchedulerState {
     var tags: [Tag] = []
     var deadline: MonotonicInstant?
     var isTypical = true
-    /// The instant at which it got its permit.
+    /// The instant at which the attempt was admitted.
     var started = MonotonicInstant(sinceStart: .zero)
 
-    // While it waits: its line, and its neighbors in that line's queue for its priority.
+    // For a waiting attempt: its line, and its neighbors in that line's queue for its priority.
     var line = 0
     var queue = 0
     var rank = Rank(instant: MonotonicInstant(sinceStart: .zero), number: 0)
@@ -625,8 +626,8 @@ extension SchedulerState {
 
   /// The waiting attempts of one origin and one group.
   ///
-  /// Attempts of equal priority run in order of arrival, so a line is a linked queue for each priority, and its first
-  /// attempt is the best of the queues' heads.
+  /// Attempts of equal priority run in order of arrival, so a line consists of a linked queue for each priority, and
+  /// its first attempt is the queue head with the lowest rank.
   private struct Line: Sendable {
     struct Queue: Sendable {
       var head = -1
@@ -639,9 +640,9 @@ extension SchedulerState {
     var queues = Array(repeating: Queue(), count: CallPriority.allCases.count)
   }
 
-  /// The attempts with the same limited or held tags. Group 0 has none.
+  /// The attempts with the same limited or held tags. Group 0 has no such tags.
   private struct Group: Sendable {
-    /// Slots of the tags, sorted.
+    /// The slots of the tags, sorted.
     var tags: [Int] = []
     var uses = 0
     /// The lines whose origins have room, by the rank of their first attempt.
@@ -662,7 +663,7 @@ extension SchedulerState {
 
   private struct TagRecord: Sendable {
     let tag: Tag
-    /// `nil`: no limit.
+    /// The limit; `nil`: none.
     let limit: Int?
     var running = 0
     var isHeld = false
@@ -682,14 +683,14 @@ struct TypicalTime: Sendable, Hashable {
   /// The median; `nil` before there are enough samples.
   var known: Duration? { count >= Self.minimum ? median : nil }
 
-  /// Adds a sample: the median moves toward it by an eighth of itself, and not beyond.
+  /// Adds a sample: the median moves toward the sample by an eighth of its own value, but not beyond the sample.
   mutating func add(_ time: Duration) {
     count = min(count + 1, Self.minimum)
     guard count > 1 else {
       median = time
       return
     }
-    // A shift: division of durations would cost more than the rest of the function.
+    // Uses a shift, because a division of durations would take longer than the rest of the function.
     let step = max(Duration(attoseconds: median.attoseconds >> 3), .microseconds(100))
     median = time > median ? min(time, median + step) : max(time, median - step)
   }

@@ -7,23 +7,23 @@ import HTTPTypes
 /// itself, so that the attempt's timeout starts when the attempt is admitted. The deadline of the whole call includes
 /// the time in the queue.
 ///
-/// - A permit covers an attempt until its response is complete, including redirects, which count for the origin that
-///   the call was made to. While an attempt waits for fresh credentials, it has no permit.
-/// - A streamed call (`client.withResponse(to:)`) returns its permit at the response head, since an event
-///   stream may stay open for hours. The scheduler does not limit open streams, except by tag: a limit of
+/// - A permit covers an attempt until its response is complete, including redirects, which count for the origin of the
+///   call's own URL. While an attempt waits for fresh credentials, it has no permit.
+/// - A streamed call (`client.withResponse(to:)`) returns its permit at the response head, because an event stream may
+///   stay open for hours. The scheduler does not limit open streams, except by tag: a limit of
 ///   ``ConcurrencyLimits/tags`` counts a stream until it ends.
-/// - A long poll holds its permit while it waits for the response head, unless it is `.unscheduled()`.
-/// - ``CallPriority`` and ``ConcurrencyLimits/ageing`` order the queue. A slow origin or a held tag does not delay
+/// - A long poll has a permit while it waits for the response head, unless it is `.unscheduled()`.
+/// - ``CallPriority`` and ``ConcurrencyLimits/ageing`` order the queue. A slow origin or a paused tag does not delay
 ///   other calls.
-/// - Work that other calls depend on, such as fetching a token (``SharedWorkKey``), needs no permit: calls with a
-///   permit may wait for it.
-/// - The trace records why a call waits and for how long. While it waits, its phase is `waiting`.
+/// - Work on which other calls depend, such as fetching a token (``SharedWorkKey``), needs no permit, because calls
+///   with a permit may wait for that work.
+/// - The trace records the reason and the duration of a wait. A waiting call's phase is `waiting`.
 package struct SchedulingMiddleware: Middleware {
   let scheduler: Scheduler
 
   /// Creates the middleware.
   ///
-  /// - Parameter scheduler: the scheduler. Default: a new one with the limits ``ConcurrencyLimits/app``.
+  /// - Parameter scheduler: the scheduler. Default: a new scheduler with the limits ``ConcurrencyLimits/app``.
   package init(_ scheduler: Scheduler = Scheduler()) {
     self.scheduler = scheduler
   }
@@ -46,7 +46,7 @@ package struct SchedulingMiddleware: Middleware {
   }
 
   /// - Returns: `nil` for a call that needs no permit.
-  @inline(never)  // Keeps its temporaries out of the frame that lives as long as the call waits.
+  @inline(never)
   private func permit(
     _ request: RequestMessage, _ context: CallContext
   ) throws -> (permit: AttemptPermit, cause: QueueReason?)? {
@@ -64,9 +64,9 @@ package struct SchedulingMiddleware: Middleware {
       isTypical: context.delivery == .buffered)
   }
 
-  @inline(never)  // As above.
+  @inline(never)
   private func holding(_ permit: AttemptPermit, _ context: CallContext) -> CallContext {
-    // Only authentication pauses a permit.
+    // The permit is passed inward only if there is authentication, the only middleware that pauses a permit.
     guard !context.environment.authentications.isEmpty else { return context }
     var context = context
     context.values[AttemptPermitKey.self] = permit
@@ -75,7 +75,7 @@ package struct SchedulingMiddleware: Middleware {
 }
 
 extension SchedulingMiddleware: SelfDescribing {
-  /// The limits, as `describe()` shows them.
+  /// The limits for `describe()`.
   package var facts: [Fact] {
     let limits = scheduler.limits
     var facts: [Fact] = [.permits(perOrigin: max(1, limits.perOrigin), total: max(1, limits.global))]
@@ -99,11 +99,11 @@ enum UnscheduledKey: ContextKey {
 }
 
 extension Endpoint {
-  /// Sends calls of this endpoint without a permit of the ``Scheduler``: they are neither queued nor held, and leave
-  /// all permits to other calls.
+  /// Sends calls of this endpoint without a permit of the ``Scheduler``: they are neither queued nor held, and use no
+  /// permits.
   ///
-  /// Use it for long polls, where the server responds only when something has happened: a few long polls would use all
-  /// permits for their origin. Only the app and the transport's connections limit their number.
+  /// Use it for long polls, to which the server responds only when an event has occurred: otherwise a few long polls
+  /// would use all permits for their origin. Only the app and the transport's connections limit their number.
   public func unscheduled() -> Request<Value> {
     setting(UnscheduledKey.self, true)
   }

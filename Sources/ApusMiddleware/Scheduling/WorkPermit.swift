@@ -1,13 +1,13 @@
 package import ApusCore
 
 /// The permit of work that consists of several calls, such as a transfer. It is queued like an attempt, and must be
-/// given back.
+/// returned.
 package struct WorkPermit: Sendable {
   private let scheduler: Scheduler
   private let ticket: Scheduler.Ticket
   private let mustWait: Bool
 
-  /// Enters a scheduler's queue.
+  /// Requests a permit, and queues the work if necessary.
   ///
   /// - Parameters:
   ///   - work: the origin and the tag whose limits apply, and the priority.
@@ -34,9 +34,9 @@ package struct WorkPermit: Sendable {
     if mustWait { _ = try await scheduler.verdict(on: ticket) }
   }
 
-  /// Gives the permit back, or leaves the queue.
+  /// Returns the permit, or leaves the queue.
   ///
-  /// - Parameter now: the present instant of the clock.
+  /// - Parameter now: the current instant of the clock.
   package func giveBack(at now: MonotonicInstant) {
     scheduler.leave(ticket, at: now)
   }

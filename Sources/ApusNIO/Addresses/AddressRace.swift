@@ -73,10 +73,11 @@ final class AddressRace {
     let race = NIOLoopBound(self, eventLoop: loop)
     ClientBootstrap(group: loop)
       .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
-      // The connect timeout of ClientBootstrap is per address; the limit of the whole dial counts here.
+      // ClientBootstrap's connect timeout is per address. It is disabled, because `ConnectSettings.timeout` limits the
+      // whole attempt.
       .connectTimeout(.hours(24))
       .channelInitializer { channel in
-        // Kept from the start, so that the attempt can be closed before it succeeds.
+        // Stored before the connection succeeds, so that `cancel` can close it.
         race.value.channels[address] = channel
         return channel.eventLoop.makeSucceededVoidFuture()
       }

@@ -16,7 +16,7 @@ struct HappyEyeballsState<Address: Hashable & Sendable, Failure: Sendable>: Send
     case close(Address)
     /// Use the connection to this address.
     case succeed(Address)
-    /// Give up: all attempts failed, in this order. Empty when there was no address.
+    /// Give up: all attempts failed. Lists the failures in order; empty if there was no address.
     case fail([(address: Address, failure: Failure)])
   }
 
@@ -28,7 +28,7 @@ struct HappyEyeballsState<Address: Hashable & Sendable, Failure: Sendable>: Send
   private var nextBegins: MonotonicInstant?
   private var isOver = false
 
-  /// - Parameter addresses: the addresses in order of preference, as ``AddressOrder`` gives them. Duplicates are
+  /// - Parameter addresses: the addresses in order of preference, as ``AddressOrder`` returns them. Duplicates are
   ///   tried once.
   init(_ addresses: [Address], delay: Duration = .milliseconds(250)) {
     var seen: Set<Address> = []
@@ -42,7 +42,7 @@ struct HappyEyeballsState<Address: Hashable & Sendable, Failure: Sendable>: Send
     return tryNext(now: now)
   }
 
-  /// Starts the next attempt when the instant of ``Action/wait(until:)`` has come.
+  /// Starts the next attempt at the instant of ``Action/wait(until:)``.
   mutating func waited(now: MonotonicInstant) -> [Action] {
     guard !isOver, let nextBegins, now >= nextBegins else { return [] }
     return tryNext(now: now)
@@ -92,7 +92,7 @@ struct HappyEyeballsState<Address: Hashable & Sendable, Failure: Sendable>: Send
 /// The order in which a host's addresses are tried.
 enum AddressOrder {
   /// Alternates between IPv6 and IPv4, beginning with the family that the resolver put first (RFC 8305 §4). Within a
-  /// family the resolver's order stays, which is that of RFC 6724.
+  /// family the resolver's order is preserved, which is that of RFC 6724.
   static func interleaved<Address>(_ addresses: [Address], isIPv6: (Address) -> Bool) -> [Address] {
     guard let first = addresses.first else { return [] }
     let preference = isIPv6(first)

@@ -3,11 +3,10 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A resolver of host names with its own threads, because the system's call blocks for as long as name servers are
-/// silent.
+/// A resolver of host names with threads of its own, because the system's call blocks until name servers respond.
 ///
-/// File reads and other blocking work use other threads. Names that do not resolve delay only other names, and only
-/// while they occupy every thread.
+/// File reads and other blocking work use other threads, so slow lookups delay only other lookups, and only while they
+/// occupy every thread.
 final class NameResolver: Sendable {
   /// A function that resolves a name to addresses, whose port is ignored. Blocks. Throws a `TransportError`.
   typealias Search = @Sendable (String) throws -> [SocketAddress]
@@ -23,7 +22,7 @@ final class NameResolver: Sendable {
 
   /// The maximum number of names resolved concurrently in the whole process.
   static let width = 8
-  /// The maximum number of names that may wait for a thread.
+  /// The maximum number of names that wait for a thread.
   static let waitingLimit = 256
 
   /// The threads, started by the first lookup.
@@ -41,7 +40,7 @@ final class NameResolver: Sendable {
     state = Mutex(State(queue: LookupQueue(width: width, limit: limit)))
   }
 
-  /// The numbers of names being resolved, of names that wait, and of callers of both.
+  /// The numbers of names being resolved, of queued names, and of callers of both.
   var load: (running: Int, waiting: Int, callers: Int) {
     state.withLock { ($0.queue.running, $0.queue.waiting, $0.promises.count) }
   }
@@ -98,11 +97,11 @@ final class NameResolver: Sendable {
   }
 }
 
-/// The names being resolved, those that wait, and the callers of each. A pure state machine; ``NameResolver`` runs
-/// the lookups.
+/// The names being resolved, the queued names, and the callers of each name. A pure state machine; ``NameResolver``
+/// runs the lookups.
 ///
-/// Callers of one name share one lookup. A lookup that runs cannot be stopped and keeps its thread until it ends; a
-/// name that waits leaves the queue with its last caller.
+/// Callers of one name share one lookup. A running lookup cannot be stopped and occupies its thread until it ends. A
+/// queued name leaves the queue with its last caller.
 struct LookupQueue<WaiterID: Hashable & Sendable>: Sendable {
   /// The action for a new caller.
   enum Entry: Equatable {
@@ -110,7 +109,7 @@ struct LookupQueue<WaiterID: Hashable & Sendable>: Sendable {
     case run
     /// Wait: the name is being resolved, or queued.
     case wait
-    /// Refuse: too many names wait.
+    /// Refuse: the queue is full.
     case refuse
   }
 
@@ -121,7 +120,7 @@ struct LookupQueue<WaiterID: Hashable & Sendable>: Sendable {
 
   /// The maximum number of names resolved concurrently.
   let width: Int
-  /// The maximum number of names that may wait.
+  /// The maximum number of queued names.
   let limit: Int
   private var names: [String: Name] = [:]
   private var queue = RemovableQueue<String>()
@@ -131,7 +130,7 @@ struct LookupQueue<WaiterID: Hashable & Sendable>: Sendable {
     (self.width, self.limit) = (max(1, width), limit)
   }
 
-  /// The number of names that wait.
+  /// The number of queued names.
   var waiting: Int { queue.count }
 
   /// Adds a caller that needs the addresses of a name.

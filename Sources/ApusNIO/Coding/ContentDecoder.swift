@@ -5,8 +5,8 @@ import NIOCore
 /// Decodes a response's content codings as the content arrives, within limits (RFC 9110 §8.4).
 ///
 /// Call ``next(from:)`` for each piece of content until it returns `nil`, and ``finish()`` at the end. The output of
-/// each step is bounded, so that a slow reader gets at most one more piece. A class because zlib's state cannot be
-/// copied; belongs to one event loop.
+/// each step is bounded, so that at most one more piece is decoded for a slow reader. A class because zlib's state
+/// cannot be copied; belongs to one event loop.
 final class ContentDecoder {
   /// The maximum number of bytes in one piece: 64 KiB.
   static let pieceLength = 64 << 10
@@ -43,15 +43,15 @@ final class ContentDecoder {
   ) throws(CodingError) -> ContentDecoder? {
     let chain = try ContentCoding.chain(of: fields, limits: limits)
     guard !chain.isEmpty else { return nil }
-    // A digest covers the coded bytes, all of them.
+    // A digest covers all coded bytes, so none of them may be skipped.
     return ContentDecoder(chain, limits: limits, permitsTrailingBytes: !Self.digests.contains { fields.contains($0) })
   }
 
   /// The fields with a digest of the content (RFC 9530 §2, §3; RFC 3230 §4.3.2).
   private static let digests = ["Content-Digest", "Repr-Digest", "Digest"].compactMap { HTTPField.Name($0) }
 
-  /// Returns the next piece of content, never empty; `nil` if more coded bytes are needed. Consumes the bytes it
-  /// has read.
+  /// Returns the next piece of content, never empty; `nil` if more coded bytes are needed. Consumes the bytes that were
+  /// read.
   func next(from bytes: inout ByteBuffer) throws(CodingError) -> ByteBuffer? {
     stages[0].input.take(&bytes)
     return try piece(of: stages.count - 1)
@@ -131,7 +131,7 @@ enum ContentCoding: Sendable, Hashable {
 
 /// The limits on the growth of content by decoding. Content that exceeds them is refused.
 ///
-/// A few bytes can decode to very many, so decoding without a bound lets the server choose how much memory and time
+/// A few bytes can decode to very many, so unbounded decoding would let the server determine how much memory and time
 /// is spent. Codings can be nested, so their number is bounded as well.
 struct CodingLimits: Sendable, Hashable {
   /// The maximum number of decoded bytes of one coding: 1 GiB.
@@ -156,7 +156,7 @@ struct CodingError: Error, Sendable, Hashable, CustomStringConvertible {
     case malformed
     /// The content ended before its coding did.
     case truncated
-    /// Bytes follow the end of the coding, and may not be skipped or are too many for that.
+    /// Bytes follow the end of the coding and cannot be skipped: there are too many, or a digest covers them.
     case trailingBytes
     /// More content than ``NIOTransport/ResponseLimits/decodedBytes``.
     case tooLarge

@@ -9,9 +9,9 @@ final class Inflater {
     /// Too few bytes have arrived to detect the format.
     case unknown
     case inflating
-    /// A gzip member has ended, and its check was right; another may follow.
+    /// A gzip member has ended with a correct checksum; another may follow.
     case betweenMembers
-    /// Bytes that are no member follow the last one.
+    /// Skipping bytes after the last member.
     case skipping
     case ended
   }
@@ -21,8 +21,8 @@ final class Inflater {
   private static let rawWindow: Int32 = -15
   /// The maximum number of bytes that are skipped after the last gzip member: 4 KiB.
   ///
-  /// Servers send line ends, padding and comments of templates after content that was coded elsewhere. The content is
-  /// complete and its check is right, so these bytes cannot be a part of it.
+  /// Some servers append line ends, padding or template comments to coded content. The content is complete and its
+  /// checksum correct, so these bytes cannot be part of it.
   private static let mostSkipped: Int64 = 4 << 10
 
   private let coding: ContentCoding
@@ -37,7 +37,7 @@ final class Inflater {
   private(set) var produced: Int64 = 0
   /// The number of bytes skipped after the last gzip member.
   private(set) var skipped: Int64 = 0
-  /// Whether zlib may produce more without new input.
+  /// Whether zlib may produce more output without new input.
   private var hasMore = false
 
   init(_ coding: ContentCoding, permitsTrailingBytes: Bool) {
@@ -81,7 +81,7 @@ final class Inflater {
   func finish(_ rest: inout ByteBuffer) throws(CodingError) {
     switch stage {
     case .unknown where consumed == 0, .skipping, .ended: return
-    // A single byte may have waited for the second one of a member.
+    // A single byte may remain that could have been the first of another member.
     case .betweenMembers: try skip(&rest)
     case .unknown, .inflating: throw CodingError(.truncated, "the content ended inside its coding")
     }
@@ -92,7 +92,7 @@ final class Inflater {
     var window = Self.gzipWindow
     if coding == .deflate {
       guard let header = input.getInteger(at: input.readerIndex, as: UInt16.self) else {
-        // A single byte stays in the input; it counts as read in case nothing follows.
+        // A single byte stays in the input, but counts as read in case it is the last.
         if input.readableBytes > 0 { consumed = 1 }
         return false
       }
@@ -111,7 +111,8 @@ final class Inflater {
     return true
   }
 
-  /// Begins the next gzip member, or the bytes to skip. Returns whether enough input has arrived to tell.
+  /// Begins the next gzip member or, if no member follows, starts to skip. Returns whether enough input has arrived to
+  /// decide.
   private func beginNext(with input: ByteBuffer) throws(CodingError) -> Bool {
     guard let first = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return false }
     if first == 0x1F, input.readableBytes == 1 { return false }

@@ -2,45 +2,19 @@ import ApusCore
 import NIOCore
 import Synchronization
 
-/// The owner of connections and exchanges: the transport, as its connections see it.
-protocol ConnectionOwner: AnyObject, Sendable {
-  /// Takes back a connection that is free for the next exchange.
-  func connectionBecameFree(_ connection: Connection)
-  /// Notes that a connection streams content, for as long as its reader needs.
-  func connectionStartedStreaming(_ connection: Connection)
-  /// Forgets a connection that is closed.
-  func connectionClosed(_ connection: Connection)
-
-  /// Retries an exchange on a new connection, because its reused connection closed before any byte of the response.
-  /// Returns `false` if the exchange was retried before, may not be retried, or has ended.
-  ///
-  /// - Parameter wasWritten: whether any of the request was written.
-  func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
-  /// Resumes a caller on an event loop, where its call may continue.
-  func resume(on loop: any EventLoop, _ resume: () -> Void)
-  /// Returns an executor on an event loop for work during an exchange; `nil` if the loop may end before the work.
-  func executor(on loop: any EventLoop) -> (any TaskExecutor)?
-  /// Fails an exchange in any state.
-  func fail(_ exchange: Exchange, _ error: TransportError)
-  /// Cancels an exchange in any state.
-  func cancel(_ exchange: Exchange)
-  /// Ends an exchange whose attempt's deadline has passed, unless the head of its response has arrived.
-  func attemptDeadlinePassed(for exchange: Exchange)
-}
-
 /// A connection as seen from any thread. Its methods run on the channel's event loop, in ``ConnectionHandler``.
 final class Connection: Sendable {
   let origin: Origin
   let channel: any Channel
-  let timings: DialTimings
+  let timings: ConnectTimings
   private let handler: NIOLoopBound<ConnectionHandler>
   private let served = Atomic(false)
 
   /// Creates a connection on a channel. Call it on the channel's loop.
-  init(to origin: Origin, on dialed: DialedChannel, handler: ConnectionHandler) throws {
+  init(to origin: Origin, on connected: ConnectedChannel, handler: ConnectionHandler) throws {
     self.origin = origin
-    channel = dialed.channel
-    timings = dialed.timings
+    channel = connected.channel
+    timings = connected.timings
     self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     try channel.pipeline.syncOperations.addHandler(handler)
     handler.connection = self
@@ -53,9 +27,9 @@ final class Connection: Sendable {
 
   // MARK: Exchanges
 
-  /// Carries an exchange; without a hop if the caller is on the loop.
+  /// Starts an exchange on this connection. Does not change threads if the caller is on the loop.
   func carry(_ exchange: Exchange) {
-    // Not through `onLoop`: every exchange passes here, and its closure would be allocated.
+    // Not through `onLoop`, which would allocate a closure for every exchange.
     if channel.eventLoop.inEventLoop { return handler.value.beginExchange(exchange) }
     channel.eventLoop.execute { self.handler.value.beginExchange(exchange) }
   }
@@ -82,7 +56,7 @@ final class Connection: Sendable {
 
   /// Continues to read the response, because its reader has room again.
   func resumeReading(_ exchange: Exchange) {
-    // Never immediately: the caller may be inside a read.
+    // Always asynchronous, because the caller may be inside a read.
     channel.eventLoop.execute { self.handler.value.resumeReading(exchange) }
   }
 
@@ -92,7 +66,7 @@ final class Connection: Sendable {
   ///
   /// - Returns: `false` if the exchange has ended and no more content is needed.
   func writePiece(_ piece: ContentPiece, of exchange: Exchange) async -> Bool {
-    // Spares the event loop, which may have shut down with the transport.
+    // Does not use the event loop, which may have shut down with the transport.
     guard exchange.place != .over else { return false }
     return await withCheckedContinuation { waiter in
       let waiter = RoomWaiter(waiter)
@@ -114,6 +88,32 @@ final class Connection: Sendable {
     if channel.eventLoop.inEventLoop { return body(handler.value) }
     channel.eventLoop.execute { body(self.handler.value) }
   }
+}
+
+/// The owner of connections and exchanges: the part of the transport that connections call.
+protocol ConnectionOwner: AnyObject, Sendable {
+  /// Returns a connection to the pool, free for the next exchange.
+  func connectionBecameFree(_ connection: Connection)
+  /// Records that a connection streams content, which may last indefinitely.
+  func connectionStartedStreaming(_ connection: Connection)
+  /// Removes a closed connection from the pool.
+  func connectionClosed(_ connection: Connection)
+
+  /// Retries an exchange on a new connection, because its reused connection closed before any byte of the response.
+  /// Returns `false` if the exchange was retried before, may not be retried, or has ended.
+  ///
+  /// - Parameter wasWritten: whether any of the request was written.
+  func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
+  /// Resumes a caller on an event loop, where its call may continue.
+  func resume(on loop: any EventLoop, _ resume: () -> Void)
+  /// Returns an executor on an event loop for work during an exchange; `nil` if the loop may end before the work.
+  func executor(on loop: any EventLoop) -> (any TaskExecutor)?
+  /// Fails an exchange in any state.
+  func fail(_ exchange: Exchange, _ error: TransportError)
+  /// Cancels an exchange in any state.
+  func cancel(_ exchange: Exchange)
+  /// Ends an exchange whose attempt's deadline has passed, unless the head of its response has arrived.
+  func attemptDeadlinePassed(for exchange: Exchange)
 }
 
 extension Connection: Hashable {

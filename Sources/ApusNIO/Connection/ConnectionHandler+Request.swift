@@ -7,9 +7,9 @@ import Synchronization
 struct Outgoing {
   /// The task that produces the content.
   var upload: Task<Void, Never>?
-  /// The content that waits until the server asks for it (`Expect: 100-continue`), and the end of that wait.
+  /// The content withheld until the server sends 100 (Continue), and the timer that ends this wait.
   var expected: (upload: Upload, limit: Scheduled<Void>)?
-  /// The upload's wait for room; resumed with `false` if no more content is needed.
+  /// The upload that waits for buffer space; resumed with `false` if no more content is needed.
   var sender: RoomWaiter?
   /// The next measurement of unsent bytes, scheduled while there are any.
   var measurement: Scheduled<Void>?
@@ -28,8 +28,8 @@ struct Outgoing {
   }
 }
 
-/// An upload that waits for room. It is resumed once. An event loop that has shut down releases it without a result;
-/// then it is resumed with `false`.
+/// An upload that waits for buffer space; resumed exactly once. If an event loop that has shut down releases the
+/// waiter, the upload is resumed with `false`.
 final class RoomWaiter: Sendable {
   private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
 
@@ -60,7 +60,8 @@ extension ConnectionHandler {
     guard exchange.enter(connection) else { return owner.connectionBecameFree(connection) }
     state.entered(exchange)
     recordConnection(connection, exchange)
-    // If the caller ended the exchange before the connection was recorded, its error says "not sent".
+    // If the caller ended the exchange before the connection was recorded, its error already states that nothing was
+    // sent.
     guard self.exchange === exchange, exchange.place == .on(connection) else { return }
     let request = exchange.request
     outbound.clear()
@@ -81,22 +82,23 @@ extension ConnectionHandler {
   }
 
   private func start(_ upload: Upload) {
-    // On the loop, so that no piece has to wake another thread before it is written; other code may compute or block.
+    // On the event loop, no piece needs a change of threads before it is written. The app's code runs elsewhere,
+    // because it may compute or block.
     let executor = upload.runsNoForeignCode ? context.flatMap { owner.executor(on: $0.eventLoop) } : nil
     outgoing.upload = upload.exchange.context.spawn {
       await withTaskExecutorPreference(executor) { await upload.sendPieces() }
     }
   }
 
-  /// Waits until the server asks for the content. A server that does not know `Expect` never asks, so the wait is
-  /// limited (RFC 9110 §10.1.1).
+  /// Waits for 100 (Continue). A server that does not support `Expect` never sends it, so the wait is limited (RFC 9110
+  /// §10.1.1).
   private func awaitContinue(_ upload: Upload) {
     guard let context else { return }
     let limit = context.eventLoop.assumeIsolated().scheduleTask(in: Self.continueLimit) { self.sendExpectedContent() }
     outgoing.expected = (upload, limit)
   }
 
-  /// Sends the content that waits for the server, if there is any.
+  /// Sends the content withheld for 100 (Continue), if there is any.
   func sendExpectedContent() {
     guard let (upload, limit) = outgoing.expected else { return }
     outgoing.expected = nil
@@ -151,7 +153,7 @@ extension ConnectionHandler {
   private func rejectRequest(of exchange: Exchange, _ error: FramingError) {
     state.requestRefused()
     discardExchange()
-    // Returned before the caller is resumed, because the caller may need the connection.
+    // The connection is returned before the caller is resumed, because the caller may need it.
     if let connection { owner.connectionBecameFree(connection) }
     owner.fail(
       exchange,
@@ -172,18 +174,17 @@ extension ConnectionHandler {
     if outbound.capacity > Self.keptCapacity { outbound = ByteBuffer() }
   }
 
-  /// The maximum memory that a connection keeps for its next request.
+  /// The maximum buffer capacity that a connection retains for its next request.
   private static let keptCapacity = 16 << 10
 
   // MARK: Content in pieces
 
-  /// Writes a piece; `waiter` is resumed when there is room for the next.
+  /// Writes a piece; `waiter` is resumed when there is buffer space for the next.
   func writePiece(_ piece: ContentPiece, of exchange: Exchange, _ waiter: RoomWaiter) {
     guard self.exchange === exchange, state.isSending, let context else { return waiter.resume(hasRoom: false) }
     let wasEmpty = state.unsent == 0
     outgoing.written += Int64(piece.count)
     if case .buffer(let buffer) = piece, exchange.request.encoder.framing != .chunked {
-      // Not copied.
       state.wrote(buffer.readableBytes)
       context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     } else {
@@ -192,7 +193,7 @@ extension ConnectionHandler {
       flushOutbound()
     }
     guard self.exchange === exchange else { return waiter.resume(hasRoom: false) }
-    // A piece queued behind others does not restart their time limit.
+    // A piece queued behind unsent pieces does not restart their timeout.
     if wasEmpty { restartTimeout() }
     measureLater()
     guard !context.channel.isWritable else { return waiter.resume(hasRoom: true) }
@@ -224,7 +225,7 @@ extension ConnectionHandler {
     if exchange.request.encoder.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
     let sent = context.eventLoop.makePromise(of: Void.self)
     state.wrote(outbound.readableBytes)
-    // Written even if it is empty: the promise succeeds when the socket has taken everything before it.
+    // Written even if empty: the promise succeeds once the socket has accepted everything before this write.
     context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
     measureLater()
     sent.futureResult.assumeIsolated().whenSuccess {
@@ -234,8 +235,8 @@ extension ConnectionHandler {
     }
   }
 
-  /// Fails the exchange because its content could not be produced. Closes the connection, so that the server does
-  /// not take partial content for complete.
+  /// Fails the exchange because its content could not be produced. Closes the connection, so that the server does not
+  /// mistake partial content for complete content.
   func failContent(of exchange: Exchange, _ error: any Error) {
     // Once sending has stopped, the content no longer matters.
     guard self.exchange === exchange, state.isSending else { return }
@@ -256,15 +257,15 @@ extension ConnectionHandler {
   /// The number of content bytes that are known to have left.
   var sentContent: Int64 { max(0, outgoing.written - Int64(state.unsent)) }
 
-  /// Measures how much of the request has been sent and reports it: the socket accepts far more than the server has
-  /// received.
+  /// Measures and reports how much of the request the server has acknowledged: the socket accepts far more than the
+  /// server has received.
   ///
   /// - Returns: whether any bytes have left since the last measurement.
   @discardableResult
   func measureProgress() -> Bool {
     guard let exchange, let context, state.request != .unsent else { return false }
     let hasMoved = state.measured(unsent: state.unsent > 0 ? context.channel.unsentBytes : 0)
-    // Framing and TLS overhead counts as content while it waits to leave, so that too much is never reported.
+    // Unsent framing and TLS overhead counts as unsent content, so that the report is never too high.
     report(sentContent, of: exchange)
     if hasMoved { restartTimeout() }
     return hasMoved

@@ -20,7 +20,7 @@ struct Incoming {
   var content: ContentChannel?
   /// The decoder of the content's codings; `nil` if there are none.
   var coding: ContentDecoder?
-  /// Coded content that waits to be decoded.
+  /// Content that is not decoded yet.
   var coded = ByteBuffer()
   /// Collected content.
   var collected = Data()
@@ -33,11 +33,11 @@ struct Incoming {
 extension ConnectionHandler {
   // MARK: Decoding
 
-  /// Decodes what has arrived, as far as it is complete.
+  /// Decodes the complete parts of the bytes that have arrived.
   func decode() {
     guard let exchange else { return }
     do {
-      // While the reader pauses, bytes stay coded: a few can decode to very many.
+      // While reading is paused, bytes are not decoded: a few can decode to very many.
       while self.exchange === exchange, !state.isPaused, state.response != .complete,
         let part = try decoder.next(from: &inbound)
       {
@@ -47,24 +47,24 @@ extension ConnectionHandler {
       return fail(.malformedResponse, error.detail, error)
     }
     guard self.exchange === exchange else { return }
-    // Releases the buffer to the channel, which uses it for the next read.
+    // Releases the buffer, so that the channel can reuse it for the next read.
     if inbound.readableBytes == 0 { inbound = ByteBuffer() }
     guard state.hasHead else {
-      // The time limit for the head keeps running: single bytes do not extend it.
+      // The first byte does not restart the timeout for the head.
       if !incoming.isFirstByteRecorded { exchange.context.record(.firstByteArrived) }
       incoming.isFirstByteRecorded = true
       if state.awaited == .progress { restartTimeout() }
       return
     }
     restartTimeout()
-    // A response that is already complete needs no other connection in its place.
+    // Not for a response that is complete already: its connection is not occupied by streaming.
     if state.response == .head, incoming.content != nil, !incoming.isStreaming, let connection {
       incoming.isStreaming = true
       owner.connectionStartedStreaming(connection)
     }
   }
 
-  /// Restarts the time limit of the progress that is awaited now.
+  /// Restarts the timeout of the awaited progress.
   func restartTimeout() {
     guard let exchange else { return }
     switch state.awaited {
@@ -125,7 +125,7 @@ extension ConnectionHandler {
     }
   }
 
-  /// Notes the head. If it came before the whole request was sent, decides whether the request goes on.
+  /// Records the head. If it arrived before the whole request was sent, decides whether to continue sending.
   private func noteHead(_ head: HTTPResponse) {
     guard let exchange,
       state.headArrived(
@@ -241,7 +241,7 @@ extension ConnectionHandler {
     } else {
       let content = ResponseContent(collected: collected, trailers: trailers)
       let response = ResponseMessage(head: head, content: content)
-      // Decoding more would hold up the loop.
+      // Decoding larger content would block the loop.
       guard collected.count <= Runtime.smallContent, let context else { return exchange.complete(response) }
       owner.resume(on: context.eventLoop) { exchange.complete(response) }
     }
@@ -262,7 +262,7 @@ extension ConnectionHandler {
     if self.exchange === exchange { decode() }
     guard !state.isPaused else { return }
     if self.exchange === exchange, state.isCutShort { return endInput() }
-    // Even after a response that had been read to its end, to notice the end of the connection.
+    // Reading resumes even after a complete response, to detect the end of the connection.
     setReading(true)
   }
 

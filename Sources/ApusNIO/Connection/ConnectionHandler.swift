@@ -12,16 +12,16 @@ import Foundation
 /// The channel handler of one connection: writes requests and reads responses, one exchange after the other.
 /// Everything happens on its event loop.
 ///
-/// It encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for
-/// message parts in a pipeline. This file has the channel's events and the endings; the request is in
-/// `ConnectionHandler+Request.swift`, the response in `ConnectionHandler+Response.swift`.
+/// It encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for message
+/// parts in a pipeline. This file handles the channel's events and the ends of exchanges and connections;
+/// `ConnectionHandler+Request.swift` writes the request, `ConnectionHandler+Response.swift` reads the response.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   let owner: any ConnectionOwner
   let codingLimits: CodingLimits
-  /// The connection that other types use. It retains this handler until it is closed.
+  /// The connection as other types use it. It retains this handler until it is closed.
   var connection: Connection?
   var context: ChannelHandlerContext?
   /// The connection's socket, looked up once, because each lookup casts dynamically. Valid while the channel is active;
@@ -29,7 +29,6 @@ final class ConnectionHandler: ChannelInboundHandler {
   private(set) var socket: NIOBSDSocket.Handle?
   var state = ConnectionState<Exchange>()
 
-  // State of the current exchange.
   var outgoing = Outgoing()
   var incoming = Incoming()
   var decoder: ResponseDecoder
@@ -126,7 +125,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   // MARK: Ending
 
-  /// Closes the socket without TLS's close notification, which would wait for the peer's.
+  /// Closes the socket without TLS's close notification, because that would wait for the peer's.
   func abort() {
     guard let context else { return }
     if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
@@ -166,7 +165,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// Fails an exchange whose content was not sent completely although the server responded with success.
   ///
-  /// - Parameter reason: the reason why no more is sent; `nil` if the server has not asked for the content.
+  /// - Parameter reason: the reason why no more is sent; `nil` if the server never requested the content.
   func failIncomplete(_ reason: String?, _ source: TransportError.Source = .server) {
     guard let exchange, let head = incoming.head else { return }
     let content = ResponseContent(Data(incoming.collected.prefix(CallError.contentLimit)))
@@ -177,13 +176,13 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   private func timedOut(in phase: CallPhase) {
     guard let exchange else { return }
-    // Bytes that have left since the last measurement restart the time limit.
+    // Bytes that have left since the last measurement restart the timeout.
     if state.awaited == .progress, measureProgress() { return }
     let isHead = phase == .awaitingHead
     let limit =
       (isHead ? exchange.timeouts.firstByte : exchange.timeouts.stall).map { "\(Duration($0))" } ?? "too long"
     if state.isIncomplete {
-      // Without unsent bytes the content is at fault, which was not produced in time.
+      // Without unsent bytes the content was not produced in time.
       let source = state.unsent > 0 ? TransportError.Source.server : .content
       return failIncomplete("no byte left for \(limit), the limit of stall", source)
     }
@@ -194,22 +193,22 @@ final class ConnectionHandler: ChannelInboundHandler {
         : "no byte moved in either direction for \(limit), the limit of stall")
   }
 
-  /// Handles the end of the socket, whichever side has closed it.
+  /// Handles the close of the socket by either side.
   private func socketClosed() {
     guard let connection else { return }
     self.connection = nil
     context = nil
-    // Reported before the exchange ends, so that there is room for another connection.
+    // Reported before the exchange ends, so that its caller can already get another connection.
     owner.connectionClosed(connection)
     switch state.closed(isRepeatable: exchange?.isRepeatable ?? false) {
     case .end: watchdog?.stop()
     case .wait: break
     case .resend: if !resend() { endInput() }
-    case .judge: endInput()
+    case .decodeRest: endInput()
     }
   }
 
-  /// Decodes the remaining bytes, after which no more arrive.
+  /// Decodes the bytes that arrived before the close.
   func endInput() {
     do {
       while exchange != nil, state.response != .complete,

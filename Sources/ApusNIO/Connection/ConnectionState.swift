@@ -1,9 +1,9 @@
 import ApusCore
 
-/// A connection and the exchange on it. A pure state machine; ``ConnectionHandler`` performs what it returns, on the
-/// connection's loop.
+/// A connection and its current exchange. A pure state machine; ``ConnectionHandler`` performs the returned actions on
+/// the connection's loop.
 ///
-/// A connection carries one exchange after the other. Events of an exchange that has left it change nothing.
+/// A connection carries one exchange after the other. Events of an earlier exchange change nothing.
 struct ConnectionState<ExchangeID: Equatable> {
   enum Request {
     /// No byte was written.
@@ -11,18 +11,18 @@ struct ConnectionState<ExchangeID: Equatable> {
     /// Some bytes were written to the socket.
     case begun
     case complete
-    /// Some bytes were written, and no more follow: the server has responded with an error, or without asking for the
-    /// content.
+    /// Some bytes were written, and no more follow: the server has responded with an error, or without requesting the
+    /// withheld content.
     case stopped
   }
 
   enum Response {
     case nothing
-    /// Bytes arrived, but no final head.
+    /// Bytes have arrived, but no final head.
     case begun
-    /// The final head arrived.
+    /// The final head has arrived.
     case head
-    /// The whole response arrived, and the request goes on.
+    /// The whole response has arrived, and the request is still being sent.
     case complete
   }
 
@@ -39,21 +39,21 @@ struct ConnectionState<ExchangeID: Equatable> {
   /// The action for bytes that arrive.
   enum Arrival: Equatable {
     case decode
-    /// Close the connection: the bytes are unsolicited and must not be taken for a response.
+    /// Close the connection: the bytes are unsolicited and must not be read as a response.
     case close
     case ignore
   }
 
   /// The action after the socket has closed.
   enum Closing: Equatable {
-    /// Nothing: no exchange was on the connection.
+    /// Do nothing: no exchange was on the connection.
     case end
     /// Wait until the reader has consumed the bytes that have arrived.
     case wait
     /// Retry the exchange on a new connection.
     case resend
-    /// Decode the bytes that have arrived; no more come.
-    case judge
+    /// Decode the bytes that arrived before the close.
+    case decodeRest
   }
 
   /// The action after the whole response has arrived.
@@ -62,17 +62,17 @@ struct ConnectionState<ExchangeID: Equatable> {
     case reuse
     /// End the exchange and close the connection.
     case close
-    /// Go on sending the request.
+    /// Continue to send the request.
     case sendOn
     /// Fail the exchange: its content was not sent, though the server responded with success.
     case fail
   }
 
-  /// The progress that must happen within a time limit.
+  /// The progress that must happen within a timeout.
   enum Awaited: Equatable {
     /// Bytes of the request must leave.
     case progress
-    /// The server must send the head of its response, or content.
+    /// The server must send the head of its response, or content of it.
     case head, content
   }
 
@@ -83,7 +83,7 @@ struct ConnectionState<ExchangeID: Equatable> {
   private(set) var isPaused = false
   /// Whether the connection ended before the reader had consumed everything that arrived.
   private(set) var isCutShort = false
-  /// Whether the connection is closed or about to be, so that input is ignored.
+  /// Whether the connection is closed or about to be closed, so that input is ignored.
   private(set) var isOver = false
   /// Whether the connection has completed an exchange.
   private(set) var hasServed = false
@@ -91,10 +91,10 @@ struct ConnectionState<ExchangeID: Equatable> {
   private(set) var isEarlySuccess = false
   /// Whether the connection may carry another exchange once the request is complete, after ``Completion/sendOn``.
   private var staysUsable = false
-  /// Whether the head arrived before all content was written. Some servers respond a second time when they have read the
-  /// content, which must not be taken for the response to another request.
+  /// Whether the head arrived before all content was written. Some servers respond a second time once they have read
+  /// the content, and that response must not be read as the response to the next request.
   private var mayRespondAgain = false
-  /// The bytes of the request that had not left at the last ``measured(unsent:)``, and those written since.
+  /// The number of request bytes that had not left at the last ``measured(unsent:)``, plus the bytes written since.
   private(set) var unsent = 0
 
   /// The request state of the current exchange.
@@ -115,11 +115,11 @@ struct ConnectionState<ExchangeID: Equatable> {
   /// Whether the server responded with success and the whole request was not sent.
   var isIncomplete: Bool { isEarlySuccess && request != .complete }
 
-  /// The progress that must happen within its time limit now; `nil` if none: content is still being produced, or the
-  /// reader is slow.
+  /// The progress that must happen within its timeout now; `nil` while content is still being produced or the reader is
+  /// slow.
   ///
-  /// While request bytes are unsent, only their progress is awaited, because a server without the whole request
-  /// need not respond. That holds even after the head of the response, unless the response's reader is slow: the
+  /// While request bytes are unsent, only their progress is awaited, because a server need not respond before it has
+  /// the whole request. That holds even after the head of the response, unless the response's reader is slow: the
   /// server may be waiting for the reader. After the whole response, content must be produced in time as well, because
   /// its producer may be waiting for the end of the exchange.
   var awaited: Awaited? {
@@ -136,7 +136,7 @@ struct ConnectionState<ExchangeID: Equatable> {
   ///
   /// - Parameters:
   ///   - isOpen: whether the socket is open.
-  ///   - hasUnread: looks for input that was not read; called only on a reused connection.
+  ///   - hasUnread: returns whether there is unread input; called only on a reused connection.
   mutating func offered(isOpen: Bool, hasUnread: () -> Bool) -> Beginning {
     guard exchange == nil, !isOver, isOpen else { return .giveBack }
     guard hasServed, hasUnread() else { return .enter }
@@ -149,12 +149,12 @@ struct ConnectionState<ExchangeID: Equatable> {
     self.exchange = exchange
   }
 
-  /// Begins to write the request: from now on the server may have some of it.
+  /// Begins to write the request: from now on the server may have received part of it.
   mutating func requestBegun() {
     request = .begun
   }
 
-  /// Notes bytes written to the socket, which may keep them for a while.
+  /// Adds bytes written to the socket, which may buffer them.
   mutating func wrote(_ count: Int) {
     unsent += count
   }
@@ -167,8 +167,8 @@ struct ConnectionState<ExchangeID: Equatable> {
     return unsent < self.unsent
   }
 
-  /// Completes the request: the socket has all of it, some of it perhaps ``unsent``. If the response is complete, the
-  /// exchange ends with ``exchangeCompleted()``.
+  /// Completes the request: the socket has accepted all bytes, of which some may be ``unsent``. If the response is
+  /// complete, the exchange ends with ``exchangeCompleted()``.
   mutating func requestCompleted() {
     request = .complete
   }
@@ -194,14 +194,15 @@ struct ConnectionState<ExchangeID: Equatable> {
     return .decode
   }
 
-  /// Notes the head of the final response. Returns whether it came before the request was complete; then no more content
-  /// is sent unless ``isSending``.
+  /// Records the head of the final response. Returns whether it arrived before the request was complete; then no more
+  /// content is sent unless ``isSending``.
   ///
   /// - Parameters:
   ///   - isSuccess: whether the status is 2xx. Evaluated only if the request is not complete.
-  ///   - isContentHeld: whether the content waits until the server asks for it (`Expect: 100-continue`). Evaluated
-  ///     likewise.
-  ///   - isContentWritten: whether all content of a known length was written. Evaluated likewise.
+  ///   - isContentHeld: whether the content is withheld until the server sends 100 (Continue). Evaluated only if the
+  ///     request is not complete.
+  ///   - isContentWritten: whether all content of a known length was written. Evaluated only if the request is not
+  ///     complete.
   mutating func headArrived(
     isSuccess: @autoclosure () -> Bool, isContentHeld: @autoclosure () -> Bool = false,
     isContentWritten: @autoclosure () -> Bool = false
@@ -210,7 +211,7 @@ struct ConnectionState<ExchangeID: Equatable> {
     guard request == .begun else { return false }
     isEarlySuccess = isSuccess()
     mayRespondAgain = !isContentWritten()
-    // A server that responds with success before it has asked for the content does not want it either.
+    // A server that responds with success before 100 (Continue) does not need the content either.
     if !isEarlySuccess || isContentHeld() { request = .stopped }
     return true
   }
@@ -230,8 +231,7 @@ struct ConnectionState<ExchangeID: Equatable> {
     return true
   }
 
-  /// Completes the response. After a success that came early, the request goes on if the connection is open (RFC 9110
-  /// §7.5).
+  /// Completes the response. After an early success, the request continues if the connection is open (RFC 9110 §7.5).
   ///
   /// - Parameters:
   ///   - canReuse: whether the response permits reuse.
@@ -264,13 +264,13 @@ struct ConnectionState<ExchangeID: Equatable> {
     return true
   }
 
-  /// Ends the exchange before its response is complete, which makes the connection useless.
+  /// Ends the exchange before its response is complete, which makes the connection unusable.
   mutating func broken() {
     clear()
     isOver = true
   }
 
-  /// Ends the connection, whichever side has closed the socket.
+  /// Ends the connection after either side has closed the socket.
   ///
   /// - Parameter isRepeatable: whether the request may be sent twice without harm.
   mutating func closed(isRepeatable: Bool) -> Closing {
@@ -282,7 +282,7 @@ struct ConnectionState<ExchangeID: Equatable> {
       isCutShort = true
       return .wait
     }
-    return hasServed && response == .nothing && isRepeatable ? .resend : .judge
+    return hasServed && response == .nothing && isRepeatable ? .resend : .decodeRest
   }
 
   private mutating func clear() {

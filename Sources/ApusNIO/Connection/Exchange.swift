@@ -5,9 +5,9 @@ import Synchronization
 /// One exchange, shared by the caller's task, which may be cancelled at any time, and a connection's event loop.
 /// The first of the two to end the exchange wins.
 ///
-/// A message goes one way: the transport finds a ``Connection`` for the exchange, the connection's
+/// Calls go in one direction: the transport finds a ``Connection`` for the exchange, the connection's
 /// ``ConnectionHandler`` writes the request and reads the response, and the exchange resumes the caller with it. The
-/// exchange itself calls neither of them; it passes cancellation and the deadline to its ``ConnectionOwner``.
+/// exchange itself calls neither of the first two; it passes cancellation and the deadline to its ``ConnectionOwner``.
 final class Exchange: DeadlineTarget {
   typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
   typealias State = ExchangeState<Connection>
@@ -17,13 +17,13 @@ final class Exchange: DeadlineTarget {
     var waiter: Waiter?
     /// The start of the wait for a connection; `nil` if there was no wait.
     var queuedSince: NIODeadline?
-    /// Whether the pool's limits delay the exchange: no connection was being made for it when it began to wait.
-    var isHeldUp = false
+    /// Whether the pool's limits delay the exchange: when it began to wait, no connection was being made for it.
+    var isDelayedByLimits = false
     /// The alarm that ends the wait for a connection.
     var alarm: Scheduled<Void>?
 
-    mutating func takeWaiter(_ isTold: Bool) -> Waiter? {
-      guard isTold else { return nil }
+    mutating func takeWaiter(_ resumesCaller: Bool) -> Waiter? {
+      guard resumesCaller else { return nil }
       defer { waiter = nil }
       return waiter
     }
@@ -57,7 +57,7 @@ final class Exchange: DeadlineTarget {
   var needsNewConnection: Bool { wantsNewConnection || shared.withLock { $0.state.needsNewConnection } }
 
   /// Whether the pool's limits delay the exchange.
-  var isHeldUp: Bool { shared.withLock { $0.isHeldUp } }
+  var isDelayedByLimits: Bool { shared.withLock { $0.isDelayedByLimits } }
 
   /// The time spent waiting for a connection; `nil` if there was no wait.
   var waitingTime: Duration? { shared.withLock { $0.queuedSince }.map { Duration(.now() - $0) } }
@@ -91,21 +91,21 @@ final class Exchange: DeadlineTarget {
     }
   }
 
-  /// Notes that there is no connection for the exchange yet.
+  /// Records that the exchange waits for a connection.
   ///
-  /// - Parameter isHeldUp: whether no connection is being made for the exchange, because the pool has reached a
-  ///   limit.
-  func hasToWait(isHeldUp: Bool) {
+  /// - Parameter isDelayedByLimits: whether no connection is being made for the exchange, because the pool has reached
+  ///   a limit.
+  func startedToWait(isDelayedByLimits: Bool) {
     shared.withLock { shared in
       shared.queuedSince = shared.queuedSince ?? .now()
-      shared.isHeldUp = isHeldUp
+      shared.isDelayedByLimits = isDelayedByLimits
     }
   }
 
-  /// Keeps the alarm that ends the wait for a connection. Returns `false` if the alarm is not needed.
+  /// Stores the alarm that ends the wait for a connection. Returns `false` if the alarm is not needed.
   func keep(_ alarm: Scheduled<Void>?) -> Bool {
     shared.withLock { shared in
-      // The exchange may have got and lost a connection meanwhile; then the alarm of the later wait counts.
+      // If the exchange has meanwhile entered a connection and left it again, the alarm of the later wait is used.
       guard case .queued = shared.state.place, shared.alarm == nil else { return false }
       shared.alarm = alarm
       return true
@@ -120,14 +120,14 @@ final class Exchange: DeadlineTarget {
     shared.withLock { $0.state.requeued(wasWritten: wasWritten) }
   }
 
-  /// Ends the exchange. Returns the place to remove it from, and the waiter to resume afterwards; `nil` if nothing
-  /// changes.
+  /// Ends the exchange. Returns its last position, from which it must be removed, and the waiter to resume afterwards;
+  /// `nil` if nothing changes.
   ///
   /// - Parameter onlyWhileWaiting: whether to change nothing unless the exchange waits for a connection.
   func end(onlyWhileWaiting: Bool = false) -> (State.Ending, Waiter?)? {
     let ended = shared.withLock { shared -> (State.Ending, Waiter?, Scheduled<Void>?)? in
       guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return nil }
-      return (ending, shared.takeWaiter(ending.tells), shared.takeAlarm())
+      return (ending, shared.takeWaiter(ending.resumesCaller), shared.takeAlarm())
     }
     guard let (ending, waiter, alarm) = ended else { return nil }
     alarm?.cancel()
@@ -145,16 +145,16 @@ final class Exchange: DeadlineTarget {
     return isWanted
   }
 
-  /// Hands the head to the caller, while the content still arrives.
+  /// Delivers the head to the caller while the content still arrives.
   func deliverHead(_ response: ResponseMessage) {
     let waiter = shared.withLock { shared in
-      let isTold = shared.state.headDelivered()
-      return shared.takeWaiter(isTold)
+      let resumesCaller = shared.state.headDelivered()
+      return shared.takeWaiter(resumesCaller)
     }
     waiter?.resume(returning: response)
   }
 
-  /// Ends the exchange with a complete response; `nil` if the head was delivered before.
+  /// Ends the exchange with a complete response, or with `nil` if the head was delivered before.
   func complete(_ response: ResponseMessage?) {
     let waiter = end()?.1
     if let response { waiter?.resume(returning: response) }

@@ -1,11 +1,10 @@
 import ApusCore
 
-/// The position of an exchange between its caller and the connections. A pure state machine; ``Exchange`` keeps it
+/// The position of an exchange between its caller and the connections. A pure state machine; ``Exchange`` stores it
 /// under a lock.
 ///
-/// The caller's task and a connection's event loop both change it, and the first to end the exchange wins. The
-/// caller is resumed exactly once, by the first of ``headDelivered()`` and ``ended(onlyWhileWaiting:)`` whose
-/// result says so.
+/// The caller's task and a connection's event loop both change it, and the first to end the exchange wins. The caller
+/// is resumed exactly once: by ``headDelivered()`` or ``ended(onlyWhileWaiting:)``, whichever comes first.
 struct ExchangeState<ConnectionID: Equatable> {
   enum Position: Equatable {
     /// Not begun.
@@ -18,14 +17,13 @@ struct ExchangeState<ConnectionID: Equatable> {
 
   /// The consequences of an exchange's end.
   struct Ending: Equatable {
-    /// The place from which the exchange has to be removed.
+    /// The position from which the exchange must be removed.
     let place: Position
-    /// Whether the caller is to be resumed.
-    let tells: Bool
-    /// Whether an earlier connection may have delivered the request, so that "not sent" would be wrong.
+    let resumesCaller: Bool
+    /// Whether an earlier connection may have delivered the request, so that the state is not `notSent`.
     let wasWritten: Bool
 
-    /// Corrects a request state that considers the last connection only.
+    /// Corrects a request state that describes only the last connection.
     func requestState(_ state: RequestState) -> RequestState {
       state == .notSent && wasWritten ? .maybeSent : state
     }
@@ -34,7 +32,7 @@ struct ExchangeState<ConnectionID: Equatable> {
   private(set) var place = Position.nowhere
   /// Whether the caller waits for the head.
   private var isAwaited = false
-  /// Whether the exchange found a connection closed, and so needs one that was never used.
+  /// Whether a reused connection was closed, so that the exchange needs a new connection.
   private(set) var needsNewConnection = false
   /// Whether the request was written to the connection that was closed.
   private var wasWritten = false
@@ -47,7 +45,7 @@ struct ExchangeState<ConnectionID: Equatable> {
     return true
   }
 
-  /// Enters a connection. Returns `false` if the exchange does not wait for one.
+  /// Enters a connection. Returns `false` if the exchange does not wait for a connection.
   mutating func entered(_ connection: ConnectionID) -> Bool {
     guard case .queued = place else { return false }
     place = .on(connection)
@@ -81,6 +79,6 @@ struct ExchangeState<ConnectionID: Equatable> {
   mutating func ended(onlyWhileWaiting: Bool = false) -> Ending? {
     if onlyWhileWaiting { guard case .queued = place else { return nil } }
     defer { (place, isAwaited) = (.over, false) }
-    return Ending(place: place, tells: isAwaited, wasWritten: wasWritten)
+    return Ending(place: place, resumesCaller: isAwaited, wasWritten: wasWritten)
   }
 }

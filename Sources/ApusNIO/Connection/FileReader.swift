@@ -33,15 +33,15 @@ final class FileReader: Sendable {
     try await NIOThreadPool.singleton.runIfActive { FileReader(try slice.open(), slice.range) }
   }
 
-  /// Returns the next piece, or `nil` after the last one. Meanwhile the piece after it is read.
+  /// Returns the next piece, or `nil` after the last piece, and starts to read the following piece.
   ///
   /// - Throws: `FileFault`, or the error of `OpenSlice.check`, if the file was changed while it was read.
   func next() async throws -> ByteBuffer? {
     await withCheckedContinuation { waiter in
       perform(ahead.withLock { $0.wait(waiter) })
     }
-    // Taken under the lock, because the thread sanitizer does not see the order of a value that a continuation hands
-    // over before its task waits.
+    // The piece is passed under the lock: if a continuation is resumed before its task suspends, the thread sanitizer
+    // would report a race on its value.
     return try ahead.withLock { $0.take() }.get()
   }
 
@@ -70,15 +70,15 @@ final class FileReader: Sendable {
       throw FileFault.changed
     }
     let next = left.lowerBound + Int64(buffer.readableBytes)
-    // The last piece proves that the file is still the same. The server does not have all announced bytes before.
+    // Checks for changes before the last piece, so that a changed file never arrives complete.
     if next == left.upperBound { try file.check() }
     rest.withLock { $0 = next..<left.upperBound }
     return buffer
   }
 
   private func read(_ count: Int, at offset: Int64) throws -> ByteBuffer {
-    // Always a new buffer. Using the memory of sent pieces again was measured and took twice the time, presumably because
-    // that memory is in the cache of the core that has sent it.
+    // Always a new buffer: reusing the memory of sent pieces took twice the time when measured, presumably because that
+    // memory is in the cache of the core that sent it.
     var buffer = ByteBufferAllocator().buffer(capacity: count)
     let descriptor = file.descriptor
     try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { target in

@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 extension FileSlice {
-  /// All bytes of a file, which must still have the same length.
+  /// Creates a slice of a whole file, which must still have the same length.
   init(_ file: ContentFile) {
     self.init(range: 0..<file.length) {
       let descriptor = systemOpen(file.path)
@@ -37,7 +37,7 @@ private final class DescriptorOwner: Sendable {
   }
 }
 
-/// A file that could be sent when the request was made, and cannot be sent now.
+/// A file that became unreadable or changed after the request was made.
 enum FileFault: Error {
   case unreadable
   case changed

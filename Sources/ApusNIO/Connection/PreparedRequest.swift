@@ -1,37 +1,16 @@
 import ApusCore
 import HTTPTypes
 
-/// The settings of a transport that shape its requests.
-struct RequestSettings: Sendable {
-  let proxyRules: ProxyRules
-  /// Whether content codings are offered and decoded.
-  let decodesContent: Bool
-  /// `User-Agent`.
-  let userAgent: HTTPFields
-  /// `Accept-Encoding`.
-  let codings: HTTPFields
-  /// Both fields.
-  let allFields: HTTPFields
-
-  init(proxyRules: ProxyRules, decodesContent: Bool, userAgent: String) {
-    self.proxyRules = proxyRules
-    self.decodesContent = decodesContent
-    self.userAgent = [.userAgent: userAgent]
-    codings = [.acceptEncoding: ContentCoding.acceptable]
-    allFields = [.userAgent: userAgent, .acceptEncoding: ContentCoding.acceptable]
-  }
-}
-
 /// A request message that can be sent, with its origin and its encoder.
 struct PreparedRequest: Sendable {
   let head: HTTPRequest
   let content: MessageContent
   let origin: Origin
   let encoder: RequestEncoder
-  /// Whether the response's content codings are decoded; `false` if the message itself asked for codings.
+  /// Whether the response's content codings are decoded; `false` if the message itself has `Accept-Encoding`.
   let decodesContent: Bool
 
-  /// Whether the server is asked whether it wants the content (RFC 9110 §10.1.1).
+  /// Whether the content is withheld until the server sends 100 (Continue) (RFC 9110 §10.1.1).
   var expectsContinue: Bool { head.headerFields[.expect]?.lowercased() == "100-continue" }
 
   /// - Throws: `TransportError` with the code `invalidRequest` if the message cannot be sent.
@@ -48,7 +27,8 @@ struct PreparedRequest: Sendable {
     encoder = try Self.encoder(of: message, to: origin, settings)
   }
 
-  /// The methods whose requests usually have content, and therefore announce it even if it is empty (RFC 9110 §8.6).
+  /// The methods whose requests usually have content, and therefore have `Content-Length` even if it is empty (RFC 9110
+  /// §8.6).
   private static let contentful: Set<String> = ["POST", "PUT", "PATCH", "QUERY"]
 
   private static func encoder(
@@ -78,5 +58,26 @@ struct PreparedRequest: Sendable {
 
   private static func unsupported(_ detail: String) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: detail)
+  }
+}
+
+/// The settings of a transport that shape its requests.
+struct RequestSettings: Sendable {
+  let proxyRules: ProxyRules
+  /// Whether content codings are offered and decoded.
+  let decodesContent: Bool
+  /// `User-Agent`.
+  let userAgent: HTTPFields
+  /// `Accept-Encoding`.
+  let codings: HTTPFields
+  /// `User-Agent` and `Accept-Encoding`.
+  let allFields: HTTPFields
+
+  init(proxyRules: ProxyRules, decodesContent: Bool, userAgent: String) {
+    self.proxyRules = proxyRules
+    self.decodesContent = decodesContent
+    self.userAgent = [.userAgent: userAgent]
+    codings = [.acceptEncoding: ContentCoding.acceptable]
+    allFields = [.userAgent: userAgent, .acceptEncoding: ContentCoding.acceptable]
   }
 }

@@ -1,20 +1,20 @@
 /// The state of a reader that reads one piece ahead of its consumer, so that reading and sending overlap. Pure.
 ///
-/// At most one piece is read at a time, and at most one waits to be taken, so memory is bounded.
+/// At most one piece is being read and at most one is read but not consumed, so memory is bounded.
 struct ReadAhead<Piece: Sendable, Waiter> {
   /// The result of reading: a piece, `nil` at the end, or an error, after which nothing is read.
   typealias Outcome = Result<Piece?, any Error>
 
   /// The actions to perform.
   struct Actions {
-    /// The waiter to resume, which then takes its piece.
+    /// The waiter to resume, which then calls ``take()``.
     var waiter: Waiter?
     /// Whether to read the next piece.
     var reads = false
   }
 
   private enum State {
-    /// Nothing has been taken yet.
+    /// Nothing has been read yet.
     case idle
     case reading
     /// Reading for a waiter.
@@ -25,7 +25,7 @@ struct ReadAhead<Piece: Sendable, Waiter> {
   }
 
   private var state = State.idle
-  /// What the waiter that was resumed takes.
+  /// The result for the waiter that was resumed.
   private var delivered: Outcome?
 
   /// Waits for the next piece. Called by one consumer at a time.
@@ -42,10 +42,10 @@ struct ReadAhead<Piece: Sendable, Waiter> {
     }
   }
 
-  /// Takes the piece for which a waiter was resumed.
+  /// Returns the result for which a waiter was resumed.
   mutating func take() -> Outcome { delivered.take() ?? .success(nil) }
 
-  /// A piece was read.
+  /// Ends the reading of a piece.
   mutating func finish(_ outcome: Outcome) -> Actions {
     guard case .awaited(let waiter) = state else {
       state = .ready(outcome)

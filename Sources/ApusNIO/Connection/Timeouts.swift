@@ -1,24 +1,24 @@
 import ApusCore
 import NIOCore
 
-/// The time limits of one exchange, in SwiftNIO's units.
+/// The timeouts of one exchange, in SwiftNIO's units.
 struct Timeouts: Sendable {
-  /// The limit for each wait for a connection, dialing included. Only a call can set it.
+  /// The timeout of each wait for a connection, connecting included. Only a call can set it.
   private(set) var connection: TimeAmount?
   private(set) var firstByte: TimeAmount?
   private(set) var stall: TimeAmount?
 
-  /// Creates a transport's limits; `nil` for none.
+  /// Creates a transport's timeouts; `nil` for none.
   init(firstByte: Duration?, stall: Duration?) {
     self.firstByte = firstByte.map { TimeAmount($0) }
     self.stall = stall.map { TimeAmount($0) }
   }
 
-  /// Returns the limits, with those of a call in place of the transport's.
+  /// Returns these timeouts, with a call's own timeouts in place of the transport's.
   ///
   /// - Parameters:
-  ///   - own: the call's limits for the parts of an exchange.
-  ///   - call: the call's own total limit; `nil` if it sets none. It replaces a shorter ``firstByte``: such a call
+  ///   - own: the call's timeouts for the parts of an exchange.
+  ///   - call: the call's own total timeout; `nil` if it sets none. It replaces a shorter ``firstByte``: such a call
   ///     expects a slow response, as a long poll does.
   func with(_ own: ExchangeTimeouts, of call: Duration?) -> Timeouts {
     var timeouts = self
@@ -33,9 +33,10 @@ struct Timeouts: Sendable {
   }
 }
 
-/// A timer that fires when a connection waits for too long.
+/// A timer that fires when a connection makes no progress within a timeout.
 ///
-/// Setting a limit only reads the clock. The scheduled task stays, and checks the limit when it runs.
+/// Setting a timeout only reads the clock. The scheduled task is not rescheduled: it checks the current timeout when it
+/// runs.
 final class Watchdog {
   private let loop: any EventLoop
   private let onExpiry: (CallPhase) -> Void
@@ -48,7 +49,7 @@ final class Watchdog {
     self.onExpiry = onExpiry
   }
 
-  /// Sets the limit, counted from now; `nil` for none.
+  /// Sets the timeout, counted from now; `nil` for none.
   func allow(_ time: TimeAmount?, in phase: CallPhase) {
     guard let time else { return clear() }
     let deadline = loop.now + time
@@ -58,12 +59,12 @@ final class Watchdog {
     schedule(at: deadline)
   }
 
-  /// Removes the limit.
+  /// Removes the timeout.
   func clear() {
     deadline = nil
   }
 
-  /// Cancels the timer for good.
+  /// Cancels the timer permanently.
   func stop() {
     deadline = nil
     alarm?.task.cancel()

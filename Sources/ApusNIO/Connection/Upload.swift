@@ -8,19 +8,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Content on its way to a connection. Requests one piece at a time, when there is room for it.
+/// Content that is being sent on a connection. Requests one piece at a time, when there is buffer space for it.
 struct Upload: Sendable {
   typealias Pieces = @Sendable () async throws -> ContentPiece?
 
   let exchange: Exchange
   let connection: Connection
   let length: Int64?
-  /// Whether no code of the app, which may compute or block, produces the content.
+  /// Whether the content is produced without code of the app, which may compute or block.
   let runsNoForeignCode: Bool
   /// Starts a pass over the content.
   let makePieces: @Sendable () async throws -> Pieces
 
-  /// The maximum number of bytes in one write: a buffer counts with 32 bits. Larger pieces are divided.
+  /// The maximum number of bytes in one write, because a buffer's length has 32 bits. Larger pieces are split.
   private static let maximumWrite = 1 << 30
 
   /// Sends all pieces. Returns early if the exchange ends.
@@ -47,7 +47,7 @@ struct Upload: Sendable {
     }
   }
 
-  /// The content is longer or shorter than announced.
+  /// The error of content that is longer or shorter than announced.
   struct LengthMismatch: Error {}
 }
 
@@ -55,8 +55,7 @@ extension MessageContent {
   /// The maximum number of content bytes sent together with the head. Longer content is sent in pieces.
   static let singleWriteLimit = 64 << 10
 
-  /// Returns an upload that sends the content in pieces; `nil` if there is no content, or little enough for one
-  /// write.
+  /// Returns an upload that sends the content in pieces; `nil` if there is no content, or if it fits into one write.
   func upload(of exchange: Exchange, on connection: Connection) -> Upload? {
     switch self {
     case .empty: return nil
@@ -122,12 +121,12 @@ enum ContentPiece: Sendable {
     }
   }
 
-  /// The piece in parts of at most `length` bytes.
+  /// Splits the piece into parts of at most `length` bytes.
   func parts(of length: Int) -> [ContentPiece] {
     switch self {
     case .data(let data):
       stride(from: 0, to: data.count, by: length).map { .data(data.dropFirst($0).prefix(length)) }
-    // Its length has 32 bits anyway.
+    // A buffer's length has 32 bits, so it never needs to be split.
     case .buffer: [self]
     }
   }
@@ -140,7 +139,7 @@ enum ContentPiece: Sendable {
   }
 }
 
-/// Bytes that are handed out piece by piece.
+/// Bytes that are delivered piece by piece.
 private final class Remaining: Sendable {
   private let rest: Mutex<Data>
 

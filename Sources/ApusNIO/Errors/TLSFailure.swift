@@ -26,7 +26,8 @@ struct TLSFailure: Error {
     self.init(reason: (reason == Self.untrusted ? fault() : nil) ?? reason, underlying: error)
   }
 
-  /// Returns what is wrong with a rejected certificate's dates, which the library checks but does not report.
+  /// Describes the fault in a rejected certificate's dates, which the library checks but does not report; `nil` if
+  /// there is none.
   static func fault(of certificate: NIOSSLCertificate?, at now: Date) -> String? {
     guard let certificate else { return nil }
     let (start, end) = (Double(certificate.notValidBefore), Double(certificate.notValidAfter))
@@ -74,7 +75,7 @@ struct TLSFailure: Error {
     switch error {
     case .zeroReturn, .syscallError: closed
     case .sslError(let stack), .unknownError(let stack), .invalidSNIName(let stack), .failedToSetALPN(let stack):
-      // The first entry of the stack is the cause, the others are its consequences.
+      // The first entry of the error stack is the cause; later entries are its consequences.
       stack.lazy.compactMap { reason(named: name(in: "\($0)")) }.first ?? "the TLS handshake failed"
     default: "the TLS handshake failed"
     }

@@ -19,8 +19,8 @@ extension TransportError {
   ///
   /// - Parameters:
   ///   - error: the cause.
-  ///   - peer: the host, or the proxy, that was to be connected to.
-  init(connecting error: any Error, to peer: DialPeer) {
+  ///   - peer: the host or proxy to which the connection was to be made.
+  init(connecting error: any Error, to peer: ConnectPeer) {
     switch error {
     case let error as TransportError: self = error
     case let error as AddressFailure:
@@ -58,7 +58,7 @@ extension TransportError {
     }
   }
 
-  private static func text(of error: IOError, peer: DialPeer) -> String {
+  private static func text(of error: IOError, peer: ConnectPeer) -> String {
     switch error.errnoCode {
     case ECONNREFUSED: "connection refused by \(peer)"
     case ECONNRESET, EPIPE: "connection reset by \(peer) while it was being made"
@@ -91,21 +91,21 @@ extension TransportError {
   }
 }
 
-/// The host that a connection is made to, as errors name it: the origin, or the proxy in front of it.
-struct DialPeer: Sendable, CustomStringConvertible {
+/// The host to which a connection is made, as described in errors: the origin, or its proxy.
+struct ConnectPeer: Sendable, CustomStringConvertible {
   let host: String
   let port: Int
   let isProxy: Bool
-  /// The address that was tried; `nil` before the first.
+  /// The address of the current attempt; `nil` before the first.
   var address: String?
 
   init(host: String, port: Int, isProxy: Bool) {
     (self.host, self.port, self.isProxy) = (host, port, isProxy)
   }
 
-  func at(_ address: SocketAddress) -> DialPeer {
+  func at(_ address: SocketAddress) -> ConnectPeer {
     var peer = self
-    // A host that is an address already names it.
+    // If the host is an address itself, the text already contains it.
     if AddressBytes.of(host) == nil { peer.address = address.ipAddress }
     return peer
   }

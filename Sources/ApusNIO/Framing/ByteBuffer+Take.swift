@@ -1,9 +1,9 @@
 import NIOCore
 
 extension ByteBuffer {
-  /// Moves all of `bytes` behind the unread bytes of this buffer, and frees the bytes already read.
+  /// Appends all of `bytes` to the unread bytes of this buffer, and frees the bytes already read.
   ///
-  /// A buffer that is only appended to would keep all bytes that ever passed through it. Copies only unread bytes.
+  /// A buffer that is only appended to would retain all bytes ever written to it. Copies only unread bytes.
   mutating func take(_ bytes: inout ByteBuffer) {
     guard bytes.readableBytes > 0 else { return }
     if readableBytes == 0 {

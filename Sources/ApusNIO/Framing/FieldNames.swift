@@ -8,10 +8,11 @@ import Glibc
 import Musl
 #endif
 
-/// The names of common response fields, found by their bytes without creating, lower-casing or checking a string.
+/// A table of common response field names, looked up by their bytes without creating, lower-casing or checking a
+/// string.
 ///
-/// Servers capitalize names or write them in lower case; both spellings are prepared, so that a name is reported as
-/// it was written. Any other spelling is created when it occurs.
+/// The table has the capitalized and the lower-case spelling of each name, so that a name is reported as the server
+/// wrote it. For any other spelling a string is created.
 struct FieldNames: Sendable {
   /// The meaning of a field for the framing of its message.
   enum Role: UInt8, Sendable {

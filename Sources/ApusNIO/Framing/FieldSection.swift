@@ -13,7 +13,7 @@ struct FieldSection: Sendable {
     fileprivate(set) var closes = false
     /// Whether `Connection` has the option `keep-alive`.
     fileprivate(set) var keepsAlive = false
-    /// The first fault in a field about framing. It is ignored in responses whose framing these fields do not define.
+    /// The first fault in a framing field. Ignored in responses whose framing these fields do not define.
     fileprivate(set) var fault: FramingError?
   }
 
@@ -53,7 +53,7 @@ struct FieldSection: Sendable {
   mutating func finish() -> HTTPFields {
     let all = fields
     fields = HTTPFields()
-    // Responses on one connection resemble each other.
+    // The next response on a connection usually has as many fields.
     fields.reserveCapacity(all.count)
     facts = Facts()
     return all
@@ -63,7 +63,7 @@ struct FieldSection: Sendable {
     _ name: HTTPField.Name, _ value: UnsafeRawBufferPointer, _ text: Octet.Text
   ) -> HTTPField {
     if text == .ascii { return HTTPField(name: name, value: Octet.string(value)) }
-    // A value that is not UTF-8 keeps its bytes.
+    // Creates the field from bytes, which preserves values that are not UTF-8.
     return HTTPField(name: name, value: value)
   }
 
@@ -114,7 +114,7 @@ extension FieldSection {
     return number
   }
 
-  /// Accepts a single `chunked`: no other coding was offered to the server, so none may be applied (RFC 9110
+  /// Accepts a single `chunked`: the request offered no other transfer coding, so none may be applied (RFC 9110
   /// §10.1.4).
   private mutating func takeTransferEncoding(_ value: UnsafeRawBufferPointer) throws(FramingError) {
     guard !facts.isChunked, Octet.spells(value, "chunked") else {

@@ -46,8 +46,8 @@ struct FramingError: Error, Sendable, Hashable, CustomStringConvertible {
     case noResponse
     /// The connection closed inside the response (RFC 9112 §8).
     case truncated
-    /// The connection closed without TLS's close notification, which alone marks the end of this content (RFC 9112
-    /// §9.8).
+    /// The connection closed without TLS's close notification, although only that marks the end of this content (RFC
+    /// 9112 §9.8).
     case uncleanEnd
     /// Bytes arrived while no response was expected (RFC 9112 §9.2).
     case unsolicited

@@ -1,7 +1,7 @@
 /// The limits on the framing of one response.
 ///
-/// Content is limited by its reader instead, which knows its purpose. These limits bound the memory of a decoder,
-/// and the work that a server can cause without sending any content.
+/// These limits bound the memory of a decoder, and the work that a server can cause without sending any content. The
+/// length of content is limited by its reader.
 struct FramingLimits: Sendable, Hashable {
   /// The maximum number of bytes of status lines and field lines in one response: interim responses, head and
   /// trailers together. Default: 256 KiB.
@@ -13,9 +13,9 @@ struct FramingLimits: Sendable, Hashable {
   var interimCount = 64
   /// The maximum number of bytes of a chunk's first line, extensions included (RFC 9112 §7.1.1). Default: 4 KiB.
   var chunkLineBytes = 4 << 10
-  /// The bytes by which the chunks' first lines may exceed twice the content they announce. Default: 16 KiB.
+  /// The number of bytes by which the first lines of chunks may exceed twice the announced content. Default: 16 KiB.
   ///
-  /// A bound on their sum alone would refuse long streams that sign every chunk.
+  /// A limit on the sum of the lines alone would refuse long streams that sign every chunk.
   var chunkOverhead = 16 << 10
 }
 
@@ -37,21 +37,21 @@ struct FramingBudget: Sendable {
     if count > bytes { throw Self.tooLarge }
   }
 
-  /// Takes the bytes of a line from the budget.
+  /// Subtracts the bytes of a line from the budget.
   @inline(__always)
   mutating func takeLine(_ count: Int) throws(FramingError) {
     bytes -= count
     if bytes < 0 { throw Self.tooLarge }
   }
 
-  /// Takes a field from the budget.
+  /// Subtracts a field from the budget.
   @inline(__always)
   mutating func takeField() throws(FramingError) {
     fields -= 1
     if fields < 0 { throw FramingError(.tooManyFields, "the response has too many fields") }
   }
 
-  /// Takes an interim response from the budget.
+  /// Subtracts an interim response from the budget.
   mutating func takeInterimResponse() throws(FramingError) {
     interimResponses -= 1
     if interimResponses < 0 {

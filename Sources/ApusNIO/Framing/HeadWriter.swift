@@ -12,7 +12,8 @@ struct HeadWriter {
   @discardableResult
   @inline(__always)
   mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FramingError) -> UnsafeRawBufferPointer {
-    // The size was measured by the same rules. A string that is longer the second time must not overflow the memory.
+    // The size was measured by the same rules before. Checked again, so that no string that yields more bytes now can
+    // overflow the memory.
     guard bytes.count <= target.count - count else {
       throw FramingError(.invalidField, "the head grew while it was written")
     }

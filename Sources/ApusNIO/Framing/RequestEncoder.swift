@@ -1,31 +1,11 @@
 import HTTPTypes
 import NIOCore
 
-/// The forms of a request target (RFC 9112 §3.2).
-enum TargetForm: Sendable, Hashable {
-  /// Path and query, or `*` for OPTIONS: to the origin server, also through a tunnel.
-  case origin
-  /// The whole URL: to a proxy that forwards the request.
-  case absolute
-  /// Host and port: CONNECT only.
-  case authority
-}
-
-/// The framing of a request's content (RFC 9112 §6.3).
-enum RequestFraming: Sendable, Hashable {
-  /// No content, and no field about it.
-  case none
-  /// A known number of bytes, not negative.
-  case length(Int64)
-  /// Chunks, for content of unknown length.
-  case chunked
-}
-
 /// An encoder that writes requests as HTTP/1.1 (RFC 9112 §3, §6, §7) into one buffer, without intermediate strings.
 ///
-/// The encoder alone writes the framing fields: `Host`, `Content-Length`, `Transfer-Encoding`. All other bytes are
-/// checked as they are copied, and refused rather than replaced: a control character could end a line and begin
-/// another request.
+/// Only the encoder writes the framing fields: `Host`, `Content-Length`, `Transfer-Encoding`. All other bytes are
+/// checked as they are copied. Forbidden bytes are refused, not replaced: a control character could end a line and
+/// begin another request.
 struct RequestEncoder: Sendable {
   /// The form of the request target.
   var form = TargetForm.origin
@@ -40,7 +20,7 @@ struct RequestEncoder: Sendable {
   /// - Throws: ``FramingError`` with ``FramingError/Kind/invalidMethod``, ``FramingError/Kind/invalidTarget`` or
   ///   ``FramingError/Kind/invalidField``; the buffer is then unchanged.
   func encodeHead(_ head: HTTPRequest, into buffer: inout ByteBuffer) throws(FramingError) {
-    // Measured first, so that the head costs one write instead of thirty.
+    // The size is measured first, so that the head needs one write to the buffer instead of about thirty.
     try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: measure(head)) { target throws(FramingError) in
       var writer = HeadWriter(target)
       try write(head, &writer)
@@ -142,7 +122,7 @@ struct RequestEncoder: Sendable {
 
   private static let invalidAuthority = FramingError(.invalidTarget, "the authority is missing or malformed")
 
-  /// Whether a field is written from the request's authority and framing alone.
+  /// Whether a field is written only from the request's authority and framing.
   private static func isFraming(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: name == "host"
@@ -167,6 +147,26 @@ struct RequestEncoder: Sendable {
   }
 }
 
+/// The forms of a request target (RFC 9112 §3.2).
+enum TargetForm: Sendable, Hashable {
+  /// Path and query, or `*` for OPTIONS: for the origin server, also through a tunnel.
+  case origin
+  /// The whole URL: for a proxy that forwards the request.
+  case absolute
+  /// Host and port: CONNECT only.
+  case authority
+}
+
+/// The framing of a request's content (RFC 9112 §6.3).
+enum RequestFraming: Sendable, Hashable {
+  /// No content, and no field about it.
+  case none
+  /// A known number of bytes, not negative.
+  case length(Int64)
+  /// Chunks, for content of unknown length.
+  case chunked
+}
+
 // MARK: Chunks
 
 /// Content in chunks (RFC 9112 §7.1): for each chunk ``beginChunk(_:into:)``, its bytes and ``endChunk(into:)``; at
@@ -184,7 +184,7 @@ extension RequestEncoder {
     buffer.writeStaticString("\r\n")
   }
 
-  /// Writes the line end after a chunk's content. Not for an empty chunk.
+  /// Writes the line end after a chunk's content. Not to be called for an empty chunk.
   static func endChunk(into buffer: inout ByteBuffer) {
     buffer.writeStaticString("\r\n")
   }

@@ -1,39 +1,15 @@
 import HTTPTypes
 import NIOCore
 
-/// One part of a response, in the order of the wire: interim responses, the head, content, the end.
-enum DecodedPart: Sendable, Equatable {
-  /// A 1xx response before the final one (RFC 9110 §15.2).
-  case interim(HTTPResponse)
-  /// The final response's status and fields.
-  case head(HTTPResponse, ResponseFraming)
-  /// Bytes of content, never empty; a slice of the input, not a copy.
-  case content(ByteBuffer)
-  /// The end of the response, with its trailers. `canReuse` is whether the connection may carry another exchange.
-  case end(trailers: HTTPFields, canReuse: Bool)
-}
-
-/// The framing of a response's content (RFC 9112 §6.3).
-enum ResponseFraming: Sendable, Hashable {
-  /// No content: the response is to HEAD, has status 204 or 304, or opens a tunnel.
-  case none
-  /// A known number of bytes, perhaps zero.
-  case length(Int64)
-  /// Chunks, the last of which is marked.
-  case chunked
-  /// All bytes until the connection closes.
-  case untilClose
-}
-
 /// A strict decoder of HTTP/1.1 responses (RFC 9112): a pure value that knows no channel, clock or lock.
 ///
 /// Decodes one response at a time: ``expectResponse(to:)``; then, with the bytes of each read, ``next(from:)``
 /// until it returns `nil`; ``endOfInput(cleanly:)`` once the connection has closed. The parts do not depend on how
 /// the bytes were split, except for where content is cut. An incomplete line stays in the buffer.
 ///
-/// Where the RFC leaves a choice, everything that two recipients could read differently is refused: bare LF, folded
-/// lines, transfer codings other than `chunked`, both kinds of framing together. After an error neither the decoder
-/// nor the connection can be used again.
+/// Where RFC 9112 leaves a choice, the decoder refuses everything that two recipients could read differently: bare LF,
+/// folded lines, transfer codings other than `chunked`, both kinds of framing together. After an error neither the
+/// decoder nor the connection can be used again.
 struct ResponseDecoder: Sendable {
   private enum Phase: Sendable, Hashable {
     /// No response is expected.
@@ -46,7 +22,7 @@ struct ResponseDecoder: Sendable {
     case chunkEnd
     case trailers
     case untilClose
-    /// Everything has arrived, but the end was not returned yet.
+    /// The whole response has arrived, but ``DecodedPart/end(trailers:canReuse:)`` was not returned yet.
     case complete
     /// The connection has closed.
     case closed
@@ -60,9 +36,9 @@ struct ResponseDecoder: Sendable {
   private var section = FieldSection()
   private var statusLine: StatusLine?
   private var trailers = HTTPFields()
-  /// The bytes of the content, or of the current chunk, that are still to come.
+  /// The number of remaining bytes of the content or of the current chunk.
   private var remaining: Int64 = 0
-  /// The bytes by which the chunks' first lines exceed their allowance.
+  /// The number of bytes by which the first lines of chunks exceed their allowance.
   private var overhead: Int64 = 0
   private var isResponseToHead = false
   private var isResponseToConnect = false
@@ -152,11 +128,35 @@ struct ResponseDecoder: Sendable {
     }
   }
 
-  /// Ends the response. Bytes right behind it belong to no response, so the connection cannot be trusted.
+  /// Ends the response. The connection cannot be reused if further bytes follow, because they belong to no response.
   private mutating func end(leaving buffer: ByteBuffer) -> DecodedPart {
     phase = .idle
     return .end(trailers: trailers, canReuse: canReuse && buffer.readableBytes == 0)
   }
+}
+
+/// One part of a response, in the order of the wire: interim responses, the head, content, the end.
+enum DecodedPart: Sendable, Equatable {
+  /// A 1xx response before the final one (RFC 9110 §15.2).
+  case interim(HTTPResponse)
+  /// The final response's status and fields.
+  case head(HTTPResponse, ResponseFraming)
+  /// Bytes of content, never empty; a slice of the input, not a copy.
+  case content(ByteBuffer)
+  /// The end of the response, with its trailers. `canReuse` is whether the connection may carry another exchange.
+  case end(trailers: HTTPFields, canReuse: Bool)
+}
+
+/// The framing of a response's content (RFC 9112 §6.3).
+enum ResponseFraming: Sendable, Hashable {
+  /// No content: the response is to HEAD, has status 204 or 304, or opens a tunnel.
+  case none
+  /// A known number of bytes, perhaps zero.
+  case length(Int64)
+  /// Chunks, the last of which is marked.
+  case chunked
+  /// All bytes until the connection closes.
+  case untilClose
 }
 
 // MARK: Status line, fields, trailers
@@ -258,7 +258,7 @@ extension ResponseDecoder {
 // MARK: Content
 
 extension ResponseDecoder {
-  /// Returns the content that has arrived, up to its end; then the next phase begins.
+  /// Returns the content that has arrived, at most up to its end, where the next phase begins.
   private mutating func readContent(of buffer: inout ByteBuffer, then next: Phase) -> DecodedPart? {
     let count = Int(min(remaining, Int64(buffer.readableBytes)))
     guard let slice = buffer.readSlice(length: count) else { return nil }
@@ -277,7 +277,7 @@ extension ResponseDecoder {
     }
     guard let chunk else { return false }
     buffer.moveReaderIndex(forwardBy: consumed)
-    // A short size and twice the content cost nothing, so only long lines with little content add up.
+    // 16 bytes per line and twice the content are free, so only long lines with little content accumulate.
     overhead = max(0, overhead + Int64(consumed) - 16 - min(chunk.size, Int64.max / 4) * 2)
     guard overhead <= limits.chunkOverhead else { throw Self.tooMuchExtension }
     remaining = chunk.size

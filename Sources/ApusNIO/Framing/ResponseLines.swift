@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// A scanner for line ends that searches no byte twice, however few bytes arrive at a time.
+/// A scanner for line ends that searches each byte once, even if bytes arrive one by one.
 struct LineScanner: Sendable {
   /// The number of bytes of the incomplete line that were searched.
   private var searched = 0
@@ -30,7 +30,7 @@ struct LineScanner: Sendable {
 extension UnsafeRawBufferPointer {
   /// Returns the line between `start` and its LF, without the CR before it.
   ///
-  /// RFC 9112 §2.2 lets a recipient accept a bare LF as a line end. Two recipients that differ in this see
+  /// RFC 9112 §2.2 permits a recipient to accept a bare LF as a line end. Two recipients that differ in this read
   /// different messages, so a bare LF is refused.
   @inline(__always)
   func line(from start: Int, to lineFeed: Int) throws(FramingError) -> UnsafeRawBufferPointer {
@@ -114,7 +114,7 @@ struct ChunkLine: Sendable, Equatable {
     }
     self.size = length
     guard end < line.count else { return }
-    // White space is allowed before an extension only, so it must be distinguished from padding (RFC 9112 §7.1.1).
+    // White space is allowed only before an extension; trailing padding is refused (RFC 9112 §7.1.1).
     let rest = Octet.trimmed(UnsafeRawBufferPointer(rebasing: line[end...]))
     guard rest.first == UInt8(ascii: ";") else {
       throw FramingError(.malformedChunkSize, "a chunk's size is followed by something other than an extension")

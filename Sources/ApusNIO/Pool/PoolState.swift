@@ -1,25 +1,10 @@
 import ApusCore
 
-/// The limits on a pool's connections.
-struct PoolLimits: Sendable, Hashable {
-  /// The maximum number of connections to one origin, those being made included; at least 1. Default: 5.
-  var connectionsPerOrigin = 5
-  /// The maximum number of connections to all origins, those being made included; at least 1. Default: 256.
-  var connections = 256
-  /// The maximum number of waiters for a connection in use, over all origins. A waiter whose connection is being
-  /// made is not counted. Default: no limit.
-  var waiting = Int.max
-  /// The time after which an idle connection is closed. Default: 60 s; servers commonly close after 60 to 75 s.
-  var idleTimeout = Duration.seconds(60)
-  /// The age beyond which a connection is closed instead of reused; `nil` for no limit.
-  var maximumAge: Duration?
-}
-
-/// The connections of a transport, their users and their waiters. A pure state machine: events return the actions to
-/// perform. It knows no channels, clocks or locks.
+/// The connections of a transport, their users and their waiters. A pure state machine without channels, clocks or
+/// locks: events return the actions to perform.
 ///
 /// - The most recently used connection is reused first, so that the others become idle long enough to be closed.
-/// - A waiter gets the first connection that becomes free, whichever waiter it was made for.
+/// - A waiter gets the first connection that becomes free, even if it was made for another waiter.
 /// - A connection is made only for a waiter, within both limits. If only the total limit is reached, the connection
 ///   of any origin that has been idle longest is closed to make room.
 /// - If all connections are in use and another origin's waiter came before all of this origin's, a freed connection
@@ -27,19 +12,19 @@ struct PoolLimits: Sendable, Hashable {
 ///   starves no other, and connections do not oscillate between origins.
 /// - A connection that streams content counts only toward the total, because a stream may last indefinitely. When
 ///   the stream ends, the connection is closed if its origin has too many by then.
-/// - A failed dial fails the first waiter, unless the dials under way suffice for all; then it is repeated for the
-///   waiters that are left.
+/// - A failed connection attempt fails the first waiter, unless the attempts under way suffice for all waiters. A new
+///   attempt is then started for the remaining waiters.
 struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, WaiterID: Hashable & Sendable>: Sendable {
   /// The actions to perform, in this order.
   enum Action: Sendable, Equatable {
     /// Start the waiter's exchange on the connection.
     case use(ConnectionID, WaiterID)
-    /// Make a connection, then report ``PoolState/dialed(_:for:now:)``, ``PoolState/dialFailed(for:now:)`` or
-    /// ``PoolState/dialGivenUp(for:)``.
-    case dial(Key)
+    /// Make a connection, then report ``PoolState/connected(_:for:now:)``, ``PoolState/connectFailed(for:now:)`` or
+    /// ``PoolState/connectGivenUp(for:)``.
+    case connect(Key)
     /// Fail the waiter.
     case refuse(WaiterID, Refusal)
-    /// Close the connection, which the pool has forgotten already.
+    /// Close the connection, which the pool has already removed.
     case close(ConnectionID)
     /// Call ``PoolState/tick(now:)`` at this instant. At most one wake-up is pending.
     case wake(MonotonicInstant)
@@ -47,11 +32,11 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     case drained
   }
 
-  /// The reason why a waiter gets no connection.
+  /// The reason why a waiter is refused.
   enum Refusal: Sendable, Hashable {
-    /// The dial failed with the error just reported.
-    case dialFailed
-    /// Too many waiters already.
+    /// The connection attempt failed with the error just reported.
+    case connectFailed
+    /// There are already too many waiters.
     case queueFull
     /// The pool is shut down.
     case shutDown
@@ -86,16 +71,16 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     var idle: [Idle] = []
     var waiters = RemovableQueue<WaiterID>()
     var open = 0
-    var dialing = 0
-    /// The open connections that carry streamed content.
+    var connecting = 0
+    /// The number of open connections that carry streamed content.
     var streaming = 0
-    /// The connections that are open or being made.
-    var held: Int { open + dialing }
+    /// The number of connections that are open or being made.
+    var held: Int { open + connecting }
     var isEmpty: Bool { held == 0 && waiters.isEmpty }
   }
 
   let limits: PoolLimits
-  // Slots, because changing a large value in a dictionary in place allocates memory each time.
+  // `Slots` instead of a dictionary, in which changing a large value in place allocates memory each time.
   private var hosts = Slots<Host>()
   private var hostSlots: [Key: Int] = [:]
   private var connections = Slots<Connection>()
@@ -103,9 +88,10 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   /// The origin and the order of arrival of each waiter.
   private var waiting: [WaiterID: Position] = [:]
   private var nextTicket: UInt64 = 0
-  /// The slots of the origins whose waiters have no dial under way because of the total limit, longest first.
+  /// The slots of the origins whose waiters have no connection attempt under way because of the total limit, in order
+  /// of arrival.
   private var starved: [Int] = []
-  private var dialing = 0
+  private var connecting = 0
   private var idleCount = 0
   private var isWakePending = false
   private var isShutDown = false
@@ -121,48 +107,49 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   struct Counts: Sendable, Equatable {
     var active = 0
     var idle = 0
-    var dialing = 0
+    var connecting = 0
     var waiting = 0
   }
 
   /// The numbers of connections and waiters, over all origins.
   var counts: Counts {
-    Counts(active: connections.count - idleCount, idle: idleCount, dialing: dialing, waiting: waiting.count)
+    Counts(active: connections.count - idleCount, idle: idleCount, connecting: connecting, waiting: waiting.count)
   }
 
   /// All open connections, in any order.
   var openConnections: [ConnectionID] { Array(connectionSlots.keys) }
 
-  /// Whether the pool has no connection, waiter or dial, and remembers no origin.
-  var isEmpty: Bool { hostSlots.isEmpty && connectionSlots.isEmpty && waiting.isEmpty && dialing == 0 }
+  /// Whether the pool has no connection, waiter or connection attempt, and no record of an origin.
+  var isEmpty: Bool { hostSlots.isEmpty && connectionSlots.isEmpty && waiting.isEmpty && connecting == 0 }
 
-  /// Whether the pool remembers anything about an origin.
+  /// Whether the pool has a record of an origin.
   func knows(origin key: Key) -> Bool { hostSlots[key] != nil }
 
   /// Whether a connection belongs to the pool.
   func knows(_ connection: ConnectionID) -> Bool { connectionSlots[connection] != nil }
 
-  /// Whether an origin's waiters have no dial under way because of the total limit.
+  /// Whether an origin's waiters have no connection attempt under way because of the total limit.
   var hasStarvedOrigins: Bool { !starved.isEmpty }
 
-  /// Whether an origin's dials suffice for all of its waiters, so that the last waiter need not wait for other
-  /// calls.
-  func isDialing(forLastOf key: Key) -> Bool {
+  /// Whether an origin's connection attempts suffice for all of its waiters, so that the last waiter need not wait for
+  /// other calls.
+  func isConnecting(forLastOf key: Key) -> Bool {
     guard let host = hostSlots[key] else { return false }
-    return hosts.items[host].waiters.count <= hosts.items[host].dialing
+    return hosts.items[host].waiters.count <= hosts.items[host].connecting
   }
 
-  /// Whether dials are under way although the origin has no waiter.
-  func hasUnwantedDials(to key: Key) -> Bool {
+  /// Whether connection attempts are under way although the origin has no waiter.
+  func hasUnneededAttempts(to key: Key) -> Bool {
     guard let host = hostSlots[key] else { return false }
-    return hosts.items[host].dialing > 0 && hosts.items[host].waiters.isEmpty
+    return hosts.items[host].connecting > 0 && hosts.items[host].waiters.isEmpty
   }
 
   // MARK: Events: waiters
 
-  /// Gives a waiter an idle connection, starts a dial for it, or queues it.
+  /// Gives a waiter an idle connection, starts a connection attempt for it, or queues it.
   ///
-  /// - Parameter isAdmitted: whether the waiter had a connection before; then it is never refused for a full queue.
+  /// - Parameter isAdmitted: whether the waiter had a connection before; such a waiter is not refused when the queue is
+  ///   full.
   mutating func acquire(
     _ waiter: WaiterID, for key: Key, isAdmitted: Bool = false, now: MonotonicInstant
   ) -> [Action] {
@@ -184,10 +171,10 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     return actions
   }
 
-  /// Starts a dial for a waiter, or queues the waiter. Idle connections are not used, because they have carried
-  /// exchanges before.
+  /// Starts a connection attempt for a waiter, or queues the waiter. Idle connections are not used, because they have
+  /// carried exchanges before.
   ///
-  /// - Parameter isAdmitted: as for ``acquire(_:for:isAdmitted:now:)``.
+  /// - Parameter isAdmitted: see ``acquire(_:for:isAdmitted:now:)``.
   mutating func acquireNew(_ waiter: WaiterID, for key: Key, isAdmitted: Bool = false) -> [Action] {
     guard !isShutDown else { return [.refuse(waiter, .shutDown)] }
     guard waiting[waiter] == nil else { return [] }
@@ -201,7 +188,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   private mutating func enqueue(
     _ waiter: WaiterID, for host: Int, isAdmitted: Bool, _ actions: inout [Action]
   ) {
-    guard isAdmitted || hasRoom(for: host) || waiting.count - min(dialing, waiting.count) < limits.waiting else {
+    guard isAdmitted || hasRoom(for: host) || waiting.count - min(connecting, waiting.count) < limits.waiting else {
       prune(host)
       actions.append(.refuse(waiter, .queueFull))
       return
@@ -209,10 +196,10 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     waiting[waiter] = Position(host: host, ticket: nextTicket)
     nextTicket += 1
     hosts.items[host].waiters.append(waiter)
-    dialIfNeeded(for: host, &actions)
+    connectIfNeeded(for: host, &actions)
   }
 
-  /// Removes a waiter. A dial under way for it remains, for others.
+  /// Removes a waiter. A connection attempt under way for it continues, for other waiters.
   mutating func cancelled(_ waiter: WaiterID) -> [Action] {
     guard let host = waiting.removeValue(forKey: waiter)?.host else { return [] }
     _ = hosts.items[host].waiters.remove(waiter)
@@ -221,11 +208,11 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     return []
   }
 
-  // MARK: Events: dials
+  // MARK: Events: connection attempts
 
   /// Adds a new connection.
-  mutating func dialed(_ connection: ConnectionID, for key: Key, now: MonotonicInstant) -> [Action] {
-    let host = endDial(for: key)
+  mutating func connected(_ connection: ConnectionID, for key: Key, now: MonotonicInstant) -> [Action] {
+    let host = endAttempt(for: key)
     guard !isShutDown else {
       prune(host)
       return [.close(connection)] + drain()
@@ -238,20 +225,20 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     return offer(connection, at: slot, now: now)
   }
 
-  /// Ends a dial that failed.
-  mutating func dialFailed(for key: Key, now: MonotonicInstant) -> [Action] {
-    let host = endDial(for: key)
+  /// Ends a connection attempt that failed.
+  mutating func connectFailed(for key: Key, now: MonotonicInstant) -> [Action] {
+    let host = endAttempt(for: key)
     var actions: [Action] = []
-    if hosts.items[host].waiters.count > hosts.items[host].dialing, let waiter = popWaiter(of: host) {
-      actions.append(.refuse(waiter, .dialFailed))
+    if hosts.items[host].waiters.count > hosts.items[host].connecting, let waiter = popWaiter(of: host) {
+      actions.append(.refuse(waiter, .connectFailed))
     }
-    return actions + dialAgain(for: host)
+    return actions + connectAgain(for: host)
   }
 
-  /// Ends a dial that was given up because no waiter needed it (``hasUnwantedDials(to:)``). If there are waiters by
-  /// now, another dial is started for them.
-  mutating func dialGivenUp(for key: Key) -> [Action] {
-    dialAgain(for: endDial(for: key))
+  /// Ends a connection attempt that was given up because no waiter needed it (``hasUnneededAttempts(to:)``). Starts
+  /// another connection attempt if waiters have arrived since.
+  mutating func connectGivenUp(for key: Key) -> [Action] {
+    connectAgain(for: endAttempt(for: key))
   }
 
   // MARK: Events: connections
@@ -278,7 +265,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     connections.items[slot].isStreaming = true
     hosts.items[record.host].streaming += 1
     var actions: [Action] = []
-    dialIfNeeded(for: record.host, &actions)
+    connectIfNeeded(for: record.host, &actions)
     return actions
   }
 
@@ -287,7 +274,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     guard let slot = connectionSlots[connection] else { return [] }
     let host = connections.items[slot].host
     forget(connection)
-    return dialAgain(for: host)
+    return connectAgain(for: host)
   }
 
   /// Closes connections that are idle for too long or too old, at the instant of ``Action/wake(_:)``.
@@ -301,12 +288,12 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
       prune(record.host)
       actions.append(.close(connection))
     }
-    dialForStarved(&actions)
+    connectForStarved(&actions)
     wake(&actions)
     return actions
   }
 
-  /// Refuses all waiters from now on. Exchanges under way may end; ``Action/drained`` follows the last.
+  /// Refuses all waiters from now on. Exchanges under way may end; ``Action/drained`` follows the last exchange.
   mutating func shutDown() -> [Action] {
     guard !isShutDown else { return [] }
     isShutDown = true
@@ -326,7 +313,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   private mutating func drain() -> [Action] {
-    guard isShutDown, !isDrained, connectionSlots.isEmpty, dialing == 0 else { return [] }
+    guard isShutDown, !isDrained, connectionSlots.isEmpty, connecting == 0 else { return [] }
     isDrained = true
     return [.drained]
   }
@@ -345,7 +332,7 @@ extension PoolState {
     return host
   }
 
-  /// Gives a free connection to the origin's first waiter, or keeps it as idle.
+  /// Gives a free connection to the origin's first waiter, or marks it as idle.
   private mutating func offer(_ connection: ConnectionID, at slot: Int, now: MonotonicInstant) -> [Action] {
     let host = connections.items[slot].host
     if let waiter = popWaiter(of: host) { return [.use(connection, waiter)] }
@@ -353,8 +340,8 @@ extension PoolState {
     connections.items[slot].idleSince = now
     hosts.items[host].idle.append(Idle(connection: connection, slot: slot))
     idleCount += 1
-    // The connection is closed immediately if another origin waits for the total limit.
-    dialForStarved(&actions)
+    // Closes the idle connection immediately if another origin waits because of the total limit.
+    connectForStarved(&actions)
     wake(&actions)
     return actions
   }
@@ -365,39 +352,39 @@ extension PoolState {
     return waiter
   }
 
-  /// Ends a dial. Returns the slot of its origin.
-  private mutating func endDial(for key: Key) -> Int {
+  /// Ends a connection attempt. Returns the slot of its origin.
+  private mutating func endAttempt(for key: Key) -> Int {
     let host = host(for: key)
-    dialing -= 1
-    hosts.items[host].dialing -= 1
+    connecting -= 1
+    hosts.items[host].connecting -= 1
     return host
   }
 
-  /// Starts the dials for which a dial or a connection that has ended made room.
-  private mutating func dialAgain(for host: Int) -> [Action] {
+  /// Starts the connection attempts that have become possible because a connection or connection attempt ended.
+  private mutating func connectAgain(for host: Int) -> [Action] {
     var actions: [Action] = []
-    dialForStarved(&actions)
-    dialIfNeeded(for: host, &actions)
+    connectForStarved(&actions)
+    connectIfNeeded(for: host, &actions)
     prune(host)
     return actions + drain()
   }
 
-  /// Starts a dial if the origin has more waiters than dials.
-  private mutating func dialIfNeeded(for host: Int, _ actions: inout [Action]) {
-    guard needsDial(host) else { return }
+  /// Starts a connection attempt if the origin has more waiters than connection attempts.
+  private mutating func connectIfNeeded(for host: Int, _ actions: inout [Action]) {
+    guard needsConnect(host) else { return }
     guard isBelowTotal || makeRoom(&actions) else {
       if !starved.contains(host) { starved.append(host) }
       return
     }
-    hosts.items[host].dialing += 1
-    dialing += 1
-    actions.append(.dial(hosts.items[host].key))
+    hosts.items[host].connecting += 1
+    connecting += 1
+    actions.append(.connect(hosts.items[host].key))
   }
 
-  /// Whether one more waiter need not wait for other calls: a dial without a waiter is under way, or a dial may
-  /// start.
+  /// Whether one more waiter need not wait for other calls: a connection attempt without a waiter is under way, or a
+  /// connection attempt may start.
   private func hasRoom(for host: Int) -> Bool {
-    hosts.items[host].waiters.count < hosts.items[host].dialing
+    hosts.items[host].waiters.count < hosts.items[host].connecting
       || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
   }
 
@@ -406,7 +393,8 @@ extension PoolState {
 
   private func isBelowLimit(_ host: Int) -> Bool { counted(host) < max(1, limits.connectionsPerOrigin) }
 
-  /// Whether an origin has more connections than its limit, because others were made while some were streaming.
+  /// Whether an origin has more connections than its limit, because further connections were made while some were
+  /// streaming.
   private func hasTooMany(_ host: Int) -> Bool { counted(host) > max(1, limits.connectionsPerOrigin) }
 
   /// Marks a connection as no longer streaming.
@@ -417,35 +405,35 @@ extension PoolState {
   }
 
   private var isBelowTotal: Bool {
-    connections.count + dialing < max(1, limits.connections)
+    connections.count + connecting < max(1, limits.connections)
   }
 
-  private func needsDial(_ host: Int) -> Bool {
-    !isShutDown && hosts.items[host].waiters.count > hosts.items[host].dialing && isBelowLimit(host)
+  private func needsConnect(_ host: Int) -> Bool {
+    !isShutDown && hosts.items[host].waiters.count > hosts.items[host].connecting && isBelowLimit(host)
   }
 
-  /// Dials for starved origins in turn, as long as the total limit permits.
-  private mutating func dialForStarved(_ actions: inout [Action]) {
+  /// Starts connection attempts for starved origins in turn, as long as the total limit permits.
+  private mutating func connectForStarved(_ actions: inout [Action]) {
     while let host = starved.first {
-      guard needsDial(host) else {
+      guard needsConnect(host) else {
         starved.removeFirst()
         continue
       }
-      let before = dialing
-      dialIfNeeded(for: host, &actions)
-      guard dialing > before else { return }
-      // One dial for each origin in turn.
+      let before = connecting
+      connectIfNeeded(for: host, &actions)
+      guard connecting > before else { return }
+      // Each origin gets one connection attempt in turn.
       starved.removeFirst()
-      if needsDial(host) { starved.append(host) }
+      if needsConnect(host) { starved.append(host) }
     }
   }
 
-  /// Returns the origin that has starved longest, if it is to take the place of a connection to `host`.
+  /// Returns the origin that has starved longest, if a connection to `host` must be closed in its favor.
   private func rival(of host: Int) -> Int? {
     starved.first { other in
-      guard other != host, needsDial(other), let ticket = firstTicket(of: other) else { return false }
-      // If this origin's first waiter came earlier it is served first. If it has none, the connection becomes idle
-      // and is closed for the other origin.
+      guard other != host, needsConnect(other), let ticket = firstTicket(of: other) else { return false }
+      // An earlier waiter of this origin has precedence. Without waiters of this origin, the connection becomes idle
+      // and is closed for the other origin anyway.
       guard let own = firstTicket(of: host), ticket < own else { return false }
       return hosts.items[other].held == 0 || hosts.items[other].held + 1 < hosts.items[host].held
     }
@@ -460,9 +448,9 @@ extension PoolState {
     forget(connection)
     starved.removeAll { $0 == rival }
     var actions: [Action] = []
-    dialIfNeeded(for: rival, &actions)
-    // Both origins may need a dial; the other origin comes first.
-    for host in [rival, host] { dialIfNeeded(for: host, &actions) }
+    connectIfNeeded(for: rival, &actions)
+    // Both origins may need a connection attempt; the other origin comes first.
+    for host in [rival, host] { connectIfNeeded(for: host, &actions) }
     prune(host)
     return actions
   }
@@ -502,7 +490,7 @@ extension PoolState {
     idleCount -= 1
   }
 
-  /// Forgets an origin without connections and waiters, so that origins do not accumulate.
+  /// Removes the record of an origin without connections and waiters, so that records do not accumulate.
   private mutating func prune(_ host: Int) {
     guard hosts.items[host].isEmpty, hostSlots[hosts.items[host].key] == host else { return }
     hostSlots[hosts.items[host].key] = nil
@@ -519,7 +507,7 @@ extension PoolState {
     limits.maximumAge.map { record.openedAt.duration(to: now) >= $0 } ?? false
   }
 
-  /// Asks for a wake-up when the first idle connection expires, unless one is pending.
+  /// Requests a wake-up for the instant when the first idle connection expires, unless a wake-up is pending.
   private mutating func wake(_ actions: inout [Action]) {
     guard !isWakePending, idleCount > 0, !isShutDown else { return }
     var first: MonotonicInstant?

@@ -1,27 +1,8 @@
 import ApusCore
 import HTTPTypes
 
-/// A proxy server: its address and the credentials for it.
-struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
-  /// The name or address, IPv6 in brackets.
-  let host: String
-  let port: Int
-  /// The value of `Proxy-Authorization` (RFC 7617 §2); `nil` without credentials.
-  let authorization: String?
-
-  /// The fields that a request to the proxy needs in addition.
-  var fields: HTTPFields {
-    guard let authorization else { return [:] }
-    var field = HTTPField(name: .proxyAuthorization, value: authorization)
-    field.indexingStrategy = .disallow
-    return HTTPFields([field])
-  }
-
-  /// The host and the port.
-  var description: String { "\(host):\(port)" }
-}
-
-/// The choice of a proxy for an origin. Made once for a transport, so that all connections to an origin are alike.
+/// The rules that choose a proxy for an origin. Created once per transport, so that all connections to an origin use
+/// the same route.
 struct ProxyRules: Sendable {
   /// The route to the origins of one scheme.
   enum Route: Sendable {
@@ -56,6 +37,26 @@ struct ProxyRules: Sendable {
         .invalidRequest, requestState: .notSent, detail: "the variable \(variable) is not the URL of an HTTP proxy")
     }
   }
+}
+
+/// A proxy server: its address and the credentials for it.
+struct ProxyServer: Sendable, Hashable, CustomStringConvertible {
+  /// The name or address, IPv6 in brackets.
+  let host: String
+  let port: Int
+  /// The value of `Proxy-Authorization` (RFC 7617 §2); `nil` without credentials.
+  let authorization: String?
+
+  /// The fields that a request to the proxy needs in addition.
+  var fields: HTTPFields {
+    guard let authorization else { return [:] }
+    var field = HTTPField(name: .proxyAuthorization, value: authorization)
+    field.indexingStrategy = .disallow
+    return HTTPFields([field])
+  }
+
+  /// The host and the port.
+  var description: String { "\(host):\(port)" }
 }
 
 /// Hosts that are reached without a proxy: one entry of `no_proxy`, compared byte by byte.
@@ -123,7 +124,7 @@ struct ProxyException: Sendable {
     return rooted.first == UInt8(ascii: ".") ? rooted.dropFirst() : rooted
   }
 
-  /// Splits an entry into host and port. The colons of an IPv6 address separate no port.
+  /// Splits an entry into host and port. The colons inside an IPv6 address do not begin a port.
   private static func split(_ entry: Text) -> (host: Text, port: Int?) {
     guard let colon = entry.lastIndex(of: UInt8(ascii: ":")), let port = number(entry[(colon + 1)...]) else {
       return (entry, nil)
@@ -138,7 +139,7 @@ struct ProxyException: Sendable {
     return Int(String(decoding: digits, as: UTF8.self))
   }
 
-  /// Returns the bytes of an address, those of IPv4 even if it is written as IPv6 (RFC 4291 §2.5.5.2).
+  /// Returns the bytes of an address; the four IPv4 bytes for an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2).
   private static func address(_ text: Text) -> [UInt8]? {
     guard let bytes = AddressBytes.of(String(decoding: text, as: UTF8.self)) else { return nil }
     return bytes.starts(with: mappedPrefix) ? Array(bytes.dropFirst(12)) : bytes

@@ -2,7 +2,7 @@ import ApusCore
 import HTTPTypes
 import NIOCore
 
-/// A tunnel through a proxy, which passes bytes on to an origin unread (RFC 9110 §9.3.6).
+/// A tunnel through a proxy, which forwards bytes to an origin unchanged (RFC 9110 §9.3.6).
 enum Tunnel {
   /// Requests a tunnel on the channel's loop. The future fails with the reason; the channel then stays open.
   static func open(

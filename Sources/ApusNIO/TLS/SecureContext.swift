@@ -9,7 +9,7 @@ import Synchronization
 final class SecureContext: Sendable {
   /// The party that checks whether a certificate is valid for the host.
   enum Identification: Sendable, Hashable {
-    /// The TLS library, which compares an address with the peer's, and ``HostIdentity`` as well.
+    /// The TLS library, which compares an address with the peer's, and in addition ``HostIdentity``.
     case library
     /// ``HostIdentity`` alone: the host is an address and the peer is a proxy with another address.
     case ours
@@ -24,22 +24,22 @@ final class SecureContext: Sendable {
   }
 
   /// Returns the context, made on a thread that may block. Fails with a `TransportError`.
-  func context(identifiedBy way: Identification, on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
-    if let context = made.withLock({ $0[way] }) { return loop.makeSucceededFuture(context) }
+  func context(identifiedBy identification: Identification, on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
+    if let context = made.withLock({ $0[identification] }) { return loop.makeSucceededFuture(context) }
     return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
-      let context = try self.make(way)
+      let context = try self.make(identification)
       return self.made.withLock { made in
-        let first = made[way] ?? context
-        made[way] = first
+        let first = made[identification] ?? context
+        made[identification] = first
         return first
       }
     }
   }
 
-  private func make(_ way: Identification) throws(TransportError) -> NIOSSLContext {
+  private func make(_ identification: Identification) throws(TransportError) -> NIOSSLContext {
     do {
       var configuration = try configure()
-      if way == .ours { configuration.certificateVerification = .noHostnameVerification }
+      if identification == .ours { configuration.certificateVerification = .noHostnameVerification }
       return try NIOSSLContext(configuration: configuration)
     } catch {
       throw TransportError(

@@ -15,7 +15,7 @@ final class VerifiedChain {
   func handler(context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
     let make: any PinnedHandlerMaking.Type = PinnedHandler.self
     return try make.handler(context: context, serverName: serverName) { result, certificate in
-      // The result stays unchanged: this callback only observes.
+      // Returns the result unchanged: this callback only records the chain.
       guard case .certificateVerified = result else { return .failed }
       guard let key = try? certificate.extractPublicKey().toSPKIBytes() else { return .failed }
       self.keys.append(Data(SHA256.hash(key)))
@@ -24,8 +24,8 @@ final class VerifiedChain {
   }
 }
 
-/// NIOSSL's only callback that sees the verified chain without replacing the verification is deprecated. A protocol
-/// requirement carries no deprecation mark, so calling through it does not warn.
+/// NIOSSL's only callback that receives the verified chain without replacing the verification is deprecated. A call
+/// through this protocol causes no deprecation warning.
 private protocol PinnedHandlerMaking {
   static func handler(
     context: NIOSSLContext, serverName: String?, callback: @escaping NIOSSLVerificationCallback

@@ -67,7 +67,7 @@ final class EventLoopSource: Sendable {
   }
 }
 
-/// A task executor on an event loop, where responses arrive: a task on it continues without a change of threads.
+/// A task executor on an event loop. Responses arrive on that loop, so a task continues without a change of threads.
 ///
 /// For tasks that do little between calls. A task that computes or blocks delays every connection of its loop.
 final class EventLoopExecutor: TaskExecutor {
@@ -92,15 +92,15 @@ final class ContinuationExecutor: TaskExecutor {
   /// The address of the event loop on which the next job may run, or one of the values below.
   private let place = Atomic<UInt>(nowhere)
   private static let nowhere: UInt = 0
-  /// A job waits for a loop. Not the address of an object.
+  /// The value while a job is pending. Not the address of an object.
   private static let taken: UInt = 1
 
-  /// Resumes a call on its event loop, and lets it continue there if no other call is about to.
+  /// Resumes a call on its event loop, where the call continues unless another call is about to do so.
   func resume(on loop: any EventLoop, _ resume: () -> Void) {
     let address = Self.address(of: loop)
     let isOffered = place.compareExchange(expected: Self.nowhere, desired: address, ordering: .relaxed).exchanged
     resume()
-    // The call may belong to another executor.
+    // If no job was enqueued, the call belongs to another executor; the offer is withdrawn.
     if isOffered { _ = place.compareExchange(expected: address, desired: Self.nowhere, ordering: .relaxed) }
   }
 

@@ -40,7 +40,7 @@ public final class NIOTransport: Transport {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation {
         core.begin(exchange, $0)
-        // Set only now: before, there is nothing to end.
+        // The alarm is set only after `begin`: before, there is no exchange to end.
         alarm = context.alarm(for: exchange)
       }
     } onCancel: {
@@ -87,13 +87,13 @@ extension NIOTransport {
     let counts = core.counts
     var usage = Usage()
     (usage.inUse, usage.idle, usage.connecting, usage.waiting) =
-      (counts.active, counts.idle, counts.dialing, counts.waiting)
+      (counts.active, counts.idle, counts.connecting, counts.waiting)
     return usage
   }
 }
 
 extension NIOTransport: SelfDescribing {
-  /// The transport's limits and its proxy, without the proxy's credentials and the trusted authorities.
+  /// The transport's limits and its proxy. Excludes the proxy's credentials and the trusted authorities.
   package var facts: [Fact] {
     let options = core.options
     var facts: [Fact] = [

@@ -2,7 +2,7 @@ public import ApusCore
 import HTTPTypes
 
 extension NIOTransport {
-  /// The options of a transport: connections, time limits, TLS, proxy.
+  /// The options of a transport: connections, timeouts, TLS, proxy.
   public struct Options: Sendable {
     /// The event loops that serve connections. Default: those shared by the whole process.
     public var eventLoops = EventLoops.shared
@@ -21,13 +21,13 @@ extension NIOTransport {
     /// The age beyond which a connection is not reused; an exchange in progress may finish. `nil`: no limit.
     /// Default: `nil`.
     public var maximumConnectionAge: Duration?
-    /// The time limit for name resolution, connecting and TLS together. `nil`: no limit. Default: 10 seconds.
+    /// The timeout for name resolution, connecting and TLS together. `nil`: no limit. Default: 10 seconds.
     ///
-    /// A call that exceeds this limit or one of the next two fails with the code `timeout`; the error's phase tells
-    /// which limit it was. `ExchangeTimeouts` sets limits for one call.
+    /// A call that exceeds this timeout, ``firstByteTimeout`` or ``stallTimeout`` fails with the code `timeout`; the
+    /// error's phase identifies the timeout. `ExchangeTimeouts` sets the timeouts of one call.
     public var connectTimeout: Duration? = .seconds(10)
-    /// The time limit for the head of the response, from the moment the request has left. `nil`: no limit. Default:
-    /// 60 seconds. A call with a longer timeout (`.timeout(_:)`) waits until that timeout.
+    /// The timeout for the head of the response, from the moment the request has left. `nil`: no limit. Default: 60
+    /// seconds. A call with a longer timeout (`.timeout(_:)`) waits until that timeout.
     public var firstByteTimeout: Duration? = .seconds(60)
     /// The maximum time without a byte in either direction while content is transferred. Time during which the
     /// caller does not read the response, or is still producing content, does not count. `nil`: no limit. Default:
@@ -49,7 +49,7 @@ extension NIOTransport {
     public var trust = Trust()
     /// The addresses that the transport may connect to. Default: any.
     ///
-    /// A call whose host has no allowed address fails with the code `refused`, and nothing is connected. With a policy
+    /// A call whose host has no allowed address fails with the code `refused`, and no connection is made. With a policy
     /// and a proxy for the origin, every call is refused, because the proxy would resolve the name.
     public var addresses = AddressPolicy.any
     /// The limits on a response.
@@ -57,8 +57,8 @@ extension NIOTransport {
     /// Whether gzip and deflate are offered to servers and decoded, within ``limits``. Messages with their own
     /// `Accept-Encoding` are sent unchanged, and their responses are not decoded. Default: `true`.
     ///
-    /// Up to 4 KiB that follow complete gzip content, such as a line end or padding, are skipped, and the trace says
-    /// how many. They are an error if the response has a digest (RFC 9530).
+    /// Up to 4 KiB that follow complete gzip content, such as a line end or padding, are skipped, and the trace records
+    /// their number. They are an error if the response has a digest (RFC 9530).
     public var decompressesContent = true
     /// The proxy. Default: none.
     public var proxy = ProxyMode.none
@@ -153,7 +153,7 @@ extension NIOTransport.Options {
 }
 
 extension Duration? {
-  /// Whether the time limit is positive or absent.
+  /// Whether the duration is positive or absent.
   fileprivate var isPositive: Bool { map { $0 > .zero } ?? true }
 }
 

@@ -55,7 +55,7 @@ extension NIOTransport {
 
   /// The choice of a transport's proxy.
   public enum ProxyMode: Sendable, Hashable {
-    /// No proxy, whatever the environment says.
+    /// No proxy; the environment variables are ignored.
     case none
     /// This proxy.
     case proxy(Proxy)
@@ -79,7 +79,7 @@ extension NIOTransport.Proxy {
   /// their ASCII form, other characters of user and password percent-encoded. The first literal colon separates user
   /// and password; a user name that contains a colon after decoding is refused (RFC 7617 §2).
   public init?(url: String) {
-    // Compared as bytes: a combining mark after a delimiter would merge with it into another Character and hide it.
+    // Parsed as bytes: a combining mark after a delimiter would merge with it into one Character and hide it.
     var rest = Array(url.utf8)[...]
     guard rest.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }) else { return nil }
     if let mark = rest.firstRange(of: "://".utf8) {
@@ -129,7 +129,7 @@ extension NIOTransport.Proxy {
 }
 
 extension NIOTransport.Proxy.Credentials {
-  /// Splits before decoding: an encoded colon belongs to the user or the password.
+  /// Splits before decoding, because an encoded colon belongs to the user or the password.
   fileprivate init?(userInformation: ArraySlice<UInt8>) {
     let colon = userInformation.firstIndex(of: UInt8(ascii: ":")) ?? userInformation.endIndex
     guard let user = Self.decoded(userInformation[..<colon]),
@@ -168,9 +168,10 @@ extension NIOTransport.Proxy.Credentials {
 // MARK: - Rules
 
 extension ProxyRules {
-  /// - Parameter environment: returns the environment variables; called only if they matter.
-  init(_ use: NIOTransport.ProxyMode, environment: () -> [String: String]) {
-    switch use {
+  /// - Parameter environment: returns the environment variables; called only for
+  ///   ``NIOTransport/ProxyMode/environment``.
+  init(_ mode: NIOTransport.ProxyMode, environment: () -> [String: String]) {
+    switch mode {
     case .none: self.init(http: .direct, https: .direct, exceptions: [])
     case .proxy(let proxy):
       let server = ProxyServer(proxy)

@@ -53,9 +53,9 @@ extension TransportCore: ConnectionOwner {
   func attemptDeadlinePassed(for exchange: Exchange) {
     fail(exchange, .attemptTimedOut(in: .connecting, requestState: .notSent), onlyWhileWaiting: true)
     switch exchange.place {
-    // The exchange may just have got a connection. Only the connection knows its progress.
+    // The exchange may just have entered a connection, which decides by the progress of the response.
     case .on(let connection): connection.endAttempt(of: exchange)
-    // The exchange has lost its connection meanwhile, and waits for another.
+    // The exchange has left its connection meanwhile, and waits for another.
     case .queued: attemptDeadlinePassed(for: exchange)
     case .nowhere, .over: break
     }
@@ -73,7 +73,7 @@ extension TransportCore: ConnectionOwner {
     end(exchange, onlyWhileWaiting: onlyWhileWaiting) { ending in
       var error = error
       error.requestState = ending.requestState(error.requestState)
-      guard error.code == .timeout, ending.place == .queued, exchange.isHeldUp else { return error }
+      guard error.code == .timeout, ending.place == .queued, exchange.isDelayedByLimits else { return error }
       error.detail += ": all connections that the limits permit are in use"
       return error.attributed(to: .trafficControl)
     }
@@ -85,8 +85,8 @@ extension TransportCore: ConnectionOwner {
     _ exchange: Exchange, onlyWhileWaiting: Bool = false, throwing error: (Exchange.State.Ending) -> any Error
   ) {
     guard let (ending, waiter) = exchange.end(onlyWhileWaiting: onlyWhileWaiting) else { return }
-    // Shows in the trace that the call waited for a connection, not for the server.
-    if ending.place == .queued, exchange.isHeldUp, let waitingTime = exchange.waitingTime {
+    // Records in the trace that the call waited for a connection, not for the server.
+    if ending.place == .queued, exchange.isDelayedByLimits, let waitingTime = exchange.waitingTime {
       exchange.context.record(.phase(.queued, waitingTime))
     }
     switch ending.place {

@@ -10,7 +10,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The core of a transport: its settings, event loops, connections and dials. Performs what ``PoolState`` decides.
+/// The core of a transport: its settings, event loops, connections and connection attempts. Performs the actions of
+/// ``PoolState``.
 ///
 /// The path of an exchange is in `TransportCore+Exchanges.swift`.
 final class TransportCore: Sendable {
@@ -24,11 +25,11 @@ final class TransportCore: Sendable {
   let loops: EventLoopSource
   let resolver: NameResolver
   let continuations = ContinuationExecutor()
-  private let dialSettings: DialSettings
+  private let connectSettings: ConnectSettings
   private let codingLimits: CodingLimits
   private let clock = SystemClock()
   private let pool: Mutex<Pool>
-  private let dials = OpenDials()
+  private let attempts = ConnectionAttempts()
   private let drained = Latch()
 
   /// - Parameter resolver: resolves host names. Default: the system's.
@@ -41,7 +42,7 @@ final class TransportCore: Sendable {
     let proxyRules = ProxyRules(options.proxy) { ProcessInfo.processInfo.environment }
     requestSettings = RequestSettings(
       proxyRules: proxyRules, decodesContent: options.decompressesContent, userAgent: options.userAgent)
-    dialSettings = DialSettings(
+    connectSettings = ConnectSettings(
       timeout: options.connectTimeout, proxyRules: proxyRules,
       secureContext: SecureContext { [trust = options.trust] in try trust.configuration() },
       pins: options.trust.pins, addresses: options.addresses, framingLimits: FramingLimits(options.limits),
@@ -67,11 +68,11 @@ final class TransportCore: Sendable {
         ? pool.acquireNew(exchange, for: origin, isAdmitted: again)
         : pool.acquire(exchange, for: origin, isAdmitted: again, now: clock.now)
       if case .use = actions.last { return actions }
-      exchange.hasToWait(isHeldUp: !pool.isDialing(forLastOf: exchange.request.origin))
+      exchange.startedToWait(isDelayedByLimits: !pool.isConnecting(forLastOf: exchange.request.origin))
       isQueued = true
       return actions
     }
-    // An exchange that ended before it was queued was not withdrawn.
+    // If the exchange ended before it was queued, `end` could not withdraw it.
     if isQueued, exchange.place == .over { withdraw(exchange) }
   }
 
@@ -79,11 +80,11 @@ final class TransportCore: Sendable {
   func withdraw(_ exchange: Exchange) {
     perform { $0.cancelled(exchange) }
     let origin = exchange.request.origin
-    if hasUnwantedDials(to: origin) { dials.giveUpLookups(of: origin) }
+    if hasUnneededAttempts(to: origin) { attempts.giveUpLookups(of: origin) }
   }
 
-  private func hasUnwantedDials(to origin: Origin) -> Bool {
-    pool.withLock { $0.hasUnwantedDials(to: origin) }
+  private func hasUnneededAttempts(to origin: Origin) -> Bool {
+    pool.withLock { $0.hasUnneededAttempts(to: origin) }
   }
 
   func connectionBecameFree(_ connection: Connection) {
@@ -105,7 +106,7 @@ final class TransportCore: Sendable {
     for action in pool.withLock({ event(&$0) }) {
       switch action {
       case .use(let connection, let exchange): use(connection, for: exchange)
-      case .dial(let origin): dial(origin)
+      case .connect(let origin): connect(origin)
       case .refuse(let exchange, let refusal): fail(exchange, refusal.error(after: error))
       case .close(let connection): connection.closeIfIdle()
       case .wake(let instant): wake(at: instant)
@@ -116,43 +117,45 @@ final class TransportCore: Sendable {
 
   private func use(_ connection: Connection, for exchange: Exchange) {
     guard exchange.needsNewConnection, connection.hasServed else { return connection.carry(exchange) }
-    // The exchange needs a connection that was never used: after a stale connection, this one may be stale too.
+    // The exchange needs a new connection: after a stale connection, this reused connection may be stale too.
     perform { $0.released(connection, canReuse: false, now: clock.now) }
     acquireConnection(for: exchange, again: true)
   }
 
-  private func dial(_ origin: Origin) {
+  private func connect(_ origin: Origin) {
     guard let loop = loops.next() else {
-      return perform(after: .shutDown) { $0.dialFailed(for: origin, now: clock.now) }
+      return perform(after: .shutDown) { $0.connectFailed(for: origin, now: clock.now) }
     }
-    // Never immediately: the caller may be inside a read.
+    // Always asynchronous, because the caller may be inside a read.
     loop.execute {
-      let dial = Dial(to: origin, on: loop, settings: self.dialSettings)
-      self.dials.add(dial, to: origin, on: loop)
-      dial.start { result in
-        self.dials.remove(dial)
-        self.dialEnded(dial, to: origin, result)
+      let attempt = ConnectionAttempt(to: origin, on: loop, settings: self.connectSettings)
+      self.attempts.add(attempt, to: origin, on: loop)
+      attempt.start { result in
+        self.attempts.remove(attempt)
+        self.attemptEnded(attempt, to: origin, result)
       }
-      // An exchange that left before the dial was added did not find it.
-      if self.hasUnwantedDials(to: origin) { dial.giveUpLookup() }
+      // An exchange that was withdrawn before the connection attempt was added could not give it up.
+      if self.hasUnneededAttempts(to: origin) { attempt.giveUpLookup() }
     }
   }
 
-  private func dialEnded(_ dial: Dial, to origin: Origin, _ result: Result<DialedChannel, TransportError>) {
+  private func attemptEnded(
+    _ attempt: ConnectionAttempt, to origin: Origin, _ result: Result<ConnectedChannel, TransportError>
+  ) {
     switch result {
-    case .success(let dialed):
+    case .success(let connected):
       do {
         let handler = ConnectionHandler(
-          owner: self, framingLimits: dialSettings.framingLimits, codingLimits: codingLimits)
-        let connection = try Connection(to: origin, on: dialed, handler: handler)
-        perform { $0.dialed(connection, for: origin, now: clock.now) }
+          owner: self, framingLimits: connectSettings.framingLimits, codingLimits: codingLimits)
+        let connection = try Connection(to: origin, on: connected, handler: handler)
+        perform { $0.connected(connection, for: origin, now: clock.now) }
       } catch {
-        dialed.channel.close(promise: nil)
-        let error = TransportError(connecting: error, to: dial.peer)
-        perform(after: error) { $0.dialFailed(for: origin, now: clock.now) }
+        connected.channel.close(promise: nil)
+        let error = TransportError(connecting: error, to: attempt.peer)
+        perform(after: error) { $0.connectFailed(for: origin, now: clock.now) }
       }
-    case .failure where dial.isGivenUp: perform { $0.dialGivenUp(for: origin) }
-    case .failure(let error): perform(after: error) { $0.dialFailed(for: origin, now: clock.now) }
+    case .failure where attempt.isGivenUp: perform { $0.connectGivenUp(for: origin) }
+    case .failure(let error): perform(after: error) { $0.connectFailed(for: origin, now: clock.now) }
     }
   }
 
@@ -166,24 +169,24 @@ final class TransportCore: Sendable {
 
   // MARK: Shutting down
 
-  /// Refuses new exchanges, lets current exchanges run for the grace period, then ends everything and waits for the
-  /// end.
+  /// Refuses new exchanges, waits up to the grace period for current exchanges, then closes all connections and waits
+  /// until they are closed.
   func shutDown(within grace: Duration) async {
     perform { $0.shutDown() }
     if grace > .zero { await waitUntilDrained(atMost: grace) }
     for channel in terminateConnections() { try? await channel.closeFuture.get() }
-    // The dials were cancelled; should a loop be stuck, the shutdown still returns.
+    // All connections are closing. The wait is limited, so that the shutdown returns even if an event loop is blocked.
     await waitUntilDrained(atMost: .seconds(1))
     await loops.shutDown()
   }
 
   private func waitUntilDrained(atMost limit: Duration) async {
-    // An empty pool starts no event loop for the wait.
+    // If the pool is empty already, no event loop is started for the wait.
     guard !drained.isOpen, let loop = loops.next() else { return }
     await drained.wait(atMost: TimeAmount(limit), on: loop)
   }
 
-  /// Ends everything without waiting.
+  /// Closes all connections without waiting.
   func close() {
     perform { $0.shutDown() }
     _ = terminateConnections()
@@ -193,7 +196,7 @@ final class TransportCore: Sendable {
   private func terminateConnections() -> [any Channel] {
     let connections = pool.withLock { $0.openConnections }
     for connection in connections { connection.terminate(.shutDown) }
-    dials.cancelAll()
+    attempts.cancelAll()
     return connections.map(\.channel)
   }
 }
@@ -211,10 +214,10 @@ extension NIOTransport.Options {
 }
 
 extension TransportCore.Pool.Refusal {
-  /// The error for the waiter.
+  /// Returns the error for the waiter.
   fileprivate func error(after failure: TransportError?) -> TransportError {
     switch self {
-    case .dialFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
+    case .connectFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
     case .queueFull:
       TransportError(.refused, requestState: .notSent, detail: "too many calls wait for a connection").attributed(
         to: .trafficControl)

@@ -18,7 +18,7 @@ public struct TransportService: Service {
 
   /// Waits for the group's shutdown, then shuts the transport down.
   public func run() async {
-    // Cancellation and graceful shutdown both end the service; only the second leaves time.
+    // Cancellation and graceful shutdown both end the service; only graceful shutdown has a grace period.
     try? await gracefulShutdown()
     await transport.shutDown(within: grace)
   }

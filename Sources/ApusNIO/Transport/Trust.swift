@@ -51,7 +51,7 @@ extension NIOTransport.Trust {
     configuration.certificateVerification = .fullVerification
     configuration.minimumTLSVersion = minimumTLSVersion == .tls13 ? .tlsv13 : .tlsv12
     configuration.applicationProtocols = ["http/1.1"]
-    // A server that does not confirm the end of TLS delays the close only this long.
+    // The maximum wait for the server's TLS close notification.
     configuration.shutdownTimeout = .milliseconds(500)
     if case .only(let authorities) = trustRoots {
       configuration.trustRoots = .certificates(try certificates(in: authorities))

@@ -43,7 +43,8 @@ final class Latch: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          // Checked under the lock: a cancellation before this line is seen here, a later one finds the waiter.
+          // Checked under the lock: a cancellation before this line is detected here, a later cancellation finds the
+          // waiter.
           if state.isOpen || Task.isCancelled { return true }
           state.waiters[number] = Waiter(continuation: continuation)
           return false

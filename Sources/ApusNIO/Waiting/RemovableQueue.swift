@@ -1,6 +1,6 @@
 /// A first-in, first-out queue from which any element can be removed without a search.
 struct RemovableQueue<ID: Hashable & Sendable>: Sendable {
-  /// The queue in order. Elements that left are `nil` until the array is compacted.
+  /// The queue in order. Removed elements are `nil` until the array is compacted.
   private(set) var places: [ID?] = []
   private var head = 0
   /// The position of each element, counted from the first element ever added.
@@ -37,8 +37,7 @@ struct RemovableQueue<ID: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// Removes the gaps once they outnumber the elements, so that a waiter that stays at the front does not keep the
-  /// places of those that left behind it.
+  /// Removes the gaps once they outnumber the elements, so that the array does not grow while the first element stays.
   private mutating func compact() {
     if head == places.count {
       dropped += head

@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// A driver that performs the reply steps on a connection that need no knowledge of the response.
+/// A driver of a connection that performs the reply steps that do not depend on the response.
 struct ConnectionDriver {
   /// The maximum number of bytes of one write to the connection.
   static let blockLength = 1 << 16
@@ -19,7 +19,7 @@ struct ConnectionDriver {
   /// The connection's number.
   private let connection: Int
   private let recorder: Recorder
-  /// Buffered bytes, not sent yet.
+  /// The bytes that are not sent yet.
   private var pending = ByteBuffer()
 
   init(_ channel: any Channel, connection: Int, recorder: Recorder) {
@@ -96,7 +96,7 @@ struct ConnectionDriver {
     pending.writeImmutableBuffer(bytes)
   }
 
-  /// Sends a full buffer and waits until it was sent, so that no more is written than the client reads.
+  /// Sends a full buffer and waits until it was sent, so that writing is no faster than the client reads.
   private mutating func makeRoom() async throws {
     if pending.readableBytes >= Self.blockLength { try await flush() }
   }
@@ -120,12 +120,12 @@ struct ConnectionDriver {
     switch step {
     case .cut: try await channel.closeSocket().get()
     case .halfClose:
-      // Read what the client still sends: unread bytes would turn the close into a reset.
+      // Continues to read, because unread bytes would turn the close into a reset.
       try await channel.setOption(.autoRead, value: true).get()
       try await channel.close(mode: .output).get()
       try await channel.closeFuture.get()
     case .reset:
-      // Makes the operating system send RST instead of FIN.
+      // With this option the operating system sends RST instead of FIN.
       try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
       try await channel.closeSocket().get()
     default: try await channel.close().get()
@@ -138,7 +138,7 @@ struct ConnectionDriver {
   private mutating func throttle(to bytes: Int, every interval: Duration) async throws {
     try await flush()
     try await insert { Throttle(bytes: bytes, every: TimeAmount(interval)) }
-    // Limits a single read as well.
+    // Limits the size of a single read as well.
     try await channel.setOption(.maxMessagesPerRead, value: 1).get()
     try await channel.setOption(
       .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: max(1, bytes))

@@ -3,8 +3,8 @@ import NIOSSL
 
 /// The handler of a connection: records requests and replies to them one at a time.
 ///
-/// It keeps reading while it replies, so that a disconnect is noticed immediately. Bytes of the next request wait in
-/// the parser until the response is complete, and while a fault of the request is in effect.
+/// The handler continues to read while it replies, so that a disconnect is detected immediately. Bytes of the next
+/// request remain in the parser until the response is complete, and while a fault of the request is in effect.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -13,19 +13,19 @@ final class ConnectionHandler: ChannelInboundHandler {
     let reply: @Sendable (RecordedRequest) async -> Reply
     /// Whether the reply to a request is requested when the head has arrived; `nil`: always after the whole request.
     let repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
-    /// Whether nothing more is read from the head of such a request; `nil`: never.
+    /// Whether reading stops after the head of such a request; `nil`: never.
     let stopsReadingAtHead: (@Sendable (RecordedRequest) -> Bool)?
     let faults: [Fault]
-    /// `nil` without TLS.
+    /// The TLS context; `nil` without TLS.
     let tls: NIOSSLContext?
   }
 
-  /// The event that a reply was sent. Without `connectionPersists` the connection is closed.
+  /// The event that a reply was sent. The connection is closed unless `connectionPersists`.
   private struct ReplyEnded: Sendable {
     var connectionPersists: Bool
   }
 
-  /// The event that a fault of the request is over. Without `connectionPersists` the connection is closed.
+  /// The event that a fault of the request is over. The connection is closed unless `connectionPersists`.
   private struct FaultEnded: Sendable {
     var connectionPersists: Bool
   }
@@ -41,8 +41,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// The number of bytes of content up to the fault that were received.
     var received = 0
 
-    /// The maximum number of bytes of content to take at once: those of a client that is ahead of this handler may have
-    /// arrived long ago.
+    /// The maximum number of content bytes to consume at once, because bytes beyond the fault may have arrived already.
     var most: Int { contentFault.map { max(1, $0.length - received) } ?? .max }
   }
 
@@ -53,7 +52,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var current: Current?
   private var reply: Task<Void, Never>?
   private var fault: Task<Void, Never>?
-  /// Whether incoming bytes are dropped because an endless fault is in effect.
+  /// Whether incoming bytes are discarded because an endless fault is in effect.
   private var dropsInput = false
   /// Continues after the fault that is in effect.
   private var afterFault: ((ChannelHandlerContext) -> Void)?
@@ -101,7 +100,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
-  /// Whether an error is the client's disconnect, which may come at any time: a client that does not trust the
+  /// Whether an error is the client's disconnect, which may happen at any time: a client that does not trust the
   /// server's certificate fails the handshake.
   private static func isDisconnect(_ error: any Error) -> Bool {
     switch error as? NIOSSLError {
@@ -122,7 +121,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     reply = nil
     guard !isOver, let current else { return }
     if (try? context.pipeline.syncOperations.handler(type: Truncation.self)) != nil {
-      // The response was shorter than the length after which the connection is cut.
+      // The response is shorter than the truncation's length, and the connection is cut after it.
       isOver = true
       context.channel.closeSocket().whenComplete { _ in }
     } else if !ended.connectionPersists {
@@ -195,7 +194,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     {
       current?.repliesToHead = true
       if let stopsReadingAtHead = behavior.stopsReadingAtHead, stopsReadingAtHead(request) {
-        // Here and not with the reply, which may begin when much of the content has been read.
+        // Reading stops here, not at the start of the reply, because much of the content may have been read by then.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
       }
       startReply(to: exchange, context.channel)
@@ -218,7 +217,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   // MARK: Faults
 
-  /// Performs a fault, reading nothing meanwhile, and then continues.
+  /// Performs a fault without reading meanwhile, and then continues.
   private func suffer(
     _ effect: Fault.Effect, at trigger: Fault.Trigger, _ context: ChannelHandlerContext,
     then proceed: @escaping (ChannelHandlerContext) -> Void

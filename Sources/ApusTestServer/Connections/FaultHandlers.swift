@@ -1,6 +1,7 @@
 import NIOCore
 
-/// A handler that performs a fault on a new connection before anything is read, and then sets the connection up.
+/// A handler that performs a fault on a new connection before anything is read, and then adds the connection's
+/// handlers.
 final class ConnectFault: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -121,13 +122,13 @@ final class Truncation: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// Some of the written bytes were not sent.
+  /// The error of written bytes that were not sent completely.
   struct Cut: Error {}
 
   private var rest: Int
   private var isCut = false
   private let channel: any Channel
-  /// Called before the last bytes are sent, with whether every byte written so far is sent.
+  /// Called before the last bytes are sent. `isWhole` states whether every byte written so far is sent.
   private let onCut: (_ isWhole: Bool) -> Void
 
   init(after length: Int, of channel: any Channel, onCut: @escaping (_ isWhole: Bool) -> Void) {
@@ -148,7 +149,7 @@ final class Truncation: ChannelOutboundHandler {
     }
     isCut = true
     let isWhole = bytes.readableBytes == rest
-    // Before the last byte is sent, so that a client that has read it finds the end recorded.
+    // Called before the last bytes are sent, so that the end is recorded when the client has read them.
     onCut(isWhole)
     guard let last = bytes.readSlice(length: rest) else { return }
     let left = context.eventLoop.makePromise(of: Void.self)

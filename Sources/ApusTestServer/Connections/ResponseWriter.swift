@@ -3,7 +3,7 @@ import NIOCore
 /// A writer of one reply: performs its steps in order and tracks whether they make a complete response.
 struct ResponseWriter {
   private enum Framing {
-    /// No head was sent yet.
+    /// No head has been sent.
     case none
     case counted(Int)
     case chunked
@@ -38,8 +38,9 @@ struct ResponseWriter {
       }
       try await finish()
     } catch {
-      // The client disconnected, the server was shut down or the connection was cut; its end is recorded elsewhere.
-      recorder.settle(request.number, failure: error is Truncation.Cut ? .serverClosed : .clientClosed)
+      // The client disconnected, the server was shut down or the connection was cut. The connection's end is recorded
+      // elsewhere.
+      recorder.finalize(request.number, failure: error is Truncation.Cut ? .serverClosed : .clientClosed)
       return false
     }
     return isComplete && isDelimited && !announcesClose && request.keepsAlive
@@ -68,7 +69,7 @@ struct ResponseWriter {
     }
   }
 
-  /// Whether the client can find the end of the response without the end of the connection.
+  /// Whether the client can detect the end of the response without the end of the connection.
   private var isDelimited: Bool {
     switch framing {
     case .none, .untilClose: false
@@ -102,8 +103,8 @@ struct ResponseWriter {
     contentSent += range.count
   }
 
-  /// Records the outcome, then sends the last bytes: a client that has read them finds the exchange finished, and
-  /// its next request never counts as in flight at the same time.
+  /// Records the outcome, then sends the last bytes. So the exchange is finished when the client has read them, and the
+  /// client's next request never counts as in flight at the same time.
   private mutating func finish() async throws {
     switch framing {
     case .none: isComplete = hasRaw
@@ -113,6 +114,6 @@ struct ResponseWriter {
     }
     recorder.finish(request.number, isComplete ? .replied : .serverClosed)
     try await driver.flush()
-    recorder.settle(request.number, failure: nil)
+    recorder.finalize(request.number, failure: nil)
   }
 }

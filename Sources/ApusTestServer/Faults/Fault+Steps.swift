@@ -1,10 +1,10 @@
-// Faults are steps of a reply: those of the response are inserted into the reply, earlier ones are performed alone.
+// Faults are steps of a reply: faults of the response are inserted into the reply, earlier faults are performed alone.
 
 extension Reply {
   /// Returns the reply with the faults that affect the response to `request`.
   func suffering(_ faults: [Fault], of request: RecordedRequest) -> Reply {
     let late = [
-      // Last point first: steps inserted earlier must not move a later point.
+      // Inserted from the last point to the first, so that inserted steps do not move a later point.
       faults.first(on: request) { $0 == .end },
       faults.first(on: request) { if case .responseContent = $0 { true } else { false } },
       faults.first(on: request) { $0 == .responseHead },
@@ -51,7 +51,7 @@ extension Reply {
 }
 
 extension Fault.Effect {
-  /// Returns the steps of the effect where the reply is not known.
+  /// Returns the steps of the effect at a trigger before the reply.
   func steps(at trigger: Fault.Trigger) -> [Reply.Step] {
     switch self {
     case .close: [.close]

@@ -16,13 +16,20 @@ package import ApusWaiting
 ///
 /// | | connect | request head, request content | response head, response content | end |
 /// |---|---|---|---|---|
-/// | close | before the TLS handshake or any response | instead of a response | before the head, or inside the content | after the response, unannounced |
-/// | half-close | the server closes its side immediately and waits for the client to close the other | the same, instead of a response | the same, before the head or inside the content | the same, after the response |
-/// | reset | RST as soon as the connection is established | RST instead of a response | RST before the head, or inside the content | RST after the response |
-/// | stall | no handshake; nothing is read | nothing more is read, no response | nothing more is sent | the response is sent; the connection serves no further request |
-/// | throttle | everything is throttled in both directions, including the handshake | from there on | from there on | from the next request on |
-/// | truncate | the handshake or the first response is cut off | the response is cut off | the head or the content is cut off | the connection is cut after the response |
-/// | garbage | before the handshake or any response | before the response | before the head, or inside the content | after the response |
+/// | close | before the TLS handshake or any response | instead of a response | before the head, or inside the content
+/// | after the response, unannounced |
+/// | half-close | the server closes its side immediately and waits for the client to close the other | the same,
+/// instead of a response | the same, before the head or inside the content | the same, after the response |
+/// | reset | RST as soon as the connection is established | RST instead of a response | RST before the head, or inside
+/// the content | RST after the response |
+/// | stall | no handshake; nothing is read | nothing more is read, no response | nothing more is sent | the response is
+/// sent; the connection serves no further request |
+/// | throttle | everything is throttled in both directions, including the handshake | from there on | from there on |
+/// from the next request on |
+/// | truncate | the handshake or the first response is cut off | the response is cut off | the head or the content is
+/// cut off | the connection is cut after the response |
+/// | garbage | before the handshake or any response | before the response | before the head, or inside the content |
+/// after the response |
 /// | flood | unsolicited responses | interim responses | fields, or content | unsolicited responses |
 ///
 /// An effect that does not end the connection lets it continue normally. With TLS all bytes are sent inside it,
@@ -39,14 +46,14 @@ package struct Fault: Sendable, CustomStringConvertible {
   /// The affected connections or requests.
   package var scope: Scope
 
-  /// Creates a fault. Default scope: everything.
+  /// Creates a fault. Default scope: all connections and requests.
   package init(at trigger: Trigger, _ effect: Effect, on scope: Scope = .everything) {
     self.trigger = trigger
     self.effect = effect
     self.scope = scope
   }
 
-  /// Every trigger with every effect, each with its defaults and for everything.
+  /// Every trigger with every effect, with default arguments and for all connections and requests.
   package static let matrix = Trigger.allCases.flatMap { trigger in
     Effect.allCases.map { Fault(at: trigger, $0) }
   }
@@ -108,20 +115,20 @@ extension Fault {
     case halfClose
     /// The server resets the connection.
     case reset
-    /// The server does nothing more until a gate opens; without a gate, until the client disconnects.
+    /// The server is idle until a gate opens; without a gate, until the client disconnects.
     ///
-    /// With a gate nothing is read meanwhile: if the client has sent more than the socket buffers hold, its
-    /// disconnect is noticed only when the gate opens. Without a gate incoming bytes are dropped, and the disconnect
-    /// is noticed.
+    /// With a gate nothing is read meanwhile: if the client has sent more than the socket buffers can hold, its
+    /// disconnect is detected only when the gate opens. Without a gate incoming bytes are discarded, and the disconnect
+    /// is detected immediately.
     case stall(until: Gate? = nil)
     /// From here on reads and sends at most `bytes` in each interval of the event loop's clock.
     case throttle(bytes: Int = 1024, every: Duration = .milliseconds(1))
-    /// The given number of further bytes are sent, whatever they belong to; then the connection is cut, over TLS
-    /// without close_notify. A shorter response is followed by the cut.
+    /// The given number of further bytes are sent, whichever part of the message they belong to; then the connection is
+    /// cut, over TLS without close_notify. After a shorter response the connection is cut as well.
     case truncate(after: Int = 8)
     /// Random bytes, the same for the same seed.
     case garbage(bytes: Int = 64, seed: UInt64 = 0)
-    /// A flood of up to the given number of bytes. `nil` selects the kind that fits the trigger.
+    /// A flood of up to the given number of bytes. `nil` selects the kind of flood for the trigger.
     case flood(Flood? = nil, upTo: Int = 1 << 20)
 
     /// Whether the effect lasts until the client disconnects.
@@ -147,7 +154,7 @@ extension Fault {
     }
   }
 
-  /// The kind of bytes that a flood consists of.
+  /// The kind of a flood.
   package enum Flood: String, Sendable, Hashable, CaseIterable {
     /// Interim responses (103).
     case interimResponses

@@ -1,7 +1,7 @@
-/// A running 64-bit digest of content, for comparing large content without keeping it in memory.
+/// A running 64-bit digest of content, for comparing large content without storing it.
 ///
 /// FNV-1a over little-endian 64-bit words, the last one padded with zeros, followed by the length. The digest depends
-/// only on the bytes, not on how they were split. It finds differences; it is not cryptographically secure.
+/// only on the bytes, not on how they were split. It detects differences; it is not cryptographically secure.
 package struct ContentDigest: Sendable, Hashable {
   private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
   private var word: UInt64 = 0
@@ -34,7 +34,7 @@ package struct ContentDigest: Sendable, Hashable {
   /// Hashes the value.
   package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 
-  // Whole words where possible: debug builds digest uploads of hundreds of megabytes.
+  // Processes whole words where possible, because debug builds digest uploads of hundreds of megabytes.
   private mutating func update(with bytes: UnsafeRawBufferPointer) {
     var position = 0
     while position < bytes.count, length % 8 != 0 {
@@ -65,7 +65,7 @@ package struct ContentDigest: Sendable, Hashable {
   }
 }
 
-/// Content of any size made by repeating a unit, so that it is known without being stored.
+/// Content of any size that repeats a unit, so that its bytes need not be stored.
 package struct ContentPattern: Sendable, Hashable {
   /// The repeated bytes; never empty.
   let unit: [UInt8]
@@ -99,7 +99,7 @@ package struct ContentPattern: Sendable, Hashable {
 
   /// Returns whole units with a total of at least `length` bytes.
   func block(atLeast length: Int) -> [UInt8] {
-    // A unit at a time: byte by byte is a hundred times slower in debug builds.
+    // Appends a unit at a time, because appending bytes is a hundred times slower in debug builds.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(length + unit.count)
     while bytes.count < length { bytes += unit }

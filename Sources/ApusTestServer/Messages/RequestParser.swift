@@ -43,13 +43,13 @@ struct RequestParser {
 
   private var state = State.requestLine
   private var head = Head(method: "", target: "", version: "")
-  /// The lines read so far of a head or of trailers. Not part of `state`, where appending would copy them all.
+  /// The lines read so far of a head or of trailers. Not part of `state`, because appending would copy all lines.
   private var lines: FieldLines = [:]
   private var bytes: ArraySlice<UInt8> = []
   private var headLength = 0
 
   mutating func append(_ more: some Sequence<UInt8>) {
-    // A slice keeps the bytes that were consumed; a new one releases them.
+    // A slice retains the consumed bytes; a new slice releases them.
     if bytes.isEmpty { bytes = [] }
     bytes += more
   }
@@ -142,7 +142,7 @@ struct RequestParser {
     guard !octets.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") }) else {
       throw Malformed(reason: "NUL or CR inside a line")
     }
-    // Field values are octets: anything but valid UTF-8 is read as ISO-8859-1, one character per octet.
+    // Field values are octets: octets that are not valid UTF-8 are decoded as ISO-8859-1, one character per octet.
     return String(validating: octets, as: UTF8.self)
       ?? String(String.UnicodeScalarView(octets.map(Unicode.Scalar.init)))
   }

@@ -33,7 +33,7 @@ public struct RecordedExchange: Sendable, Identifiable {
   /// The instant at which the request's head arrived.
   package let arrival: ContinuousClock.Instant
   /// Whether the outcome can no longer change.
-  var isSettled = false
+  var isFinal = false
 
   init(request: RecordedRequest, arrival: ContinuousClock.Instant) {
     self.request = request
@@ -71,9 +71,9 @@ public struct RecordedRequest: Sendable, Hashable {
   package internal(set) var trailers: FieldLines = [:]
   /// The first bytes of the content (the body) received so far, up to the limit of ``TestServer/Options``.
   public internal(set) var content: [UInt8] = []
-  /// The number of content bytes received so far, without chunk framing, whether kept or not.
+  /// The number of content bytes received so far, without chunk framing, including bytes that are not stored.
   public internal(set) var contentLength = 0
-  /// The digest of all content received so far, whether kept or not.
+  /// The digest of all content received so far, including bytes that are not stored.
   package internal(set) var digest = ContentDigest()
   /// Whether the whole request has been received.
   package internal(set) var isComplete = false
@@ -90,18 +90,18 @@ public struct RecordedRequest: Sendable, Hashable {
     target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
   }
 
-  /// The kept content, decoded as UTF-8.
+  /// The stored content, decoded as UTF-8.
   public var text: String { String(decoding: content, as: UTF8.self) }
 
-  /// Whether the client wants to reuse the connection after this exchange (RFC 9112 section 9.3).
+  /// Whether the request permits reuse of the connection (RFC 9112 section 9.3).
   var keepsAlive: Bool {
     version == "HTTP/1.1"
       ? !fields.contains("close", in: "Connection") : fields.contains("keep-alive", in: "Connection")
   }
 }
 
-/// An error on a connection: an unexpected one, or bytes that were not a valid HTTP/1.1 request, to which the server
-/// responded with 400 before it closed the connection.
+/// An unexpected error on a connection, or bytes that were not a valid HTTP/1.1 request, to which the server responded
+/// with 400 before it closed the connection.
 package struct ConnectionFailure: Sendable, Hashable {
   /// The number of the connection.
   package let connection: Int

@@ -1,10 +1,10 @@
 import ApusWaiting
 import NIOCore
 
-/// The records of a server: the only state its connections share.
+/// The records of a server: the only state that its connections share.
 final class Recorder: Sendable {
   struct Record: Sendable {
-    /// The exchanges not forgotten, ordered by number; the first has ``firstNumber``.
+    /// The exchanges that were not forgotten, ordered by number; the first has ``firstNumber``.
     private(set) var exchanges: [RecordedExchange] = []
     private var firstNumber = 0
     var rejections: [ConnectionFailure] = []
@@ -24,7 +24,7 @@ final class Recorder: Sendable {
       exchanges.append(exchange)
     }
 
-    /// Returns an exchange by its number, or `nil` if it was forgotten or doesn't exist.
+    /// Returns the exchange with a number, or `nil` if it was forgotten or does not exist.
     func exchange(_ number: Int) -> RecordedExchange? {
       index(of: number).map { exchanges[$0] }
     }
@@ -45,14 +45,14 @@ final class Recorder: Sendable {
     }
 
     mutating func forgetSettled() {
-      let count = exchanges.firstIndex { !isSettled($0) } ?? exchanges.count
+      let count = exchanges.firstIndex { !isFinal($0) } ?? exchanges.count
       exchanges.removeFirst(count)
       firstNumber += count
     }
 
     /// Whether the outcome of an exchange is final, or is followed by another exchange on its connection.
-    private func isSettled(_ exchange: RecordedExchange) -> Bool {
-      exchange.isSettled || (exchange.outcome != .inFlight && latest[exchange.request.connection] != exchange.id)
+    private func isFinal(_ exchange: RecordedExchange) -> Bool {
+      exchange.isFinal || (exchange.outcome != .inFlight && latest[exchange.request.connection] != exchange.id)
     }
 
     mutating func finishAll(_ outcome: RecordedExchange.Outcome) {
@@ -75,7 +75,7 @@ final class Recorder: Sendable {
 
   // MARK: Connections
 
-  /// Records a new connection. The caller closes it if the server is already shut down.
+  /// Records a new connection. The caller must close the connection if the server is already shut down.
   func opened(_ channel: any Channel) -> (connection: Int, isShutDown: Bool) {
     monitor.update { record in
       record.accepted += 1
@@ -88,10 +88,10 @@ final class Recorder: Sendable {
     monitor.update { record in
       record.channels[connection] = nil
       guard let exchange = record.latest.removeValue(forKey: connection) else { return }
-      // Any other outcome is settled by the response writer, which may still find that the last bytes were not sent.
+      // The response writer finalizes any other outcome, because the last bytes may still fail to be sent.
       guard record.exchange(exchange)?.outcome == .inFlight else { return }
       record.finish(exchange, .clientClosed)
-      record.update(exchange) { $0.isSettled = true }
+      record.update(exchange) { $0.isFinal = true }
     }
   }
 
@@ -109,7 +109,7 @@ final class Recorder: Sendable {
       guard let exchange = record.latest[connection] else { return }
       record.finish(exchange, .serverClosed)
       record.update(exchange) {
-        if $0.outcome == .replied, !$0.isSettled { $0.outcome = .serverClosed }
+        if $0.outcome == .replied, !$0.isFinal { $0.outcome = .serverClosed }
       }
     }
   }
@@ -174,12 +174,12 @@ final class Recorder: Sendable {
   }
 
   /// Makes the outcome final once the last bytes were sent, or could not be sent because of `failure`.
-  func settle(_ exchange: Int, failure: RecordedExchange.Outcome?) {
+  func finalize(_ exchange: Int, failure: RecordedExchange.Outcome?) {
     monitor.update { record in
       let isShutDown = record.isShutDown
       record.update(exchange) {
         if let failure, $0.outcome == .replied { $0.outcome = isShutDown ? .shutDown : failure }
-        $0.isSettled = $0.outcome != .inFlight
+        $0.isFinal = $0.outcome != .inFlight
       }
     }
   }

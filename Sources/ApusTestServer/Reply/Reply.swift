@@ -7,11 +7,11 @@
 /// ```swift
 /// Reply.json(#"{"id":1}"#)                                        // a proper response
 ///   .interim(103, fields: ["Link": "</style.css>"])               // … after an early hint
-///   .waiting(for: gate)                                           // … held until the gate opens
+///   .waiting(for: gate)                                           // … delayed until the gate opens
 ///   .resetting(at: .content(4))                                   // … and broken off after four bytes
 /// ```
 ///
-/// After the reply the connection serves the next request, unless either side asked to close it, the content is
+/// After the reply the connection serves the next request, unless either side announced its close, the content is
 /// delimited by the connection's end, or less content was sent than announced.
 public struct Reply: Sendable {
   /// The steps, in order.

@@ -25,10 +25,10 @@ extension Reply {
     case framing([UInt8])
     /// Sends the last chunk and the trailers. Skipped for HEAD requests.
     case lastChunk(trailers: FieldLines)
-    /// Sends any bytes, whatever the request was.
+    /// Sends arbitrary bytes, for requests with any method.
     case raw([UInt8])
-    /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends
-    /// a lot of content is blocked; a client that disconnects is still noticed.
+    /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends a
+    /// lot of content is blocked; a disconnect is still detected.
     case reading(Bool)
     /// From here on reads and sends at most `bytes` in each interval. Once TLS is set up, the bytes inside it count.
     case throttle(bytes: Int, every: Duration)

@@ -4,18 +4,18 @@ import NIOSSL
 extension TestServer {
   /// The options of a server: listening, TLS, replies and records.
   public struct Options: Sendable {
-    /// The moment at which the handler is asked for a reply.
+    /// The moment at which the handler is called for a reply.
     package enum ReplyMoment: Sendable, Hashable {
-      /// As soon as the request's head has arrived. Its content is received meanwhile, and the reply decides about
-      /// `Expect: 100-continue`.
+      /// As soon as the request's head has arrived. Its content is received meanwhile, and the reply may send 100
+      /// (Continue).
       case head
       /// After the request is complete. A request with `Expect: 100-continue` gets a 100 immediately.
       case end
     }
 
-    /// The maximum number of content bytes kept of a request; the rest is only counted and digested. Default: 1 MiB.
+    /// The maximum number of content bytes stored of a request; the rest is only counted and digested. Default: 1 MiB.
     package var contentLimit = 1 << 20
-    /// The moment at which the handler is asked for a reply. Default: when the request is complete.
+    /// The moment at which the handler is called for a reply. Default: when the request is complete.
     package var repliesAt = ReplyMoment.end
     /// The port to listen on. Default: 0, which selects a free port; any other port may be taken.
     package var port = 0
@@ -24,13 +24,14 @@ extension TestServer {
     /// The faults. At each trigger, the first fault that covers the connection or request takes effect. Default:
     /// none.
     package var faults: [Fault] = []
-    /// Whether the reply to a request is requested at ``ReplyMoment/head``, whatever ``repliesAt`` says. Default: none.
-    package var repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
-    /// Whether nothing more is read from the head of a request whose reply begins there, until a step reads again.
+    /// A closure that selects requests whose handler is called at ``ReplyMoment/head``, regardless of ``repliesAt``.
     /// Default: none.
+    package var repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
+    /// A closure that selects requests for which reading stops after the head, if the handler is called there, until a
+    /// step resumes it. Default: none.
     package var stopsReadingAtHead: (@Sendable (RecordedRequest) -> Bool)?
 
-    /// Whether the reply to a request is requested when its head has arrived; `nil`: always when it is complete.
+    /// Whether the handler is called when a request's head has arrived; `nil`: always when the request is complete.
     var headReplies: (@Sendable (RecordedRequest) -> Bool)? {
       switch repliesAt {
       case .head: { _ in true }
@@ -41,7 +42,7 @@ extension TestServer {
     /// Creates options.
     ///
     /// - Parameters:
-    ///   - contentLimit: The maximum number of content (body) bytes kept of a request; the rest is only counted.
+    ///   - contentLimit: The maximum number of content (body) bytes stored of a request; the rest is only counted.
     ///     Default: 1 MiB.
     ///   - port: The port to listen on. Default: 0, which selects a free port; any other port may be taken.
     ///   - tls: The TLS configuration. Default: `nil`, which disables TLS.

@@ -5,7 +5,7 @@ extension TestServer {
   /// Forgets the oldest exchanges, up to the first that has not ended. Frees memory in long runs.
   ///
   /// Exchanges keep their numbers. ``exchanges(atLeast:where:)`` counts only exchanges that were not forgotten.
-  /// ``malformedRequests`` and ``connectionFailures`` are kept.
+  /// ``malformedRequests`` and ``connectionFailures`` are not forgotten.
   package func forgetExchanges() {
     recorder.forgetSettled()
   }
@@ -30,7 +30,7 @@ extension TestServer {
 
   /// Waits for an exchange that `matches` and returns the first.
   ///
-  /// The exchange may be in flight: check its outcome in `matches` if that matters.
+  /// The exchange may still be in flight: check its outcome in `matches` if necessary.
   ///
   /// - Throws: an error if the server is shut down first; `CancellationError` if the task is cancelled.
   @discardableResult
@@ -79,7 +79,7 @@ extension TestServer {
     try await first { record in
       guard let exchange = record.exchange(exchange.id) else { throw TestServerError.unknownExchange(exchange.id) }
       if exchange.outcome == .clientClosed { return exchange }
-      if exchange.isSettled || exchange.outcome == .shutDown {
+      if exchange.isFinal || exchange.outcome == .shutDown {
         throw TestServerError.unexpectedOutcome(exchange.outcome)
       }
       return nil

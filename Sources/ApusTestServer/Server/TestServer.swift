@@ -98,7 +98,7 @@ public final class TestServer: Sendable {
   public func shutDown() async {
     close()
     try? await listener.closeFuture.get()
-    // A connection accepted just before is on its way to an event loop: one turn of each loop records it.
+    // A connection accepted just before may be queued on an event loop: one turn of each loop records it.
     for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try? await loop.submit {}.get() }
     for connection in recorder.closeAll(.shutDown, isShutDown: true) {
       connection.close(promise: nil)

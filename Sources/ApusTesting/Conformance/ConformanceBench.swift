@@ -9,36 +9,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request message of a check.
-struct ConformanceMessage: Sendable {
-  var method = "GET"
-  var target: String
-  var fields: [HTTPField] = []
-  var content = MessageContent.empty
-
-  init(_ method: String = "GET", _ target: String, fields: [HTTPField] = [], content: MessageContent = .empty) {
-    (self.method, self.target, self.fields, self.content) = (method, target, fields, content)
-  }
-
-  /// Returns the request message, with the scheme and the authority of a client's request.
-  func message(like request: RequestMessage) throws -> RequestMessage {
-    guard let method = HTTPRequest.Method(method) else { throw ConformanceFailure("\(method) is not a method") }
-    return RequestMessage(
-      head: HTTPRequest(
-        method: method, scheme: request.head.scheme, authority: request.head.authority, path: target,
-        headerFields: HTTPFields(fields)), content: content)
-  }
-}
-
-/// A response whose content was read to its end.
-struct ConformanceResponse: Sendable {
-  let head: HTTPResponse
-  let content: Data
-
-  var status: Int { head.status.code }
-  var text: String { String(decoding: content, as: UTF8.self) }
-}
-
 /// A bench that sends a check's messages to the transport. The messages go through a client, because only a client
 /// creates contexts; responses and errors bypass it.
 struct ConformanceBench: Sendable {
@@ -66,7 +36,7 @@ struct ConformanceBench: Sendable {
       }
       return ResponseMessage(head: HTTPResponse(status: .noContent))
     }
-    // Only the outcome of the exchange counts, not the result of the call.
+    // Only the outcome of the exchange matters, not the result of the call.
     if delivery == .streamed {
       try? await client.withResponse(to: Request<Void>.method(.get, "/")) { _ in }
     } else {
@@ -118,6 +88,36 @@ struct ConformanceBench: Sendable {
     let isKnown = error is TransportError || error is CancellationError || error is ConformanceFailure
     try require(isKnown, "threw \(type(of: error)), which is neither TransportError nor CancellationError")
   }
+}
+
+/// A request message of a check.
+struct ConformanceMessage: Sendable {
+  var method = "GET"
+  var target: String
+  var fields: [HTTPField] = []
+  var content = MessageContent.empty
+
+  init(_ method: String = "GET", _ target: String, fields: [HTTPField] = [], content: MessageContent = .empty) {
+    (self.method, self.target, self.fields, self.content) = (method, target, fields, content)
+  }
+
+  /// Returns the request message, with the scheme and the authority of a client's request.
+  func message(like request: RequestMessage) throws -> RequestMessage {
+    guard let method = HTTPRequest.Method(method) else { throw ConformanceFailure("\(method) is not a method") }
+    return RequestMessage(
+      head: HTTPRequest(
+        method: method, scheme: request.head.scheme, authority: request.head.authority, path: target,
+        headerFields: HTTPFields(fields)), content: content)
+  }
+}
+
+/// A response whose content was read to its end.
+struct ConformanceResponse: Sendable {
+  let head: HTTPResponse
+  let content: Data
+
+  var status: Int { head.status.code }
+  var text: String { String(decoding: content, as: UTF8.self) }
 }
 
 private struct PassingTransport: Transport {

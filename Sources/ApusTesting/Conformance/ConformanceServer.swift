@@ -20,7 +20,7 @@ public protocol ConformanceServer: Sendable {
   /// Sets the reply to every request with a path (the target up to `?`). Requests with other paths get a 404.
   func reply(to path: String, with reply: ConformanceReply) async
 
-  /// Releases all held replies, now and later.
+  /// Releases all delayed replies, now and later.
   func release() async
 
   /// The complete requests, in order of arrival.

@@ -3,8 +3,8 @@ import ApusWaiting
 
 /// The conformance suite of transports: a list of checks that any test framework can run.
 ///
-/// Each check needs a new transport and a new server, whose replies it scripts. A transport conforms when all checks
-/// pass, except those that need a capability it declares to lack:
+/// Each check needs a new transport and a new server, whose replies it scripts. A transport conforms if all checks
+/// pass, except checks that need a capability that the transport lacks by declaration:
 ///
 /// ```swift
 /// for check in TransportConformance.checks(lacking: [.interimResponses]) {
@@ -65,13 +65,13 @@ public enum TransportConformance {
     ///   - transport: a transport that no other check uses at the same time.
     ///   - server: a server without earlier requests.
     ///   - limit: the time after which the check fails. A transport that hangs is abandoned. Default: 120 seconds.
-    /// - Throws: ``ConformanceFailure``, which says what the transport did; any error the server throws.
+    /// - Throws: ``ConformanceFailure``, which describes the violation; any error the server throws.
     public func run(
       _ transport: any Transport, _ server: any ConformanceServer, limit: Duration = .seconds(120)
     ) async throws {
       let outcome = Monitor<Result<Void, any Error>?>(nil)
       let bench = ConformanceBench(transport: transport, server: server)
-      // Unstructured tasks: a transport that never returns must not keep the check from failing.
+      // Unstructured tasks, so that a check can fail although the transport never returns.
       let work = Task {
         do {
           try await body(bench)
@@ -102,7 +102,7 @@ public struct ConformanceFailure: Error, Sendable, Hashable, CustomStringConvert
   /// The violation as a sentence.
   package let text: String
 
-  /// Creates a failure. A server adapter may throw one too.
+  /// Creates a failure. A server adapter may throw a failure, too.
   public init(_ text: String) {
     self.text = text
   }

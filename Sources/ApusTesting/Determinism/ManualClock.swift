@@ -4,7 +4,7 @@ import Synchronization
 
 /// A clock for virtual time, in which a minute passes immediately.
 ///
-/// By default the clock advances by itself: as soon as all work of its clients waits, it jumps to the next wake-up
+/// By default the clock advances automatically: as soon as all work of its clients waits, it jumps to the next wake-up
 /// time. A test of retries simply awaits the call:
 ///
 /// ```swift
@@ -14,11 +14,11 @@ import Synchronization
 /// ```
 ///
 /// The clock advances only if a call or a task sleeps on it: for a retry, a rate limit, a reply delayed by
-/// ``StubReply/after(_:)`` or held by ``StubReply/stalled``. A timeout alone does not advance it. It stands still
-/// while a client runs, and while any exchange is in flight that waits for something else, such as a `Gate`. It does
-/// not notice work of a client elsewhere, such as `Task.sleep`, `Task.detached` or the main actor.
+/// ``StubReply/after(_:)`` or ``StubReply/stalled``. A timeout alone does not advance it. It does not advance while a
+/// client runs, or while an exchange in flight waits for something else, such as a `Gate`. It cannot detect a client's
+/// work elsewhere, such as `Task.sleep`, `Task.detached` or the main actor.
 ///
-/// A clock in ``Mode/manual`` stands still until the test advances it:
+/// A clock in ``Mode/manual`` advances only when the test advances it:
 ///
 /// ```swift
 /// let clock = ManualClock(.manual)
@@ -27,25 +27,25 @@ import Synchronization
 /// clock.advance(by: .seconds(30))
 /// ```
 public final class ManualClock: MonotonicClock {
-  /// The way a clock advances.
+  /// The mode in which a clock advances.
   public enum Mode: Sendable, Hashable {
-    /// By itself, as soon as all work of its clients waits. ``ManualClock/advance(by:)`` advances it further.
+    /// The clock advances automatically, as soon as all work of its clients waits, and by ``ManualClock/advance(by:)``.
     case automatic
-    /// Only by ``ManualClock/advance(by:)``.
+    /// The clock advances only by ``ManualClock/advance(by:)``.
     case manual
   }
 
   fileprivate typealias Sleeper = CheckedContinuation<Void, any Error>
   fileprivate typealias State = ManualClockState<CheckedContinuation<Void, any Error>>
 
-  /// The numbers of the surrounding work during which a clock stands still.
+  /// The numbers of the surrounding work during which a clock does not advance.
   @TaskLocal private static var surroundings: [UInt64] = []
   private static let lastNumber = Atomic<UInt64>(0)
 
   private let timeline: ManualTimeline
   private let executor: CountingExecutor?
 
-  /// Creates a clock at zero. Default: it advances by itself.
+  /// Creates a clock at zero. Default: it advances automatically.
   public convenience init(_ mode: Mode = .automatic) {
     self.init(mode, at: MonotonicInstant(sinceStart: .zero))
   }
@@ -78,7 +78,7 @@ public final class ManualClock: MonotonicClock {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (sleeper: Sleeper) in
         let admission = timeline.update { state -> State.Admission in
-          // Checked under the lock: an earlier cancellation is seen here, a later one finds the sleeper.
+          // Checked under the lock: an earlier cancellation is detected here, a later cancellation finds the sleeper.
           if Task.isCancelled { return .cancelled }
           return state.sleep(
             sleeper, until: instant, id: id, wait: isTimeout ? .timeout : .delay(within: surroundings))
@@ -163,13 +163,13 @@ private final class ManualTimeline: Sendable {
     monitor.update(change)
   }
 
-  /// Resumes the sleepers that a change returns. Returns their number. The caller then calls `advanceWhileIdle()`: the
-  /// last job may have ended meanwhile, and has left the clock to this one.
+  /// Resumes the sleepers that a change returns, and returns their number. The caller must then call
+  /// `advanceWhileIdle()`, because the last job may have ended meanwhile without advancing the clock.
   @discardableResult
   func wake(
     throwing error: (any Error)? = nil, _ change: (inout ManualClock.State) -> [ManualClock.Sleeper]
   ) -> Int {
-    // Counts as a job: until the sleepers are resumed, the clock must not take them for waiting.
+    // Counts as a job, so that the clock does not advance before the sleepers are resumed.
     let woken = monitor.update { state in
       state.jobs += 1
       return change(&state)
@@ -181,7 +181,7 @@ private final class ManualTimeline: Sendable {
     return woken.count
   }
 
-  /// Advances the clock to the next wake-up time, again and again while all work waits.
+  /// Advances the clock to the next wake-up time, repeatedly while all work waits.
   func advanceWhileIdle() {
     while monitor.read({ $0.isIdle() }) {
       wake { $0.isIdle(besides: 1) ? $0.advanceToNextWake() : [] }
@@ -189,7 +189,8 @@ private final class ManualTimeline: Sendable {
   }
 
   func jobEnded() {
-    // In one step: a test that waits for the end of all jobs must find the clock advanced.
+    // The job ends and the clock advances in one update, so that a test that waits for the end of all jobs finds the
+    // clock advanced.
     wake { state in
       state.jobs -= 1
       return state.isIdle(besides: 1) ? state.advanceToNextWake() : []

@@ -1,7 +1,7 @@
 import ApusCore
 
-/// The pending sleepers, ordered by wake-up time, and the work that keeps the clock from advancing by itself. A pure
-/// state machine: `advance` returns the sleepers to resume.
+/// The pending sleepers, ordered by wake-up time, and the work that prevents the clock from advancing automatically. A
+/// pure state machine: `advance` returns the sleepers to resume.
 struct ManualClockState<Sleeper: Sendable>: Sendable {
   enum Admission: Sendable {
     case sleeps
@@ -11,9 +11,9 @@ struct ManualClockState<Sleeper: Sendable>: Sendable {
 
   /// The reason for a sleep.
   enum Wait: Sendable, Hashable {
-    /// Limits work that goes on meanwhile.
+    /// The sleep limits work that continues meanwhile.
     case timeout
-    /// Delays the work, which is part of the given surrounding work.
+    /// The sleep delays work, which is part of the given surrounding work.
     case delay(within: [UInt64] = [])
 
     fileprivate func isPart(of work: UInt64) -> Bool {
@@ -30,11 +30,11 @@ struct ManualClockState<Sleeper: Sendable>: Sendable {
 
   private(set) var now: MonotonicInstant
   private let isAutomatic: Bool
-  /// The number of jobs that wait for a thread or run, and of steps of callers.
+  /// The number of running or enqueued jobs, plus the steps of callers.
   var jobs = 0
-  /// The work that waits for the world outside the clients.
+  /// The work that waits for events outside of the clients.
   private var outsideWork: Set<UInt64> = []
-  /// Earliest first; sleepers with the same instant in order of arrival.
+  /// The sleepers by instant, earliest first; sleepers with the same instant in order of arrival.
   private var entries: [Entry] = []
   private var lastID: UInt64 = 0
 
@@ -78,7 +78,7 @@ struct ManualClockState<Sleeper: Sendable>: Sendable {
     nextWake.map { advance(to: $0) } ?? []
   }
 
-  // MARK: Advancing by itself
+  // MARK: Advancing automatically
 
   mutating func begin(_ work: UInt64) {
     outsideWork.insert(work)

@@ -1,6 +1,6 @@
 import ApusWaiting
 
-/// An executor that counts the jobs of a client's tasks and holds them until a test runs them.
+/// An executor that counts the jobs of a client's tasks and queues them until a test runs them.
 ///
 /// ```swift
 /// let executor = ManualExecutor()
@@ -11,12 +11,12 @@ import ApusWaiting
 /// executor.runAll()
 /// ```
 ///
-/// A task that prefers this executor, as above, has its jobs counted and held too. A test outside the executor can act
-/// between any two jobs.
+/// The jobs of a task that prefers this executor, as above, are counted and queued too. A test outside the executor can
+/// act between any two jobs.
 public final class ManualExecutor: TaskExecutor {
   /// The handling of jobs.
   package enum Mode: Sendable, Hashable {
-    /// Holds the job until the test runs it.
+    /// Queues the job until the test runs it.
     case hold
     /// Counts the job and runs it immediately on the global pool.
     case forward
@@ -30,7 +30,7 @@ public final class ManualExecutor: TaskExecutor {
 
   private let monitor: Monitor<State>
 
-  /// Creates an executor that holds every job.
+  /// Creates an executor that queues every job.
   public convenience init() {
     self.init(.hold)
   }
@@ -43,10 +43,10 @@ public final class ManualExecutor: TaskExecutor {
   /// The number of jobs enqueued so far.
   package var jobCount: Int { monitor.state.jobCount }
 
-  /// The number of held jobs.
+  /// The number of queued jobs.
   package var pendingJobCount: Int { monitor.state.pending.count }
 
-  /// The handling of the next jobs. Changing the mode to ``Mode/forward`` runs all held jobs.
+  /// The handling of the next jobs. Changing the mode to ``Mode/forward`` runs all queued jobs.
   package var mode: Mode {
     get { monitor.state.mode }
     set {
@@ -71,7 +71,7 @@ public final class ManualExecutor: TaskExecutor {
     if mode == .forward { forward(job) }
   }
 
-  /// Runs the oldest held job. Returns whether a job was held.
+  /// Runs the oldest queued job. Returns whether there was a job.
   ///
   /// The job runs on the calling thread until it ends or suspends.
   @discardableResult
@@ -79,7 +79,7 @@ public final class ManualExecutor: TaskExecutor {
     run(monitor.update { $0.pending.isEmpty ? nil : $0.pending.removeFirst() })
   }
 
-  /// Runs a held job chosen by `generator`. Returns whether a job was held.
+  /// Runs a queued job chosen by `generator`. Returns whether there was a job.
   ///
   /// With a ``SeededGenerator`` a random interleaving can be replayed.
   @discardableResult
@@ -91,7 +91,7 @@ public final class ManualExecutor: TaskExecutor {
       })
   }
 
-  /// Runs up to `count` held jobs, including jobs that they enqueue. Returns the number of jobs that ran.
+  /// Runs up to `count` queued jobs, including jobs that they enqueue. Returns the number of jobs that ran.
   @discardableResult
   public func run(jobs count: Int) -> Int {
     var done = 0
@@ -99,13 +99,13 @@ public final class ManualExecutor: TaskExecutor {
     return done
   }
 
-  /// Runs jobs until none is held, including jobs enqueued meanwhile. Returns the number of jobs that ran.
+  /// Runs jobs until the queue is empty, including jobs enqueued meanwhile. Returns the number of jobs that ran.
   @discardableResult
   public func runAll() -> Int {
     run(jobs: .max)
   }
 
-  /// Waits until at least `count` jobs are held.
+  /// Waits until at least `count` jobs are queued.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   package func waitForPendingJobs(_ count: Int) async throws {
@@ -114,7 +114,8 @@ public final class ManualExecutor: TaskExecutor {
 
   /// Runs jobs until a task has ended, and returns its result.
   ///
-  /// Jobs enqueued later, for example when a gate opens, are waited for. Cancelling the caller does not end the wait.
+  /// Also runs jobs that are enqueued later, for example when a gate opens. Cancelling the caller does not end the
+  /// wait.
   public func finish<Success: Sendable, Failure: Error>(
     _ task: Task<Success, Failure>
   ) async -> Result<Success, Failure> {
@@ -142,7 +143,7 @@ public final class ManualExecutor: TaskExecutor {
     return true
   }
 
-  // Not run in place: the enqueuing code may hold a lock that the job needs.
+  // Jobs are not run inline, because the enqueuing code may hold a lock that the job needs.
   private func forward(_ job: UnownedJob) {
     Task.detached { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }

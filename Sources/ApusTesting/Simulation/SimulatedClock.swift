@@ -1,7 +1,7 @@
 package import ApusCore
 import Synchronization
 
-/// The clock of a simulation: it stands still while any job can run and then jumps to the next planned instant.
+/// The clock of a simulation. When no job can run, it jumps to the next planned instant.
 package final class SimulatedClock: MonotonicClock {
   private typealias Sleeper = CheckedContinuation<Void, any Error>
 
@@ -32,7 +32,7 @@ package final class SimulatedClock: MonotonicClock {
   ///
   /// - Throws: `CancellationError` if the task is cancelled, and once the simulation is over.
   package func sleep(until instant: MonotonicInstant) async throws {
-    // Work that ignores the end of its simulation must at least let other tasks run.
+    // Yields, so that work that ignores the end of its simulation does not block other tasks.
     if state.withLock({ $0.isClosed }) { await Task.yield() }
     let number = state.withLock { $0.agenda.newNumber() }
     try await withTaskCancellationHandler {
@@ -52,7 +52,7 @@ package final class SimulatedClock: MonotonicClock {
 
   private func admit(_ sleeper: Sleeper, until instant: MonotonicInstant, _ number: UInt64) -> Admission {
     state.withLock { state in
-      // Checked under the lock: an earlier cancellation is seen here, a later one finds the sleeper.
+      // Checked under the lock: an earlier cancellation is detected here, a later cancellation finds the sleeper.
       if Task.isCancelled || state.isClosed { return .cancelled }
       guard instant > state.agenda.now else { return .passed }
       state.agenda.plan(.sleeper(sleeper), at: instant, number: number)
@@ -86,7 +86,7 @@ package final class SimulatedClock: MonotonicClock {
     }
   }
 
-  /// Cancels all sleepers and drops all planned actions.
+  /// Cancels all sleepers and discards all planned actions.
   func close() {
     let items = state.withLock { state in
       state.isClosed = true
@@ -98,8 +98,8 @@ package final class SimulatedClock: MonotonicClock {
 
 /// The planned items of a simulation, ordered by instant, then by the order of planning. A pure state machine.
 ///
-/// A heap of instants and a dictionary of items. A cancelled item leaves its entry in the heap, which is skipped later,
-/// so that cancelling needs no search.
+/// Consists of a heap of instants and a dictionary of items. The heap entry of a cancelled item remains and is skipped
+/// later, so that cancelling needs no search.
 struct Agenda<Item: Sendable>: Sendable {
   private struct Entry: Sendable {
     let instant: MonotonicInstant
@@ -124,7 +124,7 @@ struct Agenda<Item: Sendable>: Sendable {
     return lastNumber
   }
 
-  /// Adds an item. An item for a past instant comes next, at the current time.
+  /// Adds an item. An item for a past instant is the next item, at the current time.
   mutating func plan(_ item: Item, at instant: MonotonicInstant, number: UInt64) {
     items[number] = item
     heap.append(Entry(instant: max(instant, now), number: number))

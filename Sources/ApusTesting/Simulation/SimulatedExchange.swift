@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request on its way to a server and the response on its way back, step by step on the simulation's clock.
+/// The transfer of a request to a server and of its response, step by step on the simulation's clock.
 ///
 /// Cancelling a call does not stop its request: the request still arrives, and the server works on it.
 final class SimulatedExchange: Sendable {
@@ -70,7 +70,7 @@ final class SimulatedExchange: Sendable {
     recorder.record(.sent(host: server.host, attempt: context.attempt))
     let length = request.content.length.map { Int($0) } ?? 0
     let left = transport.passUp(length)
-    // An attempt that ended before must not record this for the next one.
+    // Recorded only if the exchange has not ended, because the context may already belong to the next attempt.
     clock.plan(at: left) { if self.outcome.state == nil { self.context.record(.requestSent) } }
     clock.plan(at: left.advanced(by: transport.drawLatency())) { self.arrive() }
     limit(from: left)
@@ -114,7 +114,7 @@ final class SimulatedExchange: Sendable {
   }
 
   private func deliver(_ result: SimulatedServer.Outcome, afterHead: Bool) {
-    // If the head was lost, so is the rest.
+    // If the head was lost, the content is lost as well.
     guard fate != .answerLost, !transport.isDown, !afterHead || hasHead.withLock({ $0 }) else { return lose() }
     let isHead = request.head.method == .head
     end(
@@ -125,7 +125,7 @@ final class SimulatedExchange: Sendable {
 
   private func lose() {
     recorder.record(.lost(host: server.host))
-    // After the head no timeout would end a stalled exchange, so the connection always breaks.
+    // After the head, the connection is always lost, because no timeout would end a stalled exchange.
     guard !transport.link.stallsOnLoss || hasHead.withLock({ $0 }) else { return }
     end(.failure(TransportError(.connectionLost, requestState: .maybeSent, detail: "the connection was lost")))
   }
@@ -168,7 +168,7 @@ final class SimulatedNetwork: Sendable {
   }
 
   func ended(_ exchange: SimulatedExchange) {
-    // Released outside the lock.
+    // The exchange is released outside of the lock.
     let ended = state.withLock { $0.open.removeValue(forKey: exchange.ticket) }
     withExtendedLifetime(ended) {}
   }

@@ -15,7 +15,7 @@ public struct SimulatedResponse: Sendable {
   package var fields: FieldLines
   /// The content (body). Its size counts against the link's bandwidth. Default: none.
   package var content: Data
-  /// The time the server works on the request. Default: `nil`, which uses the server's own.
+  /// The time the server works on the request. Default: `nil`, which uses the server's service time.
   package var serviceTime: DurationDistribution?
 
   /// Creates a response.
@@ -24,7 +24,7 @@ public struct SimulatedResponse: Sendable {
   ///   - status: the status.
   ///   - fields: the fields (headers); `Content-Length` is added.
   ///   - content: the content (body). Its size counts against the link's bandwidth.
-  ///   - serviceTime: the time the server works on the request. Default: `nil`, which uses the server's own.
+  ///   - serviceTime: the time the server works on the request. Default: `nil`, which uses the server's service time.
   public init(
     status: Int = 200, fields: FieldLines = [:], content: Data = Data(), serviceTime: DurationDistribution? = nil
   ) {
@@ -48,14 +48,14 @@ public struct SimulatedResponse: Sendable {
   static func overloaded(retryAfter: Duration?) -> SimulatedResponse {
     var fields = FieldLines()
     if let retryAfter {
-      // Whole seconds, rounded up.
+      // `Retry-After` has whole seconds, so the delay is rounded up.
       let parts = retryAfter.components
       fields["Retry-After"] = String(parts.seconds + (parts.attoseconds > 0 ? 1 : 0))
     }
     return SimulatedResponse(status: 503, fields: fields)
   }
 
-  /// The head as sent. An invalid status becomes 500; invalid fields are left out.
+  /// The head as sent. An invalid status becomes 500; invalid fields are omitted.
   var head: HTTPResponse {
     var fields = fields.httpFields
     if fields[.contentLength] == nil { fields[.contentLength] = String(content.count) }

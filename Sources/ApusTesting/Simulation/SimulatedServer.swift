@@ -93,7 +93,7 @@ public final class SimulatedServer: Sendable {
 
   private func start(_ ticket: UInt64) {
     guard let job = state.withLock({ $0.jobs[ticket] }) else { return }
-    // Outside the lock: the closure is the test's code and may use this server.
+    // Called outside of the lock, because the closure is the test's code and may use this server.
     let response = behavior.respond(job.request)
     let time = state.withLock { state in
       (response.serviceTime ?? state.behavior.serviceTime).sample(using: &state.generator)
@@ -123,13 +123,13 @@ extension SimulatedServer {
   public struct Behavior: Sendable {
     /// The number of requests the server works on at a time. Default: 100.
     public var capacity = 100
-    /// The number of further requests that can be queued; more are rejected with 503 immediately. Default: 100.
+    /// The maximum number of queued requests; further requests are rejected with 503 immediately. Default: 100.
     public var queueLimit = 100
     /// The time the server works on a request. Default: 10 milliseconds.
     public var serviceTime = DurationDistribution.constant(.milliseconds(10))
     /// The value of `Retry-After` in a 503. Default: `nil`, which omits the field.
     public var retryAfter: Duration?
-    /// Whether a queued request is dropped when its client has disconnected. Default: `false`, as with most servers:
+    /// Whether a queued request is discarded when its client has disconnected. Default: `false`, as with most servers:
     /// the server still works on the request.
     public var dropsAbandonedRequests = false
     /// The periods in which the server is down, in time since the start of the simulation: connections are refused,
@@ -148,7 +148,7 @@ extension SimulatedServer {
   }
 }
 
-/// The requests a server works on and those queued. A pure state machine.
+/// The requests in progress and the queued requests of a server. A pure state machine.
 struct ServerQueue: Sendable {
   enum Arrival: Sendable, Hashable {
     /// The server starts to work on the request.

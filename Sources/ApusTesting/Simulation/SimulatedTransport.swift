@@ -3,7 +3,7 @@ import Synchronization
 
 /// A transport that sends messages over a simulated link to the servers of a simulation.
 ///
-/// Created by ``SimulatedWorld/transport(over:)``. It stands for one device, whose exchanges share the link's
+/// Created by ``SimulatedWorld/transport(over:)``. It represents one device, whose exchanges share the link's
 /// bandwidth. The attempt's deadline and `ExchangeTimeouts.firstByte` are respected, up to the head of the response;
 /// the other timeouts do not apply because connecting takes no time. A response is returned after its last byte.
 package final class SimulatedTransport: Transport {
@@ -59,10 +59,10 @@ package final class SimulatedTransport: Transport {
     return state.withLock { $0.link.isDown(at: time) }
   }
 
-  /// Draws the fate of the next exchange.
+  /// Determines the fate of the next exchange at random.
   func drawFate() -> Fate {
     state.withLock { state in
-      // Both are always drawn, so that changing the probability does not change later draws.
+      // Always uses two random numbers, so that changing the probability does not change later numbers.
       let (draw, side) = (state.generator.nextFraction(), state.generator.nextFraction())
       guard draw < state.link.loss else { return .arrives }
       return side < 0.5 ? .requestLost : .answerLost
@@ -92,8 +92,8 @@ public struct SimulatedLink: Sendable, Hashable {
   package var latency = DurationDistribution.constant(.milliseconds(20))
   /// The probability, 0 to 1, that an exchange is lost; its request and its response are equally likely. Default: 0.
   package var loss = 0.0
-  /// Whether a lost exchange stalls until its call times out. Default: `false`: the connection breaks, as it always
-  /// does after the head of the response.
+  /// Whether a lost exchange stalls until its call times out. Default: `false`: the connection is lost, as always after
+  /// the head of the response.
   package var stallsOnLoss = false
   /// The bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages are sent one
   /// after the other. Default: `nil`, unlimited.

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The world of a simulation: servers, links, clients, and work on the simulation's clock.
 ///
-/// Everything runs on one thread, one job at a time, and time advances only when all jobs wait. Start work with
-/// ``spawn(_:)``, ``every(_:for:_:)`` or task groups inside it; an unstructured `Task { }` and main-actor code are not
-/// part of the simulation.
+/// All jobs run on one thread, one at a time, and time advances only when all jobs wait. Start work with ``spawn(_:)``,
+/// ``every(_:for:_:)`` or task groups inside it; an unstructured `Task { }` and main-actor code are not part of the
+/// simulation.
 ///
 /// Functions that default to the system's clock measure real time here too: instead of `withDeadline(_:_:)` use
 /// `api.withDeadline(_:_:)`, or `withDeadline(_:on:_:)` with ``clock``.
@@ -13,7 +13,7 @@ public final class SimulatedWorld: Sendable {
   /// The seed of the run.
   package let seed: UInt64
   let simulatedClock = SimulatedClock()
-  /// The executor that everything runs on.
+  /// The executor on which all jobs of the simulation run.
   package let executor = ManualExecutor()
   let recorder: SimulationRecorder
   let tasks: SimulationTasks
@@ -98,12 +98,12 @@ public final class SimulatedWorld: Sendable {
     tasks.cancelAll()
     simulatedClock.close()
     network.close()
-    // Bounded: work that ignores cancellation is abandoned.
+    // The number of jobs is bounded: work that ignores cancellation is abandoned.
     executor.run(jobs: 100_000)
     if executor.pendingJobCount == 0 { executor.mode = .forward }
   }
 
-  // The golden ratio spreads the streams, so that those of neighboring seeds do not coincide.
+  // Multiples of the golden ratio keep the random sequences of consecutive seeds distinct.
   private func streamSeed() -> UInt64 {
     let stream = counts.withLock { counts in
       counts.streams += 1

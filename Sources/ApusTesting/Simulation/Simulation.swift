@@ -30,7 +30,7 @@ public struct Simulation: Sendable {
   package var shufflesJobs: Bool
   /// The maximum simulated time.
   package var limit: Duration
-  /// The number of steps at one instant after which the work counts as an endless loop.
+  /// The number of steps at one instant after which the run fails as an endless loop.
   var stepsAtOneInstant = 10_000_000
 
   /// Creates a simulation.
@@ -48,7 +48,7 @@ public struct Simulation: Sendable {
   /// Runs `body` and all work that it spawns to the end, and returns a report.
   ///
   /// - Parameter body: sets up the world and starts the work; runs inside the simulation.
-  /// - Throws: ``SimulationFailure``, which says how to replay the run.
+  /// - Throws: ``SimulationFailure``, whose description has the code that replays the run.
   /// - Cancellation: ends the run.
   @concurrent
   public func run(
@@ -96,7 +96,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   package enum Reason: Sendable {
     /// The test's work threw an error.
     case workFailed(any Error)
-    /// All tasks wait and nothing is planned: a deadlock, or work that waits for something outside the simulation.
+    /// All tasks wait, but no wake-up is planned: a deadlock, or work that waits for an event outside of the
+    /// simulation.
     case deadlock
     /// The run exceeded the limit.
     case limitExceeded
@@ -136,7 +137,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension Simulation {
-  /// The source code that creates the simulation, without arguments that have their default.
+  /// The source code that creates the simulation; default arguments are omitted.
   fileprivate var source: String {
     let standard = Simulation(seed: seed)
     var arguments = ["seed: \(seed)"]

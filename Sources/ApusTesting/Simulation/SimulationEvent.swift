@@ -13,7 +13,7 @@ package struct SimulationEvent: Sendable, Hashable, CustomStringConvertible {
     case sent(host: String, attempt: Int)
     /// A request or a response was lost.
     case lost(host: String)
-    /// A server that is down refused or broke a connection.
+    /// A server that is down refused or closed a connection.
     case down(host: String)
     /// A request arrived at a server; `waiting` is the length of the queue, including this request if it is queued.
     case arrived(host: String, waiting: Int)

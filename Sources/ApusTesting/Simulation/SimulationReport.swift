@@ -128,12 +128,12 @@ extension SimulationReport {
     }
   }
 
-  /// Returns a time series of values derived from events.
+  /// Returns a time series derived from the events.
   ///
   /// - Parameters:
   ///   - step: the length of a step; a second if not positive.
   ///   - value: returns the value of an event, or `nil` to skip it.
-  ///   - combine: returns the value of a step from the values of its events, of which there may be none.
+  ///   - combine: returns the value of a step from the values of its events; the list may be empty.
   private func series(
     every step: Duration, of value: (SimulationEvent) -> Double?, combining combine: ([Double]) -> Double
   ) -> SimulationSeries {

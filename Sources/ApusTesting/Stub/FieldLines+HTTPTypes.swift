@@ -8,12 +8,12 @@ package import Foundation
 #endif
 
 extension FieldLines {
-  /// The lines of some fields.
+  /// Creates the lines of fields.
   package init(_ fields: HTTPFields) {
     self.init(fields.map { FieldLine(name: $0.name.rawName, value: $0.value) })
   }
 
-  /// The fields of the lines that are valid.
+  /// The fields of the valid lines.
   package var httpFields: HTTPFields {
     HTTPFields(lines.compactMap(\.httpField))
   }
@@ -27,7 +27,7 @@ extension FieldLine {
   }
 }
 
-/// Replies with fields of HTTPTypes, for tests that have them.
+/// Replies whose fields are given as `HTTPFields`.
 extension StubReply {
   @_disfavoredOverload
   package static func status(_ status: Int, fields: HTTPFields, content: String = "") -> StubReply {

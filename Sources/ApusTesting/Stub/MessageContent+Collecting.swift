@@ -10,7 +10,7 @@ extension MessageContent {
   /// Returns all bytes, read from the file or the stream as a transport would.
   ///
   /// - Parameter onProgress: receives the number of bytes read so far.
-  /// - Throws: `TransportError` if the file or the stream fails, or the length is not the announced one;
+  /// - Throws: `TransportError` if the file or the stream fails, or the length differs from the announced length;
   ///   `CancellationError`.
   func collected(onProgress: @Sendable (Int64) -> Void) async throws -> Data {
     let all: Data

@@ -72,7 +72,7 @@ public struct StubExchange: Sendable, Identifiable {
   public var text: String { String(decoding: content, as: UTF8.self) }
 }
 
-/// A rule of a stub: the requests it matches and the replies it gives.
+/// A rule of a stub: the requests that it matches and their replies.
 struct StubRule: Sendable {
   enum Script: Sendable {
     case listed([StubReply], StubTransport.Exhaustion)
@@ -90,7 +90,7 @@ struct StubRule: Sendable {
 struct StubState: Sendable {
   private(set) var rules: [StubRule] = []
   private(set) var exchanges: [StubExchange] = []
-  /// The number of replies each rule has given.
+  /// The number of replies that each rule has returned.
   private var given: [Int: Int] = [:]
 
   mutating func add(
@@ -99,7 +99,7 @@ struct StubState: Sendable {
     rules.append(StubRule(id: rules.count, name: name, script: script, matches: matches))
   }
 
-  /// A clause that lists what is stubbed, newest first.
+  /// A clause that lists the rules, newest first.
   var stubbed: String {
     if rules.isEmpty { return "nothing is stubbed" }
     let names = rules.reversed().map(\.name)
@@ -134,7 +134,7 @@ struct StubState: Sendable {
     return exhaustion == .repeatLast ? replies.last : nil
   }
 
-  /// Records the status and returns whether content follows it (RFC 9110 §6.4.1).
+  /// Records the status. Returns whether the response has content (RFC 9110 §6.4.1).
   mutating func recordReply(_ number: Int, _ status: Int) -> Bool {
     exchanges[number].status = status
     return exchanges[number].method != .head && ![204, 304].contains(status)

@@ -37,7 +37,7 @@ final class StubAttempt: DeadlineTarget {
       }
       if context.isAttemptOver { throw DeadlinePassed() }
     }
-    // The closure that made the reply may have taken too long.
+    // Checked even without steps, because the closure that made the reply may have taken too long.
     if context.isAttemptOver { throw DeadlinePassed() }
   }
 

@@ -69,7 +69,7 @@ extension StubReply.Step {
       }
     case .pause(let duration): try await clock.sleep(until: clock.now.advanced(by: duration))
     case .stall:
-      // Time passes meanwhile: a clock that advances by itself jumps to the end of the call's timeout.
+      // Sleeps on the clock, so that a clock that advances automatically jumps to the end of the call's timeout.
       if let clock = clock.selfAdvancing { try await clock.sleep(until: .never) } else { try await Gate().wait() }
     case .piece(let data): return data
     case .fail(let error): throw error
@@ -124,8 +124,8 @@ extension StubReply {
   /// Creates a response whose text arrives in pieces, without announcing its length.
   ///
   /// - Parameters:
-  ///   - pieces: the content; empty pieces are left out.
-  ///   - gate: a gate that each piece waits for. Default: none.
+  ///   - pieces: the content; empty pieces are omitted.
+  ///   - gate: a gate for which each piece waits. Default: none.
   ///   - status: the status.
   ///   - fields: the fields of the head; a `Content-Length` announces the length.
   public static func pieces(
@@ -177,7 +177,7 @@ extension StubReply {
     opening([.pause(latency)])
   }
 
-  /// Holds the reply until a gate lets it pass.
+  /// Delays the reply until it may pass a gate.
   public func waiting(for gate: Gate) -> StubReply {
     opening([.wait(gate)])
   }
@@ -192,12 +192,12 @@ extension StubReply {
     return reply
   }
 
-  /// Breaks off the content with an error.
+  /// Ends the content with an error.
   ///
   /// - Parameters:
   ///   - count: the number of pieces that arrive before the error.
-  ///   - error: the error the reader gets. Default: a `TransportError` with the code `connectionLost` with state
-  ///     `responded`.
+  ///   - error: the error that the reader receives. Default: a `TransportError` with the code `connectionLost` and the
+  ///     state `responded`.
   public func failing(
     after count: Int, error: any Error = TransportError(.connectionLost, requestState: .responded, detail: "stubbed")
   ) -> StubReply {
@@ -230,7 +230,7 @@ extension StubReply {
         if case .piece = step { pieces += 1 }
         return pieces <= count
       })
-    // Waits before a piece that is cut off are cut off too.
+    // Waits before a removed piece are removed too.
     while let step = reply.content.last, !step.isPiece { reply.content.removeLast() }
     reply.content.append(last)
     return reply

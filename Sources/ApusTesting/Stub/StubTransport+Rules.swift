@@ -9,13 +9,13 @@ extension StubTransport {
   ///
   /// - Parameters:
   ///   - method: the method.
-  ///   - target: path and query as sent, including the base URL's path. Without `?` it matches any query.
+  ///   - target: path and query as sent, including the base URL's path. A target without `?` matches any query.
   ///   - reply: the reply to each request.
   public func on(_ method: HTTPRequest.Method, _ target: String, reply: StubReply) {
     on(method, target, replies: [reply])
   }
 
-  /// Adds a rule for requests with a method and a target that gives one reply after the other, and then repeats the
+  /// Adds a rule for requests with a method and a target that returns one reply after the other, and then repeats the
   /// last.
   public func on(_ method: HTTPRequest.Method, _ target: String, replies: [StubReply]) {
     add("\(method.rawValue) \(Redaction().target(target))", .listed(replies, .repeatLast)) { request, _ in
@@ -30,7 +30,7 @@ extension StubTransport {
     on(endpoint, replies: [reply])
   }
 
-  /// Adds a rule for calls of an endpoint type that gives one reply after the other, and then repeats the last.
+  /// Adds a rule for calls of an endpoint type that returns one reply after the other, and then repeats the last.
   public func on<E: Endpoint>(_ endpoint: E.Type, replies: [StubReply]) {
     on(endpoint, replies: replies, whenExhausted: .repeatLast)
   }
@@ -50,8 +50,8 @@ extension StubTransport {
     on(template: template, replies: [reply])
   }
 
-  /// Adds a rule for calls with a method and a path template that gives one reply after the other, and then repeats the
-  /// last.
+  /// Adds a rule for calls with a method and a path template that returns one reply after the other, and then repeats
+  /// the last.
   public func on(template: String, replies: [StubReply]) {
     add("the template \(template)", .listed(replies, .repeatLast)) { _, context in
       "\(context.call.endpoint.method.rawValue) \(context.call.endpoint.template)" == template

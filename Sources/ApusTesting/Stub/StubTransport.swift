@@ -12,8 +12,8 @@ import HTTPTypes
 /// #expect(stub.exchanges.map(\.target) == ["/users/7"])
 /// ```
 ///
-/// If several rules match, the one added last is used, so a test can override its set-up. A call that no rule matches
-/// fails with a `TransportError` that names the method and path as sent, and what is stubbed. A stub is thread-safe.
+/// If several rules match, the newest rule is used, so a test can override its set-up. A call that no rule matches
+/// fails with a `TransportError` that names the method and path as sent, and the rules. A stub is thread-safe.
 ///
 /// The stub respects the deadline of an attempt (`ExchangeContext.attemptDeadline`), except that a closure that
 /// returns a reply is not interrupted.
@@ -64,7 +64,7 @@ public final class StubTransport: Transport {
       throw refusal("no reply is stubbed for", exchange, "; \(monitor.read(\.stubbed))")
     }
     context.record(.requestSent)
-    // Last: a test that waits for the exchange finds the call waiting for the response.
+    // The last step, so that a test that waits for the exchange finds the call waiting for the response.
     monitor.update { $0.complete(exchange) }
     let reply: StubReply
     switch rule.script {
@@ -110,8 +110,8 @@ public final class StubTransport: Transport {
     return ResponseMessage(head: reply.head, content: content)
   }
 
-  /// Returns an error that names the request as sent, including the base URL's path, as rules see it. Query values are
-  /// masked because the text may be logged.
+  /// Returns an error that names the request as sent, including the base URL's path, as rules match it. Query values
+  /// are masked because the text may be logged.
   private func refusal(_ reason: String, _ exchange: StubExchange, _ rest: String) -> TransportError {
     let target = "\(exchange.method.rawValue) \(Redaction().target(exchange.target))"
     return TransportError(.invalidRequest, requestState: .notSent, detail: "\(reason) \(target)\(rest)")

@@ -8,18 +8,19 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The delegate of a background session: collects what a task receives, and passes its outcome on.
+/// The delegate of a background session: collects the response of each task, and delivers its outcome.
 ///
 /// Called on the session's serial queue, also for tasks of earlier processes.
 final class BackgroundBridge: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
-  /// What a task has received.
+  /// The part of a task's response that has arrived.
   private struct Received {
     var content = Data()
     var file: URL?
   }
 
   let tasks = Mutex(BackgroundTasks<CheckedContinuation<BackgroundOutcome, any Error>, BackgroundOutcome>())
-  /// What a cancelled download has, by the name of its task. In memory only: it contains the request's credentials.
+  /// The resume data of cancelled downloads, by the name of their task. In memory only, because the data contains the
+  /// request's credentials.
   let resumeData = Mutex<[String: Data]>([:])
   let finishEvents = Mutex<(@MainActor @Sendable () -> Void)?>(nil)
   private let received = Mutex<[Int: Received]>([:])
@@ -32,7 +33,7 @@ final class BackgroundBridge: NSObject, URLSessionDataDelegate, URLSessionDownlo
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     received.withLock { received in
-      // The response to an upload. A longer one is cut, and then fails to decode.
+      // The content of the response to an upload, truncated at the limit. Truncated content fails to decode.
       let present = received[dataTask.taskIdentifier]?.content.count ?? 0
       received[dataTask.taskIdentifier, default: Received()].content += data.prefix(Self.contentLimit - present)
     }
@@ -41,7 +42,7 @@ final class BackgroundBridge: NSObject, URLSessionDataDelegate, URLSessionDownlo
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
-    // The system removes the file when this returns.
+    // The system removes the file when this function returns.
     let file = folder.take(location)
     received.withLock { $0[downloadTask.taskIdentifier, default: Received()].file = file }
   }
@@ -80,7 +81,7 @@ final class BackgroundBridge: NSObject, URLSessionDataDelegate, URLSessionDownlo
   private static let contentLimit = 1 << 20
 }
 
-/// The folder of a background session, in the app's caches: content to send, and files that have arrived.
+/// The folder of a background session, in the app's caches: content to send, and received files.
 struct BackgroundFolder: Sendable {
   private let url: URL
 
@@ -94,7 +95,7 @@ struct BackgroundFolder: Sendable {
       at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  /// Moves a file that has arrived into the folder. Returns `nil` if that fails.
+  /// Moves a received file into the folder. Returns `nil` if that fails.
   func take(_ location: URL) -> URL? {
     let target = url.appending(path: UUID().uuidString)
     do {
@@ -110,11 +111,11 @@ struct BackgroundFolder: Sendable {
     url.appending(path: "\(name.replacing("/", with: "-")).content")
   }
 
-  /// Writes the content of a request to a file; `nil` if there is none. A file that is sent as a whole is used where it
-  /// is.
+  /// Writes the content of a request to a file; returns `nil` if there is no content. Content that is a whole file
+  /// already is not copied.
   ///
-  /// - Parameter isRunning: whether a task with the name reads the file of an earlier call. Without one, such a file was
-  ///   left by a process that died, and its content may be an older one.
+  /// - Parameter isRunning: whether a task with the name reads the file of an earlier call. Otherwise such a file was
+  ///   left by a process that died, and its content may be outdated.
   @concurrent
   func file(with content: MessageContent, for name: String, isRunning: Bool) async throws -> URL? {
     if case .file(let file) = content, file.length > 0 { return try OutgoingContent.url(of: file) }

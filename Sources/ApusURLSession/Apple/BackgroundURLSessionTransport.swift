@@ -9,12 +9,13 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The transport over a background `URLSession`: the system goes on with its exchanges while the app is suspended, and
-/// after it has ended the process.
+/// The transport over a background `URLSession`: the system continues its exchanges while the app is suspended, and
+/// after the system has terminated the process.
 ///
-/// It serves the calls of a queue of `ApusTransfers`, which name their transfers: a new process that creates the queue
-/// again gets the outcome of the exchanges that an earlier process began. Other calls are refused. Create one transport
-/// for an identifier, at the launch of the app, and pass the system's completion handler on:
+/// The transport serves only the calls of an `ApusTransfers` queue, which name their transfers: a new process that
+/// creates the queue again receives the outcome of the exchanges that an earlier process began. Other calls are
+/// refused. Create one transport for an identifier, at the launch of the app, and forward the system's completion
+/// handler:
 ///
 /// <!-- sample: none for Apple platforms only -->
 /// ```swift
@@ -23,8 +24,8 @@ import FoundationNetworking
 /// transport.finishEvents(then: completionHandler)
 /// ```
 ///
-/// Use it with a client of its own that has no time limits: the system decides when to transfer. Content to send is
-/// written to a file first. The system keeps each request, with its credentials, until the exchange ends.
+/// Use the transport with a separate client without timeouts, because the system decides when to transfer. Content to
+/// send is written to a file first. The system stores each request, with its credentials, until the exchange ends.
 ///
 /// The page of the module ``ApusURLSession`` lists what a background session cannot do.
 public final class BackgroundURLSessionTransport: Transport {
@@ -35,7 +36,7 @@ public final class BackgroundURLSessionTransport: Transport {
   /// Completed when the tasks of earlier processes are known.
   private let restoration: Task<Void, Never>
 
-  /// Creates the transport, and finds the exchanges of earlier processes.
+  /// Creates the transport, and restores the exchanges of earlier processes.
   ///
   /// - Parameters:
   ///   - identifier: the identifier of the session, unique in the app and the same at each launch.
@@ -67,7 +68,7 @@ public final class BackgroundURLSessionTransport: Transport {
     bridge.finishEvents.withLock { $0 = handler }
   }
 
-  /// Sends a message, or gets the outcome of the same message that an earlier process sent. Returns when the exchange
+  /// Sends a message, or returns the outcome if an earlier process has sent the same message. Returns when the exchange
   /// is complete.
   ///
   /// - Throws: `TransportError`; `CancellationError` when the task is cancelled, which ends the exchange.
@@ -103,7 +104,8 @@ public final class BackgroundURLSessionTransport: Transport {
     let isRunning = bridge.tasks.withLock { $0.knows(name) }
     let file = try await folder.file(with: request.content, for: name, isRunning: isRunning)
     return try await withCheckedThrowingContinuation { waiter in
-      // The task is cancelled before its handler runs, so either the handler finds the waiter or this notices.
+      // The task is marked as cancelled before its cancellation handler runs: either the handler finds the waiter, or
+      // this check detects the cancellation.
       let claim = bridge.tasks.withLock { Task.isCancelled ? nil : $0.claim(name, waiter) }
       switch claim {
       case nil: waiter.resume(throwing: CancellationError())
@@ -128,7 +130,7 @@ public final class BackgroundURLSessionTransport: Transport {
     if bridge.tasks.withLock({ $0.started(name, task: task.taskIdentifier) }) { task.resume() } else { task.cancel() }
   }
 
-  /// Ends an exchange. What a download has is kept in memory, for a call that continues in this process.
+  /// Ends an exchange. The resume data of a download is stored in memory, for a later call in this process.
   private func abandon(_ name: String) {
     let (waiter, number) = bridge.tasks.withLock { $0.abandon(name) }
     waiter?.resume(throwing: CancellationError())
@@ -167,7 +169,7 @@ struct BackgroundOutcome: Sendable {
   }
 }
 
-/// The content of a file that is removed when it has been read.
+/// The content of a file that is removed after reading.
 private final class DownloadedContent: ContentSource {
   private let url: URL
   private let file: Mutex<FileHandle?>

@@ -16,8 +16,8 @@ extension PieceMaker: OutgoingStream {
 
   /// Creates the stream from which the session reads the content.
   ///
-  /// One end of a pair of bound streams. A thread writes pieces into the other end and blocks while the session does
-  /// not read, so at most 64 KiB wait.
+  /// The stream is one end of a pair of bound streams. A thread writes pieces into the other end and blocks while the
+  /// session does not read, so at most 64 KiB are buffered.
   private func inputStream() throws -> InputStream {
     var input: InputStream?
     var output: OutputStream?

@@ -10,12 +10,12 @@ import FoundationNetworking
 
 /// The response to a challenge of the session.
 enum ChallengeResponse {
-  /// Leave the decision to the system.
+  /// The system decides.
   case system
-  /// Offer no credential; the exchange continues.
+  /// The exchange continues without a credential.
   case none
   case credential(URLCredential)
-  /// End the exchange, for this reason.
+  /// The exchange ends for this reason.
   case refused(String)
 }
 
@@ -30,7 +30,7 @@ extension URLSessionTransport.Trust {
     }
   }
 
-  /// The system's verdict comes first: a pin does not replace trust in the chain.
+  /// The system's verdict is checked first, because a pin does not replace trust in the chain.
   private func decide(_ serverTrust: SecTrust?, of host: String, at now: Date) -> ChallengeResponse {
     guard pins.covers(host, at: now) else { return .system }
     guard let serverTrust else { return .refused("\(host) presented no certificate") }
@@ -38,7 +38,7 @@ extension URLSessionTransport.Trust {
     guard SecTrustEvaluateWithError(serverTrust, &error) else {
       return .refused("the certificate of \(host) is not trusted")
     }
-    // After the evaluation this is the verified chain, not the one that was sent.
+    // After the evaluation this is the verified chain, not the chain that the server sent.
     let chain = SecTrustCopyCertificateChain(serverTrust) as? [SecCertificate] ?? []
     let keys = chain.compactMap { certificate in
       SubjectPublicKeyInfo.bytes(ofCertificate: Data(referencing: SecCertificateCopyData(certificate) as NSData))
@@ -76,7 +76,7 @@ extension ClientIdentity {
       let anyIdentity = item[kSecImportItemIdentity as String],
       CFGetTypeID(anyIdentity as CFTypeRef) == SecIdentityGetTypeID()
     else { return nil }
-    // Casts to Core Foundation types are not checked at run time, so the type was compared before.
+    // Casts to Core Foundation types are not checked at run time, so the type id is compared before.
     let identity = unsafeDowncast(anyIdentity as AnyObject, to: SecIdentity.self)
     let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
     return URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .none)

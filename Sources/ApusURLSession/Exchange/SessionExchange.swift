@@ -7,16 +7,6 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The session of an exchange, notified when the exchange is over.
-protocol ExchangeOwner: AnyObject, Sendable {
-  /// Forgets the exchange of a task: no further event arrives.
-  func forget(_ task: URLSessionTask)
-  /// Notes that an origin has responded, so that later exchanges may reuse its connection.
-  func responded(_ origin: Origin)
-  /// Whether an exchange with an origin may have begun on a connection of an earlier exchange.
-  func mayReuseConnection(to origin: Origin) -> Bool
-}
-
 /// One exchange between a task of the session and the caller. Performs the actions of ``SessionExchangeState``.
 ///
 /// The platform's own asynchronous functions are not used: the caller is resumed here and the task cancelled
@@ -36,7 +26,7 @@ final class SessionExchange: DeadlineTarget {
     var hasSentAll = false
   }
 
-  /// The value that came with an event.
+  /// The value of an event.
   private enum Input {
     case nothing
     case head(ResponseHead)
@@ -138,7 +128,7 @@ final class SessionExchange: DeadlineTarget {
 
   func taskEnded(_ error: (any Error)?) {
     if error == nil, let head = ResponseHead(unreported: task, of: request) {
-      // Does nothing if the head was reported.
+      // Skipped if the head was reported before.
       if !state.withLock({ $0.machine.hasHead }) { arrived(head) }
     }
     let isCancellation = (error as? URLError)?.code == .cancelled
@@ -161,7 +151,7 @@ final class SessionExchange: DeadlineTarget {
   // MARK: Performing
 
   private func perform(_ input: Input = .nothing, _ step: (inout State) -> [SessionExchangeState.Action]) {
-    // The waiter and the channel are taken out under the lock, and used outside of it.
+    // The waiter and the channel are removed under the lock, and used outside of it.
     let (actions, taken) = state.withLock { state in
       let actions = step(&state)
       if !state.machine.isBuffered, actions.contains(.deliverResponse) { state.channel = makeChannel() }
@@ -213,11 +203,21 @@ final class SessionExchange: DeadlineTarget {
     guard case .platform = failure, var error = error as? TransportError, error.requestState == .notSent,
       !request.needsOwnConnection, owner.mayReuseConnection(to: request.origin)
     else { return error }
-    // The platform resends a request by itself if a reused connection turns out to be closed, and then reports only
-    // why the new connection failed.
+    // The platform resends a request by itself if a reused connection turns out to be closed, and then reports only the
+    // failure of the new connection.
     error.requestState = .maybeSent
     return error
   }
+}
+
+/// The session of an exchange, notified when the exchange is over.
+protocol ExchangeOwner: AnyObject, Sendable {
+  /// Removes the exchange of a task: no further event arrives.
+  func forget(_ task: URLSessionTask)
+  /// Records that an origin has responded, so that later exchanges may reuse its connection.
+  func responded(_ origin: Origin)
+  /// Whether an exchange with an origin may have begun on a connection of an earlier exchange.
+  func mayReuseConnection(to origin: Origin) -> Bool
 }
 
 /// The part of a response that has arrived.
@@ -225,10 +225,10 @@ private struct CollectedResponse {
   var head: ResponseHead?
   var content = Data()
 
-  /// Adds a piece. Returns `false` and adds nothing if that would exceed `limit` bytes.
+  /// Appends a piece. Returns `false` and appends nothing if that would exceed `limit` bytes.
   mutating func append(_ piece: Data, upTo limit: Int) -> Bool {
     guard content.count + piece.count <= limit else { return false }
-    // A response of one piece, the usual case, is not copied.
+    // The first piece is not copied: most responses have only one.
     if content.isEmpty { content = piece } else { content.append(piece) }
     return true
   }
@@ -262,7 +262,7 @@ extension SessionExchangeState.Failure {
   /// - Parameters:
   ///   - platformError: the session's error, if it reported one.
   ///   - hasHead: whether the head of the response had arrived.
-  ///   - contentLimit: the limit on content, for the text if it was exceeded.
+  ///   - contentLimit: the limit on content, for the text of the error if it was exceeded.
   func error(_ platformError: (any Error)?, hasHead: Bool, contentLimit: Int) -> any Error {
     let state = hasHead ? RequestState.responded : .maybeSent
     switch self {

@@ -13,19 +13,19 @@ struct SessionExchangeState {
     case cancelTask
     /// Report the head of a response that is delivered later, with its content.
     case reportHead
-    /// Report a piece of content that is kept until the response is delivered.
+    /// Report a piece of content that is stored until the response is delivered.
     case reportPiece
     /// Deliver the response to the caller: complete, or at its head while the content arrives.
     case deliverResponse
     /// Fail the caller.
     case fail(Failure)
-    /// Pass a piece of content on.
+    /// Deliver a piece of content.
     case deliverPiece
     /// End the content.
     case finishContent
     /// Fail the content.
     case failContent(Failure)
-    /// Tell the session not to follow a redirect.
+    /// Instruct the session not to follow a redirect.
     case refuseRedirect
     /// Remove the exchange from the session's table: no further event arrives.
     case forget
@@ -43,7 +43,7 @@ struct SessionExchangeState {
     case contentTooLarge
     /// The content to send could not be produced.
     case truncatedContent
-    /// The server responded with success, and the content was not sent completely.
+    /// The server responded with success, although the content was not sent completely.
     case incompleteRequest
     /// The server or the client's identity is not trusted, for this reason.
     case untrusted(String)
@@ -61,12 +61,12 @@ struct SessionExchangeState {
   private enum RedirectResponse {
     case none
     case underWay
-    /// Under way, and the task is to be cancelled afterwards.
+    /// The completion handler is being called; the task is cancelled afterwards.
     case underWayBeforeCancel
   }
 
   private var stage = Stage.created
-  /// The failure for a caller that does not wait yet.
+  /// The failure to report to a caller that does not wait yet.
   private var failureToReport: Failure?
   private var redirect = RedirectResponse.none
   private var challengeWasRefused = false
@@ -135,7 +135,7 @@ struct SessionExchangeState {
     return [isBuffered ? .reportPiece : .deliverPiece]
   }
 
-  /// Receives the session's question whether to follow a redirect.
+  /// Handles a redirect that the session proposes to follow.
   ///
   /// On Linux the process crashes if the completion handler is called after the task was cancelled, or if the task is
   /// cancelled during that call. So cancellation waits for the completion handler to return, and the handler is not
@@ -146,14 +146,14 @@ struct SessionExchangeState {
     return [.refuseRedirect]
   }
 
-  /// Notes that the session was instructed not to follow the redirect.
+  /// Records that the session was instructed not to follow the redirect.
   mutating func redirectRefused() -> [Action] {
     defer { redirect = .none }
     if case .underWayBeforeCancel = redirect, !taskIsOver { return [.cancelTask] }
     return []
   }
 
-  /// Notes that the session asked for credentials and got none, which it reports as a cancelled task.
+  /// Records that the session requested credentials and received none, which the session reports as a cancelled task.
   mutating func challengeArrived() {
     challengeWasRefused = true
   }

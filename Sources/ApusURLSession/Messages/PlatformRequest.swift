@@ -6,7 +6,7 @@ import HTTPTypes
 import FoundationNetworking
 #endif
 
-/// A request message as the platform sends it.
+/// A request message in the form that the platform sends.
 struct PlatformRequest: Sendable {
   let urlRequest: URLRequest
   let origin: Origin
@@ -31,10 +31,10 @@ struct PlatformRequest: Sendable {
   /// The length of the content, if it is known.
   var contentLength: Int64? { content.length }
 
-  /// Translates a message without changing anything that is sent.
+  /// Converts a message without changing anything that is sent.
   ///
-  /// - Throws: `TransportError` with the code `invalidRequest` if the platform would change the message, and if its
-  ///   content cannot be produced; `CancellationError`.
+  /// - Throws: `TransportError` if its content cannot be produced, with the code `invalidRequest` if the platform would
+  ///   change the message; `CancellationError`.
   init(_ message: RequestMessage, userAgent: String, in context: ExchangeContext) async throws {
     guard let origin = message.origin else { throw Self.unsupported("the message has no http or https origin") }
     self.origin = origin
@@ -85,7 +85,7 @@ struct PlatformRequest: Sendable {
   private static func fields(of message: RequestMessage, userAgent: String) -> [String: String] {
     var fields: [String: String] = [:]
     for field in message.head.headerFields where fields[field.name.rawName] == nil {
-      // All values of the name, joined by the rules of that name.
+      // All values of the name, joined by the rules of that field.
       fields[field.name.rawName] = message.head.headerFields[field.name]
     }
     if message.head.headerFields[.userAgent] == nil { fields["User-Agent"] = userAgent }

@@ -32,7 +32,7 @@ struct ResponseHead {
       for value in values { fields.append(HTTPField(name: name, value: value)) }
     }
     if let length = fields[.contentLength] {
-      // Lengths that differ leave the end of the response undefined (RFC 9112 §6.3).
+      // Conflicting lengths leave the end of the response undefined (RFC 9112 §6.3).
       guard let number = Self.length(length) else { return nil }
       fields[.contentLength] = String(number)
     }
@@ -75,7 +75,7 @@ struct ResponseHead {
     }
   }
 
-  /// The maximum number of fields, of which some more are read.
+  /// The maximum number of fields that are read of a response.
   private static let mostFields = 1000
 
   /// Returns the message whose content arrives through `source`.
@@ -112,7 +112,7 @@ struct ResponseHead {
 /// an equals sign begins the next line; in a date, no equals sign follows.
 enum SetCookieLine {
   static func split(_ joined: String) -> [String] {
-    // Compared as bytes: a combining mark after a comma would merge with it into another Character and hide it.
+    // Parsed as bytes: a combining mark after a comma would merge with it into one Character and hide it.
     let bytes = Array(joined.utf8)
     var lines: [String] = []
     var start = 0
@@ -135,8 +135,8 @@ enum SetCookieLine {
 /// The splitting of `Location` fields that the platform has joined by commas.
 ///
 /// A response has one such field, and its URL may contain a comma and a space (RFC 9110 §10.2.2). The next field is
-/// therefore only assumed at a comma that is followed by the beginning of a complete URL or an absolute path, or between
-/// equal halves.
+/// therefore only assumed at a comma that is followed by the beginning of a complete URL or an absolute path, or
+/// between equal halves.
 enum LocationLine {
   static func split(_ joined: String) -> [String] {
     let bytes = Array(joined.utf8)

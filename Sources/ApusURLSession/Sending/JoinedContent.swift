@@ -38,7 +38,7 @@ extension MessageContent {
   }
 }
 
-/// A file that is read in pieces, up to the length that it had when it was measured.
+/// A file that is read in pieces, up to the length measured before.
 private final class FilePieces: Sendable {
   private static let pieceLength: Int64 = 256 << 10
 

@@ -5,18 +5,6 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Streamed content as a session sends it.
-protocol OutgoingStream: Sendable {
-  /// Creates a suspended task that sends the content. Called once.
-  func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask
-  /// Starts to produce content; `onFailure` is called if it cannot be completed.
-  func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void)
-  /// Stops producing content.
-  func stop()
-  /// Returns whether the session has sent all content if it has sent a number of bytes.
-  func isSent(_ count: Int64) -> Bool
-}
-
 /// Request content as a session sends it.
 enum OutgoingContent: Sendable {
   case none
@@ -47,8 +35,8 @@ enum OutgoingContent: Sendable {
     #endif
   }
 
-  /// Returns the URL of a file that still exists and has its length. A session reports neither fault, only a broken
-  /// connection.
+  /// Returns the URL of a file after checking that it exists and has the same length. A session reports both faults
+  /// only as a broken connection.
   static func url(of file: ContentFile) throws -> URL {
     let found: ContentFile
     do {
@@ -91,12 +79,24 @@ enum OutgoingContent: Sendable {
   }
 }
 
+/// Streamed content as a session sends it.
+protocol OutgoingStream: Sendable {
+  /// Creates a suspended task that sends the content. Called once.
+  func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask
+  /// Starts to produce content; `onFailure` is called if it cannot be completed.
+  func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void)
+  /// Stops producing content.
+  func stop()
+  /// Returns whether the session has sent all content if it has sent a number of bytes.
+  func isSent(_ count: Int64) -> Bool
+}
+
 extension ContentStream {
   /// Produces all pieces of one pass and checks their total length.
   ///
-  /// - Parameter take: receives a piece; returns whether another is needed.
-  /// - Throws: the error of producing or taking a piece; `TransportError` if the length differs from the announced
-  ///   one.
+  /// - Parameter take: receives a piece; returns whether another piece is needed.
+  /// - Throws: the error of producing or receiving a piece; `TransportError` if the length differs from the announced
+  ///   length.
   func makeAll(_ take: (Data) async throws -> Bool) async throws {
     let next = try makePieces()
     var total: Int64 = 0

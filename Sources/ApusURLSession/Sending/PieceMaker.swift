@@ -54,7 +54,7 @@ final class PieceMaker: Sendable {
 
 /// A channel from a task that produces pieces of content to a thread that reads them and blocks.
 ///
-/// Contains one piece at a time. The producer is suspended until the reader has taken the piece. The reader's thread
+/// Contains one piece at a time. The producer is suspended until the reader has consumed the piece. The reader's thread
 /// is blocked until there is a piece, the end, or the content is closed.
 final class OutgoingPieces: Sendable {
   private struct State {
@@ -67,7 +67,7 @@ final class OutgoingPieces: Sendable {
   private let state = Mutex(State())
   private let changed = DispatchSemaphore(value: 0)
 
-  /// Offers a piece and waits until it is taken. Returns whether another is needed.
+  /// Offers a piece and waits until it is read. Returns whether another piece is needed.
   func offer(_ piece: Data) async -> Bool {
     guard !piece.isEmpty else { return !state.withLock { $0.isClosed } }
     await withCheckedContinuation { maker in
@@ -88,10 +88,10 @@ final class OutgoingPieces: Sendable {
     changed.signal()
   }
 
-  /// Whether the reader has taken all content.
+  /// Whether the reader has consumed all content.
   var isConsumed: Bool { state.withLock { $0.isComplete && $0.rest.isEmpty } }
 
-  /// Releases both sides: drops unread content, and reports to the reader that the content is incomplete.
+  /// Releases both sides: discards unread content, and reports to the reader that the content is incomplete.
   func close() {
     let maker = state.withLock { state in
       state.isClosed = true

@@ -8,8 +8,8 @@ import FoundationNetworking
 
 /// Content that is produced before it is sent: small content in memory, larger content in a temporary file.
 ///
-/// For Linux, where one thread shared by all sessions reads content from streams: a reader that waited for a piece
-/// would halt every exchange of the process.
+/// For Linux, where all sessions share one thread that reads content from streams: a reader that waited for a piece
+/// would block every exchange of the process.
 final class Spool: OutgoingStream {
   /// The maximum number of bytes kept in memory.
   static let memoryLimit = 256 << 10
@@ -21,7 +21,7 @@ final class Spool: OutgoingStream {
 
   private let storage: Storage
   private let length: Int64
-  /// Whether the message announces the length: it was known before the content was produced.
+  /// Whether the message announces the length, which was known before the content was produced.
   private let announcesLength: Bool
 
   private init(_ storage: Storage, length: Int64, announcesLength: Bool) {
@@ -67,17 +67,17 @@ final class Spool: OutgoingStream {
   ///
   /// - Throws: the error of producing it, as a `TransportError` for a request that was not sent; the error of an
   ///   attempt whose deadline has passed; `CancellationError` when the task is cancelled. The last two are thrown
-  ///   immediately, even if the producer does not notice.
+  ///   immediately, even if the producer ignores its cancellation.
   static func fill(from stream: ContentStream, in context: ExchangeContext) async throws -> Spool {
     let outcome = Outcome()
-    let work = context.spawn { outcome.settle(await result(of: stream)) }
+    let work = context.spawn { outcome.resolve(await result(of: stream)) }
     let alarm = context.alarm(for: SpoolLimit(of: work, outcome))
     defer { alarm?.cancel() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { outcome.wait($0) }
     } onCancel: {
       work.cancel()
-      outcome.settle(.failure(CancellationError()))
+      outcome.resolve(.failure(CancellationError()))
     }
   }
 
@@ -133,8 +133,8 @@ final class Spool: OutgoingStream {
     return (url, file)
   }
 
-  private static func failure(_ what: String) -> TransportError {
-    TransportError(.connectionLost, requestState: .notSent, detail: "the content to send \(what)").attributed(
+  private static func failure(_ fault: String) -> TransportError {
+    TransportError(.connectionLost, requestState: .notSent, detail: "the content to send \(fault)").attributed(
       to: .content)
   }
 }
@@ -149,8 +149,9 @@ private final class SpoolLimit: DeadlineTarget {
   }
 
   func deadlinePassed() {
-    // Settled first: the cancelled producer settles it as well, with the error of its cancellation.
-    outcome.settle(.failure(TransportError.attemptTimedOut(in: .connecting, requestState: .notSent)))
+    // Resolved before the cancellation, because the cancelled producer resolves the outcome as well, with its own
+    // error.
+    outcome.resolve(.failure(TransportError.attemptTimedOut(in: .connecting, requestState: .notSent)))
     work.cancel()
   }
 }
@@ -172,7 +173,7 @@ private final class Outcome: Sendable {
     if let result { waiter.resume(with: result) }
   }
 
-  func settle(_ result: Result<Spool, any Error>) {
+  func resolve(_ result: Result<Spool, any Error>) {
     let waiter = state.withLock { state in
       guard state.result == nil else { return nil as CheckedContinuation<Spool, any Error>? }
       state.result = result

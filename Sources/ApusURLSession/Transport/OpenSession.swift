@@ -6,13 +6,13 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// A session of the platform, with the delegate that passes its events to exchanges.
+/// A session of the platform, with a delegate that delivers its events to exchanges.
 final class OpenSession: ExchangeOwner {
   private let session: URLSession
   private let bridge: SessionBridge
-  /// The origins that have responded. `nil` if there are too many to remember.
+  /// The origins that have responded. `nil` if there are too many to store.
   private let respondedOrigins = Mutex<Set<Origin>?>([])
-  /// Called when the only exchange of a session that is not shared has ended.
+  /// Called when the only exchange of an unshared session has ended.
   private let onEnd: (@Sendable (OpenSession) -> Void)?
 
   init(
@@ -31,7 +31,7 @@ final class OpenSession: ExchangeOwner {
   }
 
   func forget(_ task: URLSessionTask) {
-    // Released outside the lock.
+    // The exchange is released outside of the lock.
     let exchange = bridge.exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     withExtendedLifetime(exchange) { onEnd?(self) }
   }
@@ -51,7 +51,8 @@ final class OpenSession: ExchangeOwner {
 
   /// Ends every exchange and closes the connections.
   func close() {
-    // Callers are resumed first: the platform does not report the end of every task it cancels.
+    // Callers are resumed before tasks are cancelled, because the platform does not report the end of every cancelled
+    // task.
     for exchange in bridge.exchanges.withLock({ Array($0.values) }) { exchange.end(.shutDown) }
     session.invalidateAndCancel()
   }
@@ -63,7 +64,7 @@ final class OpenSession: ExchangeOwner {
 }
 
 extension URLSessionConfiguration {
-  /// Longer than any call: deadlines are kept by the client, to the fraction of a second.
+  /// A timeout longer than any call: the client enforces deadlines, to the fraction of a second.
   private static let never: TimeInterval = 7 * 24 * 3600
 
   /// Returns the configuration of a session without cookies, cache, credentials and timeouts.
@@ -85,7 +86,7 @@ extension URLSessionConfiguration {
   }
 }
 
-/// The delegate of a session: finds the exchange of a task and passes the event on.
+/// The delegate of a session: delivers each event of a task to its exchange.
 ///
 /// Called on the session's serial queue. Events of tasks without an exchange are ignored.
 final class SessionBridge: NSObject, URLSessionDataDelegate, Sendable {
@@ -135,7 +136,7 @@ final class SessionBridge: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    // Any other disposition hangs or crashes the process. The 401 and its content have been passed on already.
+    // Any other disposition hangs or crashes the process. The 401 and its content were delivered already.
     exchange(of: task)?.refuseChallenge()
     completionHandler(.cancelAuthenticationChallenge, nil)
   }

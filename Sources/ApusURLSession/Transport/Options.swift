@@ -8,14 +8,14 @@ extension URLSessionTransport {
     /// Whether connections are reused. Default: `true`.
     ///
     /// The platform silently retries a request if a reused connection turns out to be closed before any byte of the
-    /// response. On Linux it would retry even requests that must not be sent twice, so such requests always get a new
-    /// connection there. With `false` every request gets one.
+    /// response. On Linux it would retry even requests that must not be sent twice, so such requests always use a new
+    /// connection there. With `false` every request uses a new connection.
     public var reusesConnections = true
     /// The `User-Agent` of messages without one. Default: `apus`.
     public var userAgent = "apus"
     /// The pinned keys and the client's identity. Default: none; the system alone decides about trust.
     public var trust = Trust()
-    /// The addresses that the transport may connect to. Default: any. `URLSession` does not show addresses before it
+    /// The addresses that the transport may connect to. Default: any. `URLSession` does not report addresses before it
     /// connects, so with any other policy every call is refused.
     public var addresses = AddressPolicy.any
 
@@ -53,8 +53,8 @@ extension URLSessionTransport {
   /// every message with a `TransportError` with the code `invalidRequest`: nothing is sent with less protection than
   /// requested.
   public struct Trust: Sendable {
-    /// The keys that hosts must present, in a chain that the system trusts. A host without pins is judged by the system
-    /// alone. Default: none.
+    /// The keys that hosts must present, in a chain that the system trusts. A host without pins is verified by the
+    /// system alone. Default: none.
     public var pins: [PinnedHost] = []
     /// The certificate and key for servers that request one. Default: none.
     public var clientIdentity: ClientIdentity?

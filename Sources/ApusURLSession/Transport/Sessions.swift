@@ -6,11 +6,11 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The sessions of a transport: a shared one, opened by the first message, and one for each exchange that must not
-/// share a connection.
+/// The sessions of a transport: a shared session, opened by the first message, and a separate session for each exchange
+/// that must not share a connection.
 ///
-/// On Linux the process crashes if a task is made in a closed session, so every task is created under the lock that
-/// closing also takes.
+/// On Linux the process crashes if a task is created in a closed session, so tasks are created and sessions closed
+/// under the same lock.
 final class Sessions: Sendable {
   private struct State {
     var shared: OpenSession?

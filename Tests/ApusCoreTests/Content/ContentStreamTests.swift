@@ -16,21 +16,21 @@ import Foundation
   private struct Pieces: AsyncSequence, Sendable {
     var pieces: [String]
     var error: (any Error)?
-    let asked = Counter()
+    let requested = Counter()
 
     struct Iterator: AsyncIteratorProtocol {
       var rest: ArraySlice<String>
       let error: (any Error)?
-      let asked: Counter
+      let requested: Counter
       mutating func next() async throws -> Data? {
-        asked.add()
+        requested.add()
         if let piece = rest.popFirst() { return Data(piece.utf8) }
         if let error { throw error }
         return nil
       }
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...], error: error, asked: asked) }
+    func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...], error: error, requested: requested) }
   }
 
   private func text(_ next: ContentStream.Pieces) async throws -> [String] {
@@ -44,10 +44,10 @@ import Foundation
     let source = Pieces(pieces: ["a", "b", "c"])
     let stream = ContentStream(length: 3, source)
     #expect(stream.length == 3 && stream.isReplayable)
-    #expect(source.asked.value == 0)
+    #expect(source.requested.value == 0)
     let first = try stream.makePieces()
     #expect(try await first() == Data("a".utf8))
-    #expect(source.asked.value == 1)
+    #expect(source.requested.value == 1)
     #expect(try await text(first) == ["b", "c"])
     #expect(try await first() == nil)
     #expect(try await text(try stream.makePieces()) == ["a", "b", "c"])

@@ -24,11 +24,11 @@ private struct DecodingPlace: Decodable, Sendable {
 
 /// A source that counts the pieces that its reader has asked for.
 private final class CountingSource: ContentSource {
-  let asked = Mutex(0)
+  let requested = Mutex(0)
   let isCancelled = Gate()
 
   func next() async throws -> Data? {
-    asked.withLock { count in
+    requested.withLock { count in
       count += 1
       return Data("a\nb\n".utf8)
     }
@@ -149,7 +149,7 @@ struct LiveStreamTests {
     var lines = api.stream(.lines).makeAsyncIterator()
     for number in 1...6 {
       #expect(try await lines.next() == (number % 2 == 1 ? "a" : "b"))
-      #expect(source.asked.withLock { $0 } == (number + 1) / 2)
+      #expect(source.requested.withLock { $0 } == (number + 1) / 2)
     }
     #expect(!source.isCancelled.isOpen)
     lines = api.stream(.lines).makeAsyncIterator()

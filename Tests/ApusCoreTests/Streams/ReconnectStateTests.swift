@@ -174,8 +174,8 @@ struct SilenceStateTests {
     var state = SilenceState<Int>(limit: .seconds(10))
     #expect(state.begin(at: instant(0)) == instant(10))
     #expect(state.armed(1, at: instant(10)) == nil)
-    #expect(state.rang(at: instant(10)) == .expired)
-    #expect(state.rang(at: instant(20)) == .nothing)
+    #expect(state.alarmFired(at: instant(10)) == .expired)
+    #expect(state.alarmFired(at: instant(20)) == .nothing)
   }
 
   @Test("A piece restarts the limit without another alarm")
@@ -185,9 +185,9 @@ struct SilenceStateTests {
     _ = state.armed(1, at: instant(10))
     state.end()
     #expect(state.begin(at: instant(4)) == nil)
-    #expect(state.rang(at: instant(10)) == .again(at: instant(14)))
+    #expect(state.alarmFired(at: instant(10)) == .again(at: instant(14)))
     #expect(state.armed(2, at: instant(14)) == nil)
-    #expect(state.rang(at: instant(14)) == .expired)
+    #expect(state.alarmFired(at: instant(14)) == .expired)
   }
 
   @Test("Time during which the app does not wait does not count")
@@ -196,7 +196,7 @@ struct SilenceStateTests {
     _ = state.begin(at: instant(0))
     _ = state.armed(1, at: instant(10))
     state.end()
-    #expect(state.rang(at: instant(10)) == .nothing)
+    #expect(state.alarmFired(at: instant(10)) == .nothing)
     #expect(state.begin(at: instant(50)) == instant(60))
   }
 
@@ -208,14 +208,14 @@ struct SilenceStateTests {
     #expect(state.stop() == 1)
     #expect(state.armed(2, at: instant(10)) == 2)
     #expect(state.begin(at: instant(1)) == nil)
-    #expect(state.rang(at: instant(20)) == .nothing)
+    #expect(state.alarmFired(at: instant(20)) == .nothing)
   }
 
   @Test("An alarm that went off before it was recorded does not prevent the next")
   func lateRecord() {
     var state = SilenceState<Int>(limit: .seconds(10))
     _ = state.begin(at: instant(0))
-    #expect(state.rang(at: instant(10)) == .expired)
+    #expect(state.alarmFired(at: instant(10)) == .expired)
     _ = state.armed(1, at: instant(10))
     #expect(state.begin(at: instant(11)) == instant(21))
   }

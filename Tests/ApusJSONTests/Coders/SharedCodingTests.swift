@@ -4,15 +4,15 @@ import Testing
 @testable import ApusJSON
 
 @Suite("A coding used by many tasks") struct SharedCodingTests {
-  /// Returns whether a value is decoded from its own encoding, and not from another text.
+  /// Returns whether a value is decoded from its own encoding, but not from another text.
   private static func isShared<Value: Codable & Equatable>(_ coding: JSONCoding, _ value: Value) throws -> Bool {
     let text = try coding.encode(value)
     let isRefused = (try? coding.decode(Value.self, from: Data("{\"a\":[1,}".utf8))) == nil
     return try coding.decode(Value.self, from: text) == value && isRefused
   }
 
-  // All types are new to the tables of types at first, and empty arrays share one storage.
-  @Test("Many tasks decode and encode values of many types with one coding at the same time")
+  // The first tasks add all types to the type tables concurrently, and empty arrays share one storage.
+  @Test("Many tasks decode and encode values of many types with one coding concurrently")
   func shared() async throws {
     let coding = JSONCoding.snakeCase
     let uses: [@Sendable () throws -> Bool] = [
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("Foundation's coders are used if a coding says so")
+  @Test("A coding with `coder = .foundation` uses Foundation's coders")
   func foundation() throws {
     var coding = JSONCoding.default
     coding.coder = .foundation

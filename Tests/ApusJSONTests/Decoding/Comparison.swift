@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusJSON
 
-/// A value or an error, in a form in which both coders can be compared.
+/// A value or an error, in a form that allows comparing both coders.
 enum Outcome<Value: Equatable>: Equatable, CustomStringConvertible {
   case value(Value)
   case error(String)
@@ -24,7 +24,7 @@ enum Outcome<Value: Equatable>: Equatable, CustomStringConvertible {
     }
     return switch error {
     case .keyNotFound(let key, let context): "no key \(key.stringValue) at \(path(context))"
-    // For a `null` in place of a Boolean, Foundation reports another type.
+    // For a `null` instead of a Boolean, Foundation reports a different error.
     case .valueNotFound(is Bool.Type, let context): "mismatch at \(path(context))"
     case .valueNotFound(_, let context): "null at \(path(context))"
     case .typeMismatch(_, let context): "mismatch at \(path(context))"
@@ -41,7 +41,7 @@ enum Outcome<Value: Equatable>: Equatable, CustomStringConvertible {
   }
 }
 
-/// Expects that both decoders make the same of a text.
+/// Expects that both decoders have the same result for a text.
 func expectAgreement<Value: Decodable & Equatable>(
   _ type: Value.Type, _ text: some Collection<UInt8>, _ coding: JSONCoding = .default,
   _ location: SourceLocation = #_sourceLocation
@@ -60,7 +60,7 @@ func expectAgreement<Value: Decodable & Equatable>(
       !isValid || hasTrailingComma, "\(type) of \(String(decoding: data, as: UTF8.self))", sourceLocation: location)
     return
   }
-  // Foundation states no coding path for a number that does not fit.
+  // Foundation reports no coding path for a number that is out of range.
   if case .error("corrupted at ") = theirs, case .error(let text) = ours, text.hasPrefix("corrupted at ") { return }
   #expect(ours == theirs, "\(type) of \(String(decoding: data, as: UTF8.self))", sourceLocation: location)
 }

@@ -12,7 +12,7 @@ import Testing
     return [.default, .snakeCase, lenient, JSONCoding(dates: .millisecondsSince1970)]
   }()
 
-  /// Compares decoding what Foundation encodes of a value, and of variants with mistakes.
+  /// Compares the decoding of a value that Foundation has encoded, and of variants with mistakes.
   private func compare<Value: Codable & Equatable>(_ value: Value) throws {
     for coding in Self.codings {
       var foundation = coding
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// Returns a text in which a value is replaced by another, or a member removed.
+  /// Returns a text in which a value is replaced by another value, or a member removed.
   private static func changed(_ text: Data, _ generator: inout SeededGenerator) -> Data {
     guard let root = try? JSONValue(parsing: text) else { return text }
     let replacements: [JSONValue] = [
@@ -57,18 +57,22 @@ import Testing
     return Data(change(root).utf8())
   }
 
-  @Test("Scalars of every type") func scalars() throws { try compare(Scalars()) }
-  @Test("Foundation's types") func foundation() throws { try compare(FoundationValues()) }
-  @Test("Optional values") func optionals() throws { try compare(Optionals()) }
-  @Test("Arrays, dictionaries, sets and enums") func containers() throws { try compare(Containers()) }
-  @Test("Superclasses") func classes() throws { try compare(Dog()) }
-  @Test("Containers nested by hand") func manual() throws { try compare(Manual()) }
-  @Test("Types that try several forms") func flexible() throws {
+  @Test("Decoding scalars of every type agrees with Foundation") func scalars() throws { try compare(Scalars()) }
+  @Test("Decoding Foundation's types agrees with Foundation") func foundation() throws {
+    try compare(FoundationValues())
+  }
+  @Test("Decoding optional values agrees with Foundation") func optionals() throws { try compare(Optionals()) }
+  @Test("Decoding arrays, dictionaries, sets and enums agrees with Foundation") func containers() throws {
+    try compare(Containers())
+  }
+  @Test("Decoding superclasses agrees with Foundation") func classes() throws { try compare(Dog()) }
+  @Test("Decoding manually nested containers agrees with Foundation") func manual() throws { try compare(Manual()) }
+  @Test("Decoding types that try several representations agrees with Foundation") func flexible() throws {
     try compare([Flexible.number(1), .text("x"), .list([.text("y"), .list([])])])
   }
 
   @Test(
-    "Numbers",
+    "Decoding numbers agrees with Foundation",
     arguments: [
       "0", "-0", "1", "-1", "1.0", "1.5", "1e2", "1e-2", "100e-2", "12345678901234567890", "9223372036854775807",
       "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "18446744073709551615",
@@ -92,7 +96,7 @@ import Testing
     expectAgreement(Int?.self, text.utf8)
   }
 
-  @Test("Numbers too small for the type are zero, and subnormal numbers are exact; Foundation refuses both")
+  @Test("Numbers too small for the type are decoded as zero, and subnormal numbers exactly; Foundation refuses both")
   func small() throws {
     #expect(try JSONCoding.default.decode(Double.self, from: Data("1e-400".utf8)) == 0)
     #expect(try JSONCoding.default.decode(Float.self, from: Data("1e-46".utf8)) == 0)
@@ -103,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "Texts that both decoders refuse or accept",
+    "Both decoders accept and refuse the same texts",
     arguments: [
       "", " ", "[1,]", #"{"a":1,}"#, "[1 2]", "{\"a\" 1}", "nul", "01", "1.", ".5", "+1", "1e", "[", "]", "{", "\"",
       "\"\\x\"", "\"\\ud800\"", "\"\u{1}\"", "[1]x", "\u{FEFF}[1]", " \t\r\n[ 1 , 2 ] ", "NaN", "Infinity",
@@ -116,7 +120,7 @@ import Testing
     expectAgreement(Flexible.self, text.utf8)
   }
 
-  @Test("Fuzz: mutated texts", arguments: 0..<4)
+  @Test("Fuzz: decoding mutated texts agrees with Foundation", arguments: 0..<4)
   func mutations(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let texts = [
@@ -128,7 +132,8 @@ import Testing
         var bytes = Array(text)
         for _ in 0..<Int.random(in: 1...2, using: &generator) {
           let place = Int.random(in: 0..<bytes.count, using: &generator)
-          // Neither an exponent, of which small ones differ, nor a byte outside ASCII, which Foundation repairs in names.
+          // Contains no exponent, because small numbers differ, and no byte outside ASCII, which Foundation repairs in
+          // names.
           let new = Array(#"{}[]",:\u-+.0123456789tfn "#.utf8).randomElement(using: &generator) ?? 0
           if Bool.random(using: &generator) { bytes[place] = new } else { bytes.insert(new, at: place) }
         }

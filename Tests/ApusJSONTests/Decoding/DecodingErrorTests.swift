@@ -34,7 +34,7 @@ import Testing
   private func path(_ context: DecodingError.Context?) -> [String]? { context?.codingPath.map(\.stringValue) }
 
   @Test(
-    "An error names the coding path, the line, the column and the byte",
+    "A decoding error has the coding path, the line, the column and the byte",
     arguments: [
       (#"{"items":[{"title":"a"},{"title":5}]}"#, ["items", "Index 1", "title"], 1, 34),
       ("{\n  \"items\": [\n    {\"title\": null}]}", ["items", "Index 0", "title"], 3, 15),
@@ -50,19 +50,19 @@ import Testing
     #expect(context.debugDescription.hasSuffix("(\(location))."))
   }
 
-  @Test("The coding path has the names of the model, not those in snake case")
+  @Test("The coding path has the model's names, not the names in snake case")
   func snakeCase() {
     let error = failure(#"{"items":[],"by_name":{"x_y":[{"title":1}]}}"#, .snakeCase)
     #expect(path(error) == ["byName", "xY", "Index 0", "title"])
   }
 
-  @Test("Cases of enums are keys written in source code, keys of dictionaries are not")
+  @Test("A coding path distinguishes enum cases, which are in source code, from dictionary keys")
   func origins() throws {
     let keys = try #require(failure(#"{"items":[],"byName":{"secret":[{"title":1}]}}"#)).codingPath
     #expect(keys.compactMap { ($0 as? JSONKey)?.isWrittenInSource } == [true, false, false, true])
   }
 
-  @Test("A failed attempt leaves no trace")
+  @Test("A failed decoding attempt has no effect on the next attempt")
   func attempts() throws {
     struct Lenient: Decodable, Equatable {
       var numbers: [Int] = []
@@ -72,7 +72,7 @@ import Testing
           if let number = try? container.decode(Int.self) {
             numbers.append(number)
           } else {
-            // The failed attempt has not skipped the element.
+            // The failed attempt did not skip the element.
             _ = try container.decode(String.self)
           }
         }
@@ -82,7 +82,7 @@ import Testing
     expectAgreement([Flexible].self, #"[[1],"a",[["b",{}]]]"#.utf8)
   }
 
-  @Test("Errors of many elements cost time in proportion to their number")
+  @Test("Errors of many elements take time in proportion to their number")
   func manyErrors() throws {
     struct Element: Decodable {
       var isNumber: Bool
@@ -103,13 +103,13 @@ import Testing
       #expect(elements.count == 2 * count && elements.allSatisfy { !$0.isNumber })
       return duration
     }
-    // If each error were searched from the start, 16 times as many would take 256 times as long.
+    // If each error were located from the start, 16 times as many errors would take 256 times as long.
     let small = try (0..<5).map { _ in try time(500) }.min() ?? 0
     let large = try (0..<3).map { _ in try time(8000) }.min() ?? 0
     #expect(large < small * 100)
   }
 
-  @Test("A part of a text that is decoded by itself has the places of the whole text in its errors")
+  @Test("Errors in a separately decoded part of a text have locations in the whole text")
   func parts() throws {
     struct Nested: Decodable {
       init(from decoder: any Decoder) throws {
@@ -130,11 +130,11 @@ import Testing
     let text = Data((#"{"a": "# + deep + "}").utf8)
     let read = #expect(throws: JSONError.self) { try JSONCoding.default.decode(Whole.self, from: text) }
     let decoded = #expect(throws: JSONError.self) { try JSONCoding.default.decode([String: Nested].self, from: text) }
-    // Fewer levels fit into the larger frames of the address sanitizer.
+    // With the address sanitizer frames are larger, so fewer levels fit.
     #expect(isSanitized || (read == decoded && read == JSONError(.tooDeep, at: 6 + 127)))
   }
 
-  @Test("The type that is decoded is the dynamic one, as with Foundation")
+  @Test("The dynamic type is decoded, as with Foundation")
   func dynamicTypes() throws {
     class Animal: Decodable {}
     final class Dog: Animal {}
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("Containers and decoders can be used after the decoding that made them")
+  @Test("Containers and decoders can be used after the decoding that created them")
   func escaped() throws {
     final class Kept: Decodable {
       let container: KeyedDecodingContainer<JSONKey>
@@ -173,7 +173,7 @@ import Testing
     #expect(try kept.decoder.container(keyedBy: JSONKey.self).allKeys.map(\.stringValue) == ["a", "b"])
   }
 
-  @Test("The end of an array is an error with the index")
+  @Test("Decoding beyond the end of an array throws an error with the index")
   func end() {
     struct Three: Decodable {
       init(from decoder: any Decoder) throws {
@@ -189,7 +189,7 @@ import Testing
     #expect(context.codingPath.map(\.intValue) == [2])
   }
 
-  @Test("Values for the user's keys reach the types")
+  @Test("Types can read the coding's `userInfo`")
   func userInfo() throws {
     struct Reader: Decodable {
       var value: Int?

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusJSON
 
-/// The rows of the table in the decision about the JSON coder.
+/// Tests for the rows of the table in the decision about the JSON coder.
 @Suite("Documented differences from Foundation") struct DifferenceTests {
   private struct Model: Codable, Equatable {
     var a: Int
@@ -33,7 +33,7 @@ import Testing
     #expect(outcome(type, bytes, .foundation) == theirs, "\(text)")
   }
 
-  @Test("Texts that only Foundation accepts")
+  @Test("Some malformed texts are accepted only by Foundation")
   func accepted() throws {
     expect([Int].self, "[1,]", "unexpected byte", "[1]")
     expect([String: Int].self, #"{"a":1,}"#, "unexpected byte", #"["a": 1]"#)
@@ -51,7 +51,7 @@ import Testing
     #expect(try JSONDecoder().decode([String: Int].self, from: Data("{\"a\(marks)\":1}".utf8)).count == 1)
   }
 
-  @Test("Malformed texts are a JSON error, instead of a DecodingError")
+  @Test("A malformed text throws a JSONError, with Foundation a DecodingError")
   func malformed() {
     for text in ["", "[1", "{]", "nul"] {
       #expect(throws: JSONError.self) { try JSONCoding.default.decode([Int].self, from: Data(text.utf8)) }
@@ -59,12 +59,12 @@ import Testing
     }
   }
 
-  @Test("Of members with the same name the last one counts, with Foundation the first one of a model")
+  @Test("The last of several members with the same name is decoded, with Foundation the first in models")
   func duplicates() {
     expect(Model.self, #"{"a":1,"a":2}"#, "Model(a: 2)", "Model(a: 1)")
   }
 
-  @Test("Numbers that are too small or too large, and numbers that do not fit")
+  @Test("Numbers that are too small, too large or out of range have other results than with Foundation")
   func numbers() {
     expect([Double].self, "[1e-400]", "[0.0]", "dataCorrupted")
     expect([Float].self, "[1e-60]", "[0.0]", "dataCorrupted")
@@ -73,13 +73,13 @@ import Testing
     expect([Int8].self, "[300]", "dataCorrupted at a path", "dataCorrupted")
   }
 
-  @Test("A null in place of a Boolean has no value")
+  @Test("A null instead of a Boolean throws valueNotFound")
   func booleans() {
     expect([Bool].self, "[null]", "valueNotFound", "typeMismatch")
     expect([Int].self, "[null]", "valueNotFound", "valueNotFound")
   }
 
-  @Test("Models are nested up to 128 levels, with Foundation up to 512")
+  @Test("Models may be nested 128 levels, with Foundation 512")
   func depth() {
     func nested(_ count: Int) -> Data {
       Data((String(repeating: "[", count: count) + String(repeating: "]", count: count)).utf8)
@@ -91,7 +91,7 @@ import Testing
       }
     }
     for coder in [JSONCoding.Coder.apus, .foundation] {
-      // Fewer levels fit into the larger frames of the address sanitizer.
+      // With the address sanitizer frames are larger, so fewer levels fit.
       #expect(outcome(Nested.self, nested(isSanitized ? 32 : 128), coder) == "Nested()")
     }
     #expect(outcome(Nested.self, nested(129), .apus) == "nested too deeply")
@@ -100,7 +100,7 @@ import Testing
     #expect(outcome(JSONValue.self, nested(513), .apus) == "nested too deeply")
   }
 
-  @Test("The keys of an object are in the order of the text")
+  @Test("`allKeys` of an object are in the order of the text")
   func keyOrder() throws {
     struct Keys: Decodable {
       var names: [String]
@@ -112,7 +112,7 @@ import Testing
     #expect(try JSONCoding.default.decode(Keys.self, from: text).names == ["z", "b", "y", "a", "x", "c"])
   }
 
-  @Test("The underlying error of a decoding error is its place, which keeps the error of a custom format")
+  @Test("A decoding error's underlying error is a JSONLocation, which contains the error of a custom format")
   func underlyingErrors() {
     let error = #expect(throws: DecodingError.self) {
       try JSONCoding.default.decode([Date].self, from: Data(#"["x"]"#.utf8))

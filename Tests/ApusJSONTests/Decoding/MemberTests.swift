@@ -6,7 +6,7 @@ import Testing
 @testable import ApusJSON
 
 @Suite("Members of objects") struct MemberTests {
-  /// Decodes the members with some names, in that order.
+  /// Decodes the members with the given names, in that order.
   private func members(_ names: [String], _ text: String, _ coding: JSONCoding = .default) throws -> [Int?] {
     let document = try coding.document(Data(text.utf8))
     return try names.map { name in
@@ -14,14 +14,14 @@ import Testing
     }
   }
 
-  @Test("Members are found in any order, several times, and missing ones are not")
+  @Test("Members are found in any order and repeatedly, missing members are not found")
   func order() throws {
     let text = #"{"a":1,"bb":2,"ccc":3,"ddddddddd":4,"dddddddde":5}"#
     #expect(
       try members(["ccc", "a", "x", "dddddddde", "a", "bb", "", "ddddddddd"], text) == [3, 1, nil, 5, 1, 2, nil, 4])
   }
 
-  @Test("Of members with the same name the last one is decoded, in every way to decode them")
+  @Test("The last of several members with the same name is decoded, by every decoding function")
   func duplicates() throws {
     struct Model: Decodable, Equatable {
       var a: Int
@@ -42,7 +42,7 @@ import Testing
       try JSONCoding.default.decode([String: Int].self, from: Data(#"{"a":1,"b":2,"a":3}"#.utf8)) == ["a": 3, "b": 2])
   }
 
-  @Test("A repeated member counts wherever it is, in objects of any size", arguments: 1..<40)
+  @Test("The last of several equal names is used at any position, in objects of any size", arguments: 1..<40)
   func repeated(count: Int) throws {
     struct Names: Decodable {
       var count: Int
@@ -64,10 +64,10 @@ import Testing
     }
   }
 
-  @Test("Fuzz: each reader finds the last one of equal names, written with escapes or not", arguments: 0..<4)
+  @Test("Fuzz: each reader finds the last of several equal names, written with escapes or not", arguments: 0..<4)
   func lastNames(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    // The second one of each pair is the same name.
+    // The two names of each pair are equal.
     let names = [
       ("a", #"\u0061"#), ("b", "b"), ("ab", #"a\u0062"#), ("", ""), ("é", #"\u00e9"#), ("name_of_9", "name_of_9"),
       ("abcdefgh", "abcdefgh"), ("abcdefghi", #"abcdefgh\u0069"#), ("abcdefghij", "abcdefghij"),
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("A value of a dictionary that another one with the same name replaces may be of any type")
+  @Test("A dictionary value that a later member replaces may have any type")
   func replacedValues() throws {
     func decode(_ text: String) throws -> [String: Int] {
       try JSONCoding.default.decode([String: Int].self, from: Data(text.utf8))
@@ -132,21 +132,21 @@ import Testing
     }
     let small = try (0..<5).map { _ in try time(200) }.min() ?? 0
     let large = try (0..<3).map { _ in try time(3200) }.min() ?? 0
-    // If each key were compared with each name, 16 times as many would take 256 times as long.
+    // If each key were compared with each name, 16 times as many members would take 256 times as long.
     #expect(large < small * 100)
   }
 
-  @Test("Names are escaped, empty, long and outside ASCII")
+  @Test("Members with escaped, empty, long and non-ASCII names are found")
   func names() throws {
     let long = String(repeating: "long ", count: 60)
     let text = #"{"":1,"a\"b":2,"é":3,"\u00fc":4,"\#(long)":5,"\ud83d\ude00":6,"a/b":7}"#
     #expect(try members(["", "a\"b", "é", "ü", long, "😀", "a/b"], text) == [1, 2, 3, 4, 5, 6, 7])
-    // Canonically equivalent, as Swift compares strings.
+    // The names are canonically equivalent, and Swift compares strings that way.
     #expect(try members(["e\u{301}", "u\u{308}"], text) == [3, 4])
   }
 
   @Test(
-    "Names in snake case are those that Foundation converts",
+    "Names in snake case are converted as by Foundation",
     arguments: [
       "a", "one_two", "one_two_three", "_private", "__two_under_", "trailing__", "a__b", "ALL_CAPS", "mixedCase_x",
       "x1_y2", "_", "__", "é_ä", "url_path", "a_B", "oneTwo",
@@ -163,7 +163,7 @@ import Testing
     expectAgreement(Names.self, "{\"\(name)\":1}".utf8, .snakeCase)
   }
 
-  @Test("Fuzz: names in snake case, there and back as Foundation converts them", arguments: 0..<2)
+  @Test("Fuzz: names are converted to and from snake case as by Foundation", arguments: 0..<2)
   func snakeCases(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var foundation = JSONCoding.snakeCase

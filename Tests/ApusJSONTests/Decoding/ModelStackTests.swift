@@ -4,11 +4,11 @@ import Testing
 
 @Suite("Models on a small stack")
 struct ModelStackTests {
-  /// A way in which values are nested.
-  enum Way: CaseIterable, Sendable {
+  /// A kind of nesting of values.
+  enum Nesting: CaseIterable, Sendable {
     case objects, arraysInObjects, dictionaries, arrays, enums, readable
 
-    /// A text of a number of levels.
+    /// Returns a text with a number of levels.
     func text(_ levels: Int) -> Data {
       let (open, inner, close) =
         switch self {
@@ -20,12 +20,12 @@ struct ModelStackTests {
         }
       let (count, rest) = (levels - inner.filter { "{[".contains($0) }.count).quotientAndRemainder(
         dividingBy: open.filter { "{[".contains($0) }.count)
-      // A level that the way cannot make is one more array around the value.
+      // A level that this kind of nesting cannot produce is an additional array around the value.
       let text = String(repeating: open, count: count) + inner + String(repeating: close, count: count)
       return Data(rest == 0 ? text.utf8 : "[\(text)]".utf8)
     }
 
-    /// Decodes a text and encodes the value again. The text has an array around it if its number of levels is odd.
+    /// Decodes a text and encodes the value. The text has an array around it if its number of levels is odd.
     func decodedAndEncoded(_ text: Data) throws -> Data {
       switch self {
       case .objects: try Self.again(Linked.self, text)
@@ -85,22 +85,22 @@ struct ModelStackTests {
   }
 
   @Test(
-    "Models of the greatest depth are decoded and encoded on the smallest stack that is supported, and on half of it",
-    arguments: Way.allCases, smallStacks)
-  func deepest(way: Way, stack: Int) throws {
-    let text = way.text(128)
-    let written = onSmallStack(bytes: stack) { try? way.decodedAndEncoded(text) }
+    "Models of the maximum depth are decoded and encoded on the smallest supported stack, and on half of it",
+    arguments: Nesting.allCases, smallStacks)
+  func deepest(nesting: Nesting, stack: Int) throws {
+    let text = nesting.text(128)
+    let written = onSmallStack(bytes: stack) { try? nesting.decodedAndEncoded(text) }
     // Frames are several times as large with the address sanitizer, so fewer levels fit.
     if !isSanitized { #expect(written == text) }
   }
 
-  @Test("One level more is refused", arguments: Way.allCases)
-  func deeper(way: Way) {
+  @Test("Models nested one level deeper than the maximum are refused", arguments: Nesting.allCases)
+  func deeper(nesting: Nesting) {
     for levels in [129, 130, 512] {
-      let text = way.text(levels)
+      let text = nesting.text(levels)
       let reason = onSmallStack(bytes: smallStacks[0]) { () -> JSONError.Reason? in
         do {
-          _ = try way.decodedAndEncoded(text)
+          _ = try nesting.decodedAndEncoded(text)
           return nil
         } catch {
           return (error as? JSONError)?.reason
@@ -112,7 +112,7 @@ struct ModelStackTests {
 
   // MARK: Large frames
 
-  /// Calls a function from frames of more than 10 KB, as a model with hundreds of properties has them.
+  /// Calls a function from frames of more than 10 KB, as models with hundreds of properties have.
   @inline(never) private static func far<Output>(_ count: Int = 60, _ body: () throws -> Output) rethrows -> Output {
     if count == 0 { return try body() }
     let output = try far(count - 1, body)
@@ -164,7 +164,7 @@ struct ModelStackTests {
     }
   }
 
-  /// Reads itself, but decodes the next level.
+  /// A type that reads itself, but decodes the next level.
   private final class Mixed: Codable, JSONReadable {
     final class Inner: Codable { var c: Mixed? }
     var c: Inner?
@@ -174,7 +174,7 @@ struct ModelStackTests {
     }
   }
 
-  @Test("Models with large frames are refused before they take more than half of the stack")
+  @Test("Models with large frames are refused before they use more than half of the stack")
   func largeFrames() throws {
     func refusal<Value: Decodable & SendableMetatype>(_ type: Value.Type, levels: Int) -> JSONError.Reason? {
       let text = Way.objects.text(levels)
@@ -191,12 +191,12 @@ struct ModelStackTests {
     #expect(refusal(LargeReadable.self, levels: 128) == .tooDeep)
     #expect(refusal(Large.self, levels: 12) == nil || isSanitized)
     #expect(refusal(LargeReadable.self, levels: 12) == nil || isSanitized)
-    // Refused or not, as its frames are: the stack does not overflow.
+    // The result depends on the frame size; the test is that the stack does not overflow.
     _ = refusal(Mixed.self, levels: 128)
     #expect(refusal(Mixed.self, levels: 60) == nil || isSanitized)
   }
 
-  @Test("Values that an app has nested too deeply are an error of the encoder")
+  @Test("Encoding a value that is nested too deeply throws an EncodingError")
   func encoding() throws {
     func error(_ encode: @escaping @Sendable () throws -> Data) -> String? {
       onSmallStack(bytes: smallStacks[0]) { () -> String? in
@@ -237,13 +237,13 @@ struct ModelStackTests {
     #expect(error(writes) == nil)
   }
 
-  /// Releases a chain of values one after the other, since Swift releases it by recursion.
+  /// Releases a chain of values one after the other, because Swift would release the chain recursively.
   private static func unlink<Value: AnyObject>(_ value: Value?, _ next: (Value) -> Value?) {
     var value = value
     while let present = value { value = next(present) }
   }
 
-  @Test("A decoder that was kept is used on another thread")
+  @Test("A stored decoder can be used on another thread")
   func kept() throws {
     final class Keeping: Decodable {
       let decoder: any Decoder

@@ -14,7 +14,7 @@ import Testing
     return [.default, .snakeCase, numbers, pretty]
   }()
 
-  /// A value as JSON, or everything that an error says.
+  /// Returns a value as JSON, or all details of an error.
   private func outcome(_ coding: JSONCoding, _ decode: () throws -> some Encodable) -> String {
     do {
       return String(decoding: try coding.encode(decode()), as: UTF8.self)
@@ -31,17 +31,19 @@ import Testing
     let direct = outcome(coding) { try coding.decode([Film].self, from: bytes) }
     let codable = outcome(coding) { try coding.decode([CodableFilm].self, from: bytes) }
     let text = String(decoding: bytes, as: UTF8.self)
-    // Codable names the type of the enum's raw value; reading stops at the first error of the text, decoding of the type.
+    // Codable reports the type of the enum's raw value. Reading stops at the first error in the text, decoding at the
+    // first error of the type.
     if direct == codable { return }
     #expect(Self.isSame(direct, codable), "\(direct)\n\(codable)\n\(text)", sourceLocation: location)
   }
 
-  /// Whether both are errors: a text may have several, of which reading finds the first and decoding another.
+  /// Whether both results are errors. A text may have several faults, of which reading and decoding may report
+  /// different ones.
   private static func isSame(_ direct: String, _ codable: String) -> Bool {
     !direct.hasPrefix("[") && !codable.hasPrefix("[")
   }
 
-  @Test("Values are read and written alike, in every coding")
+  @Test("JSONReadable and JSONWritable types read and write the same JSON as Codable, in every coding")
   func values() throws {
     for coding in Self.codings {
       let text = try coding.encode([CodableFilm.sample, .sample])
@@ -56,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "One error is the same error, with the same coding path and place",
+    "Reading a text with one fault throws the same error as decoding, with the same coding path and location",
     arguments: [
       (#""id":7"#, #""id":"x""#), (#""id":7"#, #""id":7.5"#), (#""id":7"#, #""id":null"#), (#""id":7,"#, ""),
       (#""born":1976"#, #""born":99999"#), (#""born":1976"#, #""born":[]"#), (#""name":"Audrey""#, #""nick":"A""#),
@@ -77,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: mutated texts are read alike", arguments: 0..<4)
+  @Test("Fuzz: reading mutated texts agrees with decoding", arguments: 0..<4)
   func mutations(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for coding in Self.codings {
@@ -98,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("Models nested too deeply are refused, and unknown members may be nested 512 levels")
+  @Test("Reading refuses models nested too deeply, while unknown members may be nested 512 levels")
   func depth() throws {
     struct Node: Codable, JSONReadable {
       var children: [Node]
@@ -114,7 +116,7 @@ import Testing
     func nested(_ levels: Int) -> [UInt8] {
       Array((String(repeating: #"{"c":["#, count: levels / 2) + String(repeating: "]}", count: levels / 2)).utf8)
     }
-    // Fewer levels fit into the larger frames of the address sanitizer.
+    // With the address sanitizer frames are larger, so fewer levels fit.
     _ = try JSONCoding.default.decode(Node.self, from: nested(isSanitized ? 32 : 128))
     let error = #expect(throws: JSONError.self) { try JSONCoding.default.decode(Node.self, from: nested(130)) }
     #expect(error == JSONError(.tooDeep, at: 64 * 6) || isSanitized)
@@ -125,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("Calls in a wrong order give errors")
+  @Test("Calls of JSONReader in a wrong order throw errors")
   func misuse() {
     struct Misuse: Codable, JSONReadable {
       init(from reader: inout JSONReader) throws {

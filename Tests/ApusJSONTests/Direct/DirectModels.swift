@@ -2,7 +2,7 @@ import Foundation
 
 @testable import ApusJSON
 
-/// Decoded and encoded by `Codable`: what ``Film`` must agree with.
+/// A model decoded and encoded by `Codable`, with which ``Film`` must agree.
 struct CodableFilm: Codable, Equatable {
   struct Person: Codable, Equatable {
     var name: String
@@ -22,7 +22,7 @@ struct CodableFilm: Codable, Equatable {
   var shapes: [Shape]
 }
 
-/// Reads and writes itself.
+/// A model that reads and writes itself.
 struct Film: Codable, Equatable, JSONReadable, JSONWritable {
   struct Person: Codable, Equatable, JSONReadable, JSONWritable {
     var name: String
@@ -63,7 +63,7 @@ struct Film: Codable, Equatable, JSONReadable, JSONWritable {
   var released: Date?
   var poster: URL?
   var extra: JSONValue?
-  /// A type that cannot read itself.
+  /// Values of a type that cannot read itself.
   var shapes: [Shape]
 
   init(from reader: inout JSONReader) throws {

@@ -20,7 +20,7 @@ import Testing
     return String(decoding: writer.text.all, as: UTF8.self)
   }
 
-  /// Whether the name of the first member of an object is found.
+  /// Returns whether the name of the first member of an object is found.
   private func finds(_ name: StaticString, in text: String, _ coding: JSONCoding = .default) throws -> Bool {
     try Array(text.utf8).withUnsafeBytes { bytes in
       let copy = JSONCursor.copy(bytes)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("A name of any length is written as it is encoded", arguments: 0..<names.count)
+  @Test("JSONWriter writes a name of any length as the encoder does", arguments: 0..<names.count)
   func writing(index: Int) throws {
     let name = Self.names[index]
     var pretty = JSONCoding.default
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("A name is found only if all of its bytes are equal", arguments: 0..<names.count)
+  @Test("JSONReader.isAt returns true only for names with equal bytes", arguments: 0..<names.count)
   func reading(index: Int) throws {
     let name = Self.names[index]
     let text = written(name, .default)
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("A name with escapes and a name in snake case are found")
+  @Test("JSONReader finds names with escapes and names in snake case")
   func converted() throws {
     #expect(try finds("id", in: #"{"\u0069d":1}"#))
     #expect(try !finds("id", in: #"{"\u0069e":1}"#))
@@ -75,7 +75,7 @@ import Testing
     #expect(try finds("größeNeu", in: #"{"größe_neu":1}"#, .snakeCase))
   }
 
-  @Test("An error for an object has the coding path of the object")
+  @Test("JSONReader.objectError has the coding path of the object")
   func objectError() {
     struct Empty: Codable, JSONReadable {
       init(from reader: inout JSONReader) throws {

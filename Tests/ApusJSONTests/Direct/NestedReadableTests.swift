@@ -11,7 +11,7 @@ import Testing
     var rows: [[Item]] = []
   }
 
-  /// A value as JSON, or everything that an error says, without the names of the types.
+  /// Returns a value as JSON, or all details of an error without the names of types.
   private func outcome(_ coding: JSONCoding, _ decode: () throws -> some Encodable) -> String {
     do {
       return String(decoding: try coding.encode(decode()), as: UTF8.self)
@@ -33,7 +33,7 @@ import Testing
     return String(decoding: try coding.encode(shelf), as: UTF8.self)
   }
 
-  @Test("They are read wherever they appear, and have the same values as decoded")
+  @Test("JSONReadable types inside of Codable types have the same values as when decoded")
   func values() throws {
     for coding in [JSONCoding.default, .snakeCase] {
       let text = try text(coding)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("They read themselves instead of being decoded, also in optional values and at key paths")
+  @Test("JSONReadable types inside of Codable types read themselves, also in optional values and at key paths")
   func reading() throws {
     struct Marked: Codable, Equatable, JSONReadable {
       var isRead: Bool
@@ -59,12 +59,12 @@ import Testing
     let items = try document.decode([Marked?].self, at: ["data", "items"])
     #expect(items.map { $0?.isRead } == [true, nil])
     #expect(try document.decode(Marked.self, ifPresentAt: "data").isRead)
-    // A missing value is no text to read.
+    // A missing value has no text to read.
     #expect(try !document.decode(Marked.self, ifPresentAt: "none").isRead)
   }
 
   @Test(
-    "An error has the coding path and the place in the whole text",
+    "An error of a nested JSONReadable type has the coding path and location in the whole text",
     arguments: [
       (#""id":7"#, #""id":"x""#), (#""id":7,"#, ""), (#""born":1976"#, #""born":99999"#),
       (#""rating":8.25"#, #""rating":1e999"#), (#""lead":[1]"#, #""lead":[1,"x"]"#), ("2001-04-25", "2001-04-31"),
@@ -72,7 +72,7 @@ import Testing
     ])
   func errors(part: String, replacement: String) throws {
     let text = try text(.default)
-    // In the first film of the text, and in each of the others.
+    // The fault is placed in the first film of the text, then in each of the others.
     var start = text.startIndex
     while let range = text[start...].range(of: part) {
       start = range.upperBound
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("A type may read itself by its Decodable conformance")
+  @Test("A JSONReadable type may read itself by its Decodable conformance")
   func conformance() throws {
     struct Same: Codable, JSONReadable {
       var a: Int
@@ -95,7 +95,7 @@ import Testing
     #expect(byName["x"]?.map(\.a) == [1, 2])
   }
 
-  @Test("A type that does not read its value, or opens what it does not close, is an error")
+  @Test("A JSONReadable type that does not read its value or leaves a container open causes an error")
   func misuse() {
     struct Lazy: Codable, JSONReadable {
       init(from reader: inout JSONReader) throws {}

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusJSON
 
-/// Under the address sanitizer these tests prove that no parser reads outside of its input. `scripts/check-long` runs
+/// With the address sanitizer these tests prove that no parser reads outside of its input. `scripts/check-long` runs
 /// them with ten million mutations.
 @Suite("Memory of JSON parsers") struct JSONMemoryFuzzTests {
   private static let texts: [[UInt8]] = [
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Decoding and reading, with and without conversion of names.
+  /// The functions that decode and read a text, with and without conversion of names.
   private static let readers: [@Sendable (UnsafeRawBufferPointer) throws -> Void] = [
     { _ = try JSONCoding.default.decode([CodableFilm.Person].self, from: $0) },
     { _ = try JSONCoding.snakeCase.decode(Flexible.self, from: $0) },
@@ -47,12 +47,12 @@ import Testing
     { _ = try JSONCoding.snakeCase.decode(Film.Person.self, from: $0) },
   ]
 
-  /// Whether the parser and one of the readers agree that a text is valid, or about its error.
+  /// Returns whether the parser and a reader agree that a text is valid, or on its error.
   private static func isReadAlike(_ text: UnsafeRawBufferPointer, by reader: Int) -> Bool {
     error { try readers[reader](text) } == error { _ = try JSONValue(parsing: text) }
   }
 
-  @Test("Fuzz: texts are read within their memory, and alike by the parser and all readers", arguments: 0..<8)
+  @Test("Fuzz: the parser and all readers stay within the text's memory and have equal results", arguments: 0..<8)
   func texts(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 500) {
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: numbers, escapes and names are read within their memory", arguments: 0..<4)
+  @Test("Fuzz: parsing of numbers, escapes and names stays within the text's memory", arguments: 0..<4)
   func parts(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 500) {

@@ -65,7 +65,7 @@ import Testing
   func malformed(text: String, reason: JSONError.Reason, offset: Int) {
     let expected = JSONError(reason, at: offset)
     #expect(self.reason(Array(text.utf8)) == expected)
-    // A model reads the same text.
+    // Decoding a model from the same text throws the same error.
     #expect(throws: expected) { try JSONCoding.default.decode([String: Never?].self, from: Array(text.utf8)) }
   }
 
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("The nesting depth is limited")
+  @Test("The nesting depth of a parsed text is limited")
   func depth() {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}"), (#"[{"a":"#, "}]")] {
       let levels = open.hasPrefix("[{") ? 2 : 1
@@ -108,13 +108,13 @@ import Testing
     #expect(reason(Array("[[],[],[[]]]".utf8), limits: JSONLimits(depth: 3)) == nil)
   }
 
-  @Test("The number of bytes is limited if a limit is set")
+  @Test("The number of bytes of a text is limited if a limit is set")
   func size() {
     #expect(reason(Array("[1]".utf8), limits: JSONLimits(bytes: 3)) == nil)
     #expect(reason(Array("[1] ".utf8), limits: JSONLimits(bytes: 3)) == JSONError(.tooLarge, at: 3))
   }
 
-  @Test("An error has a line and a column")
+  @Test("A JSONError has a line and a column")
   func position() throws {
     let text = "{\n  \"a\": 1,\n  \"b\": x\n}"
     let error = try #require(reason(Array(text.utf8)))

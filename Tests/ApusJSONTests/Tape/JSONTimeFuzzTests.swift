@@ -12,7 +12,7 @@ private struct Hostile: Sendable, CustomTestStringConvertible {
     (testDescription, self.bytes) = (name, bytes)
   }
 
-  /// A repeated piece between a start and an end.
+  /// Creates a text that repeats a piece between a start and an end.
   init(_ name: String, _ start: String, _ piece: String, _ end: String) {
     self.init(name) { size in
       Array((start + String(repeating: piece, count: size / piece.utf8.count) + end).utf8)
@@ -43,7 +43,7 @@ private struct Hostile: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("Time to parse JSON", .serialized) struct JSONTimeFuzzTests {
-  @Test("Fuzz: ten times the bytes take at most twelve times as long", arguments: Hostile.all)
+  @Test("Fuzz: parsing ten times the bytes takes at most twelve times as long", arguments: Hostile.all)
   private func time(of hostile: Hostile) {
     let holds = LinearTime.holds(for: hostile.bytes) { bytes in
       let value = try? JSONValue(parsing: bytes)

@@ -50,7 +50,7 @@ import Testing
     return bytes
   }
 
-  @Test("Fuzz: a serialized value parses to itself, also with Foundation", arguments: 0..<6)
+  @Test("Fuzz: a serialized JSONValue parses to itself, also with Foundation", arguments: 0..<6)
   func roundTrip(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 300) {
@@ -62,14 +62,15 @@ import Testing
     }
   }
 
-  @Test("Fuzz: a mutated text yields a value that Foundation accepts too, or a typed error", arguments: 10..<16)
+  @Test(
+    "Fuzz: a mutated text parses to a value that Foundation accepts too, or throws a typed error", arguments: 10..<16)
   func mutations(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 600) {
       let bytes = mutated(value(&generator, depth: 3).utf8(), &generator)
       do throws(JSONError) {
         let value = try JSONValue(parsing: bytes)
-        // Foundation refuses only numbers out of the range of Double.
+        // Of the valid texts, Foundation refuses only numbers out of the range of Double.
         let isInRange = !bytes.contains(UInt8(ascii: "e")) && bytes.count < 200
         let accepted = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
         #expect(accepted || !isInRange, "\(String(decoding: bytes, as: UTF8.self))")
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("Fuzz: random bytes yield a value or a typed error", arguments: 20..<24)
+  @Test("Fuzz: random bytes parse to a value or throw a typed error", arguments: 20..<24)
   func bytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let alphabet = Array(#"{}[]",:\ue-+.0123tfn "#.utf8)

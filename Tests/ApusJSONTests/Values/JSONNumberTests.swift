@@ -4,7 +4,7 @@ import Testing
 
 @Suite("JSON numbers") struct JSONNumberTests {
   @Test(
-    "A number keeps its text",
+    "A JSONNumber keeps its text",
     arguments: [
       "0", "-0", "9007199254740993", "0.1", "1e400", "-1E-400", "3.141592653589793238462643383279", "1.10",
       "18446744073709551616",
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "Invalid text yields no number",
+    "Creating a JSONNumber from an invalid text returns nil",
     arguments: [
       "", " 1", "1 ", "01", "1.", ".5", "+1", "1e", "1e+", "--1", "0x1", "NaN", "inf", "1,5", "١", "1\u{301}", "1,",
       "1]",
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "Numbers with equal values are equal",
+    "JSONNumbers with equal values are equal",
     arguments: [
       ("1", "1.0", true), ("1", "10e-1", true), ("100", "1E+2", true), ("0", "-0", true), ("0", "0.000e5", true),
       ("-1", "1", false),
@@ -46,7 +46,7 @@ import Testing
     #expect(Set([one, other]).count == (isEqual ? 1 : 2))
   }
 
-  @Test("Integers are exact or nil in any notation")
+  @Test("A JSONNumber's integer is exact or nil, in any notation")
   func integers() throws {
     func number(_ text: String) throws -> JSONNumber { try #require(JSONNumber(text)) }
     #expect(try number("9007199254740993").int == 9_007_199_254_740_993)
@@ -60,7 +60,7 @@ import Testing
     #expect(try number("1e99999999999999999999").int == nil && number("1e-5").int == nil)
   }
 
-  @Test("A Double is the nearest one, or infinite if out of range")
+  @Test("A JSONNumber's Double is the nearest, or infinite if out of range")
   func doubles() throws {
     for (text, value) in [
       ("0.1", 0.1), ("-2.5e-3", -0.0025), ("1e400", .infinity), ("-1e400", -.infinity), ("1e-400", 0),
@@ -70,7 +70,7 @@ import Testing
     #expect(try #require(JSONNumber("9007199254740993")).double == 9_007_199_254_740_992)
   }
 
-  @Test("Numbers can be created from integers, Doubles and literals")
+  @Test("JSONNumbers can be created from integers, Doubles and literals")
   func making() {
     #expect(JSONNumber(UInt64.max).description == "18446744073709551615" && JSONNumber(Int8(-3)).description == "-3")
     for (value, text) in [
@@ -86,7 +86,7 @@ import Testing
     #expect(JSONNumber(floatLiteral: .nan).double.isFinite)
   }
 
-  @Test("Codable keeps 64-bit integers exact and rounds other numbers to the nearest Double")
+  @Test("With other coders, 64-bit integers are exact and other JSONNumbers are rounded to the nearest Double")
   func coders() throws {
     for text in ["9007199254740993", "-9223372036854775808", "18446744073709551615", "0.1", "-2.5", "0", "1e+300"] {
       let number = try #require(JSONNumber(text))

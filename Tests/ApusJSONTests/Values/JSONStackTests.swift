@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("Foundation's coders take at most half of the smallest stack that is supported", arguments: smallStacks)
+  @Test("Foundation's coders use at most half of the smallest supported stack", arguments: smallStacks)
   func coders(stack: Int) {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
       let count = JSONValue.maximumCodableDepth

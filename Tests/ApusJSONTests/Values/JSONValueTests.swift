@@ -7,7 +7,7 @@ import Testing
     "s": "x", "n": 1, "d": 2.5, "b": true, "z": .null, "a": [1, "two", [3]], "o": ["k": [:]],
   ]
 
-  @Test("Missing members, elements and values are nil")
+  @Test("Missing members, elements and values of a JSONValue are nil")
   func parts() {
     #expect(value["s"]?.string == "x" && value["n"]?.number == 1 && value["b"]?.bool == true)
     #expect(value["a"]?[2]?[0]?.number?.int == 3 && value["a"]?.array?.count == 3)
@@ -17,12 +17,12 @@ import Testing
     #expect(value["o"]?.object == ["k": [:]] && value["a"]?.object == nil && JSONValue.null["x"] == nil)
   }
 
-  @Test("The last of several members of a literal is used")
+  @Test("The last of several equal names in a JSONValue literal is used")
   func literal() {
     #expect((["a": 1, "a": 2] as JSONValue) == ["a": 2])
   }
 
-  @Test("A value is serialized with sorted members and parses to itself")
+  @Test("A JSONValue is serialized with sorted members and parses to itself")
   func writing() throws {
     #expect(
       value.description == #"{"a":[1,"two",[3]],"b":true,"d":2.5,"n":1,"o":{"k":{}},"s":"x","z":null}"#)
@@ -32,7 +32,7 @@ import Testing
     #expect(try JSONValue(parsing: text.utf8()) == text)
   }
 
-  @Test("Values are equal, and hash equally, whatever the order of members")
+  @Test("JSONValues are equal, and hash equally, whatever the order of members")
   func equality() throws {
     let one = try JSONValue(parsing: #"{"a":1,"b":[1.0,{"x":null}]}"#.utf8)
     let other = try JSONValue(parsing: #"{"b":[1,{"x":null}],"a":1e0}"#.utf8)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("Codable decodes and encodes values with their keys unchanged")
+  @Test("Other coders decode and encode JSONValues with unchanged keys")
   func coders() throws {
     let snake = JSONDecoder()
     snake.keyDecodingStrategy = .convertFromSnakeCase
@@ -65,7 +65,7 @@ import Testing
     #expect(try PropertyListDecoder().decode(JSONValue.self, from: PropertyListEncoder().encode(plain)) == plain)
   }
 
-  @Test("Codable refuses values that are nested too deeply")
+  @Test("With other coders, JSONValues that are nested too deeply are refused")
   func codableDepth() throws {
     func nested(_ depth: Int) -> Data {
       Data((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
@@ -79,7 +79,7 @@ import Testing
     #expect(throws: EncodingError.self) { try JSONEncoder().encode(deeper) }
   }
 
-  @Test("An array with an invalid element is reported as such, not as a missing object")
+  @Test("The error for an array with an invalid element concerns the element, not a missing object")
   func badElement() {
     #expect {
       try JSONDecoder().decode(JSONValue.self, from: Data("[1e999]".utf8))

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// The smallest stack that is supported, and a half of it with room for the frames of the thread itself.
+/// The smallest supported stack size, and half of it plus space for the thread's own frames.
 let smallStacks = [512 << 10, 288 << 10]
 
-/// Whether the tests run with a sanitizer, which makes frames larger, that for addresses several times as large.
+/// Whether the tests run with a sanitizer, which enlarges frames (the address sanitizer several times).
 let isSanitized = ProcessInfo.processInfo.environment["APUS_SANITIZER"] != nil
 
 /// Runs work on a new thread with a small stack and waits for it. An overflow crashes the test process.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// The rules once more, in the plainest way: everything that happened is kept, and looked through each time.
+/// A second, simple implementation of the rules, which stores all events and evaluates them each time.
 private struct Oracle {
   enum Phase: Equatable {
     case closed
@@ -12,7 +12,7 @@ private struct Oracle {
     case halfOpen(since: Int?)
   }
 
-  /// What ended, when and for whom.
+  /// The end of an exchange: its outcome, instant and endpoint.
   struct Event {
     let second: Int
     let part: String
@@ -24,7 +24,7 @@ private struct Oracle {
     var openings = 0
     var closedAt = 0
     var openedAt = 0
-    /// Calls under way that count for it, by number.
+    /// The calls in flight that count for the circuit, by number.
     var counted: Set<Int> = []
 
     func passes(at second: Int) -> Bool {
@@ -50,9 +50,9 @@ private struct Oracle {
 
   var origin = Circuit()
   var own: [String: Circuit] = [:]
-  /// Since the origin's circuit closed last.
+  /// The events since the origin's circuit last closed.
   var events: [Event] = []
-  /// Since an endpoint's circuit closed last.
+  /// The events since each endpoint's circuit last closed.
   var ownEvents: [String: [Event]] = [:]
   var firstFailure = 0
   var lastTrial: String?
@@ -148,14 +148,14 @@ struct BreakerModelTests {
     BreakerBench.unreachable, BreakerBench.status, BreakerBench.reset, .nothing,
   ]
 
-  @Test("In any order of events the state machine does what the model does", arguments: 0..<60 as Range<UInt64>)
+  @Test("In any order of events BreakerState agrees with a simple model", arguments: 0..<60 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var bench = BreakerBench()
     var oracle = Oracle()
     var running: [(number: Int, part: String, permit: BreakerState.Permit)] = []
     var (second, opened) = (0, 0)
-    // In some worlds most calls fail in one way.
+    // In some runs most calls have the same outcome.
     let usual = Self.outcomes[Int(random.next() % 10)]
     for number in 0..<1500 {
       switch random.next() % 20 {
@@ -192,6 +192,6 @@ struct BreakerModelTests {
 }
 
 extension BreakerOutcome {
-  /// Whether many of it open no origin's circuit.
+  /// Whether the outcome, however frequent, opens no origin's circuit.
   fileprivate var isQuiet: Bool { self == BreakerBench.status || self == BreakerBench.reset }
 }

@@ -7,7 +7,7 @@ import Testing
 struct BreakerOriginTests {
   typealias Bench = BreakerBench
 
-  /// Calls of endpoints `a`, `b` and so on, one each second, and after which of them the origin's circuit opens.
+  /// Calls of endpoints `a`, `b` and so on, one each second, and the call after which the origin's circuit opens.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     /// A letter for the endpoint and one for the outcome.
@@ -50,7 +50,9 @@ struct BreakerOriginTests {
     Row("an unreachable exchange neither counts nor ends the run", "ag bu bg cg au ag bg", opens: 7),
   ]
 
-  @Test("The origin's circuit opens at failures that its endpoints have in common", arguments: rows)
+  @Test(
+    "The origin's circuit opens after consecutive failures of several endpoints, or if the server is unreachable",
+    arguments: rows)
   func triggers(row: Row) throws {
     var bench = Bench()
     var opened: Int?
@@ -62,7 +64,7 @@ struct BreakerOriginTests {
     #expect(opened == row.opens)
   }
 
-  @Test("A failing endpoint does not affect calls to another one")
+  @Test("A failing endpoint does not affect calls to other endpoints")
   func oneOfTen() {
     var bench = Bench()
     var refused = 0
@@ -80,7 +82,7 @@ struct BreakerOriginTests {
     #expect(refused > 500 && bench.status(nil) == .closed)
   }
 
-  @Test("Messages without a template count for the origin only, each path as an endpoint")
+  @Test("Messages without a template count only for the origin, each path as an endpoint")
   func withoutTemplate() {
     var bench = Bench()
     for _ in 0..<20 { bench.call(.other("/a")) }
@@ -100,7 +102,7 @@ struct BreakerOriginTests {
     #expect(trial.isTrial && bench.status(nil) == .halfOpen)
     #expect(bench.refusal(Bench.part("other"), at: 5)?.delay == nil)
     #expect(bench.permit(Bench.part("other"), at: 5) == nil)
-    // The next ones are trials as well, one at a time: three answers in a row close it.
+    // The next calls are trials as well, one at a time; three consecutive successes close the circuit.
     #expect(bench.end(trial, .responded, at: 6) == [])
     let second = try bench.pass(Bench.part("other"), at: 6)
     #expect(second.isTrial && bench.permit(Bench.part("new"), at: 6) == nil)
@@ -111,14 +113,14 @@ struct BreakerOriginTests {
     #expect(bench.permit(Bench.part("other"), at: 6)?.isTrial == false)
   }
 
-  /// The outcome of a trial, and what the origin's circuit does then.
+  /// The outcome of a trial, and the resulting status of the origin's circuit.
   static let trials: [(BreakerOutcome, BreakerStatus)] = [
     (.responded, .closed), (Bench.status, .closed), (.nothing, .halfOpen),
     (Bench.unreachable, .open(until: Bench.instant(16))), (Bench.gateway, .open(until: Bench.instant(16))),
     (Bench.timeout, .open(until: Bench.instant(16))), (Bench.reset, .open(until: Bench.instant(16))),
   ]
 
-  @Test("The last trial decides: a success closes the circuit, a failure opens it for longer", arguments: trials)
+  @Test("The last of an origin's trials closes its circuit if successful, or opens it for longer", arguments: trials)
   func trial(outcome: BreakerOutcome, status: BreakerStatus) throws {
     var bench = opened()
     try answer(2, in: &bench, at: 5)
@@ -138,7 +140,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .closed)
   }
 
-  @Test("The circuit of a reached origin opens for 5 seconds, then for 10, never longer; closing resets it")
+  @Test("The circuit of a reached origin opens for 5, then 10 seconds, never longer; closing resets the time")
   func briefOpenings() throws {
     var bench = opened()
     for (index, second) in [5.0, 15, 25, 35].enumerated() {
@@ -172,7 +174,7 @@ struct BreakerOriginTests {
     #expect(bench.status("early") == .open(until: Bench.instant(5)))
     #expect(bench.status("late") == .open(until: Bench.instant(7)))
     #expect(bench.status(nil) == .open(until: Bench.instant(7)))
-    // The trial of another endpoint opens the way at once.
+    // The successful trial of another endpoint permits calls immediately.
     for _ in 0..<4 { _ = bench.state.admit(Bench.part("x"), at: Bench.instant(6)) }
     try answer(3, in: &bench, at: 7)
     #expect(bench.status("late") == .halfOpen)
@@ -182,10 +184,10 @@ struct BreakerOriginTests {
     #expect(bench.permit(Bench.part("late"), at: 7) == nil)
   }
 
-  @Test("An endpoint whose circuit opened with the origin's can be the trial before its own time is over")
+  @Test("An endpoint whose circuit opened with the origin's can be the origin's trial before its own open time ends")
   func dependentTrial() throws {
     var bench = Bench()
-    // The second opening takes ten seconds, the next one twenty.
+    // The second open time is ten seconds, the next would be twenty.
     for second in [0.0, 0, 0, 0, 0, 5] { bench.call(at: second) }
     bench.call(outcome: .responded, at: 15)
     for name in ["a", "a", "a", "a", "b", "a", "c"] { bench.call(Bench.part(name), at: 16) }
@@ -218,7 +220,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .open(until: Bench.instant(6)))
   }
 
-  @Test("A single failing endpoint does not keep the origin's circuit open: its second failed trial is no evidence")
+  @Test("A second failed trial of the same endpoint does not reopen the origin's circuit")
   func failingTrial() throws {
     var bench = opened()
     let first = try bench.pass(Bench.part("a"), at: 5)
@@ -231,7 +233,8 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .closed)
   }
 
-  @Test("A response head ends both runs, and its content counts for the endpoint when it is complete")
+  @Test(
+    "A response head ends the origin's runs of failures; the endpoint counts the exchange when its content is complete")
   func streamed() throws {
     var bench = Bench()
     for _ in 0..<4 { bench.call(Bench.part("a"), Bench.unreachable) }
@@ -241,13 +244,13 @@ struct BreakerOriginTests {
     for name in ["a", "b", "c", "a"] { bench.call(Bench.part(name), Bench.timeout, at: 2) }
     for _ in 0..<4 { bench.call(Bench.part("a"), Bench.unreachable, at: 2) }
     #expect(bench.status(nil) == .closed)
-    // What its end says is old for the origin.
+    // The end of the stream is outdated evidence for the origin.
     #expect(bench.end(stream, .responded, at: 3) == [])
     bench.call(Bench.part("a"), Bench.unreachable, at: 3)
     #expect(bench.status(nil) != .closed)
   }
 
-  /// Makes a number of successful trials of an endpoint, one after the other.
+  /// Performs a number of successful trials of an endpoint, one after the other.
   private func answer(_ count: Int, in bench: inout Bench, at second: Double) throws {
     for _ in 0..<count {
       let trial = try bench.pass(Bench.part("good"), at: second)
@@ -256,7 +259,7 @@ struct BreakerOriginTests {
     }
   }
 
-  /// Opened by gateway errors of three endpoints, for five seconds.
+  /// Returns a circuit opened by gateway errors of three endpoints, for five seconds.
   private func opened() -> Bench {
     var bench = Bench()
     for name in ["a", "b", "c", "a", "b"] { bench.call(Bench.part(name)) }

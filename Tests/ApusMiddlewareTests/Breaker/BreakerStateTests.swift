@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// Calls by which tables drive a ``BreakerState``.
+/// Drives a ``BreakerState`` with calls from tables.
 struct BreakerBench {
   static let gateway = BreakerOutcome.failed(.gateway, .status(503))
   static let status = BreakerOutcome.failed(.status, .status(500))
@@ -19,7 +19,7 @@ struct BreakerBench {
     MonotonicInstant(sinceStart: .milliseconds(Int64((seconds * 1000).rounded())))
   }
 
-  /// Lets a call through that ends at once. Returns the circuits that changed by its end.
+  /// Admits a call that ends immediately. Returns the circuits that its end changes.
   @discardableResult
   mutating func call(
     _ part: BreakerPart = part("a"), _ outcome: BreakerOutcome = gateway, at seconds: Double = 0, jitter: Double = 0
@@ -31,19 +31,19 @@ struct BreakerBench {
     return state.end(permit, outcome, at: Self.instant(seconds), jitter: jitter)
   }
 
-  /// Lets a call through that goes on; `nil`: it is refused.
+  /// Admits a call that remains in flight; returns `nil` if it is refused.
   mutating func permit(_ part: BreakerPart = part("a"), at seconds: Double) -> BreakerState.Permit? {
     guard case .pass(let permit, _) = state.admit(part, at: Self.instant(seconds)) else { return nil }
     return permit
   }
 
-  /// The same; a refusal is an error.
+  /// Admits a call that remains in flight; throws if it is refused.
   mutating func pass(_ part: BreakerPart = part("a"), at seconds: Double) throws -> BreakerState.Permit {
     let permit = permit(part, at: seconds)
     return try #require(permit)
   }
 
-  /// The circuit that refuses a call and for how long; `nil`: it passes.
+  /// Returns the circuit that refuses a call, and the delay; `nil` if the call passes.
   mutating func refusal(_ part: BreakerPart = part("a"), at seconds: Double) -> BreakerState.Refusal? {
     guard case .refuse(let refusal) = state.admit(part, at: Self.instant(seconds)) else { return nil }
     return refusal
@@ -62,11 +62,11 @@ struct BreakerBench {
 struct BreakerStateTests {
   typealias Bench = BreakerBench
 
-  /// A closed circuit and what opens it, call by call, one each second.
+  /// Calls to a closed circuit, one each second, and the call that opens it.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let outcomes: [BreakerOutcome]
-    /// After which call it opens; `nil`: not at all.
+    /// The number of the call after which the circuit opens; `nil` if it stays closed.
     let opens: Int?
 
     var testDescription: String { name }
@@ -125,7 +125,7 @@ struct BreakerStateTests {
     #expect(changes == [.init(part: Bench.part("a"), status: .open(until: Bench.instant(9.9 + 5)))])
   }
 
-  @Test("The open time doubles up to the limit, and shrinks again after healthy intervals")
+  @Test("A circuit's open time doubles up to the limit, and shrinks again after healthy intervals")
   func openings() {
     var bench = Bench()
     var time = 0.0
@@ -138,7 +138,7 @@ struct BreakerStateTests {
     }
     bench.call(outcome: .responded, at: time)
     #expect(bench.status("a") == .closed)
-    // Six openings, of which two are forgotten after two windows.
+    // Of six openings, two are discarded after two windows.
     time += 60
     for _ in 0..<5 { bench.call(at: time) }
     #expect(bench.status("a") == .open(until: Bench.instant(time + 50)))
@@ -208,7 +208,7 @@ struct BreakerStateTests {
     let second = try bench.pass(at: 6)
     #expect(second.isTrial)
     #expect(bench.refusal(at: 65) != nil)
-    // One that never ends loses it.
+    // A trial that never ends is replaced by another trial.
     let third = try bench.pass(at: 66)
     #expect(third.isTrial)
     #expect(bench.end(second, .responded, at: 67) == [])
@@ -236,7 +236,7 @@ struct BreakerStateTests {
     #expect(bench.permit(Bench.part("a"), at: 1) != nil)
   }
 
-  @Test("A circuit that was not used for long is idle in any status")
+  @Test("A circuit that was unused for long is idle in any status")
   func unused() throws {
     var bench = Bench()
     bench.call()
@@ -253,14 +253,14 @@ struct BreakerStateTests {
     #expect(bench.state.isIdle(at: Bench.instant(125)))
   }
 
-  @Test("At most 256 endpoints have a circuit; further ones count for the origin until a circuit is idle")
+  @Test("At most 256 endpoints have a circuit; further endpoints count only for the origin until a circuit is idle")
   func maximumParts() throws {
     var bench = Bench()
     for number in 0..<256 { bench.call(Bench.part("\(number)"), .responded) }
     for _ in 0..<5 { bench.call(Bench.part("more")) }
     #expect(bench.permit(Bench.part("more"), at: 0) != nil)
     #expect(bench.state.statuses.count == 257)
-    // A window later they know nothing any more.
+    // After another window these circuits are idle.
     for number in 0..<255 { bench.call(Bench.part("\(number)"), .responded, at: 20) }
     for _ in 0..<5 { bench.call(Bench.part("more"), at: 40) }
     #expect(bench.refusal(Bench.part("more"), at: 40)?.part == Bench.part("more"))

@@ -2,24 +2,26 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 
-/// A fleet of apps and a server in trouble, in virtual time: the storms of docs/resilience.md, a part of their size.
+/// A simulated fleet of apps and a failing server, in virtual time: smaller versions of the simulations in
+/// docs/resilience.md.
 struct BreakerStorm: Sendable {
-  /// What the server goes through.
+  /// The failure of the server.
   enum Trouble: String, Sendable, CaseIterable {
-    /// Half of its capacity is gone for a minute, behind a queue for 500 or for 50.
+    /// The server loses half of its capacity for a minute, with a queue for 500 or 50 requests.
     case longQueue, shortQueue
-    /// It is away for ten seconds, or a gateway answers 503 with `Retry-After` in its place.
+    /// The server is down for ten seconds, or a gateway responds 503 with `Retry-After` instead.
     case away, gateway
   }
 
-  /// What came of it.
+  /// The result of a simulation.
   struct Result: Sendable {
-    /// The requests that arrived or failed to connect since the trouble began; after an absence those since the return.
+    /// The number of requests that arrived or failed to connect since the failure began, or after an outage since its
+    /// end.
     var requests: Int
-    /// The calls that had their answer in time, or the apps that have it at the end.
+    /// The number of calls with a response in time, or of apps with a response at the end.
     var answers: Int
-    /// The seconds after the end of the trouble until the answers keep up with the calls, or until all apps have
-    /// theirs.
+    /// The seconds after the end of the failure until the rate of responses equals the rate of calls, or until all apps
+    /// have a response.
     var recovery: Double?
   }
 
@@ -28,7 +30,7 @@ struct BreakerStorm: Sendable {
 
   let trouble: Trouble
   let endpoints: Int
-  /// The full size has 7 of them.
+  /// The number of parts of the full size, which has 7.
   let parts: Int
   let seed: UInt64
 
@@ -41,10 +43,10 @@ struct BreakerStorm: Sendable {
 
   private func client(of server: SimulatedServer, in world: SimulatedWorld) -> Client {
     var pipeline = Pipeline()
-    pipeline.insert(TimeoutMiddleware(standard: .seconds(30)), .after(.timeout))
+    pipeline.insert(TimeoutMiddleware(default: .seconds(30)), .after(.timeout))
     pipeline.insert(RetryMiddleware(.app), .after(.retry))
     pipeline.insert(SchedulingMiddleware(Scheduler(.app)), .after(.scheduling))
-    pipeline.insert(AttemptTimeoutMiddleware(standard: .seconds(2)), .after(.attemptTimeout))
+    pipeline.insert(AttemptTimeoutMiddleware(default: .seconds(2)), .after(.attemptTimeout))
     pipeline.insert(CircuitBreaker(.app), .after(.breaker))
     return world.client(of: server, pipeline: pipeline)
   }
@@ -79,7 +81,7 @@ struct BreakerStorm: Sendable {
       answers: Int(answers[Self.lost].reduce(0, +)), recovery: Self.recovery(of: answers, report.begun(until: end)))
   }
 
-  /// The first second from which on, in each five seconds, 95 % of the calls have their answer.
+  /// Returns the first second after which, in each period of five seconds, 95 % of the calls get a response.
   private static func recovery(of answers: [Double], _ calls: [Double]) -> Double? {
     var recovered: Double?
     for second in stride(from: answers.count - 5, through: lost.upperBound, by: -1) {
@@ -130,7 +132,7 @@ struct BreakerStorm: Sendable {
 }
 
 extension SimulationReport {
-  /// Requests that arrived at a server, or found it away.
+  /// Returns the number of requests that arrived at a server or found it down.
   fileprivate func requests(at server: String, since start: Duration) -> Int {
     events.count { event in
       switch event.kind {
@@ -140,7 +142,7 @@ extension SimulationReport {
     }
   }
 
-  /// Calls in each second that ended with a value within two seconds.
+  /// Returns the number of calls in each second that returned a value within two seconds.
   fileprivate func useful(until end: Int) -> [Double] {
     perSecond(until: end) { event in
       guard case .callEnded(_, _, let began, .none) = event.kind else { return false }
@@ -148,7 +150,7 @@ extension SimulationReport {
     }
   }
 
-  /// Calls in each second that began.
+  /// Returns the number of calls that began in each second.
   fileprivate func begun(until end: Int) -> [Double] {
     perSecond(until: end) { event in
       if case .callStarted = event.kind { return true }

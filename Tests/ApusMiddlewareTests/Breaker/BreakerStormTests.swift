@@ -11,11 +11,11 @@ import Foundation
 
 @Suite("Circuit breaker: an overloaded server and many endpoints")
 struct BreakerStormTests {
-  /// The size of the page with `APUS_STORM=7`.
+  /// The size of the simulations; `APUS_STORM=7` runs the size of docs/resilience.md.
   private static let parts = ProcessInfo.processInfo.environment["APUS_STORM"].flatMap { Int($0) } ?? 2
 
   @Test(
-    "Calls to 20 endpoints spare the server as calls to one do, and recover as early",
+    "With calls to 20 endpoints, the breaker relieves a server as much as with one endpoint, and recovers as early",
     arguments: BreakerStorm.Trouble.allCases)
   func manyEndpoints(trouble: BreakerStorm.Trouble) async throws {
     let one = try await BreakerStorm(trouble: trouble, endpoints: 1, parts: Self.parts, seed: 1).run()
@@ -25,7 +25,7 @@ struct BreakerStormTests {
     #expect(recovered <= usual)
   }
 
-  @Test("If one of ten endpoints responds 503, only its own calls are refused")
+  @Test("If one of ten endpoints responds 503, only calls to that endpoint are refused")
   func failingEndpoint() async throws {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {

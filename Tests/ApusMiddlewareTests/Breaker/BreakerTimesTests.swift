@@ -3,13 +3,13 @@ import Testing
 
 @testable import ApusMiddleware
 
-@Suite("Circuit breaker: absurd times")
+@Suite("Circuit breaker: extreme times")
 struct BreakerTimesTests {
   private static let failure = BreakerOutcome.failed(.gateway, .status(503))
   private static let part = BreakerPart.group("all")
   private static let start = MonotonicInstant(sinceStart: .zero)
 
-  /// A call that ends at once, at the clock's start. Returns for how long it opened the circuit.
+  /// Performs a call that ends immediately, at the clock's start. Returns the time for which it opened the circuit.
   private func call(_ state: inout BreakerState, _ outcome: BreakerOutcome = failure, jitter: Double = 0) -> Duration? {
     guard case .pass(let permit, _) = state.admit(Self.part, at: Self.start) else {
       Issue.record("refused")
@@ -21,7 +21,7 @@ struct BreakerTimesTests {
     return Self.start.duration(to: until)
   }
 
-  /// A circuit that the next failure opens.
+  /// Returns a circuit that the next failure opens.
   private func failing(_ change: (inout BreakerPolicy) -> Void) -> BreakerState {
     var policy = BreakerPolicy.app
     change(&policy)
@@ -33,7 +33,7 @@ struct BreakerTimesTests {
     return state
   }
 
-  @Test("Infinite times do no harm", arguments: [0.0, 1])
+  @Test("Infinite times in a breaker policy cause no trap", arguments: [0.0, 1])
   func endless(jitter: Double) {
     var state = failing { ($0.openDuration, $0.maximumOpenDuration) = (.seconds(Int64.max), .seconds(Int64.max)) }
     guard let time = call(&state, jitter: jitter) else {
@@ -44,10 +44,10 @@ struct BreakerTimesTests {
     #expect(!state.isIdle(at: MonotonicInstant(sinceStart: .seconds(1_000_000))))
   }
 
-  @Test("Negative times count as zero")
+  @Test("Negative times in a breaker policy count as zero")
   func negative() {
     var state = failing { $0.openDuration = .seconds(Int64.min) }
-    // Each opening would be twice as long as the last.
+    // Without a limit, each open time would be twice the previous one.
     for _ in 0..<25 {
       let change = call(&state)
       #expect(change == .zero)

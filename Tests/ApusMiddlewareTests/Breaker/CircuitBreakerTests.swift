@@ -12,7 +12,7 @@ struct CircuitBreakerTests {
   private let changes = Log<BreakerChange>()
   private let breaker: CircuitBreaker
   private let origin = BreakerScope(Origin(scheme: "https", host: "api.example.com", port: 443))
-  /// The circuit of `ping`.
+  /// The scope of the endpoint `ping`.
   private let scope = BreakerScope(Origin(scheme: "https", host: "api.example.com", port: 443), .get, "/ping")
 
   init() {
@@ -61,11 +61,11 @@ struct CircuitBreakerTests {
     #expect(await failure { try await api.send(.ping) }?.retryAfter == .seconds(20))
   }
 
-  /// What a server does ten times, and whose circuit is open then.
+  /// A reply that a server sends ten times, and the circuit that is open afterwards.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let answer: StubReply
-    /// `nil`: none.
+    /// The open circuit; `nil`: none.
     let opens: BreakerGrouping?
 
     var testDescription: String { name }
@@ -80,7 +80,7 @@ struct CircuitBreakerTests {
     error(.hostNotFound, .notSent, .origin), error(.connectionFailed, .notSent, .origin),
     error(.tls, .notSent, .origin), timeout(in: .connecting, .notSent, .origin),
     error(.connectionLost, .maybeSent, .endpoint),
-    // No time has passed for the server.
+    // The server had no time to respond.
     timeout(in: .connecting, .maybeSent, nil), timeout(in: .awaitingHead, .maybeSent, nil),
     timeout(in: .receiving, .responded, nil),
     Row(name: "another error", answer: .failure(CancellationError()), opens: nil),
@@ -111,7 +111,8 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "Outcomes count as failures of the endpoint, of the origin, or of neither", arguments: good + bad + errors + others)
+    "The outcome of an exchange counts as failure of the endpoint, of the origin, or of neither",
+    arguments: good + bad + errors + others)
   func counted(row: Row) async throws {
     stub.onAny(reply: row.answer)
     let api = api
@@ -153,7 +154,7 @@ struct CircuitBreakerTests {
     #expect((breaker.status(of: scope) == .closed) == (tenths == 1))
   }
 
-  @Test("A deadline that passes while the call waits in the client does not count")
+  @Test("A deadline that passes while the call waits in the client is not counted by the breaker")
   func deadlineWhileWaiting() async throws {
     let gate = Gate()
     var client = TestClient()
@@ -174,7 +175,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed && stub.exchanges.isEmpty)
   }
 
-  @Test("A refresh whose response cannot be read fails the waiting calls and does not count for their server")
+  @Test("A refresh whose response cannot be read fails the waiting calls, but is not counted for their server")
   func unreadableRefresh() async throws {
     let gate = Gate()
     let bench = RefreshBench(gate: gate)
@@ -185,7 +186,7 @@ struct CircuitBreakerTests {
     client.settings.runtime = Runtime(clock: bench.clock)
     client.customize = { [breaker] in $0.insert(breaker, .after(.breaker)) }
     let api = client.over(bench.stub)
-    // None has the time to wait for another refresh.
+    // The timeout is too short to wait for another refresh.
     let hasty = Request<String>.get("/ping").timeout(.milliseconds(500))
     let calls = (0..<10).map { _ in Task { await failure { try await api.send(hasty) } } }
     try await gate.waitForArrivals(1)
@@ -195,7 +196,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed && bench.refreshes == 1)
   }
 
-  @Test("Content that the app fails to produce does not count")
+  @Test("Content that the app fails to produce is not counted by the breaker")
   func truncatedContent() async throws {
     let api = api
     stub.onAny(reply: .status(204))
@@ -207,7 +208,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed)
   }
 
-  @Test("A failing endpoint does not affect calls to another one")
+  @Test("A failing endpoint does not affect calls to other endpoints")
   func oneEndpoint() async throws {
     let api = api
     await open(api)
@@ -219,7 +220,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: origin) == .closed)
   }
 
-  @Test("Path values do not make endpoints, and a path of values only counts for the origin")
+  @Test("Different path values belong to one endpoint, and a path of values only counts for the origin")
   func templates() async throws {
     let api = api
     stub.onAny(reply: .status(503))
@@ -263,9 +264,9 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "A timeout counts for the endpoint only after the policy's patience, and so does a stall",
+    "A timeout or stall counts for the endpoint only after the policy's minimumTimeout",
     arguments: [0, 900, 1000])
-  func patience(milliseconds: Int) async throws {
+  func minimumTimeout(milliseconds: Int) async throws {
     let gate = Gate()
     stub.onAny(
       reply: .failure(TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent)).waiting(for: gate))
@@ -294,7 +295,7 @@ struct CircuitBreakerTests {
     #expect(scope.endpoint == "GET /ping" && scope.group == nil && "\(group)" == "https://api.example.com (search)")
   }
 
-  @Test("Shared work passes and is not counted")
+  @Test("Shared work passes an open circuit and is not counted")
   func sharedWork() async throws {
     let api = api
     stub.onAny(reply: .status(503))
@@ -317,7 +318,7 @@ struct CircuitBreakerTests {
     #expect(changes.all.last.map { $0.scope == subject && $0.status == .closed } == true)
   }
 
-  @Test("A described message does not touch the circuits")
+  @Test("Creating a message without sending it does not affect the circuits")
   func described() async throws {
     let api = api
     await open(api)

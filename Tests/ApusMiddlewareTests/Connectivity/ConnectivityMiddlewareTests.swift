@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A source whose reports a test makes.
+/// A source whose reports are sent by a test.
 private final class ToldSource: ConnectivitySource {
   private struct State {
     var report: (@Sendable (ConnectivityStatus) -> Void)?
@@ -31,7 +31,7 @@ private final class ToldSource: ConnectivitySource {
   }
 }
 
-/// Passes every message on as the second attempt.
+/// A middleware that passes every message on as the second attempt.
 private struct SecondAttempt: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -65,7 +65,7 @@ struct ConnectivityMiddlewareTests {
     return client.over(stub)
   }
 
-  @Test("A failFast call fails at once while offline, and now and then one is sent as a probe")
+  @Test("A failFast call fails immediately while offline, and occasionally a call is sent as a probe")
   func failFast() async throws {
     let api = api(.failFast)
     source.tell(.offline)
@@ -78,7 +78,7 @@ struct ConnectivityMiddlewareTests {
     #expect(connectivity.status == .online)
   }
 
-  @Test("A waiting call is sent once there is a network")
+  @Test("A call that waits for a network is sent when the network is available")
   func wait() async throws {
     let api = api()
     source.tell(.offline)
@@ -91,7 +91,7 @@ struct ConnectivityMiddlewareTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("A call waits only until its deadline")
+  @Test("A call waits for a network only until its deadline")
   func deadline() async throws {
     let api = api(.wait, timeout: .seconds(10))
     source.tell(.offline)
@@ -104,7 +104,7 @@ struct ConnectivityMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("A call that found the device offline itself waits as well, and its timeout says so")
+  @Test("A call that finds the device offline itself waits as well, and its timeout names the reason")
   func deadlineAfterTrying() async throws {
     let api = api(.wait, timeout: .milliseconds(500))
     stub.onAny(reply: offline)
@@ -117,7 +117,7 @@ struct ConnectivityMiddlewareTests {
     #expect(stub.exchanges.count == 1 && connectivity.waitingCount == 0)
   }
 
-  @Test("A waiting call that is cancelled leaves nothing behind")
+  @Test("A cancelled call that waited for a network leaks nothing")
   func cancelled() async throws {
     let api = api(.wait)
     source.tell(.offline)
@@ -129,7 +129,7 @@ struct ConnectivityMiddlewareTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("Without a source, calls are the evidence, wait, and probe one at a time")
+  @Test("Without a source, failed calls set the status to offline, then calls wait and probe one at a time")
   func outcomes() async throws {
     let api = api(.wait)
     stub.onAny(reply: offline)
@@ -149,7 +149,7 @@ struct ConnectivityMiddlewareTests {
     for call in calls { #expect(await call.value == nil) }
   }
 
-  @Test("A single call without a network waits longer each time, however often other calls succeed")
+  @Test("A call that repeatedly finds no network waits longer each time, even if other calls succeed")
   func unreachableAmongOthers() async throws {
     let api = api(.wait)
     stub.on(.get, "/v1/away", reply: offline)
@@ -178,7 +178,7 @@ struct ConnectivityMiddlewareTests {
     client.settings.runtime.clock = clock
     client.customize = { [connectivity] in $0.insert(ConnectivityMiddleware(connectivity, .wait), .before(.scheduling))
     }
-    // Nor does it wait for what would not help it.
+    // The call does not wait for a network that would not help.
     let distant = client.over(stub)
     #expect(await failure { try await distant.send(.ping) }?.code == .offline)
     #expect(connectivity.status == .unknown)
@@ -223,7 +223,7 @@ struct ConnectivityMiddlewareTests {
     try await call.value
   }
 
-  @Test("Shared work never waits")
+  @Test("Shared work never waits for a network")
   func sharedWork() async throws {
     source.tell(.offline)
     let api = api(.failFast, isRetried: true)
@@ -231,7 +231,7 @@ struct ConnectivityMiddlewareTests {
     #expect(connectivity.status == .online)
   }
 
-  @Test("Other failures are no evidence, a response of any status is")
+  @Test("A response with any status is evidence of a network, other failures are no evidence")
   func findings() async throws {
     let api = api(.wait)
     for kind in [CallError.Code.connectionFailed, .hostNotFound, .tls, .connectionLost, .timeout] {
@@ -244,7 +244,7 @@ struct ConnectivityMiddlewareTests {
     #expect(connectivity.status == .online)
   }
 
-  @Test("Observers get the status and each change until the end")
+  @Test("Observers receive the connectivity status and each change, until the object is released")
   func observing() async {
     let source = ToldSource()
     var connectivity: Connectivity? = Connectivity(source)
@@ -263,7 +263,7 @@ struct ConnectivityMiddlewareTests {
     source.tell(.offline)
   }
 
-  @Test("A described message does not wait")
+  @Test("Creating a message without sending it does not wait for a network")
   func described() async throws {
     source.tell(.offline)
     #expect(try await api(.failFast).message(for: .ping).target == "/v1/ping")

@@ -16,7 +16,7 @@ struct ConnectivityStateTests {
     state.arrive(waiter, policy, isFirst: false, now: at(seconds))
   }
 
-  /// Lets one more through.
+  /// Admits another call.
   private func pass(_ state: inout State, at seconds: Int) throws -> State.Permit {
     let decision = arrive(&state, 1000, .failFast, at: seconds)
     guard case .pass(let permit) = decision else { throw Refused() }
@@ -25,7 +25,7 @@ struct ConnectivityStateTests {
 
   private struct Refused: Error {}
 
-  @Test("Without evidence of being offline all calls pass", arguments: ConnectivityPolicy.allCases)
+  @Test("Without evidence of being offline, ConnectivityState admits all calls", arguments: ConnectivityPolicy.allCases)
   func passing(policy: ConnectivityPolicy) {
     for status in [ConnectivityStatus.unknown, .online] {
       var state = State()
@@ -38,7 +38,8 @@ struct ConnectivityStateTests {
     }
   }
 
-  @Test("Offline, failFast is refused, wait waits, and pauseRetries waits from the second attempt")
+  @Test(
+    "While offline, failFast calls are refused, wait calls wait, and pauseRetries calls wait from the second attempt")
   func offline() {
     var state = State()
     #expect(state.report(.offline) == .init(change: .offline))
@@ -56,19 +57,19 @@ struct ConnectivityStateTests {
     #expect(state.waiting.isEmpty)
   }
 
-  @Test("A call without a network makes the status offline, a response makes it online, whatever a source says")
+  @Test("A call's evidence overrides the source: no network sets the status to offline, a response to online")
   func findings() throws {
     var state = State()
     let permit = try pass(&state, at: 0)
     #expect(state.found(.nothing, permit, now: at(0)) == .init())
     #expect(state.found(.unreachable, permit, now: at(0)) == .init(change: .offline))
     #expect(state.found(.reached, permit, now: at(0)) == .init(change: .online))
-    // It had begun before the network was there.
+    // The call began before the network was available.
     #expect(state.found(.unreachable, permit, now: at(0)) == .init())
     #expect(state.status == .online)
   }
 
-  @Test("One probe at a time is sent, at growing intervals, until one gets through")
+  @Test("While offline, one probe at a time is sent, at growing intervals, until a probe gets a response")
   func probing() throws {
     var state = State()
     let permit = try pass(&state, at: 0)
@@ -94,7 +95,7 @@ struct ConnectivityStateTests {
     #expect(online.change == .online && online.released.map(\.waiter) == [8])
   }
 
-  @Test("A probe that is cancelled or never ends is replaced by the next one")
+  @Test("A probe that is cancelled or never ends is replaced by the next probe")
   func abandoned() throws {
     var state = State()
     _ = state.report(.offline)
@@ -110,11 +111,11 @@ struct ConnectivityStateTests {
     #expect(state.wake == at(60))
     let third = state.timePassed(at(60)).released
     #expect(third.map(\.waiter) == [2])
-    // What the one that was given up finds out at last counts all the same.
+    // The late evidence of the abandoned probe counts as well.
     #expect(state.found(.reached, second, now: at(61)).change == .online)
   }
 
-  @Test("A connection that breaks off after the head is no evidence, a complete response is")
+  @Test("A complete response is evidence of a network, a connection lost after the head is no evidence")
   func errors() {
     let table: [(CallError.Code, State.Finding)] = [
       (.offline, .unreachable), (.connectionLost, .nothing), (.timeout, .nothing),
@@ -133,7 +134,7 @@ struct ConnectivityStateTests {
     #expect(State.Finding(TransportError(.refused, requestState: .notSent).attributed(to: .credentials)) == .nothing)
   }
 
-  @Test("A probe without evidence delays the next one, a probe that was not sent is replaced at once")
+  @Test("A probe without evidence delays the next probe, a probe that was not sent is replaced immediately")
   func endings() throws {
     let table: [(State.Finding, [UInt64])] = [(.nothing, []), (.untried, [1])]
     for (finding, next) in table {
@@ -148,7 +149,7 @@ struct ConnectivityStateTests {
     }
   }
 
-  /// The probe that is under way, and until when the others leave it to that one.
+  /// The probe in flight, and the instant until which no other probe may begin.
   private struct Probing {
     var permit: State.Permit?
     var until = 0
@@ -157,9 +158,9 @@ struct ConnectivityStateTests {
       if self.permit == permit { self.permit = nil }
     }
 
-    /// Returns whether another one may begin.
+    /// Returns whether another probe may begin.
     ///
-    /// - Parameter time: for how long it is the only one.
+    /// - Parameter time: the time for which the probe is the only one.
     mutating func begins(_ permit: State.Permit, at second: Int, for time: Int = 30) -> Bool {
       guard permit.isProbe else { return true }
       defer { (self.permit, until) = (permit, second + time) }
@@ -168,7 +169,7 @@ struct ConnectivityStateTests {
   }
 
   @Test(
-    "In any order of events no call waits while online, and one probe at a time is under way",
+    "In any order of events no call waits while online, and at most one probe is in flight",
     arguments: 0..<40 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -211,7 +212,7 @@ struct ConnectivityStateTests {
       waiting.subtract(consequence.released.map(\.waiter))
       if consequence.change != nil { probing.permit = nil }
       for release in consequence.released {
-        // The timer of a call that left does not run: the next call's time counts from when that one's was due.
+        // The timer of a call that left does not run, so the next call's interval counts from that timer's instant.
         #expect(probing.begins(release.permit, at: second, for: isAbandoned ? 0 : 30) == true, "seed \(seed)")
       }
       running += consequence.released.map(\.permit)

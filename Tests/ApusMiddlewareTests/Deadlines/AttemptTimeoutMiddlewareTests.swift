@@ -31,7 +31,7 @@ struct AttemptTimeoutMiddlewareTests {
     return client.over(stub)
   }
 
-  @Test("A server that does not respond gives a timeout that names the phase, and ends the exchange")
+  @Test("An attempt without a response ends with a timeout that names the phase, and its exchange ends")
   func stalled() async throws {
     stub.onAny(reply: .stalled)
     let api = client()
@@ -41,14 +41,14 @@ struct AttemptTimeoutMiddlewareTests {
     clock.advance(by: .seconds(10))
     let error = try #require(await outcome)
     #expect(error.code == .timeout && error.phase == .awaitingHead && error.requestState == .maybeSent)
-    // It was not the call's own time that was up.
+    // The attempt's deadline passed, not the call's.
     #expect(error.cancellation == nil)
     #expect("\(error)".contains("no response within the attempt limit of 10 s; change it with .attemptTimeout(_:)"))
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
     #expect(api.calls.isEmpty)
   }
 
-  @Test("The next attempt has its own limit")
+  @Test("Each attempt has its own timeout")
   func triedAgain() async throws {
     stub.on(.get, "/v1/ping", replies: [.stalled, .status(204).after(.seconds(9))])
     let api = client { $0.insert(RetryMiddleware(.app), .after(.retry)) }
@@ -56,7 +56,7 @@ struct AttemptTimeoutMiddlewareTests {
     try await stub.waitForExchanges(1)
     try await clock.waitForSleepers(1)
     clock.advance(by: .seconds(10))
-    // The pause of half of 200 ms.
+    // The sleeper is the retry delay, half of 200 ms.
     try await clock.waitForSleepers(1)
     clock.advance(by: .milliseconds(100))
     try await stub.waitForExchanges(2)
@@ -79,7 +79,7 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(error.cancellation == .deadline(.awaitingHead) && error.failedAttempts.isEmpty)
   }
 
-  @Test("The limit ends at the response head")
+  @Test("The attempt timeout ends at the response head")
   func content() async throws {
     let gate = Gate()
     stub.onAny(reply: .pieces(["a", "b"], gate: gate))
@@ -91,7 +91,7 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(try await call.value == "ab")
   }
 
-  @Test("An endpoint's own limit replaces the default, shorter or longer", arguments: [3, 60])
+  @Test("An endpoint's attempt timeout replaces the default, shorter or longer", arguments: [3, 60])
   func own(seconds: Int) async throws {
     stub.onAny(reply: .stalled)
     let api = client()
@@ -103,7 +103,7 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(await outcome?.code == .timeout)
   }
 
-  @Test("An endpoint without a limit has no timer")
+  @Test("An endpoint without an attempt timeout has no timer")
   func unlimited() async throws {
     let gate = Gate()
     stub.onAny(reply: .status(204).waiting(for: gate))
@@ -115,7 +115,7 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(await outcome == nil)
   }
 
-  @Test("With no time left nothing is sent", arguments: [Duration.zero, .seconds(-1)])
+  @Test("With a non-positive attempt timeout nothing is sent", arguments: [Duration.zero, .seconds(-1)])
   func noTime(limit: Duration) async throws {
     stub.onAny(reply: .status(204))
     let error = try #require(await failure { try await client().send(.ping.attemptTimeout(limit)) })
@@ -123,13 +123,13 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("Described messages have no limit")
+  @Test("Creating a message without sending it has no attempt timeout")
   func described() async throws {
     let message = try await client().message(for: .ping.attemptTimeout(.zero))
     #expect(message.target == "/v1/ping")
   }
 
-  @Test("The default does not apply to long content or a slow head; an endpoint's own limit does")
+  @Test("The default attempt timeout does not apply to long content or a slow head, but an endpoint's does")
   func longContent() async throws {
     let seen = Log<MonotonicInstant?>()
     let api = client { $0.insert(Looking(seen: seen), .after(.rateLimit)) }
@@ -145,7 +145,7 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(seen.all.map { $0?.sinceStart } == [.seconds(10), nil, nil, nil, .seconds(3)])
   }
 
-  @Test("waiting for a permit does not count")
+  @Test("Waiting for a permit does not count toward the attempt timeout")
   func permits() async throws {
     let gate = Gate()
     stub.on(.get, "/v1/slow", reply: .status(204).waiting(for: gate))
@@ -162,7 +162,7 @@ struct AttemptTimeoutMiddlewareTests {
     try await waiting.value
   }
 
-  @Test("Every redirect counts, and the error says maybeSent after an earlier hop")
+  @Test("Every redirect counts toward the attempt timeout, and the error is maybeSent after an earlier hop")
   func redirects() async throws {
     stub.on(.get, "/v1/ping", reply: .status(302, fields: [.location: "/v1/next"]).after(.seconds(6)))
     stub.on(.get, "/v1/next", reply: .status(204).after(.seconds(6)))
@@ -177,7 +177,7 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(error.code == .timeout && error.requestState == .maybeSent)
   }
 
-  @Test("A wait for the rate limit that would be too long is refused at once, with its length")
+  @Test("A wait for the rate limit beyond the attempt timeout is refused immediately, with its length")
   func rateLimit() async throws {
     stub.onAny(reply: .status(204))
     let api = client { $0.insert(RateLimiter(.perSecond(1)), .after(.rateLimit)) }
@@ -191,7 +191,7 @@ struct AttemptTimeoutMiddlewareTests {
   }
 }
 
-/// Stands for what makes attempts, where another one may follow.
+/// Stands in for retry: marks each attempt as one that another attempt may follow.
 struct LeavingTime: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -200,7 +200,7 @@ struct LeavingTime: Middleware {
   }
 }
 
-/// Keeps the deadline that attempts have.
+/// A middleware that records the deadline of attempts.
 private struct Looking: Middleware {
   let seen: Log<MonotonicInstant?>
 

@@ -5,13 +5,13 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// Whatever a call waits for counts for its deadline.
+/// Tests that every wait of a call counts toward its deadline.
 @Suite("What counts toward the deadline of a call")
 struct CountedTimeTests {
   private let clock = ManualClock(.manual)
   private let stub = StubTransport()
 
-  /// A client whose calls have 30 seconds.
+  /// Returns a client with a timeout of 30 seconds.
   private func client(_ customize: @escaping (inout Pipeline) -> Void) -> TestClient {
     var client = TestClient()
     client.settings.runtime.clock = clock
@@ -21,7 +21,7 @@ struct CountedTimeTests {
     return client
   }
 
-  @Test("The time in the queue")
+  @Test("The time in the queue counts toward the deadline of a call")
   func queue() async throws {
     let gate = Gate()
     stub.onAny(reply: .status(204).waiting(for: gate))
@@ -40,13 +40,13 @@ struct CountedTimeTests {
     try await running.value
   }
 
-  @Test("The delay between two attempts")
+  @Test("The delay between two attempts counts toward the deadline of a call")
   func backOff() async throws {
     let busy = StubReply.status(503, fields: [.retryAfter: "3"]).after(.seconds(25))
     stub.on(.get, "/v1/ping", replies: [busy, .stalled])
     let api = client { $0.insert(RetryMiddleware(.app), .after(.retry)) }.over(stub)
     async let outcome = failure { try await api.send(.ping) }
-    // The timer, and the server; then the pause of 3.15 seconds.
+    // The sleepers are the timer and the server, later the retry delay of 3.15 seconds.
     try await clock.waitForSleepers(2)
     clock.advance(by: .seconds(25))
     try await clock.waitForSleepers(2)
@@ -59,7 +59,7 @@ struct CountedTimeTests {
     #expect(error.trace.duration == .seconds(30))
   }
 
-  @Test("A refresh")
+  @Test("A token refresh counts toward the deadline of a call")
   func refresh() async throws {
     let gate = Gate()
     let bench = RefreshBench(gate: gate)
@@ -83,7 +83,7 @@ struct CountedTimeTests {
     try await waitWhile(bench.tokens.current().generation == 0)
   }
 
-  @Test("Redirects")
+  @Test("Redirects count toward the deadline of a call")
   func redirects() async throws {
     stub.on(.get, "/v1/ping", reply: .status(302, fields: [.location: "/v1/next"]).after(.seconds(20)))
     stub.on(.get, "/v1/next", reply: .status(204).after(.seconds(20)))
@@ -99,7 +99,7 @@ struct CountedTimeTests {
     #expect(error.trace.duration == .seconds(30))
   }
 
-  @Test("The wait for the rate limit, which refuses a call at once that would be too late")
+  @Test("The wait for the rate limit counts, and a call that would exceed its deadline is refused immediately")
   func rateLimit() async throws {
     stub.onAny(reply: .status(204))
     let api = client { $0.insert(RateLimiter(RateLimit(1, per: .seconds(20))), .after(.rateLimit)) }.over(stub)

@@ -28,7 +28,7 @@ struct IntermediateContentTests {
     return client.over(stub)
   }
 
-  /// An answer of a few bytes that are announced, and wait at the gate for ever.
+  /// Returns a reply whose announced content never arrives.
   private func stalled(_ status: Int, _ fields: HTTPFields) -> StubReply {
     var fields = fields
     fields[.contentLength] = "12"
@@ -56,7 +56,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("So does a rejection that a refresh follows")
+  @Test("Slow content of a 401 is discarded after one second, too")
   func refusal() async throws {
     stub.on(.get, "/1", replies: [stalled(401), .text("there")])
     let api = client(bearer())
@@ -68,7 +68,9 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("Neither delays the call beyond its attempt's limit, and the error says answered", arguments: [302, 401])
+  @Test(
+    "Slow intermediate content does not delay a call beyond its attempt timeout, and the error is responded",
+    arguments: [302, 401])
   func attemptLimit(status: Int) async throws {
     stub.on(.get, "/1", reply: stalled(status))
     let request = Request<String>.get("/1").attemptTimeout(.milliseconds(500))
@@ -81,7 +83,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("The deadline of the call ends both", arguments: [302, 401])
+  @Test("The call's deadline ends the reading of intermediate content", arguments: [302, 401])
   func deadline(status: Int) async throws {
     stub.on(.get, "/1", reply: stalled(status))
     let api = client(timeout: .milliseconds(300), bearer())
@@ -103,7 +105,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("A rejection keeps its content of any length if it is the call's response", arguments: [true, false])
+  @Test("A rejection that is the call's response keeps its content of any length", arguments: [true, false])
   func kept(isAnnounced: Bool) async throws {
     let fields: HTTPFields = [.wwwAuthenticate: "Bearer", .contentType: "application/json"]
     let piece = #"{"message":"no such session"}"#

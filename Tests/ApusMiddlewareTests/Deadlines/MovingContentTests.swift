@@ -10,18 +10,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("The default timeout while content moves")
+@Suite("The default timeout while content is transferred")
 struct MovingContentTests {
   private let bench = TimeBench()
   private let download = Request<Data>.get("/file")
   private let piece = Data(count: 64 << 10)
 
-  /// A piece every four seconds.
+  /// Returns a reply with a piece of content every four seconds.
   private func steady(_ pieces: Int) -> StubReply {
     .pieces(Array(repeating: piece, count: pieces)).paced(every: .seconds(4))
   }
 
-  /// Content that is made as slowly as that, nine pieces of it.
+  /// A request with nine pieces of content, produced every four seconds.
   private var upload: Request<Void> {
     let content = ContentStream(isReplayable: true) { [clock = bench.clock, piece] in
       let made = Log<Void>()
@@ -41,14 +41,14 @@ struct MovingContentTests {
     return await call.value
   }
 
-  @Test("A steady download of 36 s arrives, and so does one of five minutes", arguments: [9, 75])
+  @Test("With the default timeout, steady downloads of 36 seconds and of five minutes succeed", arguments: [9, 75])
   func steadyDownload(pieces: Int) async {
     bench.stub.onAny(reply: steady(pieces))
     let outcome = await outcome(of: download, bench.client())
     #expect(outcome.error == nil && outcome.duration == .seconds(4 * pieces))
   }
 
-  @Test("A download ends after 20 s without a byte, and the error says so", arguments: [1, 6, 20])
+  @Test("A download ends after 20 s without a byte, and the error names the stall", arguments: [1, 6, 20])
   func stalledDownload(pieces: Int) async {
     bench.stub.onAny(reply: steady(pieces + 1).stalled(after: pieces))
     let outcome = await outcome(of: download, bench.client())
@@ -58,7 +58,7 @@ struct MovingContentTests {
     #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("A call's own stall limit replaces the default", arguments: [8, 50])
+  @Test("A call's own stall timeout replaces the default", arguments: [8, 50])
   func ownStall(seconds: Int) async {
     bench.stub.onAny(reply: steady(9).stalled(after: 2))
     let patient = download.setting(ExchangeTimeouts.self, ExchangeTimeouts(stall: .seconds(seconds)))
@@ -67,7 +67,7 @@ struct MovingContentTests {
     #expect(outcome.duration == .seconds(8 + seconds))
   }
 
-  @Test("Content below the minimum rate ends after a minute, and the error says so")
+  @Test("Content below the minimum rate ends the call after a minute, and the error names the rate")
   func trickling() async {
     bench.stub.onAny(reply: .pieces(Array(repeating: Data(count: 1000), count: 50)).paced(every: .seconds(4)))
     let outcome = await outcome(of: download, bench.client())
@@ -78,7 +78,7 @@ struct MovingContentTests {
   }
 
   @Test(
-    "A steady upload of 36 s is sent, and its response has the rest of the limit",
+    "A steady upload of 36 s succeeds, and its response has the rest of the timeout",
     arguments: [(25, nil), (27, CallPhase.awaitingHead)])
   func upload(answer seconds: Int, phase: CallPhase?) async {
     bench.stub.onAny(reply: .status(204).after(.seconds(seconds)))
@@ -86,18 +86,18 @@ struct MovingContentTests {
     #expect(outcome.error?.phase == phase)
     guard phase != nil else { return }
     #expect(outcome.error?.detail == "exceeded the default limit of 30 s; change it with .timeout(_:)")
-    // Content moved from the 4th to the 36th second.
+    // Content was transferred from the 4th to the 36th second.
     #expect(outcome.duration == .seconds(62))
   }
 
-  @Test("A long upload with a temporary rejection is retried: the delay still fits")
+  @Test("A long upload with a temporary rejection is retried, because its transfer time does not count")
   func repeatedUpload() async {
     bench.stub.on(.put, "/v1/file", replies: [.status(503), .status(204)])
     let outcome = await outcome(of: upload, bench.client { $0.insert(RetryMiddleware(.app), .after(.retry)) })
     #expect(outcome.error == nil && outcome.failedAttempts.count == 1)
   }
 
-  @Test("The deadline of a later attempt does not count time in which content moved")
+  @Test("The deadline of a later attempt excludes the time of content transfer")
   func lateTurn() async {
     bench.stub.on(.put, "/v1/file", replies: [.status(503), .status(204)])
     let turns = Log<MonotonicInstant?>()
@@ -106,11 +106,11 @@ struct MovingContentTests {
       $0.insert(Turns(seen: turns), .after(.scheduling))
     }
     _ = await outcome(of: upload, api)
-    // 36.1 seconds, of which content moved for 32.
+    // The attempt took 36.1 seconds, with content transfer for 32 seconds.
     #expect(turns.all.map { $0?.sinceStart } == [.seconds(30), .seconds(62)])
   }
 
-  @Test("A call's own timeout is hard: it ends a steady download, and the error names the limit")
+  @Test("A call's own timeout includes content: it ends a steady download, and the error names the timeout")
   func ownLimit() async {
     bench.stub.onAny(reply: steady(20))
     let outcome = await outcome(of: download.timeout(.seconds(38)), bench.client())
@@ -132,7 +132,7 @@ struct MovingContentTests {
     }
   }
 
-  @Test("An inherited deadline stays hard, and the error says so")
+  @Test("An inherited deadline includes content, and the error names the deadline")
   func inherited() async {
     bench.stub.onAny(reply: steady(20))
     let api = bench.client()
@@ -146,7 +146,7 @@ struct MovingContentTests {
     #expect(error?.detail.hasPrefix(named) == true)
   }
 
-  @Test("Calls that share a steady download of 60 s all get it, late ones too, and after the first leaves")
+  @Test("All calls that share a steady download of 60 s succeed, even if they joined late or the first call left")
   func shared() async {
     bench.stub.onAny(reply: steady(15))
     let api = bench.client()
@@ -162,7 +162,7 @@ struct MovingContentTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("A call that joined a stalled download ends at the stall limit as well")
+  @Test("A call that joined a stalled download ends at the stall timeout as well")
   func sharedStall() async {
     bench.stub.onAny(reply: steady(9).stalled(after: 6))
     let api = bench.client()
@@ -175,7 +175,7 @@ struct MovingContentTests {
     }
   }
 
-  @Test("A stream has the limit up to its head, and none for its content")
+  @Test("A streamed call has the default timeout up to its head, and none for its content")
   func streams() async {
     bench.stub.on(.get, "/v1/silent", reply: .stalled)
     bench.stub.on(.get, "/v1/events", reply: .pieces(["a"]).stalled(after: 1))
@@ -199,7 +199,7 @@ struct MovingContentTests {
     #expect(await calls[1].value?.code == .cancelled)
   }
 
-  @Test("The content of a rejected stream, read for the error, counts as moving content")
+  @Test("The default timeout excludes the transfer of a rejected stream's content")
   func refusedStream() async {
     bench.stub.onAny(
       reply: .pieces(Array(repeating: Data(count: 5000), count: 9), status: 500).paced(every: .seconds(4)))
@@ -213,7 +213,7 @@ struct MovingContentTests {
   }
 }
 
-/// Keeps until when an attempt may wait.
+/// A middleware that records the deadline of attempts.
 private struct Turns: Middleware {
   let seen: Log<MonotonicInstant?>
 

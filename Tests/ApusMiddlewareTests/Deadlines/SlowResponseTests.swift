@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// What a client does by default with a server that takes its time, 10 seconds an attempt and 30 in all.
+/// Tests slow servers with the default timeouts: 10 seconds per attempt and 30 in total.
 @Suite("Slow responses")
 struct SlowResponseTests {
   private let bench = TimeBench()
@@ -23,7 +23,7 @@ struct SlowResponseTests {
     for method in [HTTPRequest.Method.get, .put, .post] { bench.stub.on(method, "/v1/ping", replies: answers) }
   }
 
-  @Test("A report that takes 13 s arrives: the first attempt leaves the second all the remaining time")
+  @Test("A response that takes 13 s succeeds: the second attempt gets all the remaining time")
   func report() async {
     answer(.status(204).after(.seconds(13)))
     let outcome = await outcome(of: .ping)
@@ -49,7 +49,7 @@ struct SlowResponseTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("Without any limit a long poll waits for its response")
+  @Test("A long poll without a timeout waits for its response")
   func noLimit() async {
     answer(.status(204).after(.seconds(300)))
     let outcome = await outcome(of: .ping.timeout(nil))
@@ -69,7 +69,7 @@ struct SlowResponseTests {
     .put("/ping", content: .stream(ContentStream(length: 0, isReplayable: false) { { nil } })),
   ]
 
-  @Test("If there can be no retry, the first attempt has all the time", arguments: unrepeatable)
+  @Test("If no retry is possible, the first attempt has all the time", arguments: unrepeatable)
   func onlyOne(request: Request<Void>) async {
     answer(.status(204).after(.seconds(29)))
     let outcome = await outcome(of: request)
@@ -83,7 +83,7 @@ struct SlowResponseTests {
   ]
 
   @Test(
-    "If there can be a retry, the first attempt reserves time for it, and the second has the rest",
+    "If a retry is possible, the first attempt reserves time for it, and the second attempt has the rest",
     arguments: repeatable)
   func another(request: Request<Void>) async {
     answer(.stalled)
@@ -94,35 +94,36 @@ struct SlowResponseTests {
     #expect(outcome.error?.detail == "exceeded the default limit of 30 s; change it with .timeout(_:)")
   }
 
-  @Test("After an attempt that timed out waiting for its response no attempt is limited")
+  @Test("After an attempt that timed out waiting for its response, later attempts have no attempt timeout")
   func thirdAttempt() async {
     answer(.stalled, .status(503), .status(204).after(.seconds(15)))
     let outcome = await outcome(of: .ping)
     #expect(outcome.error == nil && outcome.failedAttempts.count == 2)
   }
 
-  @Test("The last attempt has all the remaining time")
+  @Test("The last permitted attempt has all the remaining time")
   func lastAttempt() async {
     answer(.status(503), .status(503), .status(204).after(.seconds(15)))
     let outcome = await outcome(of: .ping)
     #expect(outcome.error == nil && outcome.failedAttempts.count == 2)
   }
 
-  @Test("An attempt after one that failed for another reason reserves time for a third")
+  @Test(
+    "After an attempt that failed for a reason other than a timeout, the next attempt still reserves time for a third")
   func secondAttempt() async {
     answer(.status(503), .stalled, .status(204))
     let outcome = await outcome(of: .ping)
     #expect(outcome.error == nil && outcome.failedAttempts.map(\.duration) == [.zero, .seconds(10)])
   }
 
-  @Test("A client with a longer limit leaves the second attempt more time", arguments: [nil, 120])
+  @Test("A client with a longer timeout leaves the second attempt more time", arguments: [nil, 120])
   func longClient(seconds: Int?) async {
     answer(.status(204).after(.seconds(100)))
     let outcome = await outcome(of: .ping, timeout: seconds.map { .seconds($0) })
     #expect(outcome.error == nil && outcome.failedAttempts.map(\.duration) == [.seconds(10)])
   }
 
-  @Test("A call's own attempt limit applies to each attempt, and the error says how to change it")
+  @Test("A call's own attempt timeout applies to each attempt, and the error names the modifier")
   func ownLimit() async {
     answer(.stalled)
     let outcome = await outcome(of: .ping.attemptTimeout(.seconds(2)).timeout(.seconds(70)))
@@ -131,7 +132,7 @@ struct SlowResponseTests {
     #expect(outcome.error?.detail == "no response within the attempt limit of 2 s; change it with .attemptTimeout(_:)")
   }
 
-  @Test("Calls that share an exchange do not shorten it for each other")
+  @Test("Calls that share an exchange do not shorten its attempts for each other")
   func shared() async {
     answer(.status(204).after(.seconds(25)))
     let api = bench.client {

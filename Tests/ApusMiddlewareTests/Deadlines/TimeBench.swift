@@ -2,13 +2,13 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 
-/// Calls over a stub, with the time and the tasks of a test: nothing runs but while time passes.
+/// Calls over a stub with a manual clock and executor: jobs run only while the test advances the time.
 struct TimeBench: Sendable {
   let executor = ManualExecutor()
   let clock = ManualClock(.manual)
   let stub = StubTransport()
 
-  /// A client whose calls have 30 seconds, and whose lot is always one half.
+  /// Returns a client with a timeout of 30 seconds and random numbers that are always one half.
   func client(
     timeout: Duration? = .seconds(30), _ customize: @escaping (inout Pipeline) -> Void = { _ in }
   ) -> Client {
@@ -20,7 +20,7 @@ struct TimeBench: Sendable {
     return client.over(stub)
   }
 
-  /// What became of a call.
+  /// The outcome of a call.
   struct Outcome: Sendable {
     let error: CallError?
     let trace: Trace?
@@ -29,7 +29,7 @@ struct TimeBench: Sendable {
     var duration: Duration? { trace?.duration }
   }
 
-  /// Begins a call.
+  /// Starts a call.
   func start<E: Endpoint>(_ request: E, _ api: Client) -> Task<Outcome, Never> {
     let call = Task(executorPreference: executor) {
       do throws(CallError) {
@@ -42,7 +42,7 @@ struct TimeBench: Sendable {
     return call
   }
 
-  /// Lets time pass, and everything run that is due on the way.
+  /// Advances the time, and runs all jobs that become due.
   func pass(_ time: Duration) {
     let end = clock.now.advanced(by: time)
     executor.runAll()

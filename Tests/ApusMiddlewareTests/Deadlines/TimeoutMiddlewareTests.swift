@@ -20,13 +20,14 @@ struct TimeoutMiddlewareTests {
     return client
   }
 
-  /// Lets the time pass until the call's own deadline, which is the only sleeper.
+  /// Advances the time to the call's own deadline, which is the only sleeper.
   private func pass(_ duration: Duration) async throws {
     try await clock.waitForSleepers(1)
     clock.advance(by: duration)
   }
 
-  @Test("A server that never responds gives a timeout in the phase awaitingHead, in the sentence and in the log")
+  @Test(
+    "A server that never responds causes a timeout in the phase awaitingHead, in the error's message and in the log")
   func stalledBeforeHead() async throws {
     stub.onAny(reply: .stalled)
     let api = client().over(stub)
@@ -44,7 +45,7 @@ struct TimeoutMiddlewareTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("A transport that cannot connect gives a timeout while connecting")
+  @Test("A transport that never connects causes a timeout in the phase connecting")
   func connecting() async throws {
     let transport = NeverConnecting()
     let api = client().over(transport)
@@ -54,7 +55,7 @@ struct TimeoutMiddlewareTests {
     #expect(await outcome?.phase == .connecting)
   }
 
-  @Test("Content that stops arriving gives a timeout while receiving, with the state answered")
+  @Test("Content that stops arriving causes a timeout in the phase receiving, with the state responded")
   func stalledInContent() async throws {
     stub.onAny(reply: .pieces(["[1,", "2]"]).stalled(after: 1))
     let received = Log<Int64>()
@@ -70,7 +71,7 @@ struct TimeoutMiddlewareTests {
     try await stub.waitUntilIdle()
   }
 
-  @Test("a call that waits in the pipeline gives a timeout while waiting, and was not sent")
+  @Test("A call that waits in the pipeline times out in the phase waiting, as not sent")
   func waiting() async throws {
     stub.onAny(reply: .status(204))
     let gate = Gate()
@@ -86,7 +87,7 @@ struct TimeoutMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("Waiting and the response share one limit")
+  @Test("Waiting and the response share one timeout")
   func sharedLimit() async throws {
     stub.onAny(reply: .status(204).after(.seconds(20)))
     var client = client()
@@ -112,7 +113,9 @@ struct TimeoutMiddlewareTests {
     #expect(await outcome?.code == .timeout)
   }
 
-  @Test("An earlier deadline set further in applies, a later one changes nothing", arguments: [(10, 10), (50, 30)])
+  @Test(
+    "An inner middleware can set an earlier deadline, but a later deadline has no effect",
+    arguments: [(10, 10), (50, 30)])
   func nestedLimit(inner: Int, expected: Int) async throws {
     stub.onAny(reply: .stalled)
     var client = client()
@@ -143,7 +146,7 @@ struct TimeoutMiddlewareTests {
     #expect(await outcome?.code == .timeout)
   }
 
-  @Test("A response in time leaves no timer behind")
+  @Test("A response in time leaves no timer")
   func inTime() async throws {
     stub.onAny(reply: .status(204).after(.seconds(29)))
     let api = client().over(stub)
@@ -155,7 +158,7 @@ struct TimeoutMiddlewareTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("With no time left nothing is sent", arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])
+  @Test("With a non-positive timeout nothing is sent", arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])
   func noTime(limit: Duration) async throws {
     stub.onAny(reply: .status(204))
     let error = try #require(await failure { try await client().over(stub).send(.ping.timeout(limit)) })
@@ -165,7 +168,7 @@ struct TimeoutMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("The longest possible limit does no harm on the system clock")
+  @Test("The longest possible timeout does not trap with the system clock")
   func endless() async throws {
     stub.onAny(reply: .status(204))
     let api = TestClient().over(stub)
@@ -174,7 +177,7 @@ struct TimeoutMiddlewareTests {
     try await api.send(.ping.timeout(.milliseconds(20_000)))
   }
 
-  @Test("Without a limit there is no timer")
+  @Test("A call without a timeout starts no timer")
   func noLimit() async throws {
     let gate = Gate()
     stub.onAny(reply: .status(204).waiting(for: gate))
@@ -190,7 +193,7 @@ struct TimeoutMiddlewareTests {
     #expect(await second == nil)
   }
 
-  @Test("A stream's own timeout covers its content and names the reader's phase")
+  @Test("A streamed call's own timeout includes its content, and the error has the reader's phase")
   func streamLimit() async throws {
     stub.onAny(reply: .pieces(["a", "b"]).stalled(after: 1))
     let api = client().over(stub)
@@ -207,7 +210,7 @@ struct TimeoutMiddlewareTests {
     #expect(error?.cancellation == .deadline(.handling))
   }
 
-  @Test("Joined calls have their own deadlines: the end of one leaves the other its response")
+  @Test("Joined calls have separate deadlines: when one call ends, the other still gets its response")
   func joined() async throws {
     let gate = Gate()
     stub.onAny(reply: .json("7").waiting(for: gate))
@@ -228,7 +231,7 @@ struct TimeoutMiddlewareTests {
   }
 }
 
-/// Never gets a connection.
+/// A transport that never connects.
 private struct NeverConnecting: Transport {
   let gate = Gate()
 

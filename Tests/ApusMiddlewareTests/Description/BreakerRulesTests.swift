@@ -19,7 +19,9 @@ struct BreakerRulesTests {
       says: "B can open after 1 of the 3 attempts of one call, and then refuses the rest."),
   ]
 
-  @Test("The attempts of one call do not open the breaker before the last of them", arguments: attempts)
+  @Test(
+    "Warning breakerWithinOneCall: the attempts of one call open the breaker before the last attempt",
+    arguments: attempts)
   func breakerWithinOneCall(row: RuleRow) {
     #expect(Contradictions.breakerWithinOneCall(row.layers) == row.warning(.breakerWithinOneCall))
   }
@@ -37,13 +39,13 @@ struct BreakerRulesTests {
       says: "B has a window of 15 s, but the attempt timeout is 10 s: the window must cover at least two attempts."),
   ]
 
-  @Test("The breaker's window covers at least two attempts", arguments: windows)
+  @Test("Warning breakerWindowTooShort: the breaker's window is shorter than two attempt timeouts", arguments: windows)
   func breakerWindowTooShort(row: RuleRow) {
     #expect(Contradictions.breakerWindowTooShort(row.layers) == row.warning(.breakerWindowTooShort))
   }
 
   private static let permits: [RuleRow] = [
-    // 5 fail after 0, 10, 20 and 30 s.
+    // With 5 permits, attempts fail at 0, 10, 20 and 30 s.
     RuleRow(
       [.permits(perOrigin: 5, total: 64)], [.attemptLimit(.seconds(10))], [looking(back: .seconds(30), minimum: 20)]),
     RuleRow(
@@ -60,11 +62,13 @@ struct BreakerRulesTests {
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(nil)], [.someRatio]),
     RuleRow([.attemptLimit(.seconds(10))], [looking(back: .seconds(30), minimum: 1000)]),
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(.seconds(10))], [.consecutiveFailures(5)]),
-    // Another rule reports this one.
+    // A different rule reports this contradiction.
     RuleRow([.permits(perOrigin: 1, total: 1)], [.attemptLimit(.seconds(20))], [.someRatio]),
   ]
 
-  @Test("Enough concurrent attempts can fail for the breaker to judge an endpoint that hangs", arguments: permits)
+  @Test(
+    "Warning breakerBeyondPermits: too few concurrent attempts can fail for the breaker to open for a silent endpoint",
+    arguments: permits)
   func breakerBeyondPermits(row: RuleRow) {
     #expect(Contradictions.breakerBeyondPermits(row.layers) == row.warning(.breakerBeyondPermits))
   }
@@ -81,7 +85,9 @@ struct BreakerRulesTests {
     RuleRow([pace(.seconds(60), burst: 1)], [.consecutiveFailures(5)]),
   ]
 
-  @Test("The rate limit admits enough exchanges for the breaker to judge", arguments: rates)
+  @Test(
+    "Warning breakerBeyondRate: the rate limit admits too few exchanges for the breaker's failure ratio",
+    arguments: rates)
   func breakerBeyondRate(row: RuleRow) {
     #expect(Contradictions.breakerBeyondRate(row.layers) == row.warning(.breakerBeyondRate))
   }

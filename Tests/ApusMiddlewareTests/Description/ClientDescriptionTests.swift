@@ -14,7 +14,7 @@ private struct Saying: Middleware, SelfDescribing {
   }
 }
 
-/// A middleware of an app, which describes itself with a text.
+/// A middleware of an app with a summary text.
 private struct Summed: Middleware {
   let summary: String
 
@@ -58,7 +58,7 @@ struct ClientDescriptionTests {
     return Client(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
   }
 
-  @Test("The description has a line for each layer, outermost first, then transport, environment and observers")
+  @Test("A client's description has a line for each layer, outermost first, then transport, environment and observers")
   func text() {
     let api = client(
       [
@@ -76,14 +76,14 @@ struct ClientDescriptionTests {
         """)
   }
 
-  @Test("The summary of an app's middleware is shown after its name, on one line")
+  @Test("A client's description contains the summary of an app's middleware after its name, on one line")
   func summary() {
     let api = client([(Summed(summary: "tenant\nacme"), .after(.retry)), (Summed(summary: ""), .after(.retry))])
     #expect("\(api.describe())".hasPrefix("retry: Summed (tenant acme)\nretry: Summed\ntransport: "))
     #expect(api.describe().warnings.isEmpty)
   }
 
-  @Test("The description is a value with layers, their facts, and warnings")
+  @Test("A client's description has layers with their facts, and warnings, as values")
   func value() {
     let api = client([(Saying(facts: [.attempts(3)]), .after(.retry)), (Silent(), .after(.cookies))])
     let description = api.describe()
@@ -95,7 +95,7 @@ struct ClientDescriptionTests {
     #expect(description == api.describe() && description != client([]).describe())
   }
 
-  @Test("Contradictions of layers are warnings with their codes, and come last")
+  @Test("A client's description ends with the warnings and their codes")
   func warnings() {
     let api = client(
       [
@@ -111,7 +111,7 @@ struct ClientDescriptionTests {
     #expect(lines.last?.hasSuffix("[permitsBeyondConnections]") == true)
   }
 
-  @Test("Coalescing is a layer with its limits")
+  @Test("A client's description has coalescing as a layer with its limits")
   func coalescing() {
     let pipeline: Pipeline = [.coalescing: CoalescingMiddleware()]
     let api = Client(
@@ -123,7 +123,7 @@ struct ClientDescriptionTests {
       ])
   }
 
-  @Test("The description shows the environment that new calls use")
+  @Test("A client's description contains the environment that new calls use")
   func environment() {
     let api = client([])
     api.use(Environment("staging", baseURL: "https://staging.example.com"))
@@ -132,7 +132,7 @@ struct ClientDescriptionTests {
     #expect(api.describe().environment.hasPrefix("odd (the base URL cannot be used:"))
   }
 
-  @Test("The description holds nothing of queries, common fields or parameters")
+  @Test("A client's description contains no values of queries, common fields or parameters")
   func secrets() throws {
     var environment = Environment(baseURL: try BaseURL("https://api.example.com/v1?key=\(secret)"))
     environment.setField("X-Api-Key", secret, isSensitive: true)

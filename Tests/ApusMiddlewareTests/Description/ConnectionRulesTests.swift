@@ -14,10 +14,10 @@ struct ConnectionRulesTests {
 
   private static let rows: [RuleRow] = [
     RuleRow([.permits(perOrigin: 5, total: 64)], pool), RuleRow([.permits(perOrigin: 16, total: 256)], pool),
-    // Limits that the scheduler lacks are the transport's.
+    // Without a scheduler limit, the transport's limits apply.
     RuleRow([.permits(perOrigin: .max, total: .max)], pool), RuleRow([.permits(perOrigin: .max, total: 64)], pool),
     RuleRow([.permits(perOrigin: 16, total: .max)], pool),
-    // The total bounds what one origin can have.
+    // The total limit also bounds one origin.
     RuleRow([.permits(perOrigin: 64, total: 8)], pool),
     RuleRow([.permits(perOrigin: 64, total: 64)], [.connections(perOrigin: .max, total: .max)]),
     RuleRow([.permits(perOrigin: 64, total: 64)], [.setting("connections", "6")]), RuleRow([.attempts(3)], pool),
@@ -28,7 +28,9 @@ struct ConnectionRulesTests {
     RuleRow([.permits(perOrigin: 5, total: 300)], pool, says: waiting("300 concurrent calls in total", 256)),
   ]
 
-  @Test("The scheduler admits no more calls than the transport has connections", arguments: rows)
+  @Test(
+    "Warning permitsBeyondConnections: the scheduler admits more calls than the transport has connections",
+    arguments: rows)
   func permitsBeyondConnections(row: RuleRow) {
     #expect(Contradictions.permitsBeyondConnections(row.layers) == row.warning(.permitsBeyondConnections))
   }

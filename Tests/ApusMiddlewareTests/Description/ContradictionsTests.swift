@@ -11,7 +11,7 @@ struct ContradictionsTests {
   private static let attempt = Fact.attemptLimit(.seconds(10))
   private static let total = Fact.totalLimit(.seconds(30))
 
-  /// One client for each contradiction.
+  /// A client for each contradiction.
   private static let clients: [(code: Code, row: RuleRow)] = [
     (.attemptLimitBeyondTotal, RuleRow([.totalLimit(.seconds(1))], [attempt])),
     (.attemptsBeyondTotal, RuleRow([.totalLimit(.seconds(10))], [.attempts(9)], [attempt])),
@@ -30,13 +30,13 @@ struct ContradictionsTests {
     (.permitsBeyondConnections, RuleRow([.permits(perOrigin: 2, total: 2)], [.connections(perOrigin: 1, total: 1)])),
   ]
 
-  @Test("Each contradiction is reported alone", arguments: clients.indices)
+  @Test("A client with one contradiction has exactly one warning", arguments: clients.indices)
   func everyRule(index: Int) {
     let (code, row) = Self.clients[index]
     #expect(Contradictions.warnings(of: row.layers).map(\.code) == [code])
   }
 
-  @Test("There is a client for each warning code")
+  @Test("The tests cover each warning code")
   func everyCode() {
     #expect(Self.clients.map { $0.code } == Code.allCases)
   }
@@ -47,7 +47,7 @@ struct ContradictionsTests {
     #expect(Contradictions.warnings(of: RuleRow([], []).layers).isEmpty)
   }
 
-  @Test("Any facts can be judged and printed", arguments: 0..<20)
+  @Test("Evaluating and printing extreme facts does not trap", arguments: 0..<20)
   func absurd(seed: UInt64) {
     var facts = AbsurdFacts(seed: seed)
     for _ in 0..<200 {
@@ -57,7 +57,7 @@ struct ContradictionsTests {
   }
 }
 
-/// Absurd facts, chosen at random.
+/// A generator of random, extreme facts.
 private struct AbsurdFacts {
   private static let counts = [Int.min, -1, 0, 1, 2, 3, 1000, Int.max - 1, Int.max]
   private static let times: [Duration] = [

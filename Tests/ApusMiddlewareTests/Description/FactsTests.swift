@@ -10,16 +10,16 @@ struct FactsTests {
     described.facts.map(\.description).joined(separator: ", ")
   }
 
-  @Test("Deadlines describe their limits, or that there are none")
+  @Test("The facts of the timeout middlewares are their timeouts, or that there are none")
   func deadlines() {
     #expect(
       TimeoutMiddleware().facts == [.totalLimit(.seconds(30)), .setting("paused while content is transferred", "")])
-    #expect(TimeoutMiddleware(standard: nil).facts == [.totalLimit(nil)])
+    #expect(TimeoutMiddleware(default: nil).facts == [.totalLimit(nil)])
     #expect(AttemptTimeoutMiddleware().facts == [.attemptLimit(.seconds(10))])
-    #expect(AttemptTimeoutMiddleware(standard: nil).facts == [.attemptLimit(nil)])
+    #expect(AttemptTimeoutMiddleware(default: nil).facts == [.attemptLimit(nil)])
   }
 
-  @Test("Retry describes its policy and its budget")
+  @Test("The facts of RetryMiddleware are its policy and budget")
   func retry() {
     #expect(
       line(RetryMiddleware()) == "3 attempts, backoff 200 ms, doubling up to 20 s, after 429 from 1 s, "
@@ -27,7 +27,7 @@ struct FactsTests {
     #expect(line(RetryMiddleware(.none)) == "1 attempt")
   }
 
-  @Test("Retry describes unusual settings, too")
+  @Test("The facts of RetryMiddleware include unusual settings")
   func unusualRetry() {
     var policy = RetryPolicy(maximumAttempts: 5, baseDelay: .seconds(1))
     policy.serverDelay = .clamped(to: .seconds(5))
@@ -39,7 +39,7 @@ struct FactsTests {
         + "non-idempotent calls where the server allows it")
   }
 
-  @Test("Scheduling describes its limits")
+  @Test("The facts of SchedulingMiddleware are its limits")
   func scheduling() {
     #expect(
       line(SchedulingMiddleware())
@@ -52,7 +52,7 @@ struct FactsTests {
         + "tag thumbnails 2, streams hold permits until the head, queue 0, ageing 10 s")
   }
 
-  @Test("A rate limiter describes its rate and its longest pause")
+  @Test("The facts of RateLimiter are its rate and its maximum server delay")
   func rateLimiter() {
     #expect(line(RateLimiter()) == "limits that servers ask for, queue 1000, Retry-After up to 60 s")
     #expect(
@@ -60,7 +60,7 @@ struct FactsTests {
         == "1 request per 100 ms, burst 20, queue 5, Retry-After up to 1 s")
   }
 
-  @Test("A breaker describes when it opens, and for how long")
+  @Test("The facts of CircuitBreaker are the conditions for opening and the open times")
   func breaker() {
     #expect(
       line(CircuitBreaker(.server))
@@ -71,7 +71,7 @@ struct FactsTests {
     #expect(CircuitBreaker(policy).facts.contains(.consecutiveFailures(1)))
   }
 
-  @Test("Redirects describe their limits and hosts")
+  @Test("The facts of RedirectMiddleware are its limits and hosts")
   func redirects() {
     #expect(line(RedirectMiddleware()) == "up to 10, never from https to http")
     #expect(line(RedirectMiddleware(.none)) == "none")
@@ -81,7 +81,7 @@ struct FactsTests {
     #expect(line(RedirectMiddleware(.follow(hosts: []))) == "up to 10, never from https to http, to no other host")
   }
 
-  @Test("The other middlewares describe themselves in a word")
+  @Test("The facts of the other middlewares consist of one setting")
   func others() {
     #expect(line(ConnectivityMiddleware(Connectivity(), .failFast)) == "offline failFast")
     #expect(AuthenticationMiddleware().facts.isEmpty)

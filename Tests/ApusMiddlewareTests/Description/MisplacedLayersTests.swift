@@ -7,7 +7,7 @@ import Testing
 struct MisplacedLayersTests {
   private typealias Code = ClientDescription.Warning.Code
 
-  /// What the client says of itself whose pipeline has these.
+  /// Returns the warning codes of a client with additional middlewares.
   private func codes(
     _ middlewares: [(any Middleware, Pipeline.Position)], within timeout: Duration? = .seconds(30)
   ) -> [Code] {
@@ -19,7 +19,7 @@ struct MisplacedLayersTests {
     return client.over(StubTransport()).describe().contradictions.map(\.code)
   }
 
-  @Test("The default order has no contradictions")
+  @Test("The default order of middlewares has no warnings")
   func inOrder() {
     #expect(
       codes([
@@ -30,7 +30,7 @@ struct MisplacedLayersTests {
       ]).isEmpty)
   }
 
-  @Test("Scheduling outside retry holds permits during delays")
+  @Test("Warning for scheduling outside retry, which holds permits during delays")
   func schedulingOutside() {
     #expect(
       codes([(RetryMiddleware(), .after(.retry)), (SchedulingMiddleware(), .before(.retry))]) == [
@@ -42,7 +42,7 @@ struct MisplacedLayersTests {
       ])
   }
 
-  @Test("Two retries multiply their attempts, unless one has none")
+  @Test("Two retry middlewares multiply their attempts, unless one makes no retries")
   func twoRetries() {
     #expect(
       codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.server), .before(.transport))]) == [
@@ -51,7 +51,7 @@ struct MisplacedLayersTests {
     #expect(codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.none), .before(.transport))]).isEmpty)
   }
 
-  @Test("A breaker outside retry counts calls, and a strict one refuses what retry sends")
+  @Test("Warnings for a breaker outside retry, and for a breaker that opens within one call")
   func breakers() {
     #expect(
       codes([(RetryMiddleware(), .after(.retry)), (CircuitBreaker(), .before(.retry))]) == [.breakerOutsideRetry])
@@ -61,7 +61,7 @@ struct MisplacedLayersTests {
     #expect(codes([(slow, .after(.rateLimit)), (CircuitBreaker(), .after(.breaker))]) == [.breakerBeyondRate])
   }
 
-  @Test("Deadlines on the wrong side of retry, in the wrong order, or longer than a breaker's window")
+  @Test("Warnings for timeouts on the wrong side of retry, in the wrong order, or longer than a breaker's window")
   func deadlines() {
     #expect(
       codes([(RetryMiddleware(), .after(.retry)), (AttemptTimeoutMiddleware(), .before(.retry))]) == [
@@ -71,9 +71,9 @@ struct MisplacedLayersTests {
       codes([(RetryMiddleware(), .after(.retry)), (TimeoutMiddleware(), .after(.retry))], within: nil) == [
         .totalLimitInsideRetry
       ])
-    #expect(codes([(AttemptTimeoutMiddleware(standard: .seconds(60)), .after(.retry))]) == [.attemptLimitBeyondTotal])
+    #expect(codes([(AttemptTimeoutMiddleware(default: .seconds(60)), .after(.retry))]) == [.attemptLimitBeyondTotal])
     #expect(
-      codes([(AttemptTimeoutMiddleware(standard: .seconds(20)), .after(.retry)), (CircuitBreaker(), .after(.breaker))])
+      codes([(AttemptTimeoutMiddleware(default: .seconds(20)), .after(.retry)), (CircuitBreaker(), .after(.breaker))])
         == [
           .breakerWindowTooShort
         ])
@@ -84,7 +84,7 @@ struct MisplacedLayersTests {
       ]) == [.breakerBeyondPermits])
   }
 
-  @Test("Delays longer than the call, none at all, and a budget without effect")
+  @Test("Warnings for delays longer than the call, missing delays, and a budget without effect")
   func pauses() {
     #expect(
       codes([(RetryMiddleware(RetryPolicy(maximumAttempts: 4, baseDelay: .seconds(15))), .after(.retry))]) == [

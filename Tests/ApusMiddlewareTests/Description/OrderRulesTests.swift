@@ -15,7 +15,7 @@ struct OrderRulesTests {
       says: "A and B retry, one inside the other: a call can make up to \(Int.max) attempts."),
   ]
 
-  @Test("Only one layer retries", arguments: retries)
+  @Test("Warning attemptsMultiply: several layers retry", arguments: retries)
   func attemptsMultiply(row: RuleRow) {
     #expect(Contradictions.attemptsMultiply(row.layers) == row.warning(.attemptsMultiply))
   }
@@ -32,7 +32,7 @@ struct OrderRulesTests {
       says: "B is outside C: permits are held during the delays between attempts."),
   ]
 
-  @Test("Permits are acquired inside the retrying layer", arguments: permits)
+  @Test("Warning permitsHeldDuringBackoff: permits are acquired outside the retrying layer", arguments: permits)
   func permitsHeldDuringBackoff(row: RuleRow) {
     #expect(Contradictions.permitsHeldDuringBackoff(row.layers) == row.warning(.permitsHeldDuringBackoff))
   }
@@ -46,7 +46,7 @@ struct OrderRulesTests {
       [.someRatio], [.attempts(3)], says: "A is outside B: the circuit breaker neither counts nor refuses attempts."),
   ]
 
-  @Test("A breaker is placed inside the retrying layer", arguments: breakers)
+  @Test("Warning breakerOutsideRetry: a breaker is outside the retrying layer", arguments: breakers)
   func breakerOutsideRetry(row: RuleRow) {
     #expect(Contradictions.breakerOutsideRetry(row.layers) == row.warning(.breakerOutsideRetry))
   }
@@ -59,7 +59,7 @@ struct OrderRulesTests {
       says: "A is outside B: the attempt timeout limits all attempts of a call together."),
   ]
 
-  @Test("The attempt timeout is placed inside the retrying layer", arguments: attemptLimits)
+  @Test("Warning attemptLimitOutsideRetry: the attempt timeout is outside the retrying layer", arguments: attemptLimits)
   func attemptLimitOutsideRetry(row: RuleRow) {
     #expect(Contradictions.attemptLimitOutsideRetry(row.layers) == row.warning(.attemptLimitOutsideRetry))
   }
@@ -73,7 +73,7 @@ struct OrderRulesTests {
       says: "B is inside A, which does not see the remaining time of the call."),
   ]
 
-  @Test("The total timeout is placed outside the retrying layer", arguments: totalLimits)
+  @Test("Warning totalLimitInsideRetry: the total timeout is inside the retrying layer", arguments: totalLimits)
   func totalLimitInsideRetry(row: RuleRow) {
     #expect(Contradictions.totalLimitInsideRetry(row.layers) == row.warning(.totalLimitInsideRetry))
   }

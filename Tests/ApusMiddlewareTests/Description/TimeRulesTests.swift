@@ -23,17 +23,18 @@ struct TimeRulesTests {
       says: "The attempt timeout of 10 s exceeds the total timeout of 1.5 s and never applies."),
   ]
 
-  @Test("An attempt may not take longer than its call; the nearest limits count", arguments: attemptLimits)
+  @Test(
+    "Warning attemptLimitBeyondTotal: the attempt timeout exceeds the nearest total timeout", arguments: attemptLimits)
   func attemptLimitBeyondTotal(row: RuleRow) {
     #expect(Contradictions.attemptLimitBeyondTotal(row.layers) == row.warning(.attemptLimitBeyondTotal))
   }
 
   private static let attempts: [RuleRow] = [
-    // The second attempt has some time left, which is enough.
+    // The second attempt has some time left, which is sufficient.
     RuleRow([.totalLimit(.seconds(30))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(10))]),
     RuleRow([.totalLimit(.seconds(30))], [.attempts(4), .somePauses], [.attemptLimit(.seconds(10))]),
     RuleRow([.totalLimit(.seconds(20))], [.attempts(3)], [.attemptLimit(.seconds(19))]),
-    // An attempt is not started at the very last moment.
+    // An attempt with no time left is not started.
     RuleRow(
       [.totalLimit(.seconds(20))], [.attempts(3)], [.attemptLimit(.seconds(20))],
       says: "B makes 3 attempts, but after an attempt timeout of 20 s no retry can start within the total timeout of "
@@ -55,11 +56,13 @@ struct TimeRulesTests {
     RuleRow([.totalLimit(.seconds(30))], [.attempts(.max)]),
     RuleRow([.totalLimit(.seconds(Int64.max))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(Int64.max))]),
     RuleRow([.totalLimit(.seconds(30))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(Int64.max))]),
-    // Another rule reports this one.
+    // A different rule reports this contradiction.
     RuleRow([.totalLimit(.seconds(5))], [.attempts(3), .somePauses], [.attemptLimit(.seconds(10))]),
   ]
 
-  @Test("The last attempt can start even if the earlier ones take all their time", arguments: attempts)
+  @Test(
+    "Warning attemptsBeyondTotal: the last attempt cannot start if earlier attempts use all their time",
+    arguments: attempts)
   func attemptsBeyondTotal(row: RuleRow) {
     #expect(Contradictions.attemptsBeyondTotal(row.layers) == row.warning(.attemptsBeyondTotal))
   }
@@ -77,7 +80,7 @@ struct TimeRulesTests {
   ]
 
   @Test(
-    "A server's delay is capped below the call's timeout; an uncapped delay that exceeds it ends the call immediately anyway",
+    "Warning serverDelayBeyondTotal: a server's delay is clamped above the call's timeout",
     arguments: serverDelays)
   func serverDelayBeyondTotal(row: RuleRow) {
     #expect(Contradictions.serverDelayBeyondTotal(row.layers) == row.warning(.serverDelayBeyondTotal))
@@ -93,7 +96,7 @@ struct TimeRulesTests {
     RuleRow([.attempts(3), .backoff(first: .seconds(-1), maximum: .seconds(1))], says: atOnce),
   ]
 
-  @Test("Retries have a delay between attempts", arguments: pauses)
+  @Test("Warning noBackoff: retries have no delay", arguments: pauses)
   func noBackoff(row: RuleRow) {
     #expect(Contradictions.noBackoff(row.layers) == row.warning(.noBackoff))
   }
@@ -107,7 +110,7 @@ struct TimeRulesTests {
       says: "A has a retry budget of 10, but a retry costs 14: the budget never suffices."),
   ]
 
-  @Test("The retry budget suffices for at least one retry", arguments: budgets)
+  @Test("Warning budgetTooSmall: the retry budget does not suffice for one retry", arguments: budgets)
   func budgetTooSmall(row: RuleRow) {
     #expect(Contradictions.budgetTooSmall(row.layers) == row.warning(.budgetTooSmall))
   }

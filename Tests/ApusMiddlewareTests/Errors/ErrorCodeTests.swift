@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Errors, code by code")
 struct ErrorCodeTests {
-  @Test("Code, phase and request state match the failure", arguments: FailingCall.all)
+  @Test("An error's code, phase and request state match the failure", arguments: FailingCall.all)
   private func facts(call: FailingCall) async throws {
     let (error, bench) = try await call.run()
     #expect(error.code == call.code)
@@ -16,29 +16,29 @@ struct ErrorCodeTests {
     #expect(bench.api.calls.isEmpty)
   }
 
-  @Test("every code is reached by a real call", arguments: CallError.Code.allCases)
+  @Test("Every error code is reached by a real call", arguments: CallError.Code.allCases)
   func reached(code: CallError.Code) {
     #expect(!FailingCall.ways(to: code).isEmpty)
     #expect(FailingCall.ways(to: code).allSatisfy { $0.code == code })
   }
 
   @Test(
-    "An error tells whether the request was not sent, may have been sent, or was answered", arguments: FailingCall.all)
+    "An error has the request state notSent, maybeSent or responded", arguments: FailingCall.all)
   private func sent(call: FailingCall) async throws {
     let (error, bench) = try await call.run()
-    // The first call of those whose ids collide is another one.
+    // Of calls with colliding ids, the first is a different call.
     let own = bench.stub.exchanges.filter { $0.call == error.id && $0.target.contains("/reset/") }
     if error.attempts == 0 { #expect(own.isEmpty && error.requestState == .notSent) }
     if own.isEmpty { #expect(error.requestState == .notSent) }
     if error.requestState == .responded { #expect(error.attempts == 1 && own.count == 1) }
   }
 
-  /// A sentence for each code, and none that two of them share but the two that mean the same to a person.
-  @Test("Each code has its own English sentence")
+  /// Each code has a message of its own, except for two codes that mean the same to a person.
+  @Test("Each error code has its own English message")
   func english() async throws {
     var sentences: [String: Set<CallError.Code>] = [:]
     for code in CallError.Code.allCases {
-      // A server's own sentence would take the place of the English one.
+      // A server's own message would replace the English message.
       let sentence = try await sentence(of: code, named: "a challenge") { _ in }
       #expect(sentence.first?.isUppercase == true && sentence.hasSuffix(".") && sentence.contains(" "), "\(sentence)")
       #expect(!sentence.contains(code.rawValue) || code == .offline || code == .cancelled)
@@ -47,7 +47,7 @@ struct ErrorCodeTests {
     #expect(sentences.values.filter { $0.count > 1 } == [[.malformedResponse, .decoding]])
   }
 
-  @Test("A client's own texts replace all of them", arguments: CallError.Code.allCases)
+  @Test("A client's own error texts replace all English messages", arguments: CallError.Code.allCases)
   func replaced(code: CallError.Code) async throws {
     let german = ErrorTexts { error in
       switch error.code {
@@ -65,7 +65,7 @@ struct ErrorCodeTests {
     #expect(try await sentence(of: code) { $0.settings.errorTexts = german } == expected)
   }
 
-  @Test("texts may fall back to the English ones")
+  @Test("A client's own error texts may fall back to the English messages")
   func fallback() async throws {
     let texts = ErrorTexts { $0.code == .offline ? "Kein Netz." : ErrorTexts.english.text($0) }
     #expect(try await sentence(of: .offline) { $0.settings.errorTexts = texts } == "Kein Netz.")
@@ -73,7 +73,7 @@ struct ErrorCodeTests {
     #expect(try await sentence(of: .tls) { $0.settings.errorTexts = texts } == english)
   }
 
-  /// The sentence of the first way to a code, the same wherever it is asked for.
+  /// Returns the message of the first failure with a code, which must be equal in all properties.
   private func sentence(
     of code: CallError.Code, named name: String? = nil, _ adjust: (inout TestClient) -> Void
   ) async throws -> String {

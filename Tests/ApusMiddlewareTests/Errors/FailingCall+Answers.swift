@@ -78,7 +78,7 @@ extension FailingCall {
   }
 }
 
-/// A source that needs a call of its own, which fails.
+/// A credentials store that needs another call, which fails.
 private struct Needing: CredentialsStore {
   func current() async throws -> StoredCredential {
     let stub = StubTransport.answering(.accepted("<html>\(SecretPlace.responseContent.secret)</html>", status: 500))
@@ -89,7 +89,7 @@ private struct Needing: CredentialsStore {
   func clear() {}
 }
 
-/// Reads an object by whatever keys it has.
+/// Decodes an object with arbitrary keys.
 private struct Dynamic: Decodable {
   struct Key: CodingKey {
     let stringValue: String
@@ -104,7 +104,7 @@ private struct Dynamic: Decodable {
   }
 }
 
-/// A value whose decoding quotes it.
+/// A value whose decoding error quotes the value.
 private struct Telling: Decodable {
   enum Keys: CodingKey { case title }
 

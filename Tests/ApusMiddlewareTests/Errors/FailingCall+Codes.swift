@@ -3,7 +3,7 @@ import ApusMiddleware
 import ApusTesting
 
 extension FailingCall {
-  /// Ways to each code. A code without one does not compile.
+  /// Returns the failing calls for each code. The `switch` is exhaustive, so a new code needs a failing call.
   static func ways(to code: CallError.Code) -> [FailingCall] {
     switch code {
     case .invalidRequest: invalid + unusableCredentials
@@ -26,7 +26,7 @@ extension FailingCall {
 
   static var all: [FailingCall] { CallError.Code.allCases.flatMap(ways) }
 
-  /// A transport that fails, with a secret in the cause's texts.
+  /// Returns a call over a transport that fails, with a secret in the cause's texts.
   private static func refusing(_ name: String, _ code: CallError.Code, _ state: RequestState) -> FailingCall {
     FailingCall(name, (code, .awaitingHead, state)) {
       $0.answer = .failure(
@@ -89,7 +89,7 @@ extension FailingCall {
     ]
   }
 
-  /// One piece of content, and then nothing more.
+  /// Returns a reply with one piece of content that then stalls.
   @Sendable private static func stopping(_ gate: Gate) -> StubReply {
     gate.release(1)
     return .pieces([SecretPlace.responseContent.secret, "more"], gate: gate)

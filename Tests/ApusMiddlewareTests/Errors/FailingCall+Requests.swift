@@ -2,7 +2,7 @@ import ApusCore
 import ApusMiddleware
 import ApusTesting
 
-/// Requests that cannot be made.
+/// Requests that cannot be created.
 extension FailingCall {
   static var invalid: [FailingCall] {
     [
@@ -102,7 +102,7 @@ private struct Throwing: Middleware {
   }
 }
 
-/// A source that cannot be read.
+/// A credentials store that cannot be read.
 struct Unreadable: CredentialsStore {
   let error: any Error
   var key = SecretPlace.source.secret
@@ -112,7 +112,7 @@ struct Unreadable: CredentialsStore {
   func clear() {}
 }
 
-/// A value whose coder quotes it.
+/// A value whose encoding error quotes the value.
 private struct TellingValue: Encodable {
   func encode(to encoder: any Encoder) throws {
     let secret = SecretPlace.requestContent.secret

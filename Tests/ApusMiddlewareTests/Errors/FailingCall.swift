@@ -8,25 +8,25 @@ struct Film: Decodable, Sendable {
   let title: String
 }
 
-/// A way for a call to fail, and what its error should say of it.
+/// A failing call, with the expected properties of its error.
 struct FailingCall: Sendable, CustomTestStringConvertible {
-  /// Everything a call is made in.
+  /// The environment of a call.
   struct Bench: Sendable {
     let api: Client
     let stub: StubTransport
     let clock: ManualClock
-    /// What the answer may wait for.
+    /// The gate for which the reply may wait.
     let gate: Gate
-    /// Other calls that are made on the way.
+    /// Other calls that are made meanwhile.
     let others = Log<Task<CallError?, Never>>()
 
-    /// Makes another call.
+    /// Performs another call.
     func send(_ endpoint: Request<Film>) {
       others.add(Task { await failure { try await api.send(endpoint) } })
     }
   }
 
-  /// How the call authenticates.
+  /// The authentication scheme of the call.
   enum Scheme: CaseIterable {
     case bearer, basic, keyField, keyParameter
   }
@@ -36,17 +36,17 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
   let phase: CallPhase
   let state: RequestState
   var answer = StubReply.accepted()
-  /// The answer in place of ``answer``, when it waits for the test.
+  /// The reply that waits for the test, instead of ``answer``.
   var gated: (@Sendable (Gate) -> StubReply)?
   /// Changes the client.
   var setUp: @Sendable (inout TestClient) -> Void = { _ in }
   /// Changes the request.
   var change: @Sendable (Request<Film>) -> Request<Film> = { $0 }
-  /// Is done before the call is made.
+  /// Performed before the call.
   var before: @Sendable (Bench) async throws -> Void = { _ in }
-  /// Is done while the call runs.
+  /// Performed while the call runs.
   var meanwhile: @Sendable (Bench, Task<CallError?, Never>) async throws -> Void = { _, _ in }
-  /// Reads the answer while it arrives; `nil`: the answer is buffered.
+  /// Reads a streamed response; `nil`: the response is buffered.
   var handler: (@Sendable (inout StreamedResponse) async throws -> Void)?
 
   var testDescription: String { "\(code.rawValue): \(name)" }
@@ -61,7 +61,7 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
     change(&self)
   }
 
-  /// The request, with a secret wherever an app can put one.
+  /// The request, with a secret wherever an app can set one.
   var request: Request<Film> {
     let request = Request<Film>.post(
       "/reset/\(SecretPlace.pathValue.secret)/\(7, "id")", query: ["q": SecretPlace.ownParameter.secret],
@@ -70,7 +70,7 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
       request.field("X-Own", SecretPlace.ownField.secret).field("Cookie", "sid=\(SecretPlace.cookie.secret)").tag("t"))
   }
 
-  /// The client, with a secret wherever one can have one.
+  /// Returns the client, with a secret wherever a client can have one.
   func client(_ scheme: Scheme) -> TestClient {
     var client = TestClient(BaseURL(stringLiteral: "https://api.example.com/v1?base=\(SecretPlace.baseQuery.secret)"))
     let token = MemoryCredentialsStore(token: SecretPlace.credential.secret)
@@ -90,7 +90,7 @@ struct FailingCall: Sendable, CustomTestStringConvertible {
     return client
   }
 
-  /// Makes the call and gives its error.
+  /// Performs the call and returns its error.
   func run(_ scheme: Scheme = .bearer, _ adjust: (inout TestClient) -> Void = { _ in }) async throws -> (
     error: CallError, bench: Bench
   ) {
@@ -136,7 +136,7 @@ extension StubReply {
   }
 }
 
-/// Puts a field on each message that is marked as sensitive, with a name that would be shown.
+/// A middleware that adds a sensitive field with an inconspicuous name to each message.
 private struct Signing: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var request = request

@@ -27,7 +27,7 @@ struct ReasonTests {
     return try #require(await ApusMiddlewareTests.failure { try await api.send(Request<Int>.get("/users/\(7)")) })
   }
 
-  @Test("The call's error contains the text of an error that promises to hold no secret")
+  @Test("The call's error contains the text of a credentials store's LoggableError")
   func named() async throws {
     let error = try await error(of: Unprotected())
     #expect(
@@ -37,7 +37,7 @@ struct ReasonTests {
     #expect(error.underlying is Unprotected)
   }
 
-  @Test("Of any other error it contains only the type")
+  @Test("For other errors of a credentials store, the call's error contains only the type")
   func unnamed() async throws {
     let error = try await error(of: Telling())
     #expect(error.detail == "the credentials could not be read: Telling" && !"\(error)".contains("s3cr3t"))

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The places of secrets. Each has its own secret, so that a leak shows its source.
+/// The places of secrets. Each place has its own secret, which identifies the source of a leak.
 enum SecretPlace: String, Sentinel {
   case credential, userName, source
   case baseQuery, baseUser, pathValue, ownParameter, commonParameter

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("No text contains a secret, whatever fails")
 struct SentinelTests {
-  /// Takes down everything that an entry of the registry shows of itself.
+  /// An observer that records all texts of registry entries.
   private struct Reader: CallObserver {
     let texts: Log<String>
 
@@ -23,7 +23,7 @@ struct SentinelTests {
     let result: Result<Int, CallError>
   }
 
-  /// Everything that shows an error.
+  /// Returns all texts of an error, by name.
   private func shown(_ error: CallError) -> [String: String] {
     [
       "description": error.description, "debugDescription": error.debugDescription,
@@ -47,7 +47,7 @@ struct SentinelTests {
       }
       #expect(error.code == call.code)
       for (name, text) in shown(error) {
-        // The path of a file on the device is no secret in logs, but no sentence for people shows it.
+        // The path of a file on the device may be in logs, but not in messages for people.
         let shown: Set<SecretPlace> = ["errorDescription", "sentence"].contains(name) ? [] : [.requestFile]
         #expect(SecretPlace.leaks(in: text).subtracting(shown) == [], "\(name): \(text)")
       }
@@ -67,7 +67,7 @@ struct SentinelTests {
     }
   }
 
-  @Test("All secrets were on the wire, so the other tests prove something", arguments: FailingCall.Scheme.allCases)
+  @Test("All secrets were on the wire, so that the leak tests are effective", arguments: FailingCall.Scheme.allCases)
   private func onTheWire(scheme: FailingCall.Scheme) async throws {
     let call = try #require(FailingCall.ways(to: .offline).first)
     let (error, bench) = try await call.run(scheme)
@@ -78,13 +78,13 @@ struct SentinelTests {
     ]
     let wire = exchange.request.curl(redaction: nil)
     #expect(SecretPlace.leaks(in: wire) == (scheme == .basic ? sent.union([.userName]) : sent))
-    // What is kept for programs is there, and only for them.
+    // The underlying error contains the secret, for programs only.
     #expect(SecretPlace.leaks(in: "\(try #require(error.underlying))") == [.cause])
     let refused = try await FailingCall.ways(to: .rejected)[0].run(scheme)
     #expect(SecretPlace.leaks(in: texts(of: refused.error.content as Any)) == [.responseContent])
   }
 
-  @Test("A described message is masked in its curl line")
+  @Test("The curl line of a message is masked")
   func described() async throws {
     let call = try #require(FailingCall.ways(to: .offline).first)
     for scheme in FailingCall.Scheme.allCases {
@@ -95,7 +95,7 @@ struct SentinelTests {
     }
   }
 
-  @Test("The server's own sentence is only in the text for the user")
+  @Test("The server's own message is only in the error's message for people")
   func sentence() async throws {
     let secret = SecretPlace.responseContent.secret
     let call = FailingCall("a sentence", (.rejected, .decoding, .responded)) {
@@ -109,7 +109,7 @@ struct SentinelTests {
     }
   }
 
-  @Test("A base URL's query is in none of its texts")
+  @Test("No text of a base URL contains its query")
   func baseURL() throws {
     let url = try BaseURL("https://api.example.com/v1?key=\(SecretPlace.baseQuery.secret)")
     #expect(SecretPlace.leaks(in: texts(of: url) + texts(of: [url])) == [])
@@ -119,7 +119,7 @@ struct SentinelTests {
     #expect(SecretPlace.leaks(in: texts(of: refused as Any)) == [])
   }
 
-  @Test("The search finds a secret in plain text, Base64 and bytes")
+  @Test("The leak search finds a secret in plain text, Base64 and bytes")
   func finding() {
     let secret = SecretPlace.cookie.secret
     var bytes = ""

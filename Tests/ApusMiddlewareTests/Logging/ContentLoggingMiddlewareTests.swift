@@ -28,7 +28,7 @@ struct ContentLoggingMiddlewareTests {
     return ContentMasker(words: words).text(of: Data(text.utf8), type, limit: limit)
   }
 
-  @Test("request and response have a line each, with secrets masked by the names of their members")
+  @Test("Content logging writes a line each for request and response, and masks secret members by name")
   func twoLines() async throws {
     let stub = StubTransport.answering(.json(#"{"id":7,"access_token":"s3cr3t","expires":60}"#))
     struct Tokens: Decodable, Sendable { let id: Int }
@@ -42,7 +42,7 @@ struct ContentLoggingMiddlewareTests {
     #expect(lines[1].metadata["type"] == "application/json" && lines[1].metadata["length"] == "45")
   }
 
-  @Test("Nothing is logged or read if the logger's level is higher")
+  @Test("Content is neither logged nor read if the logger's level is higher")
   func off() async throws {
     let stub = StubTransport.answering(.json("7"))
     let logging = ContentLoggingMiddleware(log.logger(level: .info))
@@ -50,20 +50,20 @@ struct ContentLoggingMiddlewareTests {
     #expect(log.lines.all.isEmpty)
   }
 
-  @Test("The middleware's limit applies")
+  @Test("Content is logged up to the middleware's limit")
   func limited() async throws {
     let stub = StubTransport.answering(.json(#""abcdefgh""#))
     _ = try await client(ContentLoggingMiddleware(log.logger(), limit: 5)).over(stub).send(Request<String>.get("/a"))
     #expect(log.lines.all.map { $0.metadata["content"] } == [#""abcd…"#])
   }
 
-  @Test("Without the middleware nothing is logged")
+  @Test("Without the middleware no content is logged")
   func absent() async throws {
     _ = try await TestClient().over(StubTransport.answering(.json("7"))).send(Request<Int>.get("/a"))
     #expect(log.lines.all.isEmpty)
   }
 
-  @Test("Of other content, or content that is not in memory, at most type and length are logged")
+  @Test("For other content types, or content that is not in memory, at most type and length are logged")
   func others() async throws {
     let stub = StubTransport.answering(.bytes(Data("s3cr3t".utf8)))
     _ = try await client().over(stub).send(Request<String>.get("/a"))
@@ -76,7 +76,7 @@ struct ContentLoggingMiddlewareTests {
   }
 
   @Test(
-    "Values of secret members are masked, whatever they are",
+    "JSON values of secret members are masked, whatever their type",
     arguments: [
       (#"{"token":{"a":[1,"x"]},"b":1}"#, #"{"token":"██","b":1}"#),
       (#"{"Api-Key" : 7 ,"b":1}"#, #"{"Api-Key":"██","b":1}"#),
@@ -88,7 +88,7 @@ struct ContentLoggingMiddlewareTests {
     #expect(masked(text) == expected)
   }
 
-  @Test("forms are masked by the names of their parameters")
+  @Test("Form values are masked by the names of their parameters")
   func forms() {
     let form = MediaType("application/x-www-form-urlencoded")
     #expect(masked("user=ada&password=s3cr3t&b=1", form) == "user=ada&password=██&b=1")
@@ -98,19 +98,20 @@ struct ContentLoggingMiddlewareTests {
     #expect(masked("a", MediaType("image/png")) == nil)
   }
 
-  @Test("At most the limit is logged", arguments: [0, 1, 10, 100])
+  @Test("Logged JSON and forms are truncated at the limit", arguments: [0, 1, 10, 100])
   func limit(limit: Int) {
     let text = masked("[" + String(repeating: "123,", count: 1000) + "1]", limit: limit)
     #expect(text?.utf8.count == limit + "…".utf8.count && text?.hasSuffix("…") == true)
     let string = masked("[\"" + String(repeating: "x", count: 1000) + "\"]", limit: limit)
     #expect(string.map { $0.utf8.count <= limit + "…".utf8.count } == true)
-    // A masked value that is longer than what is read ahead hides what follows it.
+    // A masked value that is longer than the read-ahead also hides the following text.
     let secret = masked(#"{"token":""# + String(repeating: "s", count: 1 << 20) + #"","b":"c"}"#, limit: limit)
     #expect(secret.map { !$0.contains("s3") && !$0.contains("ss") } == true)
   }
 
   @Test(
-    "hostile content takes time in proportion to what is read of it", arguments: ["[", "{\"token\":[", "\"", "\\", ":"])
+    "Logging hostile content takes time in proportion to the bytes read",
+    arguments: ["[", "{\"token\":[", "\"", "\\", ":"])
   func hostile(piece: String) {
     let text = String(repeating: piece, count: 2_000_000 / piece.utf8.count)
     #expect(masked(text) == nil)

@@ -13,7 +13,7 @@ import Foundation
 
 @Suite("Text of content in logs")
 struct LoggedTextTests {
-  /// The logged content of a request, and its length.
+  /// Returns the logged content of a request, and its length.
   private func logged(
     _ text: String, _ type: String, limit: Int = 4096, maskedNames: Set<String>? = nil
   ) async throws -> (content: String?, length: String?) {
@@ -29,7 +29,7 @@ struct LoggedTextTests {
   }
 
   @Test(
-    "Content that is not what its type says, and multipart content, is logged as its size only",
+    "Of multipart content, and content that does not match its type, only the size is logged",
     arguments: [
       ("application/json", "password=s3cr3t"), ("application/json", #"{"password":"s3cr3t"#),
       ("application/json", "s3cr3t"), ("application/json", "{'password':'s3cr3t'}"),
@@ -46,7 +46,7 @@ struct LoggedTextTests {
   }
 
   @Test(
-    "Of other text the lines that contain a revealing word are masked",
+    "In other text, lines with a revealing word are masked",
     arguments: [
       ("hello\nPassword: s3cr3t\nbye", "hello ██ bye"), ("<a>1</a>\r\n<api-key>s3cr3t</api-key>", "<a>1</a>  ██"),
       ("access_token s3cr3t", "██"), ("p%61ssword=s3cr3t", "██"), (#"{"p\u0061ssword":"s3cr3t"}"#, "██"),
@@ -56,7 +56,7 @@ struct LoggedTextTests {
     #expect(try await logged(text, "text/plain").content == expected)
   }
 
-  @Test("Other text is bounded, and a word behind the bound still masks its line")
+  @Test("Other text is truncated at the limit, and a revealing word beyond the limit still masks its line")
   func bounded() async throws {
     #expect(try await logged("abcdefgh", "text/plain", limit: 4).content == "abcd…")
     #expect(try await logged("abcdefgh token", "text/plain", limit: 4).content == "██")
@@ -65,7 +65,7 @@ struct LoggedTextTests {
   }
 
   @Test(
-    "The words that mark fields of a request mark members and parameters, too",
+    "The words that mark secret fields of a request also mark members and parameters",
     arguments: [
       "auth", "session", "jwt", "otp", "csrf_token", "X-XSRF-TOKEN", "bearer", "DPoP", "key", "apiAuth", "pwd",
     ])
@@ -76,7 +76,7 @@ struct LoggedTextTests {
       try await logged("\(name)=s3cr3t&b=1", "application/x-www-form-urlencoded").content == "\(name)=██&b=1")
   }
 
-  @Test("A name that only contains a short word is shown, and an own list replaces all words")
+  @Test("A name that only contains a short word is not masked, and an app's list replaces all words")
   func shown() async throws {
     for name in ["author", "monkey", "pinned", "keyboard", "authority"] {
       #expect(try await logged(#"{"\#(name)":1}"#, "application/json").content == #"{"\#(name)":1}"#)
@@ -85,7 +85,7 @@ struct LoggedTextTests {
     #expect(own == #"{"ssn":"██","key":2,"token":3}"#)
   }
 
-  @Test("A parameter of a form without a value is masked if it reveals one")
+  @Test("A form parameter without a value is masked if its name contains a revealing word")
   func withoutValue() async throws {
     #expect(try await logged("a&token-s3cr3t&b", "application/x-www-form-urlencoded").content == "a&██&b")
   }

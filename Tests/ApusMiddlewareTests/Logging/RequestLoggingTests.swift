@@ -17,7 +17,7 @@ struct RequestLoggingTests {
     return client
   }
 
-  @Test("A call has two lines: id, method and URL, then status and duration as well")
+  @Test("A call is logged with two lines: id, method and URL, then also status and duration")
   func twoLines() async throws {
     let clock = clock
     let stub = StubTransport()
@@ -37,7 +37,7 @@ struct RequestLoggingTests {
     #expect(lines[1].metadata == head.merging(["status": "200", "duration": "1.5 seconds"]) { $1 })
   }
 
-  @Test("a failed call's last line is a warning with the code the app gets")
+  @Test("The last line of a failed call is a warning with the error's code")
   func failed() async throws {
     let offline = TransportError(.offline, requestState: .notSent)
     for (answer, code, status) in [
@@ -54,7 +54,7 @@ struct RequestLoggingTests {
     }
   }
 
-  @Test("a timeout is logged as one, with its phase")
+  @Test("A timeout is logged with its phase")
   func timedOut() async throws {
     let stub = StubTransport.answering(.stalled)
     let api = client().over(stub)
@@ -70,7 +70,7 @@ struct RequestLoggingTests {
     #expect(last.level == .warning)
   }
 
-  @Test("A cancelled call is not a warning")
+  @Test("A cancelled call is not logged as a warning")
   func cancelled() async throws {
     let stub = StubTransport.answering(.stalled)
     let api = client().over(stub)
@@ -82,7 +82,7 @@ struct RequestLoggingTests {
     #expect(log.lines.all.last?.level == .info)
   }
 
-  @Test("a request that cannot be made has only a last line")
+  @Test("A call whose request cannot be created has only a last line")
   func invalid() async throws {
     let api = client().over(StubTransport.answering())
     _ = await failure { try await api.send(.get("/a/\("..")")) }
@@ -91,7 +91,7 @@ struct RequestLoggingTests {
     #expect(log.lines.all[0].metadata["url"] == "https://api.example.com/v1/a/{}")
   }
 
-  @Test("a malformed base URL, which may hold a password, is not logged")
+  @Test("A malformed base URL, which may contain a password, is not logged")
   func malformedBaseURL() async throws {
     let baseURL = BaseURL(stringLiteral: "https://user:\(sentinel)@example.com")
     _ = await failure { try await client(baseURL: baseURL).over(StubTransport.answering()).send(.ping) }
@@ -106,7 +106,7 @@ struct RequestLoggingTests {
     #expect(log.lines.all.last?.metadata["url"] == "https://api.example.com/v1/users/42?token=██")
   }
 
-  @Test("The app chooses the level, and failures keep a higher one")
+  @Test("The app sets the level of ordinary lines; failures are logged at least as warnings")
   func levels() async throws {
     let stub = StubTransport.answering(.status(500))
     _ = await failure { try await client(RequestLogging(log.logger(), level: .error)).over(stub).send(.ping) }
@@ -122,7 +122,7 @@ struct RequestLoggingTests {
     #expect(log.lines.all.map(\.message) == ["failed"])
   }
 
-  @Test("Nothing is logged by default, and a described message never is")
+  @Test("No call is logged by default, and creating a message without sending it is never logged")
   func off() async throws {
     var quiet = client()
     quiet.settings.observers = []
@@ -131,7 +131,7 @@ struct RequestLoggingTests {
     #expect(log.lines.all.isEmpty)
   }
 
-  @Test("no content and no field is ever logged")
+  @Test("RequestLogging never logs content or fields")
   func noContent() async throws {
     let api = client().over(
       StubTransport.answering(.json(#"{"password":"\#(sentinel)"}"#, fields: [.server: sentinel])))

@@ -39,7 +39,7 @@ struct TurnsTests {
     let name: String
     let ticket: UInt64
     let waited: Bool
-    /// The holder after the first has left.
+    /// The holder after the first ticket has left.
     let next: UInt64
 
     var testDescription: String { name }
@@ -52,7 +52,7 @@ struct TurnsTests {
     ]
   }
 
-  @Test("A waiting ticket that is cancelled is skipped; other tickets cannot be cancelled", arguments: Row.all)
+  @Test("AsyncMutexState skips a cancelled waiting ticket; other tickets cannot be cancelled", arguments: Row.all)
   func givingUp(row: Row) {
     var state = AsyncMutexState()
     let tickets = [state.enter(), state.enter(), state.enter()]
@@ -64,7 +64,7 @@ struct TurnsTests {
     #expect(state.position(of: 0) == .gone)
   }
 
-  @Test("In any order of events there is at most one holder, and the next is the first that waits")
+  @Test("In any order of events a mutex has at most one holder, and the first waiter is the next holder")
   func everyOrder() {
     var seen: Set<AsyncMutexState> = []
     func explore(_ state: AsyncMutexState, tickets: [UInt64]) {
@@ -95,7 +95,7 @@ struct TurnsTests {
     #expect(seen.count == 31)
   }
 
-  @Test("Tasks run one after the other in order of arrival, whether they succeed or fail")
+  @Test("Tasks with a mutex run one after the other in order of arrival, whether they succeed or fail")
   func oneAtATime() async throws {
     let (turns, room, executor) = (AsyncMutex(), Room(), ManualExecutor())
     let tasks = (0..<4).map { number in
@@ -111,7 +111,7 @@ struct TurnsTests {
     #expect(room.now.order == [0, 1, 2, 3])
   }
 
-  @Test("A task that is cancelled at any step does not block others", arguments: 0..<3)
+  @Test("A task that is cancelled at any step does not block a mutex for other tasks", arguments: 0..<3)
   func cancelled(number: Int) async throws {
     for steps in 0..<14 {
       let (turns, room, executor) = (AsyncMutex(), Room(), ManualExecutor())
@@ -135,7 +135,7 @@ struct TurnsTests {
     }
   }
 
-  @Test("A cancelled task gets an unlocked mutex, and does not wait for a locked one")
+  @Test("A cancelled task can acquire an unlocked mutex, but does not wait for a locked mutex")
   func alreadyCancelled() async throws {
     let (turns, gate) = (AsyncMutex(), Gate())
     let free = Task {
@@ -154,7 +154,7 @@ struct TurnsTests {
     try await holder.value
   }
 
-  @Test("Refreshes of credentials in memory are exclusive")
+  @Test("MemoryCredentialsStore performs refreshes exclusively")
   func memory() async throws {
     let (tokens, room, executor) = (MemoryCredentialsStore(), Room(), ManualExecutor())
     let tasks = (0..<3).map { number in

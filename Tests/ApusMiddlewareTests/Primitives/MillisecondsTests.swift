@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Milliseconds of traces")
 struct MillisecondsTests {
-  @Test("A duration out of range does not trap", arguments: [1e20, -1e20])
+  @Test("Converting a duration out of range to milliseconds does not trap", arguments: [1e20, -1e20])
   func huge(seconds: Double) {
     let milliseconds = Duration.seconds(seconds).milliseconds
     #expect((milliseconds > 0) == (seconds > 0))

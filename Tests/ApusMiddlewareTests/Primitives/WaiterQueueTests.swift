@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Waiter queue")
 struct WaiterQueueTests {
-  @Test("The storage stays as short as the queue, also if it never runs empty")
+  @Test("WaiterQueue's storage stays proportional to its length, even if the queue is never empty")
   func short() {
     var line = WaiterQueue<Int>()
     for number in 0..<5 { line.append(number) }
@@ -16,7 +16,7 @@ struct WaiterQueueTests {
     }
   }
 
-  @Test("In any order of events the order is that of arrival", arguments: 0..<50 as Range<UInt64>)
+  @Test("In any order of events WaiterQueue keeps the order of arrival", arguments: 0..<50 as Range<UInt64>)
   func model(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var line = WaiterQueue<Int>()

@@ -29,7 +29,7 @@ private final class Waiters: Sendable {
     return resumption != nil
   }
 
-  /// Returns what the cancellation found.
+  /// Returns the state of the cancelled wait, as text.
   func cancel(_ key: Int) -> String {
     switch table.withLock({ $0.cancel(key) }) {
     case .suspended(let continuation):
@@ -44,7 +44,7 @@ private final class Waiters: Sendable {
 
 @Suite("Waiter table")
 struct WaiterTableTests {
-  @Test("A suspended task gets its outcome, and its key is unknown afterwards")
+  @Test("In a WaiterTable, a suspended task gets its outcome, and its key is removed")
   func suspended() async throws {
     let (waiters, executor) = (Waiters(), ManualExecutor())
     waiters.register(1)
@@ -58,7 +58,7 @@ struct WaiterTableTests {
     #expect(waiters.isEmpty)
   }
 
-  @Test("An outcome that comes before the task suspends is kept, and a later one replaces it")
+  @Test("In a WaiterTable, an outcome before the task suspends is stored, and a later outcome replaces it")
   func early() async throws {
     let waiters = Waiters()
     waiters.register(1)
@@ -68,7 +68,7 @@ struct WaiterTableTests {
     #expect(waiters.isEmpty)
   }
 
-  @Test("A task whose key is unknown does not wait")
+  @Test("In a WaiterTable, a task with an unknown key does not wait")
   func unknown() async {
     let waiters = Waiters()
     await #expect(throws: CancellationError.self) { try await waiters.wait(1) }
@@ -78,7 +78,7 @@ struct WaiterTableTests {
     #expect(waiters.isEmpty && waiters.cancel(1) == "unknown")
   }
 
-  @Test("Cancelling returns an outcome that was not delivered yet")
+  @Test("Cancelling a wait in a WaiterTable returns its undelivered outcome")
   func undelivered() {
     let waiters = Waiters()
     waiters.register(1)
@@ -87,7 +87,7 @@ struct WaiterTableTests {
     #expect(waiters.isEmpty)
   }
 
-  @Test("A task that is cancelled at any step ends once, with its outcome or a CancellationError")
+  @Test("A waiter that is cancelled at any step ends once, with its outcome or a CancellationError")
   func cancelled() async {
     for steps in 0..<4 {
       for isResolved in [false, true] {
@@ -108,7 +108,7 @@ struct WaiterTableTests {
     }
   }
 
-  @Test("Tasks with different keys do not affect each other")
+  @Test("In a WaiterTable, tasks with different keys do not affect each other")
   func independent() async throws {
     let (waiters, executor) = (Waiters(), ManualExecutor())
     let tasks = (0..<3).map { key in

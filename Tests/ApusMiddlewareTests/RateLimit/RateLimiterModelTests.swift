@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// The rules once more, in the plainest way, for a bucket of three that gets a token a second.
+/// A second, simple implementation of the rules, for a bucket of three tokens with a refill of one per second.
 private struct Oracle {
   struct Claim {
     let waiter: UInt64
@@ -12,10 +12,10 @@ private struct Oracle {
     let deadline: Int?
   }
 
-  /// Tokens, counted as seconds go by.
+  /// A bucket that counts tokens second by second.
   struct Bucket {
     var second = 0
-    /// Negative: a call took tokens that were not there.
+    /// The number of tokens; negative if a call consumed missing tokens.
     var tokens = 3
 
     mutating func wait(until later: Int) {
@@ -24,7 +24,7 @@ private struct Oracle {
       second = later
     }
 
-    /// Takes tokens as soon as they are there; a cost above the burst needs a full bucket. Returns when that is.
+    /// Consumes tokens as soon as they are available; a cost above the burst needs a full bucket. Returns the second.
     mutating func take(_ cost: Int) -> Int {
       while tokens < min(cost, 3) { wait(until: second + 1) }
       tokens -= cost
@@ -47,7 +47,7 @@ private struct Oracle {
     return ahead
   }
 
-  /// When the first call is sent.
+  /// Returns the second at which the first call is sent.
   func turn(of claim: Claim) -> Int {
     var ahead = ahead
     return ahead.take(claim.cost)
@@ -68,27 +68,27 @@ private struct Oracle {
     return line.count == 1 ? .first : .queue
   }
 
-  /// The first in line goes.
+  /// Sends the first call in the queue.
   mutating func go() {
     let claim = line.removeFirst()
     bucket = ahead
     _ = bucket.take(claim.cost)
   }
 
-  /// Takes tokens without waiting.
+  /// Consumes tokens without waiting.
   mutating func force(_ cost: Int) -> RateLimiterState.Delay {
     bucket.wait(until: second)
     bucket.tokens -= cost
     return delayed()
   }
 
-  /// The server asks for a pause.
+  /// Pauses all calls because the server requested a delay.
   mutating func pause(until later: Int) -> RateLimiterState.Delay {
     pausedUntil = max(pausedUntil, later)
     return delayed()
   }
 
-  /// Removes calls that are too late; those behind them move ahead.
+  /// Removes calls that are too late; the calls behind them move ahead.
   private mutating func delayed() -> RateLimiterState.Delay {
     var delay = RateLimiterState.Delay()
     var ahead = ahead
@@ -113,7 +113,7 @@ private struct Oracle {
 
 @Suite("Rate limiter: comparison with a model")
 struct RateLimiterModelTests {
-  /// How often something happened that does not happen often.
+  /// The numbers of rare events.
   private struct Rare: Equatable {
     var late = 0
     var full = 0
@@ -122,13 +122,13 @@ struct RateLimiterModelTests {
   }
 
   @Test(
-    "In any order of events the order and the rate are kept, and calls that would be late are refused",
+    "In any order of events RateLimiterState agrees with a simple model",
     arguments: 0..<40 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     _ = run(seed)
   }
 
-  @Test("Calls are refused as late or beyond the queue's limit, on arrival and while queued")
+  @Test("Random rate limiter runs refuse calls as late and for a full queue, on arrival and while queued")
   func variety() {
     var rare = Rare()
     for seed in 0..<40 as Range<UInt64> {
@@ -143,7 +143,7 @@ struct RateLimiterModelTests {
 
   private func run(_ seed: UInt64) -> Rare {
     var random = SeededGenerator(seed: seed)
-    // In every other world there is hardly room to wait.
+    // In every second run the queue is very small.
     let capacity = seed % 2 == 0 ? 1000 : 3
     var state = RateLimiterState(RateLimit(3, per: .seconds(3), burst: 3), capacity: capacity)
     var oracle = Oracle(capacity: capacity)
@@ -173,7 +173,7 @@ struct RateLimiterModelTests {
         rare.forcedOut += delay.late.count
       default: oracle.second += 1
       }
-      goOn(&state, &oracle, place)
+      sendDueCalls(&state, &oracle, place)
     }
     return rare
   }
@@ -192,14 +192,14 @@ struct RateLimiterModelTests {
   }
 
   /// Sends all calls that are due.
-  private func goOn(_ state: inout RateLimiterState, _ oracle: inout Oracle, _ place: Comment) {
+  private func sendDueCalls(_ state: inout RateLimiterState, _ oracle: inout Oracle, _ place: Comment) {
     while let first = oracle.line.first {
       let turn = oracle.turn(of: first)
-      let look = state.look(first.waiter, at: Oracle.at(oracle.second))
-      #expect(look.turn == (turn <= oracle.second ? .pass : .until(Oracle.at(turn))), place)
-      guard look.turn == .pass else { break }
+      let poll = state.poll(first.waiter, at: Oracle.at(oracle.second))
+      #expect(poll.turn == (turn <= oracle.second ? .pass : .until(Oracle.at(turn))), place)
+      guard poll.turn == .pass else { break }
       oracle.go()
-      #expect(look.next == oracle.line.first?.waiter, place)
+      #expect(poll.next == oracle.line.first?.waiter, place)
     }
     #expect(state.count == oracle.line.count, place)
   }

@@ -9,12 +9,12 @@ struct RateLimiterStateTests {
 
   private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-  /// One token a second, three at once.
+  /// Returns a state with a refill of one token per second and a burst of three.
   private func state(capacity: Int = 100) -> State {
     State(RateLimit(3, per: .seconds(3), burst: 3), capacity: capacity)
   }
 
-  @Test("After a quiet time a burst passes at once, then one call for each refilled token")
+  @Test("After an idle time a burst passes immediately, then one call for each refilled token")
   func bucket() {
     var bucket = TokenBucket(RateLimit(3, per: .seconds(3), burst: 3))
     for _ in 0..<3 {
@@ -23,18 +23,18 @@ struct RateLimiterStateTests {
     }
     #expect(bucket.availability(of: 1, at: at(10)) == at(11))
     #expect(bucket.availability(of: 3, at: at(10)) == at(13))
-    // More than fits in waits for a full bucket and leaves it in debt.
+    // A cost above the burst waits for a full bucket and leaves the bucket in debt.
     #expect(bucket.availability(of: 5, at: at(10)) == at(13))
     bucket.take(5, at: at(13))
     #expect(bucket.availability(of: 1, at: at(13)) == at(16))
     #expect(!bucket.isFull(at: at(17)) && bucket.isFull(at: at(18)))
-    // It never holds more than fits in.
+    // The bucket never contains more tokens than its burst.
     #expect(bucket.availability(of: 3, at: at(1000)) == at(1000))
     bucket.take(3, at: at(1000))
     #expect(bucket.availability(of: 1, at: at(1000)) == at(1001))
   }
 
-  /// The largest number of calls within a period, wherever it begins, if calls always wait, also after idle times.
+  /// Returns the largest number of calls within any period if calls always wait, also after idle times.
   private func most(_ limit: RateLimit, within period: Duration) -> Int {
     var bucket = TokenBucket(limit)
     var (now, sent) = (MonotonicInstant(sinceStart: .zero), [MonotonicInstant]())
@@ -57,13 +57,13 @@ struct RateLimiterStateTests {
     #expect(Double(most) <= Double(rate) * 1.1)
   }
 
-  @Test("A larger burst is an option")
+  @Test("A rate limit can have a larger burst")
   func ownBurst() {
     #expect(most(.perSecond(100, burst: 100), within: .seconds(1)) == 199)
     #expect(most(.perMinute(60, burst: 1), within: .seconds(60)) == 60)
   }
 
-  @Test("Absurd limits and costs do no harm")
+  @Test("Extreme rate limits and costs do not trap")
   func absurd() {
     var bucket = TokenBucket(RateLimit(.max, per: .zero, burst: .max))
     bucket.take(.max, at: at(0))
@@ -73,22 +73,22 @@ struct RateLimiterStateTests {
     #expect(bucket.availability(of: 1, at: at(0)) > at(1_000_000))
   }
 
-  @Test("A call is queued in order of arrival, and passes when its tokens are refilled")
+  @Test("Rate-limited calls are queued in order of arrival, and pass when their tokens are refilled")
   func order() {
     var state = state()
     for waiter in 0..<3 as Range<UInt64> { #expect(state.arrive(.init(waiter: waiter), at: at(0)) == .pass) }
     #expect(state.arrive(.init(waiter: 3, cost: 2), at: at(0)) == .first)
     #expect(state.arrive(.init(waiter: 4), at: at(0)) == .queue)
-    #expect(state.look(3, at: at(0)).turn == .until(at(2)))
-    // A token is available, but it is not first.
-    #expect(state.look(4, at: at(1)).turn == .gone)
-    #expect(state.look(3, at: at(2)) == .init(turn: .pass, next: 4))
-    #expect(state.look(4, at: at(2)).turn == .until(at(3)))
-    #expect(state.look(4, at: at(3)) == .init(turn: .pass, next: nil))
+    #expect(state.poll(3, at: at(0)).turn == .until(at(2)))
+    // A token is available, but the call is not first.
+    #expect(state.poll(4, at: at(1)).turn == .gone)
+    #expect(state.poll(3, at: at(2)) == .init(turn: .pass, next: 4))
+    #expect(state.poll(4, at: at(2)).turn == .until(at(3)))
+    #expect(state.poll(4, at: at(3)) == .init(turn: .pass, next: nil))
     #expect(state.count == 0)
   }
 
-  @Test("A call that leaves makes room for those behind it")
+  @Test("When a call leaves the rate limiter's queue, later calls move ahead")
   func leaving() {
     var state = state()
     state.force(3, at: at(0))
@@ -96,11 +96,11 @@ struct RateLimiterStateTests {
     #expect(state.leave(1) == nil)
     #expect(state.leave(0) == 2)
     #expect(state.leave(0) == nil)
-    #expect(state.look(2, at: at(0)).turn == .until(at(3)))
+    #expect(state.poll(2, at: at(0)).turn == .until(at(3)))
     #expect(state.count == 1)
   }
 
-  @Test("Any number of calls may come and leave behind a waiting one: the order stays, and no memory is kept")
+  @Test("Any number of calls may arrive and leave behind a waiting call, without a change of order or a leak")
   func comingAndLeaving() {
     var state = state()
     state.force(3, at: at(0))
@@ -112,12 +112,12 @@ struct RateLimiterStateTests {
       #expect(next == nil)
       #expect(state.storageCount < 100)
     }
-    #expect(state.look(0, at: at(1)) == .init(turn: .pass, next: 1))
-    #expect(state.look(1, at: at(2)) == .init(turn: .pass, next: nil))
+    #expect(state.poll(0, at: at(1)) == .init(turn: .pass, next: 1))
+    #expect(state.poll(1, at: at(2)) == .init(turn: .pass, next: nil))
     #expect(state.count == 0 && state.storageCount == 0)
   }
 
-  @Test("A call that would be too late is refused at once, and so is one beyond the queue's limit")
+  @Test("A call that would be too late, or beyond the queue's limit, is refused immediately")
   func refused() {
     var state = state(capacity: 1)
     state.force(3, at: at(0))
@@ -127,22 +127,22 @@ struct RateLimiterStateTests {
     #expect(state.arrive(.init(waiter: 3, deadline: at(3)), at: at(0)) == .full(at(2)))
   }
 
-  @Test("A call that takes tokens without waiting delays the others, and refuses those that become too late")
+  @Test("A call that consumes tokens without waiting delays queued calls; calls that become too late are refused")
   func forced() {
     var state = state()
     state.force(3, at: at(0))
     for waiter in 0..<3 as Range<UInt64> {
       _ = state.arrive(.init(waiter: waiter, deadline: at(3 + Int(waiter))), at: at(0))
     }
-    // They go at 1, 2 and 3.
+    // The calls are sent at seconds 1, 2 and 3.
     #expect(state.force(1, at: at(0)) == .init())
     #expect(state.force(1, at: at(0)) == .init(late: [0: at(3)], next: 1))
-    #expect(state.look(0, at: at(0)).turn == .gone)
-    #expect(state.look(1, at: at(0)).turn == .until(at(3)))
+    #expect(state.poll(0, at: at(0)).turn == .gone)
+    #expect(state.poll(1, at: at(0)).turn == .until(at(3)))
     #expect(state.count == 2)
   }
 
-  @Test("A pause that the server asks for delays all calls, and refuses those that become too late")
+  @Test("A pause that the server requests delays all calls; calls that become too late are refused")
   func pausing() {
     var state = state()
     state.force(3, at: at(0))
@@ -151,16 +151,16 @@ struct RateLimiterStateTests {
     _ = state.arrive(.init(waiter: 2), at: at(0))
     #expect(state.pause(until: at(10), at: at(0)) == .init(late: [0: at(10)], next: 1))
     #expect(state.pause(until: at(7), at: at(0)) == .init())
-    #expect(state.look(0, at: at(1)).turn == .gone)
-    #expect(state.look(1, at: at(1)).turn == .until(at(10)))
+    #expect(state.poll(0, at: at(1)).turn == .gone)
+    #expect(state.poll(1, at: at(1)).turn == .until(at(10)))
     #expect(!state.isIdle(at: at(9)))
-    #expect(state.look(1, at: at(10)) == .init(turn: .pass, next: 2))
-    #expect(state.look(2, at: at(10)) == .init(turn: .pass, next: nil))
-    // Without a limit of one's own it is all there is.
+    #expect(state.poll(1, at: at(10)) == .init(turn: .pass, next: 2))
+    #expect(state.poll(2, at: at(10)) == .init(turn: .pass, next: nil))
+    // Without a rate limit only the server's pause applies.
     var free = State(nil, capacity: 10)
     #expect(free.pause(until: at(5), at: at(0)) == .init())
     #expect(free.arrive(.init(waiter: 0), at: at(1)) == .first)
-    #expect(free.look(0, at: at(5)) == .init(turn: .pass, next: nil))
+    #expect(free.poll(0, at: at(5)) == .init(turn: .pass, next: nil))
     #expect(free.isIdle(at: at(5)))
   }
 }

@@ -17,7 +17,7 @@ struct RateLimiterTests {
     return client.over(stub)
   }
 
-  @Test("Calls beyond the limit pass one by one as tokens are refilled")
+  @Test("Calls beyond the rate limit pass one by one as tokens are refilled")
   func pace() async throws {
     let api = api()
     for _ in 0..<2 { try await api.send(.ping) }
@@ -32,7 +32,7 @@ struct RateLimiterTests {
     #expect(clock.now == MonotonicInstant(sinceStart: .milliseconds(1500)))
   }
 
-  @Test("A call that would pass after its deadline is refused at once, with the time it would wait")
+  @Test("A call that would pass the rate limit after its deadline is refused immediately, with its expected wait")
   func late() async throws {
     let api = api(timeout: .milliseconds(400))
     try await api.send(.ping)
@@ -45,7 +45,7 @@ struct RateLimiterTests {
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("Calls beyond the queue's limit are refused")
+  @Test("Calls beyond the rate limiter's queue capacity are refused")
   func full() async throws {
     let api = api(RateLimiter(.perSecond(1), queueCapacity: 1))
     try await api.send(.ping)
@@ -57,7 +57,7 @@ struct RateLimiterTests {
     try await waiting.value
   }
 
-  @Test("A cancelled call makes room for the next one")
+  @Test("A cancelled rate-limited call makes room for the next call")
   func cancelled() async throws {
     let api = api(RateLimiter(.perSecond(1)))
     try await api.send(.ping)
@@ -72,7 +72,7 @@ struct RateLimiterTests {
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("A 429 with Retry-After pauses all calls to its server, also without a limit")
+  @Test("A 429 with Retry-After pauses all calls to its server, even without a rate limit")
   func throttled() async throws {
     let api = api(RateLimiter())
     stub.onAny(reply: .status(429, fields: [.retryAfter: "7"]))
@@ -82,7 +82,7 @@ struct RateLimiterTests {
     let waiting = Task { try await api.response(to: .ping).trace }
     try await clock.waitForSleepers(1)
     #expect(clock.nextWake == MonotonicInstant(sinceStart: .seconds(7)))
-    // Work for many others, and calls that take nothing, do not wait.
+    // Shared work, and calls with a cost of 0, do not wait.
     try await api.send(.ping.setting(SharedWorkKey.self, true))
     try await api.send(.ping.rateLimit(cost: 0))
     clock.advance(by: .seconds(7))
@@ -91,7 +91,7 @@ struct RateLimiterTests {
     #expect(trace.contains("waited for the rate limit, ms: 7000"))
   }
 
-  @Test("A server's pause is bounded, and a 429 without Retry-After causes none")
+  @Test("A server's pause is limited, and a 429 without Retry-After causes no pause")
   func ceiling() async throws {
     let api = api(RateLimiter(maximumServerDelay: .seconds(3)), timeout: .seconds(1))
     stub.onAny(reply: .status(429))
@@ -102,7 +102,7 @@ struct RateLimiterTests {
     #expect(error.code == .refused && error.retryAfter == .seconds(3))
   }
 
-  @Test("An endpoint or a function sets the cost of a call, and each origin has its own bucket")
+  @Test("The cost of a call is set by its endpoint or a closure, and each origin has its own bucket")
   func costs() async throws {
     let limiter = RateLimiter(.perSecond(10, burst: 10)) { request, _ in request.target.hasSuffix("/ping") ? 5 : 1 }
     let api = api(limiter, timeout: .milliseconds(1))

@@ -38,7 +38,7 @@ struct LeavingOriginTests {
   ]
 
   @Test(
-    "Another scheme, host or port is another origin",
+    "A different scheme, host or port is a different origin",
     arguments: ["http://a.example/", "https://b.example/", "https://a.example:8443/", "https://sub.a.example/"])
   func origins(location: String) throws {
     let hop = try hop(location, fields(Self.secret + Self.harmless))
@@ -47,14 +47,14 @@ struct LeavingOriginTests {
   }
 
   @Test(
-    "Within an origin, however it is written, everything is kept",
+    "A redirect within the same origin, however written, removes no fields",
     arguments: ["/y", "https://A.example:443/y", "//a.example/y"])
   func sameOrigin(location: String) throws {
     let hop = try hop(location, fields(Self.secret + Self.harmless))
     #expect(hop.request.head.headerFields.count == Self.secret.count + Self.harmless.count && hop.droppedFields == 0)
   }
 
-  @Test("A sensitive field of any name is removed, and so is that of the authentication")
+  @Test("A redirect to another origin removes sensitive fields and the authentication's fields")
   func marks() throws {
     let all: HTTPFields = try HTTPFields([marked("User-Agent"), marked("X-Own")]) + fields(["X-Custom", "Accept"])
     #expect(try hop("//b.example/", all).request.head.headerFields.map(\.name.rawName) == ["X-Custom", "Accept"])
@@ -64,7 +64,7 @@ struct LeavingOriginTests {
   }
 
   @Test(
-    "A secret parameter is removed if the server repeats it",
+    "A redirect to another origin removes a secret parameter that the server repeats",
     arguments: [
       ("?api_key=s&page=2", "/?page=2"), ("?page=2&api_key=s", "/?page=2"), ("?api_key=s", "/"),
       ("?api%5Fkey=s&a", "/?a"),
@@ -75,7 +75,7 @@ struct LeavingOriginTests {
   func parameters(query: String, target: String) throws {
     let credentials = CredentialFields(parameters: ["api_key", "my key"])
     #expect(try hop("https://b.example/" + query, [:], without: credentials).request.target == target)
-    // The origin that it was meant for may see it.
+    // The parameter may be sent to its own origin.
     #expect(try hop("/" + query, [:], without: credentials).request.target == "/" + query)
   }
 
@@ -91,7 +91,7 @@ struct LeavingOriginTests {
   }
 
   @Test(
-    "Another origin gets at most the origin of the Referer",
+    "After a redirect to another origin, Referer contains at most the origin",
     arguments: [
       ("https://a.example/path?q=secret", "https://b.example/", "https://a.example/"),
       ("https://a.example", "https://b.example/", "https://a.example/"),

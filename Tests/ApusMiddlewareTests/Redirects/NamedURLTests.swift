@@ -5,11 +5,11 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-@Suite("The redirect policy for URLs that a response names")
+@Suite("The redirect policy for URLs from a response")
 struct NamedURLTests {
   private let stub = StubTransport()
 
-  /// Returns the values of a list of two pages, the second of which is named by an http URL, and the error.
+  /// Returns the values of a list of two pages, the second with an http URL, and the error.
   private func list(
     _ standard: RedirectPolicy = .follow, _ policy: RedirectPolicy? = nil
   ) async -> (pages: [[Int]], error: CallError?) {
@@ -31,7 +31,7 @@ struct NamedURLTests {
   }
 
   @Test(
-    "A policy that permits redirects from https to http permits such URLs, for the call or for the client",
+    "A call's or client's policy that permits redirects from https to http permits http page URLs",
     arguments: [
       (.follow(allowsInsecure: true), nil), (.follow, .follow(allowsInsecure: true)),
       (.none, .follow(limit: 0, allowsInsecure: true)),
@@ -43,7 +43,7 @@ struct NamedURLTests {
   }
 
   @Test(
-    "Every other policy refuses them",
+    "All other redirect policies refuse http page URLs",
     arguments: [
       (.follow, nil), (.none, nil), (.follow(allowsInsecure: true), .follow),
       (.follow(allowsInsecure: true), RedirectPolicy.none),
@@ -54,7 +54,7 @@ struct NamedURLTests {
     #expect(stub.urls == ["https://a.example/1"])
   }
 
-  @Test("A redirect from the named URL is judged as any other")
+  @Test("A redirect from a page URL is subject to the same policy as any redirect")
   func redirected() async throws {
     stub.on(url: "https://a.example/2", .redirect(to: "http://a.example/3"))
     let api = TestClient.following().over(stub)

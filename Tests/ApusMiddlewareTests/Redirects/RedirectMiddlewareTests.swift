@@ -27,7 +27,7 @@ extension StubTransport {
 }
 
 extension TestClient {
-  /// A client that follows redirects.
+  /// Returns a client that follows redirects.
   static func following(_ policy: RedirectPolicy = .follow, _ baseURL: BaseURL = "https://a.example") -> TestClient {
     var client = TestClient(baseURL)
     client.customize = { $0.insert(RedirectMiddleware(policy), .after(.redirects)) }
@@ -48,7 +48,7 @@ struct RedirectMiddlewareTests {
     }
   }
 
-  @Test("The call gets the response of the last hop, and its trace has each hop")
+  @Test("A redirected call gets the response of the last hop, and its trace has each hop")
   func following() async throws {
     stub.on(url: "https://a.example/1", .redirect(301, to: "/2?token=\(sentinel)"))
     stub.on(url: "https://a.example/2", .redirect(307, to: "https://b.example:8443/3?token=\(sentinel)"))
@@ -70,7 +70,8 @@ struct RedirectMiddlewareTests {
   }
 
   @Test(
-    "Content is sent along if the method stays, and not if it becomes GET", arguments: [301, 302, 303, 307, 308])
+    "A redirect resends content if the method is unchanged, but not if it becomes GET",
+    arguments: [301, 302, 303, 307, 308])
   func content(status: Int) async throws {
     stub.on(url: "https://a.example/1", .redirect(status, to: "/2"))
     stub.on(url: "https://a.example/2", .status(204))
@@ -92,7 +93,7 @@ struct RedirectMiddlewareTests {
     #expect(second.map { $0.fields[.contentType] != nil }.first == (status > 303))
   }
 
-  @Test("A call may set its own policy, or none")
+  @Test("A call may set its own redirect policy, or none")
   func perCall() async throws {
     stub.on(url: "https://a.example/1", .redirect(to: "/2"))
     stub.on(url: "https://a.example/2", .redirect(to: "/3"))
@@ -114,7 +115,7 @@ struct RedirectMiddlewareTests {
     try await api.response(to: request).head.status.code
   }
 
-  @Test("A described message is not sent")
+  @Test("Creating a message sends no request")
   func described() async throws {
     let message = try await TestClient.following().over(stub).message(for: Request<Void>.get("/1"))
     #expect(message.url == "https://a.example/1" && stub.exchanges.isEmpty)
@@ -122,7 +123,7 @@ struct RedirectMiddlewareTests {
 
   // MARK: Credentials
 
-  @Test("From A to B and back, B never gets the token, and A gets it again")
+  @Test("In redirects from A to B and back to A, B never receives the token, and A receives it again")
   func thereAndBack() async throws {
     let tokens = MemoryCredentialsStore()
     tokens.set(.token("old"), account: "ada")
@@ -141,7 +142,7 @@ struct RedirectMiddlewareTests {
     #expect(stub.exchanges.map { $0.fields[.authorization] } == ["Bearer old", nil, "Bearer new"])
   }
 
-  @Test("A call's own credentials do not come back on the way back, and the environment's do not replace them")
+  @Test("A call's own credentials are not restored on the way back, nor replaced by the environment's")
   func ownCredentials() async throws {
     stub.on(url: "https://a.example/1", .redirect(to: "https://b.example/2"))
     stub.on(url: "https://b.example/2", .redirect(to: "https://a.example/3"))
@@ -163,7 +164,7 @@ struct RedirectMiddlewareTests {
     #expect(stub.exchanges.dropFirst(6).allSatisfy { $0.fields[.authorization] == nil })
   }
 
-  @Test("A middleware further in, such as a signature, sees every hop as it is sent")
+  @Test("An inner middleware, such as a signature, processes every hop as it is sent")
   func signing() async throws {
     struct Sign: Middleware {
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -210,7 +211,7 @@ struct RedirectMiddlewareTests {
     #expect(stub.exchanges[1].target == "/1?page=2")
   }
 
-  @Test("An API key in the query is added for each hop, and neither an own one nor an echo replaces it")
+  @Test("An API key in the query is added for each hop, and an echo by the server does not replace it")
   func keysInQuery() async throws {
     stub.on(url: "https://a.example/own", .redirect(301, to: "/own/"))
     stub.on(url: "https://a.example/own/", .status(204))
@@ -229,10 +230,10 @@ struct RedirectMiddlewareTests {
     #expect(told.all == [true])
   }
 
-  // MARK: What ends it
+  // MARK: Refused redirects
 
   @Test(
-    "A refused redirect is an error with a reason and a sentence, and nothing of its target",
+    "A refused redirect is an error with a reason and a message, without its target",
     arguments: [
       ("/1", RedirectRefusal.loop), ("http://a.example/\(sentinel)", .insecure),
       ("app://\(sentinel)", .unsupportedScheme),
@@ -257,7 +258,7 @@ struct RedirectMiddlewareTests {
     }
   }
 
-  @Test("One-time content makes the call's request invalid")
+  @Test("A redirect that must resend one-time content fails the call with invalidRequest")
   func once() async throws {
     stub.onAny(reply: .redirect(308, to: "/2"))
     let content = RequestContent.stream(ContentStream(isReplayable: false) { { nil } })
@@ -267,7 +268,7 @@ struct RedirectMiddlewareTests {
     #expect(error?.underlying as? RedirectRefusal == .contentNotReplayable)
   }
 
-  @Test("A hop that was not sent after another one has the state maybeSent")
+  @Test("A hop that was not sent after an earlier hop fails with the state maybeSent")
   func laterFailure() async throws {
     stub.on(url: "https://a.example/1", .redirect(303, to: "https://b.example/2"))
     stub.on(url: "https://b.example/2", .failure(TransportError(.connectionFailed, requestState: .notSent)))
@@ -278,7 +279,7 @@ struct RedirectMiddlewareTests {
     #expect(await failure { try await api.send(Request<Void>.post("/1")) }?.requestState == .notSent)
   }
 
-  @Test("The call's deadline covers all hops, and the error names the phase")
+  @Test("The call's deadline includes all hops of a redirect, and the error has the phase")
   func deadline() async throws {
     let clock = ManualClock(.manual)
     stub.on(url: "https://a.example/1", .redirect(to: "/2").after(.seconds(3)))
@@ -335,7 +336,7 @@ struct RedirectMiddlewareTests {
       ])
   }
 
-  @Test("The content of a redirect that is the response is read like any other")
+  @Test("The content of a redirect that is not followed is read like that of any response")
   func answering() async throws {
     stub.onAny(reply: .text("look elsewhere", status: 302))
     let api = TestClient.following().over(stub)

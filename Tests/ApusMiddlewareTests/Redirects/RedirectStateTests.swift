@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// A message of the tests.
+/// Returns a message for the tests.
 func message(
   _ method: HTTPRequest.Method = .get, _ url: String = "https://a.example/x", fields: HTTPFields = [:],
   content: MessageContent = .empty
@@ -74,7 +74,7 @@ struct RedirectStateTests {
   }
 
   @Test(
-    "Every status from 200 to 599 with every method is followed with the right method and content, or not",
+    "Each status from 200 to 599 with each method is followed with the right method and content, or not followed",
     arguments: methods)
   func everyMethod(method: HTTPRequest.Method) throws {
     let fields: HTTPFields = [
@@ -101,7 +101,7 @@ struct RedirectStateTests {
     for location in [nil, "", " ", "\t"] { #expect(try step(redirect(status, location)).isAnswer) }
   }
 
-  @Test("content that can be sent once only is not sent again, but may be dropped")
+  @Test("A redirect cannot resend one-time content, but may drop it")
   func streams() throws {
     let once = MessageContent.stream(ContentStream(isReplayable: false) { { nil } })
     let again = MessageContent.stream(ContentStream(isReplayable: true) { { nil } })
@@ -115,16 +115,16 @@ struct RedirectStateTests {
     }
   }
 
-  // MARK: Where to
+  // MARK: Targets
 
-  @Test("Spaces around a Location do not belong to it")
+  @Test("Spaces around a Location are ignored")
   func oneField() throws {
     #expect(try step(redirect(302, " \t/y\t ")).request?.target == "/y")
     #expect(try step(redirect(302, "/y", fields: [.location: " "])).request?.target == "/y")
   }
 
   @Test(
-    "One Location with commas is one, with spaces after them or without",
+    "A Location with commas is one URL, with or without spaces after the commas",
     arguments: [
       ("/Paris, France", "/Paris,%20France"), ("/a,b?c=1, 2", "/a,b?c=1,%202"),
       ("https://a.example/x, https://b.example/y", "/x,%20https://b.example/y"),
@@ -134,7 +134,7 @@ struct RedirectStateTests {
     #expect(next.target == target && next.head.authority == "a.example")
   }
 
-  @Test("the same Location twice is one, two different ones are none")
+  @Test("Two equal Location fields count as one, two different ones as malformed")
   func several() throws {
     #expect(try step(redirect(302, "/y", fields: [.location: "/y"])).request?.target == "/y")
     #expect(try step(redirect(302, "/y", fields: [.location: "./y"])).request?.target == "/y")
@@ -153,7 +153,7 @@ struct RedirectStateTests {
     #expect(try step(redirect(302, "//b.example/"), to: insecure).request?.url == "http://b.example/")
   }
 
-  @Test("Every hop must lead to an allowed host, or to the host of the call")
+  @Test("Every redirect must lead to an allowed host, or to the host of the call")
   func hosts() throws {
     let policy = RedirectPolicy.follow(hosts: ["B.example", "bücher.example"])
     var request = message()
@@ -172,9 +172,10 @@ struct RedirectStateTests {
     #expect(try self.step(redirect(302, "https://b.example/"), .follow(hosts: [])).refusal == .hostNotAllowed)
   }
 
-  // MARK: How often
+  // MARK: Limits
 
-  /// How many redirects are followed from `/0` to `/1` to `/2` and so on, and what ends it.
+  /// Returns the number of redirects that are followed from `/0` to `/1` to `/2` and so on, and the refusal that ends
+  /// them.
   private func length(_ policy: RedirectPolicy) throws -> (Int, RedirectRefusal?) {
     var request = message()
     var state = try RedirectState(policy, at: request)
@@ -196,11 +197,11 @@ struct RedirectStateTests {
     }
   }
 
-  @Test("A loop is detected by the same method and URL")
+  @Test("A redirect loop is detected by the same method and URL")
   func loop() throws {
     #expect(try step(redirect(302, "/x")).refusal == .loop)
     #expect(try step(redirect(302, "#at")).refusal == .loop)
-    // A form that was sent is looked at: another method is another request.
+    // The redirect of a submitted form to the same URL is no loop, because the method differs.
     #expect(try step(redirect(303, "/x"), to: message(.post)).request?.head.method == .get)
     #expect(try step(redirect(307, "/x"), to: message(.post)).refusal == .loop)
     var request = message()
@@ -212,7 +213,7 @@ struct RedirectStateTests {
     #expect(state.step(after: redirect(302, "/1"), to: request, without: CredentialFields()).refusal == .loop)
   }
 
-  @Test("After a new cookie the same URL may be visited again; then only the limit ends a loop")
+  @Test("After a new cookie the same URL may be requested again; then only the limit ends a loop")
   func cookies() throws {
     let request = message()
     var state = try RedirectState(at: request)
@@ -229,7 +230,7 @@ struct RedirectStateTests {
   }
 
   @Test(
-    "Any series of redirects ends, and nothing that was removed comes back",
+    "Any series of redirects ends, and removed fields are never restored",
     arguments: 0..<8 as Range<UInt64>)
   func random(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -9,7 +9,7 @@ struct RetryBench: Sendable {
   let stub = StubTransport()
   let clock = ManualClock(.manual)
 
-  /// A client whose lot is always one half.
+  /// Returns a client whose random numbers are always one half.
   func client(
     _ policy: RetryPolicy = .app, budget: RetryBudget = .default, timeout: Duration? = nil,
     customize: @escaping (inout Pipeline) -> Void = { _ in }
@@ -30,7 +30,7 @@ struct RetryBench: Sendable {
     for method in [HTTPRequest.Method.get, .put, .post] { stub.on(method, "/v1/ping", replies: answers) }
   }
 
-  /// Makes a call, lets the time pass whenever it pauses, and gives its error. Only for clients without a deadline.
+  /// Performs a call, advances the time for its delays, and returns its error. Only for clients without a deadline.
   func outcome(of request: Request<Void> = .ping, _ api: Client) async -> CallError? {
     let ended = Gate()
     let call = Task {
@@ -48,7 +48,7 @@ struct RetryBench: Sendable {
 }
 
 extension StubReply {
-  /// The server is busy, and says for how long or whatever else.
+  /// Returns a reply of a busy server.
   static func busy(_ status: Int = 503, fields: HTTPFields = [:]) -> StubReply { .status(status, fields: fields) }
 
   static let unreachable = StubReply.failure(TransportError(.connectionFailed, requestState: .notSent))

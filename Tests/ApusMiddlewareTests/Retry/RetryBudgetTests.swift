@@ -8,7 +8,7 @@ import Testing
 struct RetryBudgetTests {
   private func origin(_ number: Int) -> Origin { Origin(scheme: "https", host: "h\(number).example", port: 443) }
 
-  @Test("Each origin has its own budget, and only spent ones are kept")
+  @Test("Each origin has its own retry budget, and only origins with retries are stored")
   func origins() {
     var state = RetryBudgetState(capacity: 20)
     #expect(state.withdraw(14, at: origin(1)) == true)
@@ -24,7 +24,7 @@ struct RetryBudgetTests {
     #expect(state.isUntouched)
   }
 
-  @Test("Absurd costs and refunds change nothing")
+  @Test("Extreme costs and refunds do not change a retry budget")
   func absurd() {
     var state = RetryBudgetState(capacity: -5)
     #expect(state.withdraw(1, at: origin(1)) == false)
@@ -34,7 +34,7 @@ struct RetryBudgetTests {
     #expect(state.isUntouched && state.rest(at: origin(1)) == 0)
   }
 
-  @Test("The number of origins that are kept is bounded")
+  @Test("A retry budget stores a bounded number of origins")
   func bounded() {
     var state = RetryBudgetState(capacity: 500)
     for number in 0..<(RetryBudgetState.limit + 100) {
@@ -45,7 +45,7 @@ struct RetryBudgetTests {
     #expect(state.rest(at: origin(RetryBudgetState.limit + 99)) == 486)
   }
 
-  @Test("In any order of events the budget matches a ledger", arguments: 0..<50 as Range<UInt64>)
+  @Test("In any order of events the retry budget matches a ledger", arguments: 0..<50 as Range<UInt64>)
   func ledger(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let capacity = Int.random(in: 0...60, using: &random)
@@ -67,13 +67,13 @@ struct RetryBudgetTests {
     #expect(state.spent.values.allSatisfy { $0 > 0 })
   }
 
-  /// One call of several that go on in turns.
+  /// One of several calls that proceed alternately.
   private struct Caller {
     var state: RetryState
     var isOver = false
   }
 
-  @Test("Calls never spend more than the capacity plus what was given back", arguments: 0..<50 as Range<UInt64>)
+  @Test("Calls never spend more of a retry budget than its capacity plus refunds", arguments: 0..<50 as Range<UInt64>)
   func interleavings(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var budget = RetryBudgetState(capacity: 100)

@@ -29,7 +29,7 @@ struct RetryContentTests {
 
   // MARK: Content
 
-  @Test("Replayable content is sent again completely")
+  @Test("A retry resends replayable content completely")
   func replayable() async throws {
     bench.answer(.busy(), .lost, .status(204))
     #expect(await bench.outcome(of: .put("/ping", content: pieces(isReplayable: true)), bench.client()) == nil)
@@ -39,7 +39,7 @@ struct RetryContentTests {
     #expect(stub.exchanges.dropFirst(3).map(\.text) == [#"{"a":1}"#, #"{"a":1}"#])
   }
 
-  @Test("Content that can be sent only once is sent once, and the error says why there is no retry")
+  @Test("A call with one-time content is not retried, and the error has the reason")
   func once() async throws {
     bench.answer(.busy(), .status(204))
     let request = Request<Void>.put("/ping", content: pieces(isReplayable: false))
@@ -50,7 +50,7 @@ struct RetryContentTests {
     #expect(stub.exchanges.map(\.text) == ["abab"])
   }
 
-  @Test("One-time content that was not read yet can still be sent")
+  @Test("One-time content that was not read yet can still be sent by a retry")
   func untouched() async throws {
     bench.answer(.status(204))
     let passes = Log<Int>()
@@ -75,7 +75,7 @@ struct RetryContentTests {
 
   private var keys: [String?] { stub.exchanges.map { $0.fields[text: field] } }
 
-  @Test("A key is a new UUID for each call and the same for all its attempts")
+  @Test("A generated idempotency key is a new UUID for each call and the same for all its attempts")
   func minted() async throws {
     var client = TestClient()
     client.settings.runtime.clock = bench.clock
@@ -95,7 +95,7 @@ struct RetryContentTests {
     #expect(parts[2].hasPrefix("4") && "89ab".contains(parts[3].prefix(1)))
   }
 
-  @Test("An app's own key is sent bare or quoted in its field, also without retries")
+  @Test("An app's own idempotency key is sent bare or quoted, even without retries")
   func own() async throws {
     bench.answer(.status(204))
     let api = bench.client(.none)
@@ -105,7 +105,7 @@ struct RetryContentTests {
     try await api.send(post.field(field, "mine").idempotencyKey())
     try await api.send(post)
     #expect(keys == ["k-1", #""a\"b\\c""#, "mine", nil])
-    // A quotation mark with a combining mark behind it ends the string all the same.
+    // A quotation mark with a combining mark still ends the string.
     let marked = IdempotencyKey("a\"\u{301}b\\\u{301}", isQuoted: true).rawField { 0 }.value
     #expect(Array(marked.utf8) == Array("\"a\\\"\u{301}b\\\\\u{301}\"".utf8))
     try await api.send(post.idempotencyKey(IdempotencyKey("k-2", field: "X-Request-Key")))
@@ -115,7 +115,7 @@ struct RetryContentTests {
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test("A call with a key is retried, whoever set the key")
+  @Test("A call with an idempotency key is retried, whether the key is generated or set in a field")
   func keyed() async {
     bench.answer(.lost)
     let post = Request<Void>.post("/ping")
@@ -127,7 +127,7 @@ struct RetryContentTests {
     }
   }
 
-  @Test("A described message has its key, and no text shows it")
+  @Test("A message created without sending has its idempotency key, and no text contains the key")
   func described() async throws {
     let key = IdempotencyKey(sentinel)
     let message = try await bench.client().message(for: Request<Void>.post("/ping").idempotencyKey(key))
@@ -140,7 +140,7 @@ struct RetryContentTests {
   }
 }
 
-/// Does not get through the first time.
+/// A middleware that fails the first attempt.
 private struct FailingFirst: Middleware {
   let passes: Log<Int>
 

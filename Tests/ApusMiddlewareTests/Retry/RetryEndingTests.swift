@@ -11,9 +11,9 @@ struct RetryEndingTests {
   private var stub: StubTransport { bench.stub }
   private var clock: ManualClock { bench.clock }
 
-  // MARK: Ending a pause
+  // MARK: Cancellation
 
-  @Test("A call that is cancelled during a delay ends at once, and its error says maybeSent")
+  @Test("A call that is cancelled during a retry delay ends immediately with the state maybeSent")
   func cancelled() async throws {
     let cases: [(StubReply, RequestState)] = [
       (.lost, .maybeSent), (.busy(), .responded),
@@ -43,12 +43,12 @@ struct RetryEndingTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("The deadline ends an attempt, and the error lists earlier attempts")
+  @Test("The call's deadline ends the last attempt, and the error lists earlier attempts")
   func deadline() async throws {
     bench.answer(.busy(), .stalled)
     let api = bench.client(timeout: .seconds(5))
     async let outcome = failure { try await api.send(.ping) }
-    // The pause and the deadline.
+    // The sleepers are the retry delay and the deadline.
     try await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(100))
     try await waitWhile(api.calls.all.first?.phase != .awaitingHead)
@@ -61,7 +61,7 @@ struct RetryEndingTests {
 
   // MARK: Streams
 
-  @Test("A streamed response is judged by its head: a rejection is discarded, content that the app reads is final")
+  @Test("A streamed rejection is retried, but not a streamed response whose content the app reads")
   func streaming() async throws {
     bench.answer(
       .pieces(["no"], gate: Gate(), status: 503), .pieces(["a", "b"]).failing(after: 1), .pieces(["a", "b"]))
@@ -83,7 +83,7 @@ struct RetryEndingTests {
     #expect(error.failedAttempts.map(\.attempt) == [1])
   }
 
-  @Test("Buffered content that breaks off is fetched again if that is safe")
+  @Test("A call with truncated buffered content is retried if that is safe")
   func brokenContent() async throws {
     bench.answer(.pieces(["a", "b"]).failing(after: 1), .pieces(["a", "b"]))
     let clock = clock
@@ -97,9 +97,9 @@ struct RetryEndingTests {
     #expect(response.trace.failedAttempts.map(\.cause) == [.failed(.connectionLost, .responded)])
   }
 
-  // MARK: Joining
+  // MARK: Coalescing
 
-  @Test("Calls that share an exchange share its attempts, and each trace has them")
+  @Test("Calls that share an exchange share its attempts, and each call's trace has all attempts")
   func joined() async throws {
     let gate = Gate()
     bench.answer(.busy().waiting(for: gate), .json("7"))
@@ -119,7 +119,7 @@ struct RetryEndingTests {
     }
   }
 
-  @Test("A shared delay goes on as long as a call waits, and ends with the last one")
+  @Test("A shared retry delay continues as long as a call waits, and ends with the last call")
   func leaving() async throws {
     bench.answer(.busy(), .json("7"))
     let api = bench.client()
@@ -137,9 +137,9 @@ struct RetryEndingTests {
     #expect(stub.exchanges.count == 1 && api.calls.isEmpty)
   }
 
-  // MARK: The budget
+  // MARK: Budget
 
-  @Test("With an exhausted budget the call fails with its first error, which says so")
+  @Test("With an exhausted budget the call fails with its first error, which has the reason budgetExhausted")
   func budget() async throws {
     var budget = RetryBudget()
     budget.capacity = 20
@@ -154,13 +154,13 @@ struct RetryEndingTests {
     bench.answer(.status(204))
     for _ in 0..<8 { try await api.send(.ping) }
     bench.answer(.busy(), .status(204))
-    // 6 were left, 8 were given back.
+    // 6 tokens were left, and 8 were refunded.
     #expect(await bench.outcome(api) == nil)
   }
 
-  // MARK: Its place
+  // MARK: Order
 
-  @Test("Retry stands between middlewares that run once a call and once an attempt")
+  @Test("Middlewares outside retry run once per call, middlewares inside once per attempt")
   func place() async throws {
     bench.answer(.busy(), .busy(), .status(204))
     let (outer, inner) = (Log<Int>(), Log<Int>())

@@ -23,7 +23,7 @@ struct RetryHopsTests {
     .failure(TransportError(.timeout, in: .awaitingHead, requestState: .maybeSent)),
   ]
 
-  @Test("A keyed POST whose key was not sent to another origin runs there once", arguments: failures)
+  @Test("A redirected POST whose idempotency key was not sent to another origin is not retried", arguments: failures)
   func keyLeftBehind(failure: StubReply) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "https://b.example/orders"))
     stub.on(url: "https://b.example/orders", failure)
@@ -32,7 +32,7 @@ struct RetryHopsTests {
     #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notIdempotent)])
   }
 
-  @Test("A keyed POST that is redirected within its origin is retried with all its hops")
+  @Test("A POST with an idempotency key that is redirected within its origin is retried with all hops")
   func keyGoesAlong() async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "/new/orders"))
     stub.on(url: "https://api.example.com/new/orders", .busy())
@@ -41,7 +41,7 @@ struct RetryHopsTests {
     #expect(Set(stub.exchanges.map { $0.fields[text: "Idempotency-Key"] }).count == 1)
   }
 
-  @Test("A POST that a 303 turned into a GET is not retried, whatever the GET's response says", arguments: failures)
+  @Test("A POST that a 303 turned into a GET is not retried, whatever the GET's response is", arguments: failures)
   func turnedIntoGet(failure: StubReply) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
     stub.on(url: "https://api.example.com/orders/1", failure)
@@ -53,7 +53,7 @@ struct RetryHopsTests {
   }
 
   @Test(
-    "The response of the last hop does not allow repeating an earlier POST",
+    "A retry hint in the response of the last hop does not permit repeating an earlier POST",
     arguments: [StubReply.busy(421), .busy(400, fields: [HTTPField.Name("x-should-retry") ?? .via: "true"])])
   func verdictOfTheLastHop(answer: StubReply) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
@@ -63,7 +63,7 @@ struct RetryHopsTests {
     #expect(error.failedAttempts.map(\.decision) == [.giveUp(.notIdempotent)])
   }
 
-  @Test("A call whose last hop was not sent is retried if its key protects the earlier hops")
+  @Test("A call whose last hop was not sent is retried if an idempotency key protects the earlier hops")
   func hopNotSent() async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(307, to: "https://b.example/orders"))
     stub.on(url: "https://b.example/orders", .unreachable)
@@ -71,7 +71,7 @@ struct RetryHopsTests {
     #expect(error.attempts == 3 && executions(at: "api.example.com") == 3)
   }
 
-  @Test("A GET is retried with its hops, unless it is declared not idempotent")
+  @Test("A redirected GET is retried with all hops, unless declared not idempotent")
   func gets() async throws {
     stub.on(url: "https://api.example.com/v1/ping", .redirect(302, to: "https://b.example/ping"))
     stub.on(url: "https://b.example/ping", .busy())
@@ -80,7 +80,7 @@ struct RetryHopsTests {
     #expect(executions(at: "b.example", .get) == 4)
   }
 
-  @Test("A retry after a rejected message counts its hops anew")
+  @Test("Each retry counts the hops of its own attempt only")
   func attemptsCountAnew() async throws {
     var policy = RetryPolicy.app
     policy.retriesNonIdempotent = true

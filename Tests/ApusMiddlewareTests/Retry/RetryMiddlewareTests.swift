@@ -49,7 +49,7 @@ struct RetryMiddlewareTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("The error is that of the last attempt, and lists all attempts")
+  @Test("A failed call throws the error of the last attempt, with all attempts")
   func failing() async throws {
     bench.answer(.busy(), .busy(502), .json(#"{"title":"Down"}"#, status: 500))
     let error = try #require(await bench.outcome(bench.client()))
@@ -85,7 +85,7 @@ struct RetryMiddlewareTests {
     #expect(decisions(denied) == [.giveUp(.notIdempotent)])
   }
 
-  @Test("A call may set its own policy, or none")
+  @Test("A call may set its own retry policy, or none")
   func perCall() async throws {
     bench.answer(.busy())
     let none = await bench.outcome(of: .ping.retry(.none), bench.client())
@@ -98,7 +98,7 @@ struct RetryMiddlewareTests {
   }
 
   @Test(
-    "A failure that would happen again is not retried",
+    "A permanent failure is not retried",
     arguments: [
       CallError.Code.tls, .refused, .invalidRequest, .malformedResponse, .contentTooLarge, .timeout,
     ])
@@ -109,7 +109,7 @@ struct RetryMiddlewareTests {
     #expect(error.map { "\($0)".contains("not retried") } == false)
   }
 
-  @Test("The error of another call that this one needed is passed on unchanged")
+  @Test("The error of another call that a call needed is rethrown unchanged")
   func others() async {
     struct Odd: Error {}
     bench.answer(.failure(Odd()))
@@ -119,14 +119,14 @@ struct RetryMiddlewareTests {
 
   // MARK: Not sent
 
-  @Test("A request that was not sent is retried at once, also a POST")
+  @Test("A request that was not sent is retried immediately, even a POST")
   func notSent() async throws {
     bench.answer(.unreachable, .status(204))
     try await bench.client().send(Request<Void>.post("/ping"))
     #expect(stub.exchanges.map(\.attempt) == [1, 2] && clock.now.sinceStart == .zero)
   }
 
-  @Test("If only the last attempt was not sent, the error says maybeSent")
+  @Test("If only the last attempt was not sent, the error has the state maybeSent")
   func sentBefore() async throws {
     bench.answer(.lost, .unreachable)
     let error = try #require(await bench.outcome(bench.client()))
@@ -140,7 +140,7 @@ struct RetryMiddlewareTests {
     #expect(await bench.outcome(bench.client())?.requestState == .notSent)
   }
 
-  @Test("The description of an error counts attempts as the policy does, and names the immediate retry")
+  @Test("An error's description counts attempts as the policy does, and mentions the immediate retry")
   func countedAttempts() async throws {
     bench.answer(.unreachable)
     let unreachable = try #require(await bench.outcome(bench.client()))
@@ -157,7 +157,7 @@ struct RetryMiddlewareTests {
       rejected.description.hasSuffix("[rejected, responded, 1 attempt and an immediate retry]"), "\(rejected)")
   }
 
-  // MARK: What the server says
+  // MARK: Delays and hints of the server
 
   @Test("The server's delay is honored, plus a little jitter")
   func serverDelay() async {
@@ -172,7 +172,7 @@ struct RetryMiddlewareTests {
     #expect(error?.retryAfter == .seconds(9))
   }
 
-  @Test("A delay in milliseconds takes precedence over one in seconds")
+  @Test("A server's delay in milliseconds takes precedence over a delay in seconds")
   func milliseconds() async throws {
     let name = try #require(HTTPField.Name("Retry-After-Ms"))
     bench.answer(.busy(fields: [.retryAfter: "2", name: "1500"]))
@@ -181,7 +181,7 @@ struct RetryMiddlewareTests {
     #expect(error?.retryAfter == .milliseconds(1500))
   }
 
-  @Test("A server's delay beyond the limit ends the call, and the error has it")
+  @Test("A server's delay beyond the limit ends the call, and the error has the delay")
   func tooLong() async throws {
     bench.answer(.busy(fields: [.retryAfter: "61"]))
     let error = try #require(await failure { try await bench.client().send(.ping) })
@@ -193,7 +193,7 @@ struct RetryMiddlewareTests {
     #expect(decisions(late) == [.giveUp(.deadlineTooNear)])
   }
 
-  @Test("A verdict field takes precedence over the status")
+  @Test("A retry hint field takes precedence over the status")
   func verdict() async throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
     bench.answer(.busy(400, fields: [name: "true"]), .busy(503, fields: [name: "false"]))

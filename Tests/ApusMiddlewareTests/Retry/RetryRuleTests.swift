@@ -20,7 +20,7 @@ struct RetryRuleTests {
     return fields
   }
 
-  /// A 403 and when it is retried; `nil`: it is not.
+  /// A 403 and the delay of its retry; `nil`: it is not retried.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let fields: [String: String]
@@ -54,7 +54,7 @@ struct RetryRuleTests {
       pause: nil),
   ]
 
-  @Test("A 403 is retried if it enforces a rate limit", arguments: rows)
+  @Test("With the rule rateLimitedForbidden, a 403 that enforces a rate limit is retried", arguments: rows)
   func forbidden(row: Row) async throws {
     bench.answer(.status(403, fields: Self.fields(row.fields)))
     let error = try #require(await bench.outcome(of: .ping, bench.client(limited)))
@@ -63,7 +63,7 @@ struct RetryRuleTests {
     #expect(plain.failedAttempts.map(\.decision) == [.giveUp(.notTemporary)])
   }
 
-  @Test("A rule does not make an unsafe call retryable, nor overrule a verdict field")
+  @Test("A retry rule neither makes an unsafe call retryable nor overrides a retry hint field")
   func unsafe() async throws {
     var policy = limited
     policy.retriesNonIdempotent = true
@@ -77,7 +77,7 @@ struct RetryRuleTests {
     #expect(refused.failedAttempts.map(\.decision) == [.giveUp(.forbiddenByServer)])
   }
 
-  @Test("An app's rule reads status, fields and content, and can also end a retryable call")
+  @Test("An app's retry rule can read status, fields and content, and can also prevent a retry")
   func own() async throws {
     var policy = RetryPolicy.app
     policy.rule = RetryRule("busy") { response in
@@ -93,7 +93,7 @@ struct RetryRuleTests {
     #expect(broken.failedAttempts.map(\.decision) == [.giveUp(.notTemporary)])
   }
 
-  @Test("Rules are equal by name, and the client's rule is described")
+  @Test("Retry rules are equal by name, and the client's rule is in its description")
   func names() {
     #expect(RetryRule("a") { _ in .byStatus } == RetryRule("a") { _ in .permanent })
     #expect(RetryRule("a") { _ in .byStatus } != RetryRule("b") { _ in .byStatus })

@@ -3,10 +3,10 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// What a call meets, one after the other, and what follows: the pause, and what is left of the budget.
+/// A sequence of failures of a call, each with the resulting delay and the remaining budget.
 struct RetryScenario: Sendable, CustomTestStringConvertible {
   struct Step: Sendable {
-    /// `nil`: the attempt succeeds.
+    /// The failure; `nil`: the attempt succeeds.
     let failure: AttemptFailure?
     let decision: RetryDecision?
     let quota: Int
@@ -29,7 +29,7 @@ struct RetryScenario: Sendable, CustomTestStringConvertible {
   let name: String
   var policy = RetryPolicy(baseDelay: .seconds(1))
   var capacity = 500
-  /// What others have spent before.
+  /// The amount that other calls have spent before.
   var spent = 0
   var remaining: Duration?
   let steps: [Step]
@@ -146,13 +146,13 @@ struct RetryScenarioTests {
     ) { $0.remaining = .zero },
   ]
 
-  @Test("Each step has its delay and its cost", arguments: pauses + budgets + delays)
+  @Test("Each retry has the expected delay and cost", arguments: pauses + budgets + delays)
   func scenario(_ scenario: RetryScenario) {
     let origin = Origin(scheme: "https", host: "a.example", port: 443)
     var budget = RetryBudgetState(capacity: scenario.capacity)
     if scenario.spent > 0 { _ = budget.withdraw(scenario.spent, at: origin) }
     var state = RetryState(scenario.policy, .default, RetryState.Subject(isIdempotent: true, isKeyed: false))
-    // The lot that gives the longest pause.
+    // The random number that yields the longest delay.
     let moment = RetryState.Moment(remaining: scenario.remaining, jitter: 1, isReplayable: true)
     for step in scenario.steps {
       if let failure = step.failure {

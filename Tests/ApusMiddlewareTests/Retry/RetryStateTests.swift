@@ -8,7 +8,7 @@ import Testing
 struct RetryStateTests {
   typealias Subject = RetryState.Subject
 
-  /// Calls as they differ here.
+  /// The kinds of calls that retries distinguish.
   enum Kind: CaseIterable {
     case idempotent, plain, keyed
 
@@ -36,14 +36,14 @@ struct RetryStateTests {
 
   // MARK: Statuses
 
-  @Test("Temporary statuses are retried if that is safe", arguments: [408, 425, 500, 502, 503, 504])
+  @Test("Temporary statuses are retried if the call may be repeated", arguments: [408, 425, 500, 502, 503, 504])
   func passing(status: Int) {
     #expect(decision(refused(status), .idempotent) == Self.backOff)
     #expect(decision(refused(status), .keyed) == Self.backOff)
     #expect(decision(refused(status), .plain) == .giveUp(.notIdempotent))
   }
 
-  @Test("Status 429 has a longer delay")
+  @Test("A retry after status 429 has a longer delay")
   func tooMany() {
     #expect(decision(refused(429), .idempotent) == Self.throttled)
     #expect(decision(refused(429), .plain) == .giveUp(.notIdempotent))
@@ -56,7 +56,7 @@ struct RetryStateTests {
     #expect(decision(refused(status), kind) == .giveUp(.notTemporary))
   }
 
-  @Test("409 is retried only with an idempotency key, since the first attempt is still in progress")
+  @Test("409 is retried only with an idempotency key, because the first attempt is still in progress")
   func conflict() {
     #expect(decision(refused(409), .keyed) == Self.backOff)
     #expect(decision(refused(409), .idempotent) == .giveUp(.notTemporary))
@@ -69,7 +69,7 @@ struct RetryStateTests {
     #expect(asked == .retry(after: .milliseconds(2100), .serverDelay))
   }
 
-  @Test("421 is retried once at once, whatever the method", arguments: Kind.allCases)
+  @Test("421 is retried once immediately, whatever the method", arguments: Kind.allCases)
   func misdirected(kind: Kind) {
     #expect(decision(refused(421), kind) == Self.atOnce)
     #expect(decision(refused(421), kind) { $0.maximumAttempts = 1 } == Self.atOnce)
@@ -79,13 +79,13 @@ struct RetryStateTests {
     #expect(decisions == [Self.atOnce, .giveUp(.notTemporary)])
   }
 
-  @Test("Statuses of the app's choice are retried like the standard ones")
+  @Test("Statuses that the app adds are retried like the default statuses")
   func ownStatuses() {
     #expect(decision(refused(404), .idempotent) { $0.statuses = [404] } == Self.backOff)
     #expect(decision(refused(503), .idempotent) { $0.statuses = [404] } == .giveUp(.notTemporary))
   }
 
-  @Test("Unsafe calls are retried if the server says that it did nothing and the policy allows it")
+  @Test("Non-idempotent calls are retried after 429 and 503 with Retry-After if the policy permits that")
   func didNothing() {
     let delay = Duration.seconds(1)
     for status in [429, 503] {
@@ -97,20 +97,20 @@ struct RetryStateTests {
     #expect(decision(refused(500, after: delay), .plain) { $0.retriesNonIdempotent = true } == .giveUp(.notIdempotent))
   }
 
-  @Test("A verdict field takes precedence over status and method", arguments: Kind.allCases)
+  @Test("A retry hint field takes precedence over status and method", arguments: Kind.allCases)
   func verdict(kind: Kind) {
     #expect(decision(refused(400, true), kind) == Self.backOff)
     #expect(decision(refused(503, true), kind) == Self.backOff)
     #expect(decision(refused(503, false), kind) == .giveUp(.forbiddenByServer))
     #expect(decision(refused(421, false), kind) == .giveUp(.forbiddenByServer))
-    // What cannot be sent again cannot be asked for.
+    // Content that cannot be resent prevents a requested retry.
     #expect(decision(refused(400, true), kind, isReplayable: false) == .giveUp(.contentNotReplayable))
   }
 
-  // MARK: No answer
+  // MARK: No response
 
   @Test(
-    "A request that was not sent is retried once at once, whatever the method",
+    "A request that was not sent is retried once immediately, whatever the method",
     arguments: [CallError.Code.hostNotFound, .connectionFailed, .connectionLost, .timeout], Kind.allCases)
   func notSent(code: CallError.Code, kind: Kind) {
     #expect(decision(.notSent(code), kind) == Self.atOnce)
@@ -122,7 +122,7 @@ struct RetryStateTests {
     #expect(decision(.notSent(.offline), kind) == Self.backOff)
   }
 
-  @Test("A retry after an attempt without a network is free, and counts")
+  @Test("A retry after an attempt without a network is free, but counts as an attempt")
   func offlineIsFree() {
     var state = RetryState(.app, .default, Kind.idempotent.subject)
     let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
@@ -138,7 +138,7 @@ struct RetryStateTests {
   }
 
   @Test(
-    "A request on which the server may have acted is retried only if that is safe",
+    "A request on which the server may have acted is retried only if it may be repeated",
     arguments: [RequestState.maybeSent, .responded])
   func unknown(state: RequestState) {
     #expect(decision(.unknown(.connectionLost, state), .idempotent) == Self.backOff)
@@ -183,7 +183,7 @@ struct RetryStateTests {
   }
 
   @Test(
-    "A verdict is true or false; other texts are ignored",
+    "A retry hint is true or false; other texts are ignored",
     arguments: [("true", true), ("FALSE", false), ("", nil), ("yes", nil), ("1", nil)] as [(String, Bool?)])
   func verdictText(text: String, verdict: Bool?) throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
@@ -196,9 +196,9 @@ struct RetryStateTests {
     #expect(deaf == refused(400, after: .seconds(3)))
   }
 
-  // MARK: Limits that make no sense
+  // MARK: Extreme limits
 
-  @Test("Absurd limits do no harm")
+  @Test("Extreme limits of a retry policy do not trap")
   func absurd() {
     let negative = decision(refused(500), .idempotent) {
       ($0.baseDelay, $0.maximumDelay) = (.seconds(-1), .seconds(-5))
@@ -217,7 +217,7 @@ struct RetryStateTests {
     #expect(last == .giveUp(.attemptsExhausted))
   }
 
-  @Test("An infinite delay can be described")
+  @Test("An infinite retry delay can be described")
   func endless() {
     let endless = decision(refused(500), .idempotent) {
       ($0.baseDelay, $0.maximumDelay) = (.seconds(Int64.max), .seconds(Int64.max))

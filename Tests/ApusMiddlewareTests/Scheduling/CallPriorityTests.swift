@@ -7,7 +7,7 @@ import Testing
 @Suite("Priorities")
 struct CallPriorityTests {
   @Test(
-    "a task's priority is the default of its calls",
+    "The task's priority is the default priority of its calls",
     arguments: [
       (TaskPriority.background, CallPriority.background), (.utility, .low), (.low, .low), (.medium, .normal),
       (.high, .high), (.userInitiated, .high), (TaskPriority(rawValue: 0), .background),
@@ -17,7 +17,7 @@ struct CallPriorityTests {
     #expect(CallPriority(priority) == expected)
   }
 
-  @Test("Priorities are ordered by urgency")
+  @Test("Call priorities are ordered by urgency")
   func order() {
     #expect(CallPriority.allCases.sorted() == [.background, .low, .normal, .high, .immediate])
   }

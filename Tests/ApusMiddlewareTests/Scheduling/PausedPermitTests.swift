@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// Has one call wait at a gate, without its permit, before it is sent.
+/// A middleware in which one call waits at a gate, without its permit, before it is sent.
 private struct WaitsElsewhere: Middleware {
   let gate: Gate
 
@@ -23,7 +23,7 @@ struct PausedPermitTests {
   private func api(_ scheduler: Scheduler?) -> Client {
     let elsewhere = elsewhere
     var client = TestClient()
-    // Only where calls may wait for credentials does any of them let go of its permit.
+    // Calls can return their permit temporarily only if there is authentication.
     client.environment.authentication = .bearer(MemoryCredentialsStore(token: "t"))
     client.customize = {
       if let scheduler { $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling)) }
@@ -32,7 +32,7 @@ struct PausedPermitTests {
     return client.over(stub)
   }
 
-  @Test("While a call waits without its permit others run; then it waits for the permit again")
+  @Test("While a call waits without its permit, other calls run; then the call waits for the permit again")
   func others() async throws {
     let (scheduler, gate) = (Scheduler(ConcurrencyLimits(global: 1)), Gate())
     let api = api(scheduler)
@@ -53,7 +53,7 @@ struct PausedPermitTests {
     #expect(scheduler.runningCount == 0)
   }
 
-  @Test("A call that is cancelled while paused returns no permit")
+  @Test("A call that is cancelled while it waits without its permit returns no permit")
   func cancelled() async throws {
     let scheduler = Scheduler(ConcurrencyLimits(global: 1))
     let api = api(scheduler)

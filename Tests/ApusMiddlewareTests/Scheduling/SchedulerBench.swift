@@ -5,7 +5,7 @@ import ApusCore
 /// A scheduler state with named attempts and their outcomes.
 struct SchedulerBench {
   private(set) var state: SchedulerState
-  /// The present instant, in seconds.
+  /// The current instant, in seconds.
   var seconds = 0
   /// The attempts that were admitted, in order.
   private(set) var started: [String] = []
@@ -51,7 +51,7 @@ struct SchedulerBench {
     return waited
   }
 
-  /// Returns whether the stream counts for a tag.
+  /// Starts a stream. Returns whether the stream counts for a tag.
   mutating func stream(_ name: String) -> Bool {
     guard let ticket = tickets[name] else { return false }
     let isCounted = state.startStreaming(ticket, now: now)
@@ -98,7 +98,7 @@ struct SchedulerBench {
 }
 
 extension ConcurrencyLimits {
-  /// Limits with something else changed.
+  /// Returns a changed copy of the limits.
   func with(_ change: (inout ConcurrencyLimits) -> Void) -> ConcurrencyLimits {
     var limits = self
     change(&limits)

@@ -7,7 +7,7 @@ import Testing
 struct SchedulerDeadlineTests {
   private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-  @Test("A queued attempt whose deadline has passed is removed at the next step and takes no permit")
+  @Test("A queued attempt whose deadline has passed is removed at the next step and uses no permit")
   func passed() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0")
@@ -34,7 +34,7 @@ struct SchedulerDeadlineTests {
     #expect(bench.state.isIdle)
   }
 
-  /// A busy server that takes ten seconds for a call.
+  /// Returns a bench with a busy server that takes ten seconds for a call.
   private func slow(refusing: Bool, calls: Int = TypicalTime.minimum) -> SchedulerBench {
     var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2).with { $0.refusesLateCalls = refusing })
     bench.enter("always")
@@ -48,7 +48,7 @@ struct SchedulerDeadlineTests {
   }
 
   @Test(
-    "An attempt with less time left than the typical duration is refused, if the limits say so",
+    "With refusesLateCalls, an attempt with less time left than the typical duration is refused",
     arguments: [true, false])
   func hopeless(refusing: Bool) {
     var bench = slow(refusing: refusing)
@@ -63,7 +63,7 @@ struct SchedulerDeadlineTests {
     #expect(bench.started.last == (refusing ? "hopeful" : "hopeless"))
   }
 
-  @Test("A few samples have no effect, nor have those of an origin that was idle since")
+  @Test("Too few samples, and samples of an origin that was idle since, have no effect")
   func unknown() {
     var few = slow(refusing: true, calls: TypicalTime.minimum - 1)
     let now = few.seconds
@@ -79,7 +79,7 @@ struct SchedulerDeadlineTests {
     #expect(idle.refusals.isEmpty)
   }
 
-  @Test("A server that became slower makes a queued attempt too late at its turn")
+  @Test("A queued attempt is refused when it would run if the server has become too slow meanwhile")
   func slower() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2))
     bench.enter("always")
@@ -89,7 +89,7 @@ struct SchedulerDeadlineTests {
       $0.deadline = at(100)
       $0.priority = .background
     }
-    // All of them go ahead of it.
+    // All of these attempts run before it.
     for number in 1...20 { bench.enter("\(number)", .immediate) }
     var last = "0"
     while last != "20" {
@@ -104,7 +104,7 @@ struct SchedulerDeadlineTests {
     #expect(bench.late == ["impatient"])
   }
 
-  @Test("A server that became faster keeps a queued attempt from being refused")
+  @Test("A queued attempt is not refused if the server has become faster meanwhile")
   func faster() {
     var bench = slow(refusing: true)
     let now = bench.seconds
@@ -112,7 +112,7 @@ struct SchedulerDeadlineTests {
       $0.deadline = at(now + 30)
       $0.priority = .background
     }
-    // All of them go ahead of it, and take no time.
+    // All of these attempts run before it, and take no time.
     for number in 1...50 { bench.enter("quick \(number)", .immediate) }
     bench.leave("running")
     for number in 1...49 { bench.leave("quick \(number)") }
@@ -122,7 +122,7 @@ struct SchedulerDeadlineTests {
     #expect(bench.started.last == "patient")
   }
 
-  @Test("With a limit of one, an attempt that became too late in the queue is refused at its turn")
+  @Test("With a limit of one, an attempt that became too late in the queue is refused when it would run")
   func oneAtATime() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 1))
     bench.enter("0")
@@ -145,7 +145,7 @@ struct SchedulerDeadlineTests {
     var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2))
     for number in 0..<TypicalTime.minimum {
       bench.enter("\(number)")
-      // Keeps what is known of the origin.
+      // A running attempt keeps the origin's typical duration valid.
       if number == 0 {
         bench.change { $0.pause("held") }
         bench.enter("waits") {
@@ -162,7 +162,7 @@ struct SchedulerDeadlineTests {
     #expect(bench.started.last == "waits")
   }
 
-  @Test("The typical duration is the running median")
+  @Test("The typical duration of an origin's calls is a running median")
   func typical() {
     var typical = TypicalTime()
     for _ in 1..<TypicalTime.minimum {

@@ -6,7 +6,7 @@ import Testing
 @Suite("Scheduler: any order of events")
 struct SchedulerInterleavingTests {
   @Test(
-    "Limits hold, the order is right, no attempt is forgotten, and nothing is left over",
+    "In any order of events SchedulerState agrees with a model, and nothing leaks",
     arguments: 0..<120 as Range<UInt64>)
   func random(seed: UInt64) {
     var world = SchedulerWorld(seed: seed)
@@ -15,7 +15,7 @@ struct SchedulerInterleavingTests {
     #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.first ?? "")")
   }
 
-  @Test("Some attempts are refused before their deadline, if the limits say so")
+  @Test("With refusesLateCalls, random runs refuse some attempts before their deadline")
   func hopeless() {
     var told = [0, 0]
     for seed in 0..<40 as Range<UInt64> {

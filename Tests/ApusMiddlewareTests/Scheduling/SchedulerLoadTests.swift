@@ -26,7 +26,7 @@ struct SchedulerLoadTests {
     }
   }
 
-  @Test("With 100,000 queued attempts one more is refused, and all of them can be cancelled")
+  @Test("With 100,000 queued attempts a further attempt is refused, and all attempts can be cancelled")
   func givingUp() {
     let origins = 1000
     var state = SchedulerState(ConcurrencyLimits(global: 1, tags: ["images": 1]))
@@ -37,7 +37,7 @@ struct SchedulerLoadTests {
     #expect(state.waiting == Self.many)
     let refused = state.enter(newcomer(0, origins: origins), now: now)
     #expect(refused == .refused(.queueFull(limit: Self.many)))
-    // Two of three move to lines of their own.
+    // Two of three attempts move to lines of their own.
     state.pause("others")
     let gaveUp = tickets.count { state.cancelWaiting($0) }
     #expect(gaveUp == Self.many)
@@ -62,7 +62,7 @@ struct SchedulerLoadTests {
     #expect(state.isIdle)
   }
 
-  @Test("100,000 suspended tasks can be cancelled, and each gets a CancellationError")
+  @Test("100,000 suspended tasks can be cancelled, and each throws a CancellationError")
   func cancelling() async {
     let (scheduler, clock, now) = (Scheduler(), ManualClock(.manual), self.now)
     scheduler.pauseAll()
@@ -83,7 +83,7 @@ struct SchedulerLoadTests {
         }
       }
     }
-    // Some of them have come to wait, and some have not.
+    // Some tasks are already waiting, others are not.
     for task in tasks { task.cancel() }
     var cancelled = 0
     for task in tasks {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Scheduler: raising the priority of a queued attempt")
 struct SchedulerRaiseTests {
-  /// A scheduler with a limit of one and a running attempt, and the names of the queued ones.
+  /// A scheduler with a limit of one and a running attempt, and the names of the queued attempts.
   private struct Bench {
     private(set) var state = SchedulerState(ConcurrencyLimits(global: 1))
     private var tickets: [String: SchedulerState.Ticket] = [:]
@@ -27,14 +27,14 @@ struct SchedulerRaiseTests {
       if let ticket = tickets[name] { state.raise(ticket, to: priority, now: now) }
     }
 
-    /// Ends an attempt. Returns the one that runs next.
+    /// Ends an attempt. Returns the attempt that runs next.
     mutating func leave(_ name: String) -> String? {
       if let ticket = tickets.removeValue(forKey: name) { state.leave(ticket, now: now) }
       let next = state.next(now: now)?.ticket
       return tickets.first { $0.value == next }?.key
     }
 
-    /// Everybody in the order in which they go.
+    /// Returns all attempts in the order in which they run.
     mutating func order(after first: String) -> [String] {
       var order: [String] = []
       var last = first
@@ -46,7 +46,7 @@ struct SchedulerRaiseTests {
     }
   }
 
-  @Test("A raised attempt gets the rank of one that arrives now with that priority")
+  @Test("A raised attempt gets the rank of an attempt that arrives now with that priority")
   func raised() {
     var bench = Bench()
     for name in ["0", "a", "b", "c"] { bench.enter(name, .normal) }
@@ -64,7 +64,7 @@ struct SchedulerRaiseTests {
     bench.enter("old", .normal)
     bench.seconds = 15
     bench.enter("urgent", .immediate)
-    // It has made up for more than the one step.
+    // Ageing has compensated for more than one step of priority.
     bench.raise("old", to: .high)
     bench.raise("urgent", to: .low)
     bench.seconds = 30
@@ -91,7 +91,7 @@ struct SchedulerRaiseTests {
   }
 
   @Test(
-    "In any order of events the attempt with the lowest rank is next, and nothing is left over",
+    "With raised priorities, the attempt with the lowest rank always runs next, and nothing leaks",
     arguments: 0..<60 as Range<UInt64>)
   func random(seed: UInt64) {
     var world = RaiseWorld(seed: seed)
@@ -101,7 +101,8 @@ struct SchedulerRaiseTests {
   }
 }
 
-/// Calls that come, become more urgent and go, at two origins and with a tag that is held at times, one at a time.
+/// Random calls that arrive, become more urgent and leave, at two origins and with a tag that is sometimes paused, with
+/// a limit of one.
 private struct RaiseWorld {
   private struct Caller {
     let ticket: SchedulerState.Ticket

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Scheduler: its state")
 struct SchedulerStateTests {
-  @Test("The total and each origin limit the running attempts, and a queued attempt has a cause")
+  @Test("The global and per-origin limits bound the running attempts, and a queued attempt has a reason")
   func limits() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 1))
     bench.enter("a1", at: "a")
@@ -23,7 +23,7 @@ struct SchedulerStateTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("the presets are those of apps and servers")
+  @Test("The presets app and server have their documented limits")
   func presets() {
     #expect(ConcurrencyLimits.app.global == 64)
     #expect(ConcurrencyLimits.app.perOrigin == 5)
@@ -32,7 +32,7 @@ struct SchedulerStateTests {
     #expect(ConcurrencyLimits.app.queueCapacity == 100_000)
   }
 
-  @Test("An origin may have a limit of its own, and a limit below one counts as one")
+  @Test("An origin may have its own limit, and a limit below one counts as one")
   func ownLimit() {
     var bench = SchedulerBench(
       ConcurrencyLimits(global: 10, perOrigin: 0).with {
@@ -43,7 +43,7 @@ struct SchedulerStateTests {
     #expect(bench.started == ["a1", "b1", "b2"])
   }
 
-  @Test("Urgent attempts run first, and equally urgent ones in order of arrival")
+  @Test("Attempts run in order of priority, and with equal priority in order of arrival")
   func priorities() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1))
     bench.enter("first")
@@ -59,7 +59,7 @@ struct SchedulerStateTests {
   }
 
   @Test(
-    "An attempt is overtaken only by more urgent ones that arrive within the ageing time of each step",
+    "An attempt is overtaken only by more urgent attempts that arrive within the ageing time per step",
     arguments: CallPriority.allCases, CallPriority.allCases)
   func ageing(older: CallPriority, newer: CallPriority) {
     let bound = 10 * max(0, newer.level - older.level)
@@ -75,12 +75,12 @@ struct SchedulerStateTests {
     }
   }
 
-  @Test("A queued attempt runs within the bound of ageing, whatever else arrives")
+  @Test("A queued attempt runs within the ageing bound, whatever other attempts arrive")
   func bound() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1))
     bench.enter("0", .immediate)
     bench.enter("patient", .background)
-    // Twice as many as can be served.
+    // Twice as many attempts as can run.
     for second in 1...60 {
       bench.seconds = second
       bench.enter("\(second)", .immediate)
@@ -88,7 +88,7 @@ struct SchedulerStateTests {
       if let last = bench.started.last { bench.leave(last) }
       if bench.started.contains("patient") { break }
     }
-    // Attempts that arrived within its forty seconds are ahead of it: of 78, 60 have run.
+    // Attempts that arrived within forty seconds after it run before it: 60 of 78 have run.
     #expect(!bench.started.contains("patient"))
     while bench.started.last != "patient", bench.seconds < 1000 {
       bench.seconds += 1
@@ -100,7 +100,7 @@ struct SchedulerStateTests {
     #expect(ahead.allSatisfy { (Int($0.prefix { $0 != "'" }) ?? 1000) < 40 })
   }
 
-  @Test("A slow origin does not delay others, however many attempts wait for it")
+  @Test("A slow origin does not delay other origins, however many attempts wait for it")
   func skipOver() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 10, perOrigin: 2))
     for number in 0..<500 { bench.enter("slow \(number)", at: "slow", .immediate) }
@@ -112,7 +112,8 @@ struct SchedulerStateTests {
     #expect(bench.state.waiting == 498)
   }
 
-  @Test("The queue's limit refuses further attempts; with a limit of zero none waits", arguments: [0, 3])
+  @Test(
+    "Attempts beyond the queue's capacity are refused; with a capacity of zero no attempt waits", arguments: [0, 3])
   func queue(limit: Int) {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1).with { $0.queueCapacity = limit })
     for number in 0...limit + 1 { bench.enter("\(number)") }
@@ -151,7 +152,7 @@ struct SchedulerStateTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("A paused attempt lets another run, and comes back as the most urgent one that arrives then")
+  @Test("While an attempt is paused another runs; resumed, it is queued with the highest priority")
   func pausing() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("paused", .background)

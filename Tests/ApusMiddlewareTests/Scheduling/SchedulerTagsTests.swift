@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Scheduler: tags")
 struct SchedulerTagsTests {
-  @Test("A tag's limit applies to its attempts only; others pass them")
+  @Test("A tag's limit applies only to its own attempts; other attempts overtake them")
   func limits() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 10, perOrigin: 10, tags: ["images": 2, "thumbs": 1]))
     for number in 0..<4 { bench.enter("image \(number)") { $0.tags = ["images"] } }
@@ -24,7 +24,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("A stream counts for its limited tags only once its head is there")
+  @Test("After its head, a stream counts only for its limited tags")
   func streams() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1, tags: ["downloads": 1]))
     bench.enter("events") { $0.tags = ["events"] }
@@ -33,7 +33,7 @@ struct SchedulerTagsTests {
     bench.enter("file 1") { $0.tags = ["downloads"] }
     let isEventCounted = bench.stream("events")
     #expect(!isEventCounted && bench.started == ["events", "list"])
-    // It was given back.
+    // The permit was returned, so the stream does not count again.
     let isCountedAgain = bench.stream("events")
     #expect(!isCountedAgain)
     bench.leave("events", "list")
@@ -47,7 +47,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("Attempts with a held tag wait, those queued before included, and run in order once it is released")
+  @Test("Attempts with a paused tag wait, including queued ones, and run in order once the tag is resumed")
   func holding() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0") { $0.tags = ["images"] }
@@ -70,7 +70,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.trackedTagCount == 0)
   }
 
-  @Test("A held attempt keeps its position, however often its tag is held and released")
+  @Test("A held attempt keeps its position, however often its tag is paused and resumed")
   func holdingAgain() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0")
@@ -85,7 +85,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("Releasing everything leaves a held tag held")
+  @Test("resumeAll does not resume a paused tag")
   func everything() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 3))
     bench.enter("0")
@@ -104,7 +104,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.trackedTagCount == 0)
   }
 
-  @Test("A paused attempt does not resume while its tag is held")
+  @Test("A paused attempt does not resume while its tag is paused")
   func pausedBefore() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0") { $0.tags = ["images"] }

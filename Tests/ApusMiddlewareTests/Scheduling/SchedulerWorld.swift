@@ -15,7 +15,7 @@ struct SchedulerWorld {
     let tags: [Tag]
     var phase: Phase
     let deadline: MonotonicInstant?
-    /// When the attempt got its permit.
+    /// The instant at which the attempt was admitted.
     var started: MonotonicInstant
     /// The arrival plus ageing, and the order of arrival.
     var instant: MonotonicInstant
@@ -33,7 +33,7 @@ struct SchedulerWorld {
   var isHeld = false
   var nextNumber = 0
   var problems: [String] = []
-  /// The longest time that an attempt had its permit, by origin.
+  /// The longest duration of an attempt, by origin.
   var longest: [Int: Duration] = [:]
   var lastEnd: [Int: MonotonicInstant] = [:]
   /// The number of attempts that were refused before their deadline.
@@ -71,7 +71,7 @@ struct SchedulerWorld {
     callers.removeAll { $0.phase == .over }
   }
 
-  /// Releases everything and ends all attempts.
+  /// Resumes all tags and ends all attempts.
   mutating func finish() {
     for tag in Self.tags where held.contains(tag) { toggle(tag) }
     if isHeld { toggleEverything() }
@@ -142,7 +142,7 @@ struct SchedulerWorld {
     end(index)
   }
 
-  /// Starts a stream: the attempt counts for its limited tags only.
+  /// Starts a stream, so that the attempt counts only for its limited tags.
   private mutating func stream() {
     guard let index = pick(.running) else { return }
     let isLimited = callers[index].tags.contains { limits.tags[$0] != nil }
@@ -227,7 +227,7 @@ struct SchedulerWorld {
     callers[index].started = now
   }
 
-  /// An attempt that is refused has no time left, or less than the longest attempt at a busy server took.
+  /// Checks that a refused attempt has no time left, or less than the duration of the longest attempt at a busy server.
   private mutating func tellLate(_ deadline: MonotonicInstant?, _ origin: Int) {
     guard let deadline else { return problems.append("an attempt without a deadline is refused as late") }
     guard deadline > now else { return }

@@ -4,7 +4,7 @@ import ApusTesting
 import TestSupport
 
 extension TestClient {
-  /// The same with its calls scheduled.
+  /// Returns the client with a scheduler.
   func scheduled(by scheduler: Scheduler) -> TestClient {
     var client = self
     client.customize = { $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling)) }
@@ -20,6 +20,6 @@ extension Scheduler {
 }
 
 extension Endpoint where Self == Request<Void> {
-  /// Asks for nothing, under a name.
+  /// Returns a request with a name as its path.
   static func step(_ name: String) -> Self { .get("/\(name)") }
 }

@@ -23,15 +23,15 @@ struct SchedulingMiddlewareTests {
     return client.scheduled(by: scheduler)
   }
 
-  /// A scheduler that lets one call run at a time.
+  /// A scheduler with a global limit of one.
   private let single = Scheduler(ConcurrencyLimits(global: 1))
 
-  /// The server answers once the gate is open.
+  /// Sets replies that wait for the gate.
   private func answerLate() {
     stub.onAny(reply: .status(204).waiting(for: gate))
   }
 
-  @Test("Never more calls run than the limit, and all get responses")
+  @Test("The number of concurrent calls never exceeds the limit, and all calls get responses")
   func bounded() async throws {
     let counted = Counted(inside: Log<Int>())
     let scheduler = Scheduler(ConcurrencyLimits(global: 3, perOrigin: 3))
@@ -57,7 +57,7 @@ struct SchedulingMiddlewareTests {
     #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
-  @Test("A queued call is in the phase waiting, and its trace names the limit and the time")
+  @Test("A queued call is in the phase waiting, and its trace has the limit and the duration")
   func trace() async throws {
     answerLate()
     let scheduler = single
@@ -83,7 +83,7 @@ struct SchedulingMiddlewareTests {
   }
 
   @Test(
-    "A streamed response returns its permit at the head, however much of it is read", arguments: [true, false])
+    "A streamed call returns its permit at the head, however much content is read", arguments: [true, false])
   func streamed(isReadToTheEnd: Bool) async throws {
     stub.onAny(reply: .pieces(["a", "b"]))
     let scheduler = single
@@ -91,7 +91,7 @@ struct SchedulingMiddlewareTests {
     let running = try await api.withResponse(to: Request<String>.get("/s")) { (response: inout StreamedResponse) in
       _ = try await response.next()
       let running = scheduler.runningCount
-      // A call that is made while the stream is open has the permit.
+      // A call inside the stream's closure gets the permit.
       try await api.send(.step("inside"))
       while isReadToTheEnd, try await response.next() != nil {}
       return running
@@ -160,7 +160,7 @@ struct SchedulingMiddlewareTests {
     #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
-  @Test("Unscheduled long polls take no permit, wait for none and are not held")
+  @Test("Unscheduled long polls use no permit, do not wait for one and are not held")
   func unscheduled() async throws {
     stub.on(.get, "/v1/poll", reply: .status(204).waiting(for: gate))
     stub.on(.get, "/v1/users", reply: .status(204))
@@ -176,7 +176,7 @@ struct SchedulingMiddlewareTests {
     for poll in polls { try await poll.value }
   }
 
-  @Test("Images are held while a list loads")
+  @Test("Calls with a paused tag are held while other calls run")
   func held() async throws {
     stub.onAny(reply: .status(204))
     let scheduler = Scheduler(.app)
@@ -193,7 +193,7 @@ struct SchedulingMiddlewareTests {
     #expect(!scheduler.isPaused("images"))
   }
 
-  @Test("While everything is held, messages are described and shared work runs")
+  @Test("While all calls are paused, messages can be created and shared work runs")
   func exempt() async throws {
     stub.onAny(reply: .status(204))
     let scheduler = Scheduler()
@@ -210,7 +210,7 @@ struct SchedulingMiddlewareTests {
     #expect(!scheduler.isAllPaused)
   }
 
-  @Test("Clients that share a scheduler share its limits, and a slow origin does not delay another")
+  @Test("Clients that share a scheduler share its limits, and a slow origin does not delay other origins")
   func shared() async throws {
     answerLate()
     let scheduler = Scheduler(ConcurrencyLimits(global: 10, perOrigin: 1))
@@ -228,7 +228,7 @@ struct SchedulingMiddlewareTests {
   }
 }
 
-/// Reports when a request arrives and when it leaves.
+/// A middleware that records the arrival and the end of requests.
 private struct Counted: Middleware {
   let inside: Log<Int>
 

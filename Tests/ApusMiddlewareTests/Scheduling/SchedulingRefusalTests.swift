@@ -19,17 +19,17 @@ struct SchedulingRefusalTests {
     return client.scheduled(by: scheduler)
   }
 
-  /// A scheduler that lets one call run at a time.
+  /// Returns a scheduler with a global limit of one.
   private func single(_ change: (inout ConcurrencyLimits) -> Void = { _ in }) -> Scheduler {
     Scheduler(ConcurrencyLimits(global: 1).with(change))
   }
 
-  /// The server answers once the gate is open.
+  /// Sets replies that wait for the gate.
   private func answerLate() {
     stub.onAny(reply: .status(204).waiting(for: gate))
   }
 
-  @Test("A call beyond the queue's limit is refused, and nothing is sent")
+  @Test("A call beyond the scheduler's queue capacity is refused, and nothing is sent")
   func queueFull() async throws {
     answerLate()
     let scheduler = single { $0.queueCapacity = 1 }
@@ -48,7 +48,7 @@ struct SchedulingRefusalTests {
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("The deadline of the call includes the time in the queue, and the error names the phase")
+  @Test("The deadline of a call includes the time in the queue, and the error has the phase waiting")
   func deadline() async throws {
     answerLate()
     let scheduler = single()
@@ -80,10 +80,10 @@ struct SchedulingRefusalTests {
     let api = client(scheduler, timeout: .seconds(30)).over(stub)
     let call = Task { await failure { try await api.send(.ping.tag("waits")) } }
     try await scheduler.waitForWaiting(1)
-    // From here on its wait is counted.
+    // From this event on, the call's wait is measured.
     try await waitWhile(api.calls.calls(tag: "waits").first?.trace.events.last?.kind != .queued(.global(limit: 1)))
     clock.advance(by: .seconds(20))
-    // The permit is returned after its deadline; no timer has fired before, since its clock is behind.
+    // The permit is returned after the call's deadline; no timer fired before, because the client's clock is behind.
     scheduler.leave(ticket, at: begin.advanced(by: .seconds(30)))
     let error = try #require(await call.value)
     #expect(error.code == .timeout && error.phase == .waiting)
@@ -93,7 +93,7 @@ struct SchedulingRefusalTests {
     #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
-  @Test("A call that is cancelled in the queue is not sent and takes no permit")
+  @Test("A call that is cancelled in the queue is not sent and uses no permit")
   func cancelled() async throws {
     answerLate()
     let scheduler = single()

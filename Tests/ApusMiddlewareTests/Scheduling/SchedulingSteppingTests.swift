@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Scheduling, step by step")
 struct SchedulingSteppingTests {
-  /// What happens to calls on their way.
+  /// A disturbance of calls.
   enum Disturbance: CaseIterable {
     case cancelCalls, cancelFirst, cancelTasks, passDeadline, hold
   }
 
-  /// How the answers come.
+  /// The kind of responses.
   enum Way: CaseIterable {
     case buffered, streamed, failing, pausing
   }
@@ -21,11 +21,11 @@ struct SchedulingSteppingTests {
     var jobs = 0
     var results: [Result<Void, CallError>] = []
     var exchanges = 0
-    /// When the last call ended.
+    /// The instant at which the last call ended.
     var time = Duration.zero
   }
 
-  /// Calls over a scheduler that lets one of them run at a time.
+  /// Calls over a scheduler with a global limit of one.
   private struct World {
     let executor = ManualExecutor()
     let clock = ManualClock(.manual)
@@ -45,7 +45,7 @@ struct SchedulingSteppingTests {
       var client = TestClient()
       client.settings.runtime = Runtime(clock: clock, executor: executor)
       client.timeout = .seconds(30)
-      // Only where calls may wait for credentials does any of them let go of its permit.
+      // Calls can return their permit temporarily only if there is authentication.
       if way == .pausing { client.environment.authentication = .bearer(MemoryCredentialsStore(token: "t")) }
       client.customize = {
         $0.insert(SchedulingMiddleware(scheduler), .after(.scheduling))
@@ -119,12 +119,12 @@ struct SchedulingSteppingTests {
   }
 
   @Test(
-    "Interrupted before any job, calls end once, no permit leaks and no call waits for ever", arguments: Way.allCases)
+    "With a disturbance before any job, scheduled calls end once, and no permit leaks", arguments: Way.allCases)
   func everyStep(way: Way) async {
     let undisturbed = await run(way)
     #expect(undisturbed.jobs > 3)
     #expect(undisturbed.exchanges == 3)
-    // A second for each answer, and one more for all pauses together: others run meanwhile.
+    // A second for each response, and one more for all concurrent pauses.
     if way == .pausing { #expect(undisturbed.time == .seconds(4)) }
     for disturbance in Disturbance.allCases {
       for step in 0..<undisturbed.jobs {
@@ -153,7 +153,7 @@ struct SchedulingSteppingTests {
   }
 }
 
-/// Waits for something else on its way, without its permit.
+/// A middleware in which calls wait without their permit.
 private struct Pausing: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     let clock = context.clock

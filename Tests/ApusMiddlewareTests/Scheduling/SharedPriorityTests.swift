@@ -33,7 +33,7 @@ struct SharedPriorityTests {
     api.calls.all.count { $0.trace.events.contains { if case .queued = $0.kind { true } else { false } } }
   }
 
-  /// One call runs; then a shared one of low priority waits, and behind it one that is normal.
+  /// Starts three calls: one runs, then a shared call of low priority waits, and behind it a call of normal priority.
   private func waiting() async throws -> [Task<CallError?, Never>] {
     var calls = [start(.step("first"))]
     try await gate.waitForArrivals(1)
@@ -46,7 +46,7 @@ struct SharedPriorityTests {
   }
 
   @Test(
-    "A joining call raises the priority of a queued exchange to its own", arguments: [CallPriority.high, .background])
+    "A call that joins a queued exchange raises its priority", arguments: [CallPriority.high, .background])
   func joins(priority: CallPriority) async throws {
     var calls = try await waiting()
     calls.append(start(shared.priority(priority)))
@@ -59,7 +59,7 @@ struct SharedPriorityTests {
     #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
-  @Test("The exchange keeps its rank when the urgent call leaves, and ends with its last call")
+  @Test("A shared exchange keeps its rank when the urgent call leaves, and ends with its last call")
   func leaves() async throws {
     var calls = try await waiting()
     calls.append(start(shared.priority(.immediate)))

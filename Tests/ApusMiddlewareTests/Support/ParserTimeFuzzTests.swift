@@ -5,11 +5,11 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// Every parser of the middlewares that reads what a server wrote, given much of what it might look at again and again.
+/// Tests the parsers of server input with long inputs that could cause repeated scans.
 @Suite("Parsers of middlewares take linear time", .serialized)
 struct ParserTimeFuzzTests {
   @Test(
-    "Challenges",
+    "Parsing challenges takes linear time",
     arguments: [
       (",", ""), (" ", "A"), ("A ", ""), ("A b=c, ", ""), ("\"", "A b="), ("\\\"", "A b=\""), ("=", "A b"),
       ("b=c,", "A "),
@@ -19,7 +19,7 @@ struct ParserTimeFuzzTests {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece, after: start)) { text in
         _ = Challenge.all(in: [.wwwAuthenticate: text])
-        // In many lines as in one.
+        // Parses many lines as well as one line.
         var parser = ChallengeParser()
         let line = Array(text.utf8.prefix(100))
         for _ in 0..<(text.utf8.count / 100) where !parser.read(line) { break }
@@ -27,14 +27,14 @@ struct ParserTimeFuzzTests {
   }
 
   @Test(
-    "Locations",
+    "Parsing Location fields takes linear time",
     arguments: ["/", "../", "%2e%2e/", "a", "%", "%41", ":", "//", "?", "#", " ", "\\", "é", "http://", "@", ", "])
   func locations(piece: String) {
     let origin = Origin(scheme: "https", host: "a.example", port: 443)
     for start in ["", "//"] {
       let make: (Int) -> [UInt8] = { Array(LinearTime.repeating(piece, after: start)($0).utf8) }
       #expect(LinearTime.holds(for: make) { _ = try? URLReference($0, relativeTo: (origin, "/a/b?c")) })
-      // As long as one may be: its time is what a server can have spent for each redirect.
+      // The maximum length of a reference, which bounds the time that a server can cause per redirect.
       let longest = Array(make(URLReference.maximumLength).prefix(URLReference.maximumLength))
       let several: (Int) -> [[UInt8]] = { Array(repeating: longest, count: $0 / 100_000) }
       #expect(
@@ -45,7 +45,7 @@ struct ParserTimeFuzzTests {
   }
 
   @Test(
-    "Targets of redirects, and where a request came from",
+    "Processing redirect targets and Referer fields takes linear time",
     arguments: ["&", "key=", "%6bey=1&", "?", "/", "+", "\u{301}&"])
   func targets(piece: String) {
     let credentials = CredentialFields(parameters: ["key"])
@@ -59,7 +59,7 @@ struct ParserTimeFuzzTests {
       })
   }
 
-  @Test("Keys between quotation marks", arguments: ["\"", "\\", "\"\u{301}", "a"])
+  @Test("Quoting idempotency keys takes linear time", arguments: ["\"", "\\", "\"\u{301}", "a"])
   func keys(piece: String) {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { _ = IdempotencyKey($0, isQuoted: true).rawField { 0 } })

@@ -4,7 +4,7 @@ import ApusTesting
 @_exported import TestSupport
 import Testing
 
-/// A text that must never be seen anywhere but on the wire.
+/// A secret that must not occur anywhere except on the wire.
 let sentinel = "s3nt1nel-SECRET-0xDEADBEEF"
 
 /// The middlewares of this target in their order, over a stub.
@@ -22,7 +22,7 @@ struct TestClient {
   func over(_ transport: any Transport) -> Client {
     var pipeline = Pipeline()
     pipeline.insert(CommonParametersMiddleware(), .after(.validation))
-    pipeline.insert(TimeoutMiddleware(standard: timeout), .after(.timeout))
+    pipeline.insert(TimeoutMiddleware(default: timeout), .after(.timeout))
     pipeline.insert(AuthenticationMiddleware(onSessionEnd: onSessionEnd), .after(.authentication))
     customize(&pipeline)
     return Client(environment: environment, pipeline: pipeline, transport: transport, settings: settings)
@@ -30,7 +30,7 @@ struct TestClient {
 }
 
 extension StubTransport {
-  /// A stub that answers everything the same way.
+  /// Returns a stub with the same reply to every request.
   static func answering(_ answer: StubReply = .status(204)) -> StubTransport {
     let stub = StubTransport()
     stub.onAny(reply: answer)
@@ -38,7 +38,7 @@ extension StubTransport {
   }
 }
 
-/// Holds every pass until its gate opens.
+/// A middleware that delays every message until its gate opens.
 struct Hold: Middleware {
   let gate: Gate
 

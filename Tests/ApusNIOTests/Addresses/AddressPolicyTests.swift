@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApusNIO
 
-@Suite("URLs given by others, with the address policy for public addresses")
+@Suite("The address policy for public addresses, with untrusted URLs")
 struct AddressPolicyTests {
   /// Sends requests to URLs with a policy, and resolves names with a function.
   private func with<Result>(
@@ -37,7 +37,7 @@ struct AddressPolicyTests {
     try [SocketAddress(ipAddress: "127.0.0.1", port: 0), SocketAddress(ipAddress: "::1", port: 0)]
   }
 
-  /// `{port}` is the port of a server on 127.0.0.1.
+  /// URLs that must be refused; `{port}` stands for the port of a server on 127.0.0.1.
   private static let hostile = [
     "http://127.0.0.1:{port}/", "http://localhost:{port}/", "http://localhost.:{port}/", "http://LOCALHOST:{port}/",
     "http://internal.example:{port}/", "http://127.0.0.1.nip.example:{port}/", "http://[::1]:{port}/",
@@ -81,7 +81,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("Without a policy the same addresses are reached")
+  @Test("Without an address policy, private addresses are reached")
   func any() async throws {
     try await with(.any, resolving: Self.loopback) { client, server in
       for host in ["127.0.0.1", "internal.example"] {
@@ -91,7 +91,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("A name is resolved once, so that a second lookup cannot return another address")
+  @Test("A name is resolved once, and the checked address is the one connected to")
   func resolvedOnce() async throws {
     let lookups = Mutex(0)
     try await with { _ in
@@ -119,7 +119,7 @@ struct AddressPolicyTests {
   }
 }
 
-/// Redirects the calls to one host, and sends all others.
+/// Redirects requests to one host, and sends all other requests.
 private struct FirstHop: Transport {
   let location: String
   let transport: any Transport

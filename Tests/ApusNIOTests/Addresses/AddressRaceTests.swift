@@ -25,7 +25,7 @@ struct AddressRaceTests {
     return try await done.futureResult.get()
   }
 
-  @Test("The next address is tried only after 250 ms if the first does not respond", arguments: [1, 2])
+  @Test("The second address is tried after 250 ms if the first does not respond", arguments: [1, 2])
   func staggered(silentAddresses: Int) async throws {
     let silent = try (0..<silentAddresses).map { _ in try SilentPort() }
     defer { withExtendedLifetime(silent) {} }
@@ -39,7 +39,7 @@ struct AddressRaceTests {
     }
   }
 
-  @Test("An address that refuses or does not respond does not keep the next from being tried")
+  @Test("The next address is tried after one that refuses the connection or does not respond")
   func next() async throws {
     let silent = try SilentPort()
     defer { withExtendedLifetime(silent) {} }
@@ -55,7 +55,7 @@ struct AddressRaceTests {
   }
 
   @Test(
-    "Unreachable IPv6 addresses do not mean offline; an unreachable IPv4 address does",
+    "An unreachable IPv4 address is reported as offline, an unreachable IPv6 address is not",
     arguments: [
       (["::1 101"], EHOSTUNREACH), (["::1 101", "::2 100"], EHOSTUNREACH),
       (["::1 101", "10.0.0.1 111"], ECONNREFUSED),
@@ -71,11 +71,11 @@ struct AddressRaceTests {
     }
     let cause = try #require(AddressRace.cause(of: made) as? AddressFailure)
     #expect((cause.underlying as? IOError)?.errnoCode == code)
-    let error = TransportError(connecting: cause, to: DialPeer(host: "a", port: 80, isProxy: false))
+    let error = TransportError(connecting: cause, to: ConnectPeer(host: "a", port: 80, isProxy: false))
     #expect((error.code == .offline) == (code == ENETUNREACH))
   }
 
-  @Test("When every address fails, the error is that of the first")
+  @Test("When every address fails, the first address's error is thrown")
   func none() async throws {
     let refusing = try SilentPort.free()
     let error = await #expect(throws: AddressFailure.self) { try await race([refusing, refusing]) }
@@ -92,7 +92,7 @@ struct AddressRaceTests {
     }
     let local = try await NameResolver.system.lookUp("localhost", on: loop).addresses.get()
     #expect(!local.isEmpty)
-    // Names that no host can have; no name server is asked.
+    // Invalid names, for which no name server is queried.
     for name in ["no such host", "localhost\u{0}.evil"] {
       let error = await #expect(throws: TransportError.self) {
         try await NameResolver.system.lookUp(name, on: loop).addresses.get()

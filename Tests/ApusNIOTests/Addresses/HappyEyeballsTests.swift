@@ -13,7 +13,7 @@ struct HappyEyeballsTests {
     MonotonicInstant(sinceStart: .milliseconds(milliseconds))
   }
 
-  /// Actions as text, for comparison.
+  /// Renders actions as text, for comparison.
   private func text(_ actions: [State.Action]) -> [String] {
     actions.map { action in
       switch action {
@@ -33,7 +33,7 @@ struct HappyEyeballsTests {
     #expect(text(state.succeeded("a")) == ["succeed a"])
   }
 
-  @Test("The next address is tried 250 ms later in parallel; the first success wins and the others are closed")
+  @Test("Attempts start 250 ms apart and run in parallel; the first success wins and the other attempts are closed")
   func race() {
     var state = State(["a", "b", "c"])
     #expect(text(state.start(now: at(0))) == ["connect a", "wait 250.0"])
@@ -66,7 +66,7 @@ struct HappyEyeballsTests {
     #expect(text(state.cancel()) == [])
   }
 
-  @Test("No addresses is a failure")
+  @Test("The race fails if there are no addresses")
   func none() {
     var state = State([])
     #expect(text(state.start(now: at(0))) == ["fail "])
@@ -79,7 +79,7 @@ struct HappyEyeballsTests {
     #expect(text(state.failed("a", "x", now: at(1))) == ["connect b"])
   }
 
-  @Test("Cancelling closes the attempts under way, even one that succeeds afterwards")
+  @Test("Cancelling closes all attempts, even an attempt that succeeds afterwards")
   func cancelled() {
     var state = State(["a", "b", "c"])
     _ = state.start(now: at(0))

@@ -6,7 +6,7 @@ import struct ApusTesting.SeededGenerator
 
 @Suite("Lookup queue")
 struct LookupQueueTests {
-  @Test("Lookups run up to the width, the next wait in order, and one beyond the limit is refused")
+  @Test("Lookups run up to the width, further lookups wait in order, and lookups beyond the limit are refused")
   func order() {
     var queue = LookupQueue<Int>(width: 2, limit: 2)
     let entries = ["a", "b", "c", "d", "e"].enumerated().map { queue.enter($0, for: $1) }
@@ -23,7 +23,7 @@ struct LookupQueueTests {
     #expect(queue.running == 0 && queue.waiting == 0)
   }
 
-  @Test("Callers of one name share its lookup, whether it runs or waits")
+  @Test("Callers of one name share its lookup, whether running or queued")
   func sharing() {
     var queue = LookupQueue<Int>(width: 1, limit: 1)
     let entries = [(0, "a"), (1, "a"), (2, "b"), (3, "b"), (4, "a")].map { queue.enter($0, for: $1) }
@@ -34,7 +34,7 @@ struct LookupQueueTests {
     #expect(ended.waiters == [2, 3] && ended.next == nil)
   }
 
-  @Test("A name without callers leaves the queue; a running lookup keeps its place until it ends")
+  @Test("A queued name leaves the queue with its last caller; a running lookup occupies its thread until it ends")
   func leaving() {
     var queue = LookupQueue<Int>(width: 1, limit: 1)
     for (waiter, name) in [(0, "a"), (1, "b"), (2, "b")] { _ = queue.enter(waiter, for: name) }
@@ -46,7 +46,7 @@ struct LookupQueueTests {
     #expect(!left)
     left = queue.leave(0, for: "a")
     #expect(left && queue.running == 1)
-    // A caller that comes while the lookup runs gets its result.
+    // A caller that arrives during the lookup gets its result.
     let entry = queue.enter(3, for: "a")
     #expect(entry == .wait)
     let ended = queue.finished("a")

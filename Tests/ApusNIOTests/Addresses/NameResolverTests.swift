@@ -13,7 +13,8 @@ import Testing
 
 @Suite("Name resolution")
 struct NameResolverTests {
-  /// A resolver whose lookups of names that begin with `hang` block until released; all others give 127.0.0.1.
+  /// A resolver whose lookups of names that begin with `hang` block until released; all other names resolve to
+  /// 127.0.0.1.
   private final class Names: Sendable {
     private let gate = DispatchSemaphore(value: 0)
     private let asked = Mutex<[String]>([])
@@ -61,7 +62,7 @@ struct NameResolverTests {
   }
 
   @Test(
-    "Names that never resolve delay no other connection, no upload of a file and no TLS handshake",
+    "Lookups that never end delay no other connection, file upload or TLS handshake",
     .timeLimit(.minutes(3)))
   func hanging() async throws {
     let authority = try TestAuthority.shared()
@@ -74,7 +75,7 @@ struct NameResolverTests {
       try await with(width: max(2, System.coreCount) + 1) {
         $0.trust.additionalTrustRoots = [Data(authority.certificate.utf8)]
       } body: { names, _, transport in
-        // As many as SwiftNIO has threads for blocking work.
+        // The number of SwiftNIO's threads for blocking work.
         let count = max(2, System.coreCount)
         let hanging = try (0..<count).map { number in
           let client = try makeClient("http://hang\(number).test", transport)
@@ -134,7 +135,7 @@ struct NameResolverTests {
     }
   }
 
-  @Test("When too many names wait, the next is refused immediately and nothing is sent")
+  @Test("When the queue of names is full, the next lookup is refused immediately and nothing is sent")
   func tooMany() async throws {
     try await with(width: 1, waiting: 1) { names, resolver, transport in
       func call(_ host: String) throws -> Task<CallError?, Never> {

@@ -1,14 +1,14 @@
 import CApusZlib
 import NIOCore
 
-/// The codings that servers use, made by zlib.
+/// The codings that servers use, produced by zlib.
 enum CodedFormat: Int32, Sendable, CaseIterable {
   case gzip = 31
   case zlib = 15
   case raw = -15
 }
 
-/// Returns the bytes, coded.
+/// Returns the coded bytes.
 func compressed(_ bytes: [UInt8], _ format: CodedFormat) -> [UInt8] {
   var stream = z_stream()
   deflateInit2_(

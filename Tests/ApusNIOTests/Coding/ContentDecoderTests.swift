@@ -10,7 +10,7 @@ import struct ApusTesting.SeededGenerator
 struct ContentDecoderTests {
   static let text = Array(String(repeating: "It is a truth universally acknowledged. ", count: 100).utf8)
 
-  /// Returns everything that is decoded when the bytes come in pieces that end at `cuts`.
+  /// Decodes bytes that arrive in pieces that end at `cuts`.
   private func decoded(
     _ bytes: [UInt8], _ chain: [ContentCoding], limits: CodingLimits = CodingLimits(), cuts: [Int] = []
   ) throws -> [UInt8] {
@@ -70,7 +70,7 @@ struct ContentDecoderTests {
     #expect(try decoded([], chain) == [])
   }
 
-  @Test("Content truncated anywhere is an error", arguments: CodedFormat.allCases)
+  @Test("Content truncated at any byte is an error", arguments: CodedFormat.allCases)
   func truncated(format: CodedFormat) {
     let chain: [ContentCoding] = format == .gzip ? [.gzip] : [.deflate]
     let bytes = compressed(Array("hello, hello, hello".utf8), format)
@@ -96,7 +96,7 @@ struct ContentDecoderTests {
     #expect(kind { try decoded([0x78, 0xBB, 0, 0, 0, 1, 0x4B], [.deflate]) } == .malformed)
   }
 
-  @Test("Short content may be very repetitive, long content may not")
+  @Test("The decoding ratio is limited for long content, but not for short content")
   func ratio() {
     let letters = compressed(Array(repeating: UInt8(ascii: "a"), count: 500_000), .gzip)
     #expect(kind { try decoded(letters, [.gzip]) } == nil)
@@ -108,7 +108,7 @@ struct ContentDecoderTests {
     #expect(kind { try decoded(bomb, [.gzip], limits: limits) } == nil)
   }
 
-  @Test("Content may reach its limit but not exceed it")
+  @Test("Decoded content may reach the length limit but not exceed it")
   func length() {
     var limits = CodingLimits()
     limits.length = Int64(Self.text.count)
@@ -120,7 +120,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "The codings of all fields apply, in order",
+    "The codings of several Content-Encoding fields apply in order",
     arguments: [
       ([], []), (["gzip"], [.gzip]), (["GZip , deflate"], [.gzip, .deflate]),
       (["x-gzip", "deflate"], [.gzip, .deflate]),
@@ -132,7 +132,7 @@ struct ContentDecoderTests {
     #expect(try (ContentDecoder.decoder(for: fields) == nil) == chain.isEmpty)
   }
 
-  @Test("More codings than the limit are refused, known or not, however they are spread over fields")
+  @Test("Too many codings are refused, known or unknown, in one field or several")
   func chainLength() {
     for values in [["gzip,gzip,gzip,gzip,gzip,gzip"], ["gzip,gzip,gzip", "br,gzip,gzip"]] {
       let fields = HTTPFields(values.map { HTTPField(name: .contentEncoding, value: $0) })
@@ -140,7 +140,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("Arbitrary bytes end in content or an error", arguments: 0..<300 as Range<UInt64>)
+  @Test("Decoding arbitrary bytes ends with content or an error", arguments: 0..<300 as Range<UInt64>)
   func garbage(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let format = CodedFormat.allCases[Int(seed % 3)]

@@ -17,7 +17,7 @@ struct TrailingBytesTests {
     static func failure(_ kind: CodingError.Kind) -> Decoded { Decoded(error: kind) }
   }
 
-  /// Decodes bytes that arrive in pieces of a size. The content of a failure is left out.
+  /// Decodes bytes that arrive in pieces of one size. A failed result omits the decoded content.
   private func decoded(
     _ bytes: [UInt8], _ chain: [ContentCoding] = [.gzip], pieces size: Int = .max, isVerified: Bool = false
   ) -> Decoded {
@@ -37,7 +37,7 @@ struct TrailingBytesTests {
     }
   }
 
-  /// Expects the same outcome in whatever pieces the bytes arrive.
+  /// Expects the same outcome for pieces of each size.
   private func expect(
     _ bytes: [UInt8], _ chain: [ContentCoding] = [.gzip], gives outcome: Decoded,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -74,7 +74,7 @@ struct TrailingBytesTests {
     }
   }
 
-  @Test("Bytes that begin like a member must be one that is right")
+  @Test("Bytes after a gzip member that begin like another member must form a valid member")
   func members() throws {
     expect(Self.member + compressed([1, 2], .gzip), gives: Decoded(content: Self.text + [1, 2]))
     for length in 2..<Self.member.count {
@@ -87,7 +87,7 @@ struct TrailingBytesTests {
     expect(Self.member + altered, gives: .failure(.malformed))
   }
 
-  @Test("Bytes are not skipped after a member whose check is wrong, nor in place of a member")
+  @Test("Bytes are skipped neither after a member with a wrong checksum nor in place of a member")
   func wrongCheck() {
     for (offset, trailing) in [(1, "\r\n"), (5, "\r\n"), (5, "")] {
       var altered = Self.member
@@ -98,7 +98,8 @@ struct TrailingBytesTests {
     expect(Array("\r\n".utf8) + Self.member, gives: .failure(.malformed))
   }
 
-  @Test("Bytes after deflate are an error, with and without a zlib wrapper", arguments: [CodedFormat.zlib, .raw])
+  @Test(
+    "Bytes after deflate content are an error, with and without a zlib wrapper", arguments: [CodedFormat.zlib, .raw])
   func deflate(format: CodedFormat) {
     let bytes = compressed(Self.text, format)
     expect(bytes, [.deflate], gives: Decoded(content: Self.text))
@@ -107,7 +108,7 @@ struct TrailingBytesTests {
     expect(compressed(Self.member, format) + [0], [.gzip, .deflate], gives: .failure(.trailingBytes))
   }
 
-  @Test("Each of several codings skips its own trailing bytes")
+  @Test("With several gzip codings, trailing bytes are skipped in each of them")
   func stacked() {
     let inner = Self.member + Array("\r\n".utf8)
     expect(
@@ -117,7 +118,7 @@ struct TrailingBytesTests {
     )
   }
 
-  @Test("Bytes after a member are an error if a digest covers them")
+  @Test("Bytes after a gzip member are an error if a digest covers them")
   func verified() throws {
     #expect(decoded(Self.member, isVerified: true) == Decoded(content: Self.text))
     for trailing in [[0], [0x1F], Array("\r\n".utf8)] as [[UInt8]] {

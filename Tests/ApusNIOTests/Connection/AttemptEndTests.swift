@@ -17,7 +17,7 @@ private struct ShortAttempts: Middleware {
   }
 }
 
-/// The client's clock moves only when a test moves it, so that no slow machine ends an attempt early.
+/// The client's clock is advanced only by the tests, so that no attempt ends early on a slow machine.
 @Suite("Attempt deadline")
 struct AttemptEndTests {
   private let clock = ManualClock(.manual)
@@ -42,7 +42,7 @@ struct AttemptEndTests {
     return try #require(await call.value)
   }
 
-  @Test("A silent server: the attempt ends awaiting the head, and its connection is closed")
+  @Test("An attempt whose server does not respond ends in the phase awaitingHead, and its connection is closed")
   func silent() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -61,7 +61,9 @@ struct AttemptEndTests {
     }
   }
 
-  @Test("Content that is not read, or not produced: the attempt ends while sending", arguments: [true, false])
+  @Test(
+    "An attempt whose content is not read by the server, or not produced, ends in the phase sending",
+    arguments: [true, false])
   func sending(isMade: Bool) async throws {
     try await TestServer.with(options: .init(repliesAt: .head)) { _ in
       Reply.stalled.inserting([.reading(false)], at: .start)
@@ -84,9 +86,9 @@ struct AttemptEndTests {
     }
   }
 
-  @Test("A host that does not respond: nothing was sent", arguments: ["http", "https"])
+  @Test("An attempt whose host does not respond ends as not sent", arguments: ["http", "https"])
   func connecting(scheme: String) async throws {
-    // With TLS the connection is made, and the handshake never ends.
+    // With TLS the connection succeeds, but the handshake never ends.
     let port = try SilentPort(accepts: scheme == "https")
     defer { withExtendedLifetime(port) {} }
     try await NIOTransport.with { transport in
@@ -98,7 +100,7 @@ struct AttemptEndTests {
     }
   }
 
-  @Test("Waiting for a connection counts toward the deadline, and nothing was sent")
+  @Test("The wait for a connection counts toward the attempt's deadline, and the attempt ends as not sent")
   func waiting() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -121,7 +123,7 @@ struct AttemptEndTests {
     }
   }
 
-  @Test("Content that arrives after the head may take any time")
+  @Test("The attempt's deadline does not limit response content")
   func content() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -140,7 +142,7 @@ struct AttemptEndTests {
     }
   }
 
-  @Test("The client's clock decides: while it stands still no attempt ends")
+  @Test("Attempt deadlines follow the client's clock: while it is stopped, no attempt ends")
   func clientsClock() async throws {
     let gate = Gate()
     try await TestServer.with { exchange in
@@ -150,7 +152,7 @@ struct AttemptEndTests {
         let client = try limited(server.origin, transport)
         let answer = Task { try await client.send(message(.get, "/late")).string }
         try await server.exchanges(atLeast: 1)
-        // Takes longer than the attempt may take.
+        // These calls take longer than the attempt may take.
         for _ in 0..<200 { _ = try await client.send(message()) }
         gate.open()
         #expect(try await answer.value == "late")

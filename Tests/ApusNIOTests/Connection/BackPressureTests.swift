@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Back-pressure")
 struct BackPressureTests {
-  @Test("Everything that arrived before the server closed is delivered, however late it is read")
+  @Test("Content that arrived before the server closed the connection is delivered, however late it is read")
   func closedBeforeRead() async throws {
     for fields: FieldLines in [["Connection": "close"], [:]] {
-      // More than the reader's buffer and the sockets hold.
+      // More than the buffers of the reader and the sockets can hold.
       let content = [UInt8](repeating: 7, count: 400_000)
       try await TestServer.with { _ in
         fields["Connection"] == nil
@@ -29,7 +29,7 @@ struct BackPressureTests {
     }
   }
 
-  @Test("A server whose response is not read stops sending")
+  @Test("While a response is not read, the server cannot continue to send it")
   func serverWaits() async throws {
     let length = 64 << 20
     try await TestServer.with { request in
@@ -39,7 +39,7 @@ struct BackPressureTests {
         let client = try makeClient(server.origin, transport)
         try await client.withResponse(to: message(.get, "/large")) { response in
           _ = try await response.next()
-          // Long enough for the server to send everything, if it were read.
+          // In this time the server could send everything, if it were read.
           for _ in 0..<200 { _ = try await client.send(message(.get, "/small")) }
           #expect(server.exchanges.first { $0.path == "/large" }?.outcome == .inFlight)
         }

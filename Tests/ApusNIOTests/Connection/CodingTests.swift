@@ -36,7 +36,7 @@ struct CodingTests {
     .status(200, fields: ["Content-Encoding": coding, "Content-Type": "text/plain"], content: bytes)
   }
 
-  @Test("Coded content arrives decoded, with a head that describes the decoded content")
+  @Test("Coded content is delivered decoded, with a head that describes the decoded content")
   func decoded() async throws {
     let (result, accepted) = try await get(coded(Self.hello))
     let response = try result.get()
@@ -46,7 +46,7 @@ struct CodingTests {
     #expect(accepted == ["gzip, deflate"])
   }
 
-  @Test("A request with its own Accept-Encoding, or for a range, gets what the server sends")
+  @Test("The response to a request with its own Accept-Encoding or Range field is not decoded")
   func asked() async throws {
     let (own, ownAccepted) = try await get(coded(Self.hello), message().field("Accept-Encoding", "gzip, br"))
     let response = try own.get()
@@ -57,14 +57,14 @@ struct CodingTests {
     #expect(partAccepted == ["identity"])
   }
 
-  @Test("Content with an unknown coding arrives unchanged")
+  @Test("Content with an unknown coding is delivered unchanged")
   func unknown() async throws {
     let response = try await get(coded([1, 2, 3], "br")).result.get()
     #expect(response.value.data == Data([1, 2, 3]))
     #expect(response.head.headerFields[.contentEncoding] == "br")
   }
 
-  @Test("Malformed or truncated coded content fails as answered")
+  @Test("Malformed or truncated coded content fails the call with the request state responded")
   func malformed() async throws {
     let long = Self.hello + Array(repeating: 0, count: 4097)
     for bytes in [
@@ -81,7 +81,7 @@ struct CodingTests {
 
   private static let skipped: TraceNote = "bytes skipped after the end of the content coding"
 
-  @Test("Bytes after a gzip member are skipped, and the trace says how many", arguments: ["\r\n", "\0\0\0", ""])
+  @Test("Bytes after a gzip member are skipped, and the trace records their number", arguments: ["\r\n", "\0\0\0", ""])
   func trailing(text: String) async throws {
     let notes: [TraceEvent.Kind] = text.isEmpty ? [] : [.note(Self.skipped, Int64(text.utf8.count))]
     let bytes = Self.hello + Array(text.utf8)
@@ -92,7 +92,7 @@ struct CodingTests {
     }
   }
 
-  @Test("A streamed call skips them, too")
+  @Test("A streamed call skips bytes after a gzip member, too")
   func trailingInStream() async throws {
     let reply = coded(Self.hello + Array("\r\n".utf8))
     try await TestServer.with { _ in
@@ -106,7 +106,7 @@ struct CodingTests {
     }
   }
 
-  @Test("Bytes after a member are an error if the response has a digest")
+  @Test("Bytes after a gzip member are an error if the response has a digest")
   func trailingWithDigest() async throws {
     let reply = coded(Self.hello + [0]).setting("Content-Digest", to: "sha-256=:AAAA:")
     guard case .failure(let error) = try await get(reply).result else { throw Unexpected() }
@@ -123,7 +123,7 @@ struct CodingTests {
     #expect(try await get(coded(Self.hello), message().contentLimit(23)).result.get().value.data.count == 23)
   }
 
-  @Test("Responses without content are left alone")
+  @Test("Content-Encoding is ignored in responses without content")
   func empty() async throws {
     #expect(try await get(coded([])).result.get().value.data.isEmpty)
     let head = try await get(coded(Self.hello), message(.head)).result.get()

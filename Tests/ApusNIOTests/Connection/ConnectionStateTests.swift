@@ -3,20 +3,20 @@ import Testing
 
 @testable import ApusNIO
 
-/// The events of a connection in every state in which they can occur.
+/// Tests each event of a connection in every state in which it can occur.
 @Suite("Connection state")
 struct ConnectionStateTests {
   typealias State = ConnectionState<Int>
 
   enum Situation: String, CaseIterable {
     case new, entered, sending, sent, firstBytes, head, paused, cutShort, used, enteredAgain, sentAgain, over
-    /// The response came before the request was complete: a success, an error, a success while the content waits for
-    /// the server's request, and a success whose content is complete.
+    /// The response arrived before the request was complete: a success, an error, a success while the content is
+    /// withheld, and a success whose content is complete.
     case earlySuccess, earlyError, unasked, earlyEnd
 
     /// Whether an exchange, number 1, is on the connection.
     var isBusy: Bool { ![.new, .used, .over].contains(self) }
-    /// Whether the response came before the request was complete.
+    /// Whether the response arrived before the request was complete.
     var isEarly: Bool { [.earlySuccess, .earlyError, .unasked, .earlyEnd].contains(self) }
     var isPaused: Bool { [.paused, .cutShort].contains(self) }
 
@@ -50,7 +50,8 @@ struct ConnectionStateTests {
     }
   }
 
-  @Test("It accepts an exchange only if it is free, open and silent", arguments: Situation.allCases)
+  @Test(
+    "A connection accepts an exchange only if it is free, open and has no unread input", arguments: Situation.allCases)
   func offering(situation: Situation) {
     for (isOpen, hasUnread) in [(true, false), (true, true), (false, false), (false, true)] {
       var state = situation.state
@@ -62,7 +63,7 @@ struct ConnectionStateTests {
       switch situation {
       case .new:
         #expect(beginning == (isOpen ? .enter : .giveBack))
-        // Nothing may be left of an earlier exchange.
+        // The state must not depend on an earlier exchange.
         #expect(!isAsked)
       case .used:
         #expect(beginning == (isOpen ? (hasUnread ? .giveBackAndClose : .enter) : .giveBack))
@@ -75,7 +76,9 @@ struct ConnectionStateTests {
     }
   }
 
-  @Test("It knows how far a request got", arguments: Situation.allCases)
+  @Test(
+    "The request state follows the sending of the request and the arrival of the response",
+    arguments: Situation.allCases)
   func requestState(situation: Situation) {
     let expected: RequestState =
       switch situation {
@@ -87,7 +90,7 @@ struct ConnectionStateTests {
   }
 
   @Test(
-    "It awaits a response only after the last byte of the request, and content only while the reader reads",
+    "A response is awaited only after the last byte of the request, and content only while the reader reads",
     arguments: Situation.allCases)
   func owing(situation: Situation) {
     let expected: State.Awaited? =
@@ -101,7 +104,7 @@ struct ConnectionStateTests {
   }
 
   @Test(
-    "Unsent bytes of the request are awaited first, unless the response's reader is slow",
+    "Progress of unsent request bytes is awaited first, unless the response's reader is slow",
     arguments: Situation.allCases)
   func unsent(situation: Situation) {
     var state = situation.state
@@ -110,7 +113,7 @@ struct ConnectionStateTests {
     let hasStopped = [.earlyError, .unasked].contains(situation)
     let isOwing = situation.isBusy && !situation.isPaused
     #expect(state.awaited == (hasStopped ? .content : isOwing ? .progress : nil))
-    // Some bytes leave, none, some of those written since, the rest.
+    // Some bytes leave, then none, then some of the bytes written since, then the rest.
     var moves: [Bool] = []
     for (written, unsent) in [(0, 4), (0, 4), (2, 5), (0, 0), (0, 0)] {
       state.wrote(written)
@@ -120,7 +123,7 @@ struct ConnectionStateTests {
     #expect(state.awaited == before)
   }
 
-  @Test("Unsent bytes are forgotten with their exchange", arguments: Situation.allCases)
+  @Test("The number of unsent bytes is reset when the exchange ends", arguments: Situation.allCases)
   func unsentEnds(situation: Situation) {
     for isBroken in [true, false] {
       var state = situation.state
@@ -139,7 +142,8 @@ struct ConnectionStateTests {
   }
 
   @Test(
-    "Bytes are decoded during an exchange; at any other time they close the connection", arguments: Situation.allCases
+    "Bytes that arrive during an exchange are decoded; bytes at any other time close the connection",
+    arguments: Situation.allCases
   )
   func arriving(situation: Situation) {
     var state = situation.state
@@ -149,7 +153,7 @@ struct ConnectionStateTests {
       #expect(state.bytesArrived() == .close)
       #expect(state.bytesArrived() == .ignore)
       #expect(state.offered(isOpen: true) { false } == .giveBack)
-    // They follow the response.
+    // These bytes follow the complete response.
     case .earlyEnd:
       #expect(state.bytesArrived() == .ignore)
       state.requestCompleted()
@@ -158,7 +162,9 @@ struct ConnectionStateTests {
     }
   }
 
-  @Test("Its end is decoded, waits for the reader, or sends the request again", arguments: Situation.allCases)
+  @Test(
+    "When the connection closes, the remaining bytes are decoded, the reader is awaited, or the request is resent",
+    arguments: Situation.allCases)
   func closing(situation: Situation) {
     for isRepeatable in [true, false] {
       var state = situation.state
@@ -166,10 +172,10 @@ struct ConnectionStateTests {
         switch situation {
         case .new, .used, .over: .end
         case .paused, .cutShort: .wait
-        // Only a reused connection can have been closed for being idle.
-        case .enteredAgain, .sentAgain: isRepeatable ? .resend : .judge
-        case .entered, .sending, .sent, .firstBytes, .head: .judge
-        case .earlySuccess, .earlyError, .unasked, .earlyEnd: .judge
+        // Only a reused connection can have been closed as idle.
+        case .enteredAgain, .sentAgain: isRepeatable ? .resend : .decodeRest
+        case .entered, .sending, .sent, .firstBytes, .head: .decodeRest
+        case .earlySuccess, .earlyError, .unasked, .earlyEnd: .decodeRest
         }
       #expect(state.closed(isRepeatable: isRepeatable) == expected)
       #expect(state.isOver == (expected == .end))
@@ -186,7 +192,8 @@ struct ConnectionStateTests {
   }
 
   @Test(
-    "It is free again only after an exact response to a complete request", arguments: [true, false],
+    "A connection is reusable only after a complete request and a response without surplus bytes",
+    arguments: [true, false],
     [true, false])
   func reuse(canReuse: Bool, isExact: Bool) {
     for isOpen in [true, false] {
@@ -211,7 +218,9 @@ struct ConnectionStateTests {
 
   // MARK: Responses that come before the request is complete
 
-  @Test("Only a success leaves the request going on, unless its content waits", arguments: Situation.allCases)
+  @Test(
+    "After an early response the request continues only if the status is a success and its content is not withheld",
+    arguments: Situation.allCases)
   func early(situation: Situation) {
     let state = situation.state
     let isSending = [.sending, .earlySuccess, .earlyEnd].contains(situation)
@@ -220,7 +229,7 @@ struct ConnectionStateTests {
     #expect(state.hasHead == (situation.isEarly || [.head, .paused, .cutShort].contains(situation)))
   }
 
-  @Test("The status does not matter once the request is complete")
+  @Test("The status of a response does not matter once the request is complete")
   func complete() {
     var state = Situation.sent.state
     var isAsked = false
@@ -232,7 +241,9 @@ struct ConnectionStateTests {
     #expect(!isAsked && !state.isIncomplete)
   }
 
-  @Test("An early success goes on until the request is complete", arguments: [true, false], [true, false])
+  @Test(
+    "After an early success, the exchange continues until the request is complete", arguments: [true, false],
+    [true, false])
   func sendingOn(canReuse: Bool, isExact: Bool) {
     var state = Situation.earlySuccess.state
     #expect(state.headArrived(isSuccess: true, isContentWritten: true) == true)
@@ -249,7 +260,7 @@ struct ConnectionStateTests {
     requireEnded(state, completion, isReusable: canReuse && isExact)
   }
 
-  @Test("A request that is completed before its early response ends the exchange with the response")
+  @Test("If the request completes before its early response does, the exchange ends with the response")
   func requestFirst() {
     var state = Situation.earlySuccess.state
     state.requestCompleted()
@@ -259,7 +270,8 @@ struct ConnectionStateTests {
   }
 
   @Test(
-    "A connection is used again after an early success only if all content had been written", arguments: [true, false])
+    "A connection is reused after an early success only if all content was written before the head arrived",
+    arguments: [true, false])
   func secondResponse(isContentWritten: Bool) {
     for isRequestFirst in [true, false] {
       var state = Situation.earlySuccess.state
@@ -275,7 +287,7 @@ struct ConnectionStateTests {
     }
   }
 
-  @Test("An early success fails if the connection has ended, or if the content was not asked for")
+  @Test("An early success fails if the connection has closed, or if the server did not request the withheld content")
   func incomplete() {
     for (situation, isOpen) in [(Situation.earlySuccess, false), (.unasked, true), (.unasked, false)] {
       var state = situation.state
@@ -284,13 +296,13 @@ struct ConnectionStateTests {
       state.broken()
       #expect(state.isOver && !state.isIncomplete)
     }
-    // The connection ends while the request goes on.
+    // The connection ends while the request is still being sent.
     var state = Situation.earlyEnd.state
-    #expect(state.closed(isRepeatable: true) == .judge)
+    #expect(state.closed(isRepeatable: true) == .decodeRest)
     #expect(state.isIncomplete)
   }
 
-  @Test("A slow reader of an early success neither stops the request nor is timed")
+  @Test("A slow reader of an early success neither stops the request nor times out")
   func slowReader() {
     var state = Situation.earlySuccess.state
     #expect(state.paused() == true)
@@ -303,14 +315,14 @@ struct ConnectionStateTests {
     #expect(state.awaited == .progress)
   }
 
-  @Test("It is closed as idle only if it is idle, and once", arguments: Situation.allCases)
+  @Test("A connection is closed as idle only if idle, and only once", arguments: Situation.allCases)
   func closingUnused(situation: Situation) {
     var state = situation.state
     #expect(state.closedUnused() == [.new, .used].contains(situation))
     #expect(state.closedUnused() == false)
   }
 
-  @Test("An exchange that breaks ends the connection", arguments: Situation.allCases)
+  @Test("An exchange that fails ends the connection", arguments: Situation.allCases)
   func breaking(situation: Situation) {
     var state = situation.state
     state.broken()

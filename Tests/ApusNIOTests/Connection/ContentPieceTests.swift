@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Pieces of content to send")
 struct ContentPieceTests {
-  @Test("A piece that is longer than a buffer can be is divided", arguments: [1, 3, 9, 10, 11])
+  @Test("A piece longer than the maximum write is split", arguments: [1, 3, 9, 10, 11])
   func parts(length: Int) {
-    // Not from the start of its memory.
+    // A slice that does not begin at the start of its memory.
     let data = Data(0..<12).dropFirst(2)
     let parts = ContentPiece.data(data).parts(of: length)
     #expect(parts.allSatisfy { $0.count > 0 && $0.count <= length })

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Responses that begin before the request ends")
 struct EarlyResponseTests {
-  /// More than the buffers of both systems take.
+  /// More than the socket buffers of both systems can hold.
   private static let length = 30_000_000
 
   private struct Bench: Sendable {
@@ -48,8 +48,8 @@ struct EarlyResponseTests {
     message(.put).content(.bytes(Data(count: length)))
   }
 
-  /// Content whose second half is made when a gate opens.
-  private static func halves(_ mayGoOn: Gate, made: @escaping @Sendable () -> Void = {}) -> RequestContent {
+  /// Content whose second half is produced when a gate opens.
+  private static func halves(_ mayContinue: Gate, made: @escaping @Sendable () -> Void = {}) -> RequestContent {
     .stream(
       ContentStream(isReplayable: false) {
         let number = Mutex(0)
@@ -59,7 +59,7 @@ struct EarlyResponseTests {
             return number
           }
           if number == 2 {
-            try await mayGoOn.wait()
+            try await mayContinue.wait()
             made()
           }
           return number > 2 ? nil : Data(count: 100_000)
@@ -67,7 +67,7 @@ struct EarlyResponseTests {
       })
   }
 
-  /// A response of which the client knows before the connection ends, and a server that reads no content.
+  /// A response whose head reaches the client before the connection ends, from a server that reads no content.
   private static func cutting(_ observer: Observer, _ status: Int = 201) -> Reply {
     Reply.text("stored", status: status)
       .inserting([.wait(observer.headArrived), .close], at: .end)
@@ -88,9 +88,9 @@ struct EarlyResponseTests {
   // MARK: Success
 
   @Test(
-    "Content is sent to its end after an early success, whatever Connection says", arguments: [200, 201, 204],
+    "Content is sent to its end after an early success, even with Connection: close", arguments: [200, 201, 204],
     [[:], ["Connection": "close"]] as [FieldLines])
-  func goesOn(status: Int, fields: FieldLines) async throws {
+  func continues(status: Int, fields: FieldLines) async throws {
     let received = Gate()
     try await with { _, _ in
       Reply.status(status, fields: fields).inserting([.wait(received)], at: .end)
@@ -104,7 +104,7 @@ struct EarlyResponseTests {
       #expect(exchange.contentLength == Self.length)
       #expect(bench.observer.reports.last == Int64(Self.length))
       #expect(events.last { $0.kind != .succeeded && $0.kind != .decoded }?.kind == .contentArrived(length: 0))
-      // The server may respond a second time, so the connection is not used again.
+      // The server may respond a second time, so the connection is not reused.
       if fields.lines.isEmpty { #expect(try await bench.client.response(to: Self.upload(10)).status == status) }
       #expect(bench.server.exchanges.map(\.connection) == (fields.lines.isEmpty ? [0, 1] : [0]))
     }
@@ -121,7 +121,9 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A streamed call gets the response, and its content ends with the error")
+  @Test(
+    "If the connection ends before all content was sent, a streamed call gets the head, and its content ends with the error"
+  )
   func cutOffStream() async throws {
     try await with(readsContent: false) {
       Self.cutting($1)
@@ -140,7 +142,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("The error for chunked content says how much of it was sent")
+  @Test("The error for incomplete chunked content states how much of it was sent")
   func chunked() async throws {
     let stream = ContentStream(isReplayable: true) { { Data(count: 1 << 20) } }
     try await with(readsContent: false) {
@@ -164,7 +166,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A response that ends with the connection leaves its content unsent")
+  @Test("A response that ends with the connection fails the call, because its request content was not sent completely")
   func untilClose() async throws {
     try await with(readsContent: false) { _, observer in
       Reply.unframed(Array("stored".utf8), status: 201)
@@ -174,7 +176,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A call fails if no byte of the content leaves for the stall limit")
+  @Test("A call fails if no byte of its content leaves within the stall timeout")
   func stalled() async throws {
     let never = Gate()
     // Enough time for the head to arrive on a busy machine.
@@ -186,7 +188,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A call fails if its content is not made for the stall limit after the response")
+  @Test("A call fails if its content is not produced within the stall timeout after the response")
   func notMade() async throws {
     let never = Gate()
     try await with(stall: .milliseconds(300)) { _, _ in
@@ -197,7 +199,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A call that is cancelled while its content goes on closes the connection")
+  @Test("Cancelling a call while its content is still being sent closes the connection")
   func cancelled() async throws {
     let never = Gate()
     try await with { _, _ in
@@ -213,18 +215,18 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A reader that has read everything waits for the end of the request")
+  @Test("The content of an early response ends only when the request is complete")
   func consumed() async throws {
-    let mayGoOn = Gate()
+    let mayContinue = Gate()
     let log = Mutex<[String]>([])
     try await with { _, _ in
       .text("stored", status: 201)
     } body: { bench in
-      let request = message(.put).content(Self.halves(mayGoOn) { log.withLock { $0.append("made") } })
+      let request = message(.put).content(Self.halves(mayContinue) { log.withLock { $0.append("made") } })
       try await bench.client.withResponse(to: request) { response in
         let first = try await response.next()
         #expect(first == Data("stored".utf8))
-        mayGoOn.open()
+        mayContinue.open()
         let end = try await response.next()
         #expect(end == nil)
         log.withLock { $0.append("end") }
@@ -237,7 +239,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("The request goes on while its response's reader is slow")
+  @Test("The request continues while the response's reader is slow")
   func slowReader() async throws {
     let length = 4_000_000
     try await with { _, _ in
@@ -253,7 +255,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A request on a reused connection is not sent again after an early success")
+  @Test("A request on a reused connection is not resent after an early success")
   func reused() async throws {
     try await with(readsContent: false) { request, observer in
       request.number == 0 ? .text("first") : Self.cutting(observer)
@@ -266,7 +268,7 @@ struct EarlyResponseTests {
 
   // MARK: Expect: 100-continue
 
-  @Test("Success without a request for the content fails, because no content was sent")
+  @Test("A success before 100 (Continue) fails the call, because no content was sent")
   func expecting() async throws {
     try await with { _, _ in
       .text("stored", status: 201)
@@ -281,7 +283,9 @@ struct EarlyResponseTests {
 
   // MARK: Other statuses
 
-  @Test("Sending stops after any other status, and the connection is not reused", arguments: [302, 404, 413, 503])
+  @Test(
+    "Sending stops after an early response that is no success, and the connection is not reused",
+    arguments: [302, 404, 413, 503])
   func rejected(status: Int) async throws {
     try await with(readsContent: false) { request, observer in
       guard request.path == "/" else { return .text("next") }
@@ -306,7 +310,7 @@ private final class Observer: CallObserver {
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
     switch event.kind {
-    // Not at the usual status of other requests.
+    // Ignores the responses to other requests, which have status 200.
     case .headArrived(let status) where status != 200: headArrived.open()
     case .sendProgress(let sent, _): totals.withLock { $0.append(sent) }
     default: break

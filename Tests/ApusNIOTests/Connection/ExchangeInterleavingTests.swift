@@ -5,14 +5,14 @@ import Testing
 @Suite("Interleavings of exchanges")
 struct ExchangeInterleavingTests {
   @Test(
-    "Each caller is resumed once, with the truth about what was sent, and only repeatable requests are sent twice",
+    "Each caller is resumed once, with a correct request state, and only repeatable requests are sent twice",
     arguments: 0..<1000 as Range<UInt64>)
   func random(seed: UInt64) {
     let world = Self.world(seed)
     #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.first ?? "")")
   }
 
-  @Test("The random steps reach every case that they are to prove")
+  @Test("The random steps reach every case that the test is meant to cover")
   func coverage() {
     let events = (0..<400 as Range<UInt64>).reduce(into: [:]) { events, seed in
       events.merge(Self.world(seed).events) { $0 + $1 }

@@ -3,12 +3,12 @@ import Testing
 
 @testable import ApusNIO
 
-/// The events of an exchange in every place in which they can occur.
+/// Tests each event of an exchange in every position in which it can occur.
 @Suite("Exchange state")
 struct ExchangeStateTests {
   typealias State = ExchangeState<Int>
 
-  /// The ways to each place of an exchange.
+  /// The positions of an exchange, with each way to reach them.
   enum Situation: String, CaseIterable {
     case new, queued, on, answered, queuedAgain, onAgain, ended, endedUnbegun
 
@@ -34,13 +34,13 @@ struct ExchangeStateTests {
     }
   }
 
-  @Test("It begins once, and not after it has ended", arguments: Situation.allCases)
+  @Test("An exchange begins once, and not after its end", arguments: Situation.allCases)
   func beginning(situation: Situation) {
     var state = situation.state
     #expect(state.begun() == (situation == .new))
   }
 
-  @Test("It enters a connection only while it waits for one", arguments: Situation.allCases)
+  @Test("An exchange enters a connection only while waiting for a connection", arguments: Situation.allCases)
   func entering(situation: Situation) {
     var state = situation.state
     let before = state.place
@@ -49,7 +49,7 @@ struct ExchangeStateTests {
     #expect(state.place == (isWaiting ? .on(7) : before))
   }
 
-  @Test("It moves to a new connection once", arguments: Situation.allCases, [true, false])
+  @Test("An exchange moves to a new connection only once", arguments: Situation.allCases, [true, false])
   func requeueing(situation: Situation, wasWritten: Bool) {
     var state = situation.state
     let may = [.queued, .on, .answered].contains(situation)
@@ -59,44 +59,47 @@ struct ExchangeStateTests {
     #expect(state.needsNewConnection == (may || [.queuedAgain, .onAgain].contains(situation)))
   }
 
-  @Test("Its end resumes the caller once and tells the place to remove it from", arguments: Situation.allCases)
+  @Test(
+    "The end of an exchange resumes the caller once and returns the position from which to remove the exchange",
+    arguments: Situation.allCases)
   func ending(situation: Situation) {
     var state = situation.state
     let ending = state.ended()
     let expected: State.Ending =
       switch situation {
-      case .new: .init(place: .nowhere, tells: false, wasWritten: false)
-      case .queued: .init(place: .queued, tells: true, wasWritten: false)
-      case .queuedAgain: .init(place: .queued, tells: true, wasWritten: true)
-      case .on: .init(place: .on(1), tells: true, wasWritten: false)
-      case .onAgain: .init(place: .on(2), tells: true, wasWritten: true)
-      // The head was delivered: the failure reaches the reader through the content.
-      case .answered: .init(place: .on(1), tells: false, wasWritten: false)
-      case .ended, .endedUnbegun: .init(place: .over, tells: false, wasWritten: false)
+      case .new: .init(place: .nowhere, resumesCaller: false, wasWritten: false)
+      case .queued: .init(place: .queued, resumesCaller: true, wasWritten: false)
+      case .queuedAgain: .init(place: .queued, resumesCaller: true, wasWritten: true)
+      case .on: .init(place: .on(1), resumesCaller: true, wasWritten: false)
+      case .onAgain: .init(place: .on(2), resumesCaller: true, wasWritten: true)
+      // The head was delivered, so the caller receives the failure through the content.
+      case .answered: .init(place: .on(1), resumesCaller: false, wasWritten: false)
+      case .ended, .endedUnbegun: .init(place: .over, resumesCaller: false, wasWritten: false)
       }
     #expect(ending == expected)
-    #expect(state.ended() == .init(place: .over, tells: false, wasWritten: expected.wasWritten))
+    #expect(state.ended() == .init(place: .over, resumesCaller: false, wasWritten: expected.wasWritten))
     #expect(state.headDelivered() == false)
   }
 
-  @Test("A timeout of the wait for a connection applies only while it waits", arguments: Situation.allCases)
-  func patience(situation: Situation) {
+  @Test("The timeout of the wait for a connection applies only during that wait", arguments: Situation.allCases)
+  func connectionTimeout(situation: Situation) {
     var state = situation.state
     let before = state.place
     let isWaiting = [.queued, .queuedAgain].contains(situation)
-    let ending = State.Ending(place: .queued, tells: true, wasWritten: situation == .queuedAgain)
+    let ending = State.Ending(place: .queued, resumesCaller: true, wasWritten: situation == .queuedAgain)
     #expect(state.ended(onlyWhileWaiting: true) == (isWaiting ? ending : nil))
     #expect(state.place == (isWaiting ? .over : before))
   }
 
-  @Test("Its head is delivered once", arguments: [Situation.on, .onAgain, .answered, .ended, .endedUnbegun])
+  @Test(
+    "The head of a response is delivered once", arguments: [Situation.on, .onAgain, .answered, .ended, .endedUnbegun])
   func answering(situation: Situation) {
     var state = situation.state
     #expect(state.headDelivered() == [.on, .onAgain].contains(situation))
     #expect(state.headDelivered() == false)
   }
 
-  @Test("It is never reported as unsent once it was written", arguments: [false, true])
+  @Test("A request that was written is never reported as not sent", arguments: [false, true])
   func requestState(wasWritten: Bool) throws {
     var state = Situation.on.state
     #expect(state.requeued(wasWritten: wasWritten) == true)

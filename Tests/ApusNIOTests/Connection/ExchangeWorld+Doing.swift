@@ -2,7 +2,7 @@ import ApusCore
 
 @testable import ApusNIO
 
-/// The transport's part: it performs what the state machines decide.
+/// The transport's part of the simulation: performs the actions of the state machines.
 extension ExchangeWorld {
   // MARK: The pool
 
@@ -21,10 +21,10 @@ extension ExchangeWorld {
         }
         perform(pool.released(line, canReuse: false, now: instant))
         acquire(call, again: true)
-      case .dial(let origin): dials.append(origin)
+      case .connect(let origin): attempts.append(origin)
       case .refuse(let call, let refusal):
         if refusal == .queueFull, calls[call]?.state.needsNewConnection == true {
-          problems.append("\(call) is refused because many wait, though it had a connection")
+          problems.append("\(call) is refused because the queue is full, though it had a connection")
         }
         end(call, .notSent)
       case .close(let line): lines[line]?.jobs.append(.closeUnused)
@@ -41,7 +41,7 @@ extension ExchangeWorld {
   /// Ends an exchange from outside.
   mutating func end(_ id: Int, _ told: RequestState?, onlyWhileWaiting: Bool = false) {
     guard let ending = calls[id]?.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return }
-    if ending.tells { tell(id, told.map { ending.requestState($0) }) }
+    if ending.resumesCaller { tell(id, told.map { ending.requestState($0) }) }
     switch ending.place {
     case .nowhere, .over: break
     case .queued: perform(pool.cancelled(id))
@@ -84,7 +84,7 @@ extension ExchangeWorld {
       guard line.state.exchange == call, lines[id]?.state.resumed() == true else { return }
       guard lines[id]?.state.isCutShort == true else { return }
       events["read on after the connection's end", default: 0] += 1
-      judge(id)
+      decodeRest(id)
     case .inputEnds: inputEnds(on: id)
     }
   }
@@ -103,7 +103,7 @@ extension ExchangeWorld {
       return perform(pool.released(id, canReuse: true, now: instant))
     }
     lines[id]?.state.entered(call)
-    // A caller that ends it now, before anything is written, is told that nothing was sent.
+    // If the caller ends the exchange now, before anything is written, the request state is `notSent`.
     if Int.random(in: 0..<8, using: &random) == 0 { end(call, .notSent) }
     guard calls[call]?.state.place == .on(id) else { return }
     lines[id]?.state.requestBegun()
@@ -116,7 +116,7 @@ extension ExchangeWorld {
     if !retry(call, wasWritten: false) { end(call, .notSent) }
   }
 
-  /// Sends more of a request: a piece, or the rest. Content that waits is sent after a while.
+  /// Sends more of a request: a piece or the rest. Withheld content is sent after a while.
   mutating func sendOn(_ id: Int) {
     if oneIn(3) { lines[id]?.state.wrote(10) } else { completeRequest(on: id) }
   }
@@ -136,10 +136,10 @@ extension ExchangeWorld {
   ) {
     if isSuccess, calls[call]?.isSent != true { problems.append("\(call) succeeded, but was not sent completely") }
     if completion == .reuse { perform(pool.released(id, canReuse: true, now: instant)) } else { close(id) }
-    if calls[call]?.state.ended()?.tells == true { tell(call, .responded) }
+    if calls[call]?.state.ended()?.resumesCaller == true { tell(call, .responded) }
   }
 
-  /// Notes a head of any status.
+  /// Receives a head with a random status.
   private mutating func receiveHead(_ call: Int, on id: Int) {
     guard let line = lines[id], line.state.response != .head else { return }
     let (isSuccess, isHeld, isWritten) = (maybe(), calls[call]?.isHeld == true, maybe())
@@ -190,7 +190,7 @@ extension ExchangeWorld {
     lines[id]?.jobs.append(.inputEnds)
   }
 
-  /// Closes the socket; its handler notices now or later.
+  /// Closes the socket; its handler handles the close now or later.
   private mutating func close(_ id: Int) {
     guard lines[id]?.isOpen == true else { return }
     lines[id]?.isOpen = false
@@ -209,13 +209,13 @@ extension ExchangeWorld {
       if let call, retry(call, wasWritten: line.state.request != .unsent) {
         lines[id]?.state.broken()
       } else {
-        judge(id)
+        decodeRest(id)
       }
-    case .judge?: judge(id)
+    case .decodeRest?: decodeRest(id)
     }
   }
 
-  private mutating func judge(_ id: Int) {
+  private mutating func decodeRest(_ id: Int) {
     if lines[id]?.state.exchange != nil { fail(on: id) }
   }
 

@@ -15,7 +15,7 @@ struct ExchangeWorld {
     let origin: Int
     let isRepeatable: Bool
     let isStreamed: Bool
-    /// Whether its content waits until the server asks for it.
+    /// Whether its content is withheld until the server sends 100 (Continue).
     let isHeld: Bool
     /// Whether the whole request was sent to the connection it is on.
     var isSent = false
@@ -30,9 +30,9 @@ struct ExchangeWorld {
     let origin: Int
     var jobs: [Job] = []
     var isOpen = true
-    /// Whether the pool knows of its end, which happens once.
+    /// Whether its end was reported to the pool, which must happen once.
     var isForgotten = false
-    /// Whether the peer has closed it without the connection noticing.
+    /// Whether the peer has closed the connection, but the close was not handled yet.
     var isHalfClosed = false
     /// Whether the current response has a status of success.
     var isSuccess = false
@@ -40,7 +40,7 @@ struct ExchangeWorld {
     var isListening: Bool { isOpen && !isHalfClosed }
   }
 
-  /// A job that waits for its turn on a connection's loop.
+  /// A job in the queue of a connection's loop.
   enum Job: Equatable {
     case start(Int)
     case abandon(Int)
@@ -56,9 +56,9 @@ struct ExchangeWorld {
   var nextID = 0
   var calls: [Int: Call] = [:]
   var lines: [Int: Line] = [:]
-  var dials: [Int] = []
+  var attempts: [Int] = []
   var isDrained = false
-  /// The number of occurrences of each event, by name, to prove that the steps reach it.
+  /// The number of occurrences of each event, by name, to prove that the steps reach every event.
   var events: [String: Int] = [:]
   var problems: [String] = []
 
@@ -95,12 +95,12 @@ struct ExchangeWorld {
     case 0..<2: beginCall()
     case 2: if oneIn(5), let id = any(calls.filter { $0.value.state.place != .over }.keys) { end(id, nil) }
     case 3: if oneIn(5), let id = any(calls.filter { $0.value.state.place == .queued }.keys) { waitedTooLong(id) }
-    case 4, 5: endDial()
+    case 4, 5: endAttempt()
     case 6..<13: if let id = any(lines.filter { !$0.value.jobs.isEmpty }.keys) { runJob(on: id) }
     case 13, 14: if let id = any(lines.filter { $0.value.state.isSending }.keys) { sendOn(id) }
     case 15..<18: if let id = any(lines.filter { $0.value.isListening }.keys) { answer(on: id) }
     case 18:
-      // Mostly in the interesting state: a reused connection with a request and nothing of its response.
+      // Mostly in the most interesting state: a reused connection with a request and no byte of its response.
       let owing = lines.filter {
         $0.value.isListening && $0.value.state.hasServed && $0.value.state.requestState == .maybeSent
       }
@@ -114,22 +114,22 @@ struct ExchangeWorld {
     check()
   }
 
-  /// Shuts down while everything is under way, and lets it end.
+  /// Shuts down in the middle of all exchanges, and runs until they have ended.
   mutating func finish() {
     perform(pool.shutDown())
-    while !dials.isEmpty { endDial() }
+    while !attempts.isEmpty { endAttempt() }
     for id in pool.openConnections.sorted() { lines[id]?.jobs.append(.end) }
     while let id = any(lines.filter { !$0.value.jobs.isEmpty }.keys) {
       runJob(on: id)
       check()
     }
-    // Everything that arrived before a connection ended can still be read.
+    // Bytes that arrived before a connection ended can still be read.
     for id in lines.filter({ $0.value.state.isCutShort }).keys.sorted() {
       requestMore(on: id)
       runJob(on: id)
     }
     if !isDrained { problems.append("was not drained") }
-    if !pool.isEmpty { problems.append("the pool remembers something") }
+    if !pool.isEmpty { problems.append("the pool is not empty") }
     for (id, call) in calls where call.isBegun {
       if call.timesTold != 1 { problems.append("\(id) was told \(call.timesTold) times") }
       if call.state.place != .over { problems.append("\(id) is not over") }
@@ -149,15 +149,15 @@ struct ExchangeWorld {
     acquire(id, again: false)
   }
 
-  private mutating func endDial() {
-    guard let index = dials.indices.randomElement(using: &random) else { return }
-    let origin = dials.remove(at: index)
+  private mutating func endAttempt() {
+    guard let index = attempts.indices.randomElement(using: &random) else { return }
+    let origin = attempts.remove(at: index)
     guard !oneIn(12) else {
-      return perform(pool.dialFailed(for: origin, now: instant))
+      return perform(pool.connectFailed(for: origin, now: instant))
     }
     let id = newID()
     lines[id] = Line(origin: origin)
-    perform(pool.dialed(id, for: origin, now: instant))
+    perform(pool.connected(id, for: origin, now: instant))
   }
 
   // MARK: Books

@@ -36,7 +36,7 @@ struct FileReaderTests {
     return all
   }
 
-  @Test("A file is read whole, and a range of it from its start to its end")
+  @Test("A whole file is read from start to end, and so is a range of it")
   func ranges() async throws {
     try await withFile { url, bytes in
       let whole = try await FileReader.open(FileSlice(try ContentFile(path: url.path)))
@@ -48,7 +48,7 @@ struct FileReaderTests {
     }
   }
 
-  @Test("Pieces that are still being sent keep their bytes while the next ones are read")
+  @Test("Pieces that are still being sent do not change while later pieces are read")
   func held() async throws {
     try await withFile { url, bytes in
       let reader = try await FileReader.open(FileSlice(try ContentFile(path: url.path)))
@@ -58,7 +58,7 @@ struct FileReaderTests {
     }
   }
 
-  @Test("A file that changed while it was read fails in place of its last piece")
+  @Test("A file that changes while it is read fails before its last piece is delivered")
   func changed() async throws {
     try await withFile { url, _ in
       let reader = try await FileReader.open(slice(0..<1_000_000, of: url) { throw Changed() })
@@ -67,7 +67,7 @@ struct FileReaderTests {
     }
   }
 
-  @Test("A file that was cut short while it was read fails with the reason of the check")
+  @Test("A file that is truncated while it is read fails with the same error as a changed file")
   func shortened() async throws {
     try await withFile { url, _ in
       let reader = try await FileReader.open(slice(1_999_000..<2_001_000, of: url) { throw Changed() })

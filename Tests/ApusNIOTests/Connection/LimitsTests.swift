@@ -48,7 +48,7 @@ struct LimitsTests {
     #expect(kind(flood) == .fieldsTooLarge)
   }
 
-  @Test("The number of fields is limited, those of interim responses and trailers included")
+  @Test("The number of fields is limited; fields of interim responses and trailers count")
   func fieldCount() async throws {
     let head = Reply.text("", fields: fields(1001))
     let many = try await failing(head) { _ in }
@@ -84,7 +84,7 @@ struct LimitsTests {
     #expect([large, dense, nested].allSatisfy { $0.requestState == .responded })
   }
 
-  @Test("Content is limited for each call, announced or not")
+  @Test("Each call's content limit applies, whether the content's length is announced or not")
   func content() async throws {
     for reply in [Reply.text("hello"), .chunked([[1, 2, 3], [4, 5]]), .unframed([1, 2, 3, 4, 5])] {
       let error = try await failing(reply, { _ in }, message().contentLimit(4))
@@ -93,7 +93,7 @@ struct LimitsTests {
     }
   }
 
-  @Test("The number of waiting calls is limited; one more is declined immediately as not sent")
+  @Test("The number of waiting calls is limited; a further call is refused immediately as not sent")
   func waiting() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -104,7 +104,7 @@ struct LimitsTests {
         let client = try makeClient(server.origin, transport)
         let first = Task { try await client.send(message()) }
         try await server.exchanges(atLeast: 1)
-        // Either of the two may be the one that waits.
+        // Either of the two calls may be the waiting one.
         let ended = Ended()
         let others = (0..<3).map { _ in
           Task { ended.add(await failure { try await client.send(message()) }) }

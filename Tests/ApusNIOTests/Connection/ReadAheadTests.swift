@@ -11,8 +11,8 @@ struct ReadAheadTests {
     case finish(State.Outcome)
   }
 
-  /// Performs events. Returns what each one does: `1:a` for a piece that waiter 1 gets, `1:-` for the end, `1:!` for an
-  /// error, and `+` if the next piece is read.
+  /// Performs events. Returns the effects of each event: `1:a` if waiter 1 gets piece a, `1:-` for the end, `1:!` for
+  /// an error, and `+` if the next piece is read.
   private func performed(_ events: [Event]) -> [String] {
     var state = State()
     return events.map { event in
@@ -32,7 +32,7 @@ struct ReadAheadTests {
     }
   }
 
-  @Test("Nothing is read before the first piece is taken; then one piece waits while the one before it is sent")
+  @Test("Nothing is read before the first piece is requested; afterwards one piece is read ahead")
   func ahead() {
     let events: [Event] = [
       .take(1), .finish(.success("a")), .finish(.success("b")), .take(2), .finish(.success("c")), .take(3),
@@ -40,13 +40,13 @@ struct ReadAheadTests {
     #expect(performed(events) == ["+", "1:a+", "", "2:b+", "", "3:c+"])
   }
 
-  @Test("A consumer that is faster than reading waits for each piece")
+  @Test("A consumer that is faster than the reader waits for each piece")
   func slowReading() {
     let events: [Event] = [.take(1), .finish(.success("a")), .take(2), .finish(.success("b")), .take(3)]
     #expect(performed(events) == ["+", "1:a+", "", "2:b+", ""])
   }
 
-  @Test("Nothing is read after the end, whether it was read ahead or awaited")
+  @Test("Nothing is read after the end of the file")
   func end() {
     let ahead: [Event] = [.take(1), .finish(.success("a")), .finish(.success(nil)), .take(2), .take(3)]
     #expect(performed(ahead) == ["+", "1:a+", "", "2:-", "3:-"])
@@ -54,7 +54,7 @@ struct ReadAheadTests {
     #expect(performed(awaited) == ["+", "1:a+", "", "2:-", "3:-"])
   }
 
-  @Test("An error arrives after the pieces before it, and nothing is read after it")
+  @Test("An error is delivered after the pieces read before it, and nothing is read afterwards")
   func error() {
     let events: [Event] = [
       .take(1), .finish(.success("a")), .finish(.failure(FileFault.changed)), .take(2), .take(3),

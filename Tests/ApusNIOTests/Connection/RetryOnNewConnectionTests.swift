@@ -14,7 +14,7 @@ struct RetryOnNewConnectionTests {
   }
 
   @Test(
-    "A request whose reused connection closes gets a new one, even if idle ones are free or a limit is reached",
+    "A request whose reused connection closes gets a new connection, even if idle connections exist or a limit is reached",
     arguments: [(16, 256), (3, 256), (16, 3)])
   func othersAreFree(perOrigin: Int, total: Int) async throws {
     let gate = Gate()
@@ -29,7 +29,7 @@ struct RetryOnNewConnectionTests {
         ($0.maximumConnectionsPerOrigin, $0.maximumConnections) = (perOrigin, total)
       } body: { transport in
         let client = try makeClient(server.origin, transport)
-        // The server holds the responses back, so that each call has a connection of its own.
+        // The server delays the responses, so that each call uses a connection of its own.
         let first = (0..<3).map { _ in Task { try await client.send(message()) } }
         try await gate.waitForArrivals(3)
         gate.open()
@@ -47,7 +47,7 @@ struct RetryOnNewConnectionTests {
     }
   }
 
-  @Test("If other calls have taken all connections, the next idle one is closed for the new one")
+  @Test("If other calls use all connections, the next idle connection is closed to make a new one")
   func placesAreTaken() async throws {
     let (closing, holding) = (Gate(), Gate())
     try await TestServer.with { request in
@@ -66,10 +66,10 @@ struct RetryOnNewConnectionTests {
           let victim = Task { try await client.response(to: message()) }
           try await closing.waitForArrivals(1)
           let rivals = (0..<2).map { _ in Task { try await rival.send(message()) } }
-          // One call has the only connection, the other waits for a place.
-          try await requireSoon("nobody waits for a place") { transport.usage.waiting == 1 }
+          // One call uses the only permitted connection, the other call waits.
+          try await requireSoon("no call waits for a connection") { transport.usage.waiting == 1 }
           closing.open()
-          // It gets the place of the closed connection, and now the request to be sent again waits.
+          // The waiting call gets a connection in place of the closed one, and now the request to resend waits.
           try await holding.waitForArrivals(2)
           try await requireSoon("the request does not wait") { transport.usage.waiting == 1 }
           #expect(server.exchanges.count == 2)

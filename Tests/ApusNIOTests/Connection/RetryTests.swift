@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Resending on stale connections")
 struct RetryTests {
-  /// A call with this method; see ``perform(_:_:second:)``.
+  /// Performs a call with this method; see ``perform(_:_:second:)``.
   private func perform(
     _ method: HTTPRequest.Method, content: RequestContent = .empty,
     _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
@@ -16,7 +16,8 @@ struct RetryTests {
     try await perform(message(method).content(content), configure, second: second)
   }
 
-  /// A server that responds to the first request on a connection and closes it on the second.
+  /// Performs a call to a server that responds to the first request on a connection and closes the connection on the
+  /// second.
   private func perform(
     _ request: Request<Content>, _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
     second: Reply = .closed
@@ -39,7 +40,7 @@ struct RetryTests {
   }
 
   @Test(
-    "An idempotent request is sent again on a new connection if a reused one closes before any byte",
+    "An idempotent request is resent on a new connection if a reused connection closes before any byte of the response",
     arguments: ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "QUERY"])
   func repeats(method: String) async throws {
     let (result, exchanges) = try await perform(try #require(HTTPRequest.Method(method)))
@@ -49,7 +50,7 @@ struct RetryTests {
     #expect(response.trace.events.filter { $0.kind == .connected(reused: false) }.count == 1)
   }
 
-  @Test("A request declared not idempotent is sent once", arguments: ["GET", "PUT"])
+  @Test("A request whose endpoint declares it not idempotent is sent once", arguments: ["GET", "PUT"])
   func declaredUnsafe(method: String) async throws {
     let (result, exchanges) = try await perform(
       message(try #require(HTTPRequest.Method(method))).setting(IdempotenceKey.self, false))
@@ -58,7 +59,7 @@ struct RetryTests {
   }
 
   @Test(
-    "A POST is sent again if its endpoint declares it idempotent or it has an idempotency key",
+    "A POST is resent if its endpoint declares it idempotent or it has an idempotency key",
     arguments: [0, 1, 2])
   func declaredSafe(way: Int) async throws {
     let requests = [
@@ -70,7 +71,7 @@ struct RetryTests {
     #expect(exchanges == ["GET on 0", "POST on 0", "POST on 1"])
   }
 
-  /// Opens this number of connections, has the server close them, and makes one more call.
+  /// Opens this number of connections, waits until the server has closed them, and performs another call.
   private func performAfterClosing(
     _ count: Int, isSecure: Bool = false,
     _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in }
@@ -105,7 +106,7 @@ struct RetryTests {
   }
 
   @Test(
-    "A request of which nothing was written moves to a new connection once, however many idle ones were closed",
+    "An unwritten request moves to a new connection only once, however many idle connections were closed",
     arguments: [1, 3], [false, true])
   func unused(count: Int, isSecure: Bool) async throws {
     let (result, exchanges) = try await performAfterClosing(count, isSecure: isSecure)
@@ -116,11 +117,11 @@ struct RetryTests {
     #expect(!response.trace.events.contains { $0.kind == .connected(reused: true) })
   }
 
-  @Test("If resending is off, a request that was not written fails as not sent")
+  @Test("With resending disabled, an unwritten request fails as not sent")
   func unusedSwitchedOff() async throws {
     let (result, exchanges) = try await performAfterClosing(3) { $0.retriesOnStaleConnection = false }
     switch result {
-    // The close was noticed before.
+    // The client detected the close before it sent the request.
     case .success: #expect(exchanges.count == 1)
     case .failure(let error):
       #expect(error.code == .connectionLost && error.requestState == .notSent)
@@ -128,14 +129,14 @@ struct RetryTests {
     }
   }
 
-  @Test("A reset counts like a close")
+  @Test("A request is resent after a connection reset as after a close")
   func reset() async throws {
     let (result, exchanges) = try await perform(.get, second: .reset)
     #expect(try result.get().value.string == "answer 2")
     #expect(exchanges.count == 3)
   }
 
-  @Test("Content is sent again whole, unless it can be produced only once")
+  @Test("Content is resent from its start; a request with non-replayable content is not resent")
   func content() async throws {
     let bytes = [UInt8](repeating: 7, count: 300_000)
     for isReplayable in [true, false] {
@@ -150,7 +151,7 @@ struct RetryTests {
     }
   }
 
-  @Test("A request that is not idempotent fails as maybe sent")
+  @Test("A request that is not idempotent is not resent, and fails as maybe sent")
   func unsafe() async throws {
     for method in [HTTPRequest.Method.post, .patch] {
       let (result, exchanges) = try await perform(method)
@@ -161,7 +162,7 @@ struct RetryTests {
     }
   }
 
-  @Test("With resending switched off the request fails as maybe sent")
+  @Test("With resending disabled, a written request fails as maybe sent")
   func switchedOff() async throws {
     let (result, exchanges) = try await perform(.get) { $0.retriesOnStaleConnection = false }
     guard case .failure(let error) = result else { throw Unexpected() }
@@ -170,7 +171,7 @@ struct RetryTests {
     #expect(exchanges.count == 2)
   }
 
-  @Test("A request is not sent a third time, nor after a byte of the response or on a new connection")
+  @Test("A request is not sent a third time, and not resent after a byte of the response or from a new connection")
   func onlyOnce() async throws {
     try await TestServer.with { request in
       request.number == 0 ? .text("") : request.number < 3 ? .closed : Reply.raw("H").inserting([.close], at: .end)

@@ -43,14 +43,14 @@ struct StallRateTests {
     }
   }
 
-  /// Bytes per second, bytes per step, and whether that stalls with a limit of 20 seconds.
+  /// Bytes per second, bytes per step, and whether such an upload stalls with a timeout of 20 seconds.
   private static let cases: [(rate: Int, step: Int, isStall: Bool)] = [
     (16_384, 8192, false), (40_960, 196_608, false), (16_384, 196_608, false), (1460, 1460, false),
     (80, 1460, false), (70, 1460, true), (512, 8192, false), (420, 8192, false), (390, 8192, true),
     (3500, 65_536, false), (3000, 65_536, true),
   ]
 
-  @Test("An upload stalls only if no step of it is confirmed within the limit", arguments: cases.indices)
+  @Test("An upload stalls only if no step of it is acknowledged within the stall timeout", arguments: cases.indices)
   func rates(index: Int) {
     let (rate, step, isStall) = Self.cases[index]
     let upload = Upload(10 * step, limit: .seconds(20))
@@ -72,13 +72,13 @@ struct StallRateTests {
     #expect((upload.stalledAt != nil) == isStall)
   }
 
-  @Test("An upload that stops moving stalls one limit after the last look that saw a byte leave")
+  @Test("An upload without progress stalls one timeout after the last measurement with progress")
   func never() {
     let upload = Upload(1000, limit: .seconds(20))
     upload.loop.advanceTime(by: .milliseconds(19_999))
     #expect(upload.stalledAt == nil)
     upload.leave(1)
-    // The watchdog fires, measures, and sees that a byte has left.
+    // The watchdog fires and measures that a byte has left.
     upload.loop.advanceTime(by: .milliseconds(19_999))
     #expect(upload.stalledAt == nil)
     upload.loop.advanceTime(by: .milliseconds(2))

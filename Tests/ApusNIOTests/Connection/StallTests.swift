@@ -20,14 +20,14 @@ struct StallTests {
     }
   }
 
-  @Test("A server that reads slowly but steadily does not stall, whatever the buffers hold")
+  @Test("An upload to a server that reads slowly but steadily does not stall, however much the buffers hold")
   func steady() async throws {
     let count = 200 << 10
     let pace = SlowReader.Pace(
       interval: .milliseconds(50), buffer: 8 << 10, expected: count, answer: "HTTP/1.1 204 No Content\r\n\r\n")
     try await SlowReader.with(pace) { server in
       let start = ContinuousClock.now
-      // The client's system accepts all of it at once; the server has it after 2.5 seconds.
+      // The client's system accepts all bytes immediately; the server has received them after 2.5 seconds.
       let error = try await send(count, to: server, stall: .seconds(1))
       #expect(error == nil)
       #expect(start.duration(to: .now) > .seconds(2))
@@ -53,7 +53,7 @@ struct StallTests {
     }
   }
 
-  @Test("A server that stops reading stalls, even if the system's buffer has accepted all content")
+  @Test("An upload to a server that stops reading stalls, even if the system's buffer has accepted all content")
   func blocked() async throws {
     for count in [200 << 10, 8 << 20] {
       try await SlowReader.with(SlowReader.Pace(buffer: 8 << 10)) { server in
@@ -64,7 +64,9 @@ struct StallTests {
     }
   }
 
-  @Test("A server that has sent its head and then stops reading stalls; after a success the request is incomplete")
+  @Test(
+    "An upload stalls if the server stops reading after it has sent its head; after a success the request is incomplete"
+  )
   func blockedAfterHead() async throws {
     try await requireStall(after: "200 OK") { error in
       #expect(error.code == .connectionLost)
@@ -86,7 +88,7 @@ struct StallTests {
     }
   }
 
-  @Test("A limit set while sending was blocked does not fire once the head has arrived and bytes move again")
+  @Test("A stall timeout set while sending was blocked does not fire once the head has arrived and bytes move again")
   func headWhileBlocked() async throws {
     let count = 12 << 20
     let pace = SlowReader.Pace(

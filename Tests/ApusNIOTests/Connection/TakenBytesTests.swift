@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Release of consumed bytes")
 struct TakenBytesTests {
-  @Test("A buffer that never runs empty keeps only unread bytes")
+  @Test("A buffer that never becomes empty retains only unread bytes")
   func buffer() {
     var buffer = ByteBuffer(bytes: [1, 2, 3])
     var next: UInt8 = 4
@@ -23,14 +23,14 @@ struct TakenBytesTests {
     #expect(buffer.readableBytes == 3)
   }
 
-  @Test("A content decoder keeps none of the coded bytes it has decoded")
+  @Test("A content decoder does not retain coded bytes that it has decoded")
   func decoder() throws {
     let coded = compressed([UInt8](repeating: 7, count: 100_000), .gzip)
     let limits = CodingLimits(length: 1 << 40, ratio: 1 << 20, ratioAllowance: 1 << 40, chainLength: 1)
     let decoder = try #require(ContentDecoder([.gzip], limits: limits))
     var buffer = ByteBuffer()
     var count = 0
-    // One gzip member after the other, each in pieces.
+    // Decodes one gzip member after the other, each in pieces.
     for _ in 0..<500 {
       for start in stride(from: 0, to: coded.count, by: 50) {
         var piece = ByteBuffer(bytes: coded[start..<min(start + 50, coded.count)])

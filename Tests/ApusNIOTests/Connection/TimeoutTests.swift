@@ -9,9 +9,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Time limits")
+@Suite("Timeouts")
 struct TimeoutTests {
-  @Test("The head of the response must arrive in time")
+  @Test("A call fails if the head of the response does not arrive within the first-byte timeout")
   func firstByte() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -29,7 +29,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("Content must not stall, whether it is collected or streamed")
+  @Test("A call fails if its content stalls, collected or streamed")
   func stall() async throws {
     try await TestServer.with { _ in
       Reply.text("hello").stalling(at: .content(2))
@@ -52,22 +52,22 @@ struct TimeoutTests {
   }
 
   @Test(
-    "Time in which nobody reads does not count as a stall",
+    "Time in which the caller does not read does not count as a stall",
     .enabled(if: ProcessInfo.processInfo.environment["APUS_SANITIZER"] == nil, "so slow that seconds say nothing"))
   func slowReader() async throws {
-    // More than the reader's buffer holds, and no more than fits into the sockets as well.
+    // More than the reader's buffer can hold, but no more than that and the socket buffers together.
     let content = String(repeating: "7", count: 400_000)
     try await TestServer.with { _ in
-      // In one write, so that only the client's pace counts.
+      // Sent in one write, so that only the client's pace matters.
       .raw("HTTP/1.1 200 OK\r\nContent-Length: \(content.utf8.count)\r\n\r\n" + content)
     } body: { server in
       try await NIOTransport.with {
-        // Long enough for a machine that runs a thousand other tests.
+        // Long enough for a machine that runs a thousand other tests at the same time.
         $0.stallTimeout = .seconds(20)
       } body: { transport in
         let count = try await makeClient(server.origin, transport).withResponse(to: message()) { response in
           var count = try await response.next()?.count ?? 0
-          // The server has sent everything, and nobody reads for longer than the limit.
+          // The server has sent everything, and the caller does not read for longer than the timeout.
           try await server.waitUntilIdle()
           try await Task.sleep(for: .seconds(21))
           while let piece = try await response.next() { count += piece.count }
@@ -78,7 +78,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("Time in which content is produced does not count as a stall; time in which the server does not read does")
+  @Test("Production of request content does not count toward the stall timeout; a server that does not read does")
   func sendingStall() async throws {
     try await TestServer.with(options: .init(repliesAt: .head)) { request in
       request.path == "/taken" ? .text("taken") : Reply.stalled.inserting([.reading(false)], at: .start)
@@ -98,7 +98,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("Connecting must succeed in time; otherwise nothing was sent")
+  @Test("A call whose connection is not made within the connect timeout fails as not sent")
   func connect() async throws {
     let port = try SilentPort()
     defer { withExtendedLifetime(port) {} }
@@ -113,7 +113,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("A call's own limits replace the transport's, in either direction")
+  @Test("A call's own timeouts replace the transport's, shorter or longer")
   func own() async throws {
     try await TestServer.with { exchange in
       exchange.path == "/head" ? .stalled : Reply.text("hello").stalling(at: .content(2))
@@ -133,13 +133,13 @@ struct TimeoutTests {
     try await slowAnswer { $0.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(3600))) }
   }
 
-  @Test("A call with a longer timeout, or none, may wait for its head longer than the transport's limit")
+  @Test("A call with a longer timeout, or none, may exceed the transport's first-byte timeout")
   func longPoll() async throws {
     try await slowAnswer { $0.timeout(.seconds(3600)) }
     try await slowAnswer { $0.timeout(nil) }
   }
 
-  /// A call that may wait longer than the transport's limit.
+  /// Performs a call that may wait longer than the transport's timeout.
   private func slowAnswer(_ patient: @escaping @Sendable (Request<Content>) -> Request<Content>) async throws {
     let gate = Gate()
     try await TestServer.with { exchange in
@@ -151,7 +151,7 @@ struct TimeoutTests {
         let client = try makeClient(server.origin, transport)
         let slow = Task { try await client.send(patient(message(.get, "/slow"))).string }
         try await gate.waitForArrivals(1)
-        // By the time this one has timed out, the other has waited as long.
+        // When this call times out, the other call has waited at least as long.
         #expect(await failure { try await client.send(message(.get, "/other")) }?.code == .timeout)
         gate.open()
         let got = try await slow.value
@@ -183,7 +183,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("A call's limit on getting a connection includes the time in which other calls use them")
+  @Test("A call's connection timeout includes the wait for connections that other calls use")
   func waitingForConnection() async throws {
     try await whileBusy { server, client in
       let own = ExchangeTimeouts(connection: .milliseconds(30))
@@ -193,7 +193,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("A call that times out in the pool's queue says nothing about the server, whichever limit it exceeds")
+  @Test("A timeout in the pool's queue is attributed to traffic control, whichever timeout it is")
   func heldUpByThePool() async throws {
     let told = Mutex<[String]>([])
     try await whileBusy { error, phase in
@@ -218,7 +218,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("A call that ends just before its request is written sends nothing and reports that")
+  @Test("A call that ends just before its request is written sends nothing and fails as not sent")
   func endedWhileConnecting() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -238,7 +238,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("The TLS handshake must succeed in time; otherwise nothing was sent")
+  @Test("A call whose TLS handshake exceeds the connect timeout fails as not sent")
   func handshake() async throws {
     let port = try SilentPort(accepts: true)
     defer { withExtendedLifetime(port) {} }
@@ -253,8 +253,8 @@ struct TimeoutTests {
   }
 }
 
-/// Cancels a call when its connection is ready, on the connection's own thread, and blocks that until the call has
-/// ended, so that it ends before it learns of the connection.
+/// Cancels a call when its connection is ready, on the connection's own thread, and blocks that thread until the call
+/// has ended. So the call ends before the connection is reported to it.
 private final class EndingAtConnection: CallObserver {
   let hasEnded = DispatchSemaphore(value: 0)
 
@@ -265,7 +265,7 @@ private final class EndingAtConnection: CallObserver {
   }
 }
 
-/// Notes the transport's error and the call's phase at that moment.
+/// Records the transport's error and the call's phase at that moment.
 private struct Watching: Transport {
   let transport: NIOTransport
   let watch: @Sendable (any Error, CallPhase) -> Void

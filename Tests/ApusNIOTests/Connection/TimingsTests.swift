@@ -36,7 +36,7 @@ struct TimingsTests {
     }
   }
 
-  @Test("The trace has the time that a call waited for a connection")
+  @Test("The trace has the duration of a call's wait for a connection")
   func queued() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -50,7 +50,7 @@ struct TimingsTests {
         try await gate.waitForArrivals(1)
         let second = Task { try await client.response(to: message()) }
         try await waitWhile(transport.usage.waiting < 1)
-        // The first call has the only connection, the second waits for it.
+        // The first call uses the only connection, the second waits for it.
         try await waitWhile(client.calls.all.count(where: { $0.phase == .awaitingHead }) != 1)
         try await waitWhile(client.calls.all.count(where: { $0.phase == .connecting }) != 1)
         gate.open()
@@ -86,7 +86,7 @@ struct TimingsTests {
     }
   }
 
-  @Test("Interim responses go to the observer with their fields, and into the trace")
+  @Test("Interim responses are reported to the observer with their fields, and recorded in the trace")
   func interim() async throws {
     try await TestServer.with { _ in
       .text("final").interim(103, fields: ["Link": "</style.css>"]).interim(102)

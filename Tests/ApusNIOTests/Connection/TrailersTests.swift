@@ -14,7 +14,7 @@ struct TrailersTests {
     fields.map { "\($0.name.rawName): \($0.value)" }
   }
 
-  @Test("They come with a complete response, except for fields that must be known before the content")
+  @Test("A complete response has its trailers, except for fields that must be known before the content")
   func buffered() async throws {
     try await TestServer.with { _ in
       Self.chunked
@@ -29,7 +29,7 @@ struct TrailersTests {
     }
   }
 
-  @Test("They come after the last piece of streamed content")
+  @Test("Trailers are available after the last piece of streamed content")
   func streamed() async throws {
     try await TestServer.with { _ in
       Self.chunked
@@ -47,7 +47,7 @@ struct TrailersTests {
     }
   }
 
-  @Test("They come after coded content too")
+  @Test("Trailers are available after coded content, too")
   func coded() async throws {
     let content = compressed(Array("hello".utf8), .gzip)
     try await TestServer.with { _ in
@@ -61,7 +61,7 @@ struct TrailersTests {
     }
   }
 
-  @Test("A response without trailers has none, not those of the previous response")
+  @Test("A response without trailers does not have the trailers of the previous response")
   func none() async throws {
     try await TestServer.with { exchange in
       exchange.target == "/with" ? Self.chunked : .text("")

@@ -13,7 +13,7 @@ import Testing
 struct UnreadBytesTests {
   private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
-  /// Keeps a transport's only thread from looking at its sockets until it is released.
+  /// Blocks a transport's only thread, so that no socket is read until it is released.
   private struct HeldLoop {
     private let end = DispatchSemaphore(value: 0)
 
@@ -30,7 +30,7 @@ struct UnreadBytesTests {
   }
 
   @Test(
-    "They are noticed before the next request is written, and never taken for its response",
+    "Unread bytes on an idle connection are detected before the next request is written, and never read as its response",
     arguments: [false, true],
     [false, true])
   func beforeTheRequest(isSecure: Bool, isEnd: Bool) async throws {
@@ -40,7 +40,7 @@ struct UnreadBytesTests {
     options.tls = authority?.tls()
     try await TestServer.with(options: options) { request in
       let reply = Reply.text("asked for \(request.number)")
-      // At the second gate the bytes have left the server.
+      // The second gate opens after the bytes have left the server.
       return request.number == 0 && !isEnd
         ? reply.inserting([.wait(sending), .raw(Self.evil), .wait(sent)], at: .end) : reply
     } body: { server in
@@ -59,7 +59,7 @@ struct UnreadBytesTests {
           sending.open()
           try await sent.waitForArrivals(1)
         }
-        // Not idempotent: once written it could not be sent again.
+        // A POST is not idempotent, so it could not be resent once written.
         let second = Task { try await client.response(to: message(.post)) }
         try await requireSoon("the call does not get the connection") { transport.usage.inUse == 1 }
         loop.release()

@@ -14,8 +14,8 @@ struct WatchdogTests {
     lazy var watchdog = Watchdog(loop: loop) { [weak self] in self?.told.append($0) }
   }
 
-  @Test("It fires once when the time has passed, and not before")
-  func tells() {
+  @Test("A watchdog fires once when its timeout has passed, and not before")
+  func fires() {
     let kennel = Kennel()
     kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
     kennel.loop.advanceTime(by: .milliseconds(9))
@@ -26,7 +26,7 @@ struct WatchdogTests {
     #expect(kennel.told == [.awaitingHead])
   }
 
-  @Test("It counts from the last setting, whether that is sooner or later")
+  @Test("A watchdog's timeout counts from its last setting, whether that ends sooner or later")
   func setAgain() {
     let kennel = Kennel()
     kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)
@@ -40,7 +40,7 @@ struct WatchdogTests {
     #expect(kennel.told == [.connecting])
   }
 
-  @Test("It does not fire after it was cleared or stopped, or without a limit")
+  @Test("A watchdog does not fire without a timeout, or after it was cleared or stopped")
   func cleared() {
     let kennel = Kennel()
     kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)

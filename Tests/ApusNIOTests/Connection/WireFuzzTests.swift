@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Feeds the streams of the decoder's fuzz tests to whole calls, over sockets.
+/// Sends the byte streams of the decoder's fuzz tests to whole calls, over sockets.
 @Suite("Fuzz: arbitrary bytes over a connection")
 struct WireFuzzTests {
   /// One in twenty of the decoder's streams, because each needs a port.
@@ -14,20 +14,20 @@ struct WireFuzzTests {
   /// The shards of the streams, run in parallel.
   static let parts: UInt64 = 4
 
-  @Test("A call ends as its bytes deserve, and the next one is not affected", arguments: 0..<Self.parts)
+  @Test("Fuzzed responses end a call with the decoder's result, and the next call succeeds", arguments: 0..<Self.parts)
   func calls(part: UInt64) async throws {
     try await TestServer.with { request in
       let seed = request.path.split(separator: "/").last.flatMap { UInt64($0) }
       return seed.map { Reply(steps: [.raw(ResponseStream(seed: $0).bytes)]) } ?? .text("untouched")
     } body: { server in
       try await NIOTransport.with {
-        // A stream may leave a reusable connection that the server then closes: the next call may need a second try.
+        // A stream may leave a reusable connection that the server then closes, so the next call may need to be resent.
         ($0.decompressesContent, $0.retriesOnStaleConnection) = (false, true)
       } body: { transport in
         let client = try makeClient(server.origin, transport)
         for seed in stride(from: part, to: Self.streams, by: Int(Self.parts)) {
           var stream = ResponseStream(seed: seed)
-          // CONNECT is not a call, and without TLS every end counts as clean.
+          // A call cannot send CONNECT, and without TLS every end counts as clean.
           guard stream.method != .connect else { continue }
           stream.end = .clean
           await check(stream, by: client)

@@ -17,11 +17,11 @@ import Darwin
 
 @Suite("Error texts of connections")
 struct ConnectionTextsTests {
-  private let server = DialPeer(host: "127.0.0.1", port: 8080, isProxy: false)
-  private let proxy = DialPeer(host: "proxy.example", port: 3128, isProxy: true)
+  private let server = ConnectPeer(host: "127.0.0.1", port: 8080, isProxy: false)
+  private let proxy = ConnectPeer(host: "proxy.example", port: 3128, isProxy: true)
 
   @Test(
-    "A system error is described in words, with the peer it concerns",
+    "A system error's text describes the error and names the peer",
     arguments: [
       (ECONNREFUSED, "connection refused by 127.0.0.1:8080", .connectionFailed),
       (ECONNRESET, "connection reset by 127.0.0.1:8080 while it was being made", .connectionFailed),
@@ -40,7 +40,7 @@ struct ConnectionTextsTests {
     #expect(error.detail == text && error.code == errorCode && error.requestState == .notSent)
   }
 
-  @Test("A proxy is named as such, and a host name with the address that was tried")
+  @Test("Error texts name a proxy as a proxy, and a host with the address that was tried")
   func peers() throws {
     let refused = IOError(errnoCode: ECONNREFUSED, reason: "connect")
     #expect(
@@ -102,7 +102,7 @@ struct ConnectionTextsTests {
     }
   }
 
-  @Test("A port without a listener, directly and as a proxy")
+  @Test("The error text for a port without a listener, as server and as proxy")
   func refused() async throws {
     let number = try SilentPort.free()
     #expect(try await fail("http://127.0.0.1:\(number)") == "connection refused by 127.0.0.1:\(number)")
@@ -115,7 +115,7 @@ struct ConnectionTextsTests {
   }
 
   @Test(
-    "A proxy that opens no tunnel, with its status",
+    "The error text for a proxy that opens no tunnel has the proxy's status",
     arguments: [
       ("HTTP/1.1 403 Forbidden\r\n\r\n", nil, "refused the tunnel (CONNECT: status 403)"),
       ("HTTP/1.1 407 Who\r\n\r\n", nil, "requires credentials (CONNECT: status 407)"),
@@ -145,7 +145,7 @@ struct ConnectionTextsTests {
     }
   }
 
-  @Test("A rejected certificate, with the reason", arguments: ["localhost", "127.0.0.1"])
+  @Test("The error text for a rejected certificate has the reason", arguments: ["localhost", "127.0.0.1"])
   func certificates(host: String) async throws {
     let authority = try TestAuthority.shared()
     var told = try await handshake(authority.tls(), host: host)
@@ -159,7 +159,7 @@ struct ConnectionTextsTests {
     #expect(told.text.hasPrefix("\(prefix)\(told.port): the certificate expired on 2"), "\(told.text)")
   }
 
-  @Test("A server without TLS, or without a recent version")
+  @Test("The error text for a server without TLS, or without a recent version of TLS")
   func versions() async throws {
     var told = try await handshake(nil)
     #expect(told.text.hasPrefix("no secure connection to localhost:\(told.port): "))
@@ -173,7 +173,7 @@ struct ConnectionTextsTests {
         == "no secure connection to localhost:\(told.port): the server accepts no TLS version that is allowed here")
   }
 
-  @Test("A server that requires a client certificate")
+  @Test("The error text for a server that requires a client certificate")
   func clientCertificate() async throws {
     let authority = try TestAuthority.shared()
     var tls = authority.tls()

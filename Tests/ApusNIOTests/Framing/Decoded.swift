@@ -3,7 +3,8 @@ import NIOCore
 
 @testable import ApusNIO
 
-/// The result of decoding a response, with content in one piece, so that results compare however input was split.
+/// The result of decoding a response, with the content in one piece, so that results are equal however the input was
+/// split.
 struct Decoded: Equatable {
   enum End: Equatable {
     case open
@@ -21,7 +22,7 @@ struct Decoded: Equatable {
   var isComplete = false
   var canReuse = false
   var error: FramingError.Kind?
-  /// Whether it came in more parts than it has bytes.
+  /// Whether the decoder returned more parts than the input has bytes.
   private(set) var isEndless = false
   /// The head and the trailers as in ``rendered``.
   private var head: HTTPResponse?
@@ -72,7 +73,7 @@ struct Decoded: Equatable {
     }
   }
 
-  /// Returns bytes at the very end of their allocation, so that the address sanitizer sees an access behind them.
+  /// Returns bytes at the very end of their allocation, so that the address sanitizer detects an access beyond them.
   private static func piece(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
     // Capacities are rounded up to powers of two.
     var piece = ByteBufferAllocator().buffer(capacity: bytes.count)
@@ -101,7 +102,7 @@ struct Decoded: Equatable {
     }
   }
 
-  /// Whether the connection would go on. Bytes after the response end it, sooner or later.
+  /// The result without the details that depend on how the input was split.
   var comparable: Decoded {
     var copy = self
     if copy.isComplete, copy.error == .unsolicited || !copy.canReuse { (copy.error, copy.canReuse) = (nil, false) }
@@ -110,7 +111,7 @@ struct Decoded: Equatable {
 }
 
 extension Decoded {
-  /// The verdict in the format of `scripts/fuzz/judge.py`, in the bytes that came.
+  /// The result in the format of `scripts/fuzz/judge.py`, with the bytes as received.
   var rendered: [UInt8] {
     guard isComplete, let head, let framing else { return Array("refused \(error?.rawValue ?? "nothing")".utf8) }
     var text = Array("accepted\ninterim \(interim.map(String.init).joined(separator: ","))\n".utf8)
@@ -132,7 +133,7 @@ extension Decoded {
   }
 }
 
-/// An HTTP/1.1 response with these fields and what follows them.
+/// Returns an HTTP/1.1 response with these fields and content.
 func answer(_ fields: String..., content: String = "") -> String {
   "HTTP/1.1 200 OK\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n" + content
 }

@@ -5,7 +5,7 @@ import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
-/// Seeded, so that a failure can be reproduced: its message has the seed.
+/// Decodes random bytes. The message of a failure has the seed that reproduces it.
 ///
 /// `APUS_FUZZ` sets the number of rounds of each test. Default: 4,000.
 @Suite("Fuzz: arbitrary bytes")
@@ -16,7 +16,7 @@ struct DecoderFuzzTests {
 
   private func seeds(_ part: UInt64) -> StrideTo<UInt64> { stride(from: part, to: Self.rounds, by: Int(Self.parts)) }
 
-  @Test("A valid response is read, whole or cut", arguments: 0..<Self.parts)
+  @Test("A valid response is decoded, in one piece or in many", arguments: 0..<Self.parts)
   func valid(part: UInt64) {
     for seed in seeds(part) {
       var generator = ResponseGenerator(seed: seed)
@@ -30,7 +30,9 @@ struct DecoderFuzzTests {
     }
   }
 
-  @Test("An altered response is read or refused, the same whole or cut", arguments: 0..<Self.parts)
+  @Test(
+    "An altered response is decoded or refused, with the same result in one piece or in many", arguments: 0..<Self.parts
+  )
   func mutated(part: UInt64) {
     for seed in seeds(part) {
       var generator = ResponseGenerator(seed: seed)
@@ -43,7 +45,7 @@ struct DecoderFuzzTests {
     }
   }
 
-  @Test("Noise after the start of a response ends in parts or an error", arguments: 0..<Self.parts)
+  @Test("Random bytes after the start of a response end in parts or an error", arguments: 0..<Self.parts)
   func noise(part: UInt64) {
     for seed in seeds(part) {
       var random = SeededGenerator(seed: seed)

@@ -3,10 +3,10 @@ import Foundation
 import HTTPTypes
 import NIOCore
 
-/// `scripts/fuzz/judge.py`, an independent reading of RFC 9112 that judges verdicts.
+/// The script `scripts/fuzz/judge.py`, an independent reading of RFC 9112 that checks the decoder's results.
 struct Judge {
   struct Findings: Decodable {
-    /// The number of verdicts that were judged, and of those that accepted a response.
+    /// The number of compared results, and of those that accepted a response.
     let count: Int
     let accepted: Int
     /// The number of occurrences of each named difference.
@@ -27,7 +27,7 @@ struct Judge {
     ProcessInfo.processInfo.environment["CI"] == "true"
     || ProcessInfo.processInfo.environment["APUS_SERVERS"] == "required"
 
-  /// Judges streams in a separate process. Writes them on a thread of its own, because tests must not block.
+  /// Checks streams in a separate process. A dedicated thread writes them, because tests must not block.
   static func findings(on seeds: some Sequence<UInt64> & Sendable) async throws -> Findings {
     try await withCheckedThrowingContinuation { done in
       Thread.detachNewThread { done.resume(with: Result { try judged(seeds) }) }
@@ -41,10 +41,10 @@ struct Judge {
     process.arguments = ["python3", script.path]
     process.standardInput = input
     process.standardOutput = output
-    // Another process would inherit the pipe, and this one would wait for its end.
+    // Otherwise another child process could inherit the pipe, and the judge would wait for its end.
     _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     try process.run()
-    // The judge writes nothing before the end, so writing cannot deadlock with reading.
+    // The judge writes nothing before the end of its input, so writing cannot deadlock with reading.
     var records = ByteBuffer()
     for seed in seeds {
       write(ResponseStream(seed: seed), to: &records)

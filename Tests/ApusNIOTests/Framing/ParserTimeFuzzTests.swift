@@ -3,11 +3,11 @@ import Testing
 
 @testable import ApusNIO
 
-/// Hostile heads and frames, with limits that permit them: the decoder's work for each byte must not depend on their
-/// number, whole or in pieces.
+/// Hostile heads and chunks, within permissive limits: the decoder's work per byte must not grow with the input, in one
+/// piece or in many.
 @Suite("Decoding time", .serialized)
 struct ParserTimeFuzzTests {
-  /// A start, and the unit repeated after it.
+  /// The start of a response, and the unit that is repeated after it.
   static let hostile = [
     ("HTTP/1.1 200 ", "x"), ("HTTP/1.1 200 ", " "), ("HTTP/1.1 200 ", "\u{E9}"), ("HTTP/1.1 200 OK\r\nX: ", " "),
     ("HTTP/1.1 200 OK\r\nX: ", "a"), ("HTTP/1.1 200 OK\r\n", "x"), ("HTTP/1.1 200 OK\r\n", ":"),
@@ -20,7 +20,7 @@ struct ParserTimeFuzzTests {
     ("", "\r"),
   ]
 
-  @Test("It is linear, for whole input and in pieces", arguments: hostile, [Int.max, 1000])
+  @Test("Decoding time is linear, for input in one piece and in many", arguments: hostile, [Int.max, 1000])
   func linear(input: (start: String, piece: String), size: Int) {
     var limits = FramingLimits()
     (limits.fieldBytes, limits.interimCount, limits.chunkLineBytes) = (4 << 20, 1 << 20, 4 << 20)

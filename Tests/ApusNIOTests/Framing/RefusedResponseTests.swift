@@ -154,7 +154,7 @@ struct RefusedResponseTests {
   ]
 
   @Test(
-    "A malformed response is refused for the rule it breaks, wherever it is cut",
+    "A malformed response is refused for the rule that it breaks, however the input is split",
     arguments: statusLines + fieldLines + framings + chunks + cuts)
   func refused(_ example: Refused) {
     let bytes = example.bytes
@@ -167,7 +167,7 @@ struct RefusedResponseTests {
     }
   }
 
-  @Test("A flood is refused at its limit, in one piece or in many", arguments: floods)
+  @Test("A response that exceeds a limit is refused at that limit, in one piece or in many", arguments: floods)
   func flood(_ example: Refused) {
     let bytes = example.bytes
     let whole = Decoded(bytes, limits: example.limits)
@@ -176,7 +176,7 @@ struct RefusedResponseTests {
     #expect(Decoded(bytes, limits: example.limits, cuts: cuts) == whole)
   }
 
-  @Test("A response just within the limits is read")
+  @Test("A response just within the limits is decoded")
   func withinLimits() {
     let fields = String(repeating: "a: b\r\n", count: 999) + "Content-Length: 0\r\n"
     #expect(Decoded("HTTP/1.1 200 OK\r\n" + fields + "\r\n").isComplete)
@@ -189,7 +189,7 @@ struct RefusedResponseTests {
     #expect(Decoded(chunked(String(repeating: chunk, count: 2000) + "0\r\n\r\n")).isComplete)
   }
 
-  @Test("A refused response stays refused")
+  @Test("After an error the decoder refuses all further input")
   func staysRefused() {
     var decoder = ResponseDecoder()
     decoder.expectResponse(to: .get)
@@ -197,7 +197,7 @@ struct RefusedResponseTests {
     #expect(throws: FramingError.self) { try decoder.endOfInput(cleanly: true) }
   }
 
-  @Test("An error contains neither field values nor content")
+  @Test("A framing error contains neither field values nor content")
   func errorsAreSilent() {
     let secret = "hunter2"
     for line in [

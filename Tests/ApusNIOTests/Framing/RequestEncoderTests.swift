@@ -19,7 +19,7 @@ struct RequestEncoderTests {
     return String(buffer: buffer)
   }
 
-  @Test("A head has request line, host, fields in order, the transport's fields and framing")
+  @Test("A head consists of request line, host, fields in order, the transport's fields and framing fields")
   func order() throws {
     let fields: HTTPFields = [.accept: "*/*", .contentType: "text/plain", .authorization: "Bearer t"]
     let text = try written(
@@ -32,7 +32,7 @@ struct RequestEncoderTests {
   }
 
   @Test(
-    "Content is framed as specified",
+    "The framing field matches the framing of the content",
     arguments: [
       (RequestFraming.none, ""), (.length(0), "Content-Length: 0\r\n"), (.length(10), "Content-Length: 10\r\n"),
       (.length(.max), "Content-Length: 9223372036854775807\r\n"), (.chunked, "Transfer-Encoding: chunked\r\n"),
@@ -44,7 +44,7 @@ struct RequestEncoderTests {
   }
 
   @Test(
-    "The target takes the specified form",
+    "The target has origin, absolute or authority form as specified",
     arguments: [
       (HTTPRequest.Method.get, "/x", TargetForm.origin, "/x"), (.get, "", .origin, "/"), (.get, nil, .origin, "/"),
       (.get, "?q", .origin, "/?q"), (.options, "*", .origin, "*"), (.get, "/x", .absolute, "http://h:1/x"),
@@ -110,7 +110,7 @@ struct RequestEncoderTests {
     #expect(String(buffer: buffer) == "before")
   }
 
-  @Test("Chunks are hexadecimal sizes with content, and an empty one at the end")
+  @Test("Chunks have hexadecimal sizes, and an empty chunk ends the content")
   func chunks() {
     var buffer = ByteBuffer()
     for count in [1, 15, 16, 255, 0x1A2B3C] {

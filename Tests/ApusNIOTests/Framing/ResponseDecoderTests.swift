@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Response decoder")
 struct ResponseDecoderTests {
-  @Test("Status, reason, fields and content arrive as written")
+  @Test("Status, reason, fields and content are decoded as written")
   func plain() {
     let decoded = Decoded(
       answer("Content-Type: text/plain", "x-trace:  a b\t", "Content-Length: 5", content: "hello"))
@@ -19,7 +19,7 @@ struct ResponseDecoderTests {
   }
 
   @Test(
-    "Names keep their spelling, and match in any",
+    "Field names keep their spelling, and match case-insensitively",
     arguments: ["content-length: 2", "CONTENT-LENGTH: 2", "Content-Length: 2", "cOnTeNt-LeNgTh:2"])
   func spelling(line: String) throws {
     let decoded = Decoded(answer(line, content: "hi"))
@@ -29,7 +29,7 @@ struct ResponseDecoderTests {
   }
 
   @Test(
-    "A reason may be missing, empty, long or beyond ASCII",
+    "A reason phrase may be missing, empty, long or not ASCII",
     arguments: [("", ""), (" ", ""), (" Very  well\t", "Very  well\t"), (" ça va", "ça va")])
   func reasons(written: String, read: String) {
     let decoded = Decoded("HTTP/1.1 200\(written)\r\nContent-Length: 0\r\n\r\n")
@@ -37,13 +37,13 @@ struct ResponseDecoderTests {
     #expect(decoded.isComplete)
   }
 
-  @Test("A reason that is not UTF-8 is read as ISO 8859-1")
+  @Test("A reason phrase that is not UTF-8 is decoded as ISO 8859-1")
   func latinReason() {
     let decoded = Decoded(Array("HTTP/1.1 200 ".utf8) + [0xE7] + Array("\r\nContent-Length: 0\r\n\r\n".utf8))
     #expect(decoded.reason == "ç")
   }
 
-  @Test("A value that is not UTF-8 keeps its bytes")
+  @Test("A field value that is not UTF-8 keeps its bytes")
   func rawValue() throws {
     var buffer = ByteBuffer(bytes: Array("HTTP/1.1 200 OK\r\nx-raw: a".utf8) + [0xFF] + Array("b\r\n\r\n".utf8))
     var decoder = ResponseDecoder()
@@ -69,7 +69,7 @@ struct ResponseDecoderTests {
   }
 
   @Test(
-    "Equal lengths count as one, and become one field",
+    "Equal Content-Length values count as one, and become one field",
     arguments: [["Content-Length: 5, 5"], ["Content-Length: 5", "content-length: 5"], ["Content-Length: 5 ,\t05,5"]])
   func equalLengths(lines: [String]) {
     let decoded = Decoded("HTTP/1.1 200 OK\r\n" + lines.map { $0 + "\r\n" }.joined() + "\r\nhello")
@@ -78,7 +78,7 @@ struct ResponseDecoderTests {
     #expect(decoded.isComplete && decoded.canReuse)
   }
 
-  @Test("Chunks join to one content, and their extensions are ignored")
+  @Test("Chunks are joined, and their extensions are ignored")
   func chunks() {
     let decoded = Decoded(chunked("5;a;b=c ; d = \"e;\\\"\t\"\r\nhello\r\n00B\r\n, wonderful\r\n0;x\r\n\r\n"))
     #expect(decoded.framing == .chunked)
@@ -86,7 +86,7 @@ struct ResponseDecoderTests {
     #expect(decoded.isComplete && decoded.canReuse && decoded.error == nil)
   }
 
-  @Test("Trailers come at the end, as written")
+  @Test("Trailers are returned at the end, as written")
   func trailers() {
     let decoded = Decoded(
       chunked("1\r\na\r\n0\r\nX-Digest: abc\r\nSet-Cookie: evil=1\r\nContent-Length: 9\r\nx-last:\r\n\r\n"))
@@ -94,7 +94,7 @@ struct ResponseDecoderTests {
     #expect(decoded.isComplete && decoded.canReuse)
   }
 
-  @Test("Content without a length lasts until the connection closes, which is not reused")
+  @Test("Content without a length ends when the connection closes, and the connection is not reused")
   func untilClose() {
     let decoded = Decoded(answer("Connection: keep-alive", content: "all of it"), end: .clean)
     #expect(decoded.framing == .untilClose)
@@ -102,7 +102,7 @@ struct ResponseDecoderTests {
     #expect(decoded.isComplete && !decoded.canReuse)
   }
 
-  @Test("Interim responses come before the response")
+  @Test("Interim responses are returned before the final response")
   func interim() {
     let decoded = Decoded(
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + answer("Content-Length: 0"))
@@ -112,7 +112,7 @@ struct ResponseDecoderTests {
   }
 
   @Test(
-    "Responses that cannot have content have none, whatever their fields say",
+    "Responses that cannot have content have none, whatever their framing fields declare",
     arguments: [
       (HTTPRequest.Method.head, "200 OK", "Content-Length: 99", true),
       (.head, "200 OK", "Transfer-Encoding: chunked", true),
@@ -142,7 +142,7 @@ struct ResponseDecoderTests {
   }
 
   @Test(
-    "A connection persists as version and options say",
+    "Version and Connection options determine whether a connection persists",
     arguments: [
       ("1.1", "X: y", true), ("1.1", "Connection: close", false), ("1.1", "connection: Foo , CLOSE", false),
       ("1.1", "Connection: closed", true), ("1.0", "X: y", false), ("1.0", "Connection: Keep-Alive", true),
@@ -154,7 +154,7 @@ struct ResponseDecoderTests {
     #expect(decoded.canReuse == canReuse)
   }
 
-  @Test("One connection carries one response after the other")
+  @Test("A decoder reads one response after the other")
   func reuse() throws {
     var decoder = ResponseDecoder()
     for length in 0..<3 {
@@ -196,7 +196,7 @@ struct ResponseDecoderTests {
     #expect(slice.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) } == address)
   }
 
-  @Test("An end that was not returned yet is returned when the connection closes, which is not reused")
+  @Test("A response's end that was not returned yet is returned when the connection closes")
   func endWithConnection() {
     let decoded = Decoded(answer("Content-Length: 0"), end: .clean)
     #expect(decoded.isComplete)
@@ -209,7 +209,7 @@ struct ResponseDecoderTests {
     #expect(try decoder.endOfInput(cleanly: false) == nil)
   }
 
-  @Test("Bytes on an idle connection are an error, and so is its use afterwards")
+  @Test("Bytes without an expected response are an error, and the decoder is unusable afterwards")
   func unsolicited() {
     var decoder = ResponseDecoder()
     var buffer = ByteBuffer(string: "H")

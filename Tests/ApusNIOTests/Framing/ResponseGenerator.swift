@@ -8,7 +8,7 @@ struct ResponseGenerator {
     random = SeededGenerator(seed: seed)
   }
 
-  /// A valid response, perhaps after interim ones, and its content.
+  /// Returns a valid response, perhaps after interim responses, and its content.
   mutating func valid() -> (bytes: [UInt8], content: [UInt8]) {
     var bytes: [UInt8] = []
     for _ in 0..<Int.random(in: 0...2, using: &random) where chance(4) {
@@ -24,7 +24,7 @@ struct ResponseGenerator {
     return (bytes, content)
   }
 
-  /// Returns the bytes with a few changed, removed, repeated or inserted, more likely where they have a meaning.
+  /// Returns the bytes with a few bytes changed, removed, repeated or inserted, preferably delimiters.
   mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
@@ -46,7 +46,7 @@ struct ResponseGenerator {
     return bytes
   }
 
-  /// Returns places to cut the bytes at.
+  /// Returns random offsets at which to split the bytes.
   mutating func cuts(of bytes: [UInt8]) -> [Int] {
     (0..<Int.random(in: 1...6, using: &random)).map { _ in Int.random(in: 0...bytes.count, using: &random) }.sorted()
   }

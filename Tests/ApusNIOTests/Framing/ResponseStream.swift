@@ -2,7 +2,7 @@ import HTTPTypes
 
 import struct ApusTesting.SeededGenerator
 
-/// The bytes on a connection after one request, until its end: responses, near-responses, and neither.
+/// All bytes that arrive on a connection after one request: valid responses, almost valid ones, and noise.
 struct ResponseStream {
   let seed: UInt64
   let method: HTTPRequest.Method
@@ -18,20 +18,19 @@ struct ResponseStream {
     bytes = writer.stream()
   }
 
-  /// The places to cut the bytes at, the same for each seed.
+  /// The offsets at which to split the bytes, the same for each seed.
   var cuts: [Int] {
     var generator = ResponseGenerator(seed: seed ^ 0xC075)
     return generator.cuts(of: bytes)
   }
 }
 
-/// Writes responses by the grammar of RFC 9112, now and then with a rule broken.
+/// Writes responses by the grammar of RFC 9112, sometimes with a broken rule.
 ///
-/// Breaking a rule in its place in the grammar reaches cases that random changes hardly ever do; both are
-/// used.
+/// Breaking a rule of the grammar reaches cases that random changes rarely reach; the tests use both.
 struct AnswerWriter {
   var random: SeededGenerator
-  /// One rule in this many is broken; 0 breaks none.
+  /// Each rule is broken with a probability of 1 in this number; 0 breaks none.
   private var oddity = 0
 
   init(seed: UInt64) {
@@ -56,7 +55,7 @@ struct AnswerWriter {
     return chance(2) ? generator.mutated(bytes) : bytes
   }
 
-  /// About the most that the limits permit, or more.
+  /// Bytes whose number is close to a limit or beyond.
   private mutating func flood() -> [UInt8] {
     if chance(2) {
       let one = Array("HTTP/1.1 102 Processing\r\n\r\n".utf8)

@@ -13,7 +13,7 @@ struct PoolWorld {
   var random: SeededGenerator
   var now = 0
   var nextID = 0
-  /// The waiters by state; each is in exactly one of these.
+  /// The waiters by state. Each waiter is in exactly one of these sets.
   var waiting: Set<Int> = []
   var using: [Int: Int] = [:]
   var ended: Set<Int> = []
@@ -22,7 +22,7 @@ struct PoolWorld {
   var streaming: Set<Int> = []
   var origins: [Int: Int] = [:]
   var wanted: [Int: Int] = [:]
-  var dials: [Int] = []
+  var attempts: [Int] = []
   var isDrained = false
   var problems: [String] = []
 
@@ -48,7 +48,7 @@ struct PoolWorld {
       waiting.insert(nextID)
       wanted[nextID] = origin
       perform(pool.acquire(nextID, for: origin, now: instant))
-    case 4, 5: endDial()
+    case 4, 5: endAttempt()
     case 6..<9:
       guard let connection = using.keys.sorted().randomElement(using: &random) else { return }
       end(connection)
@@ -65,34 +65,34 @@ struct PoolWorld {
       streaming.insert(connection)
       perform(pool.streamingStarted(on: connection))
     case 12:
-      let unwanted = dials.indices.filter { pool.hasUnwantedDials(to: dials[$0]) }
+      let unwanted = attempts.indices.filter { pool.hasUnneededAttempts(to: attempts[$0]) }
       guard let index = unwanted.randomElement(using: &random) else { return }
-      perform(pool.dialGivenUp(for: dials.remove(at: index)))
+      perform(pool.connectGivenUp(for: attempts.remove(at: index)))
     default: perform(pool.tick(now: instant))
     }
     check()
   }
 
-  /// Shuts down and lets everything end.
+  /// Shuts down and runs until everything has ended.
   mutating func finish() {
     perform(pool.shutDown())
-    while !dials.isEmpty { endDial() }
+    while !attempts.isEmpty { endAttempt() }
     for connection in using.keys.sorted() { end(connection) }
     if !isDrained { problems.append("was not drained") }
     if !origins.isEmpty || !waiting.isEmpty { problems.append("left something behind") }
     if !pool.isEmpty { problems.append("remembers something") }
   }
 
-  private mutating func endDial() {
-    guard let index = dials.indices.randomElement(using: &random) else { return }
-    let origin = dials.remove(at: index)
+  private mutating func endAttempt() {
+    guard let index = attempts.indices.randomElement(using: &random) else { return }
+    let origin = attempts.remove(at: index)
     guard Int.random(in: 0..<4, using: &random) > 0 else {
-      return perform(pool.dialFailed(for: origin, now: instant))
+      return perform(pool.connectFailed(for: origin, now: instant))
     }
     nextID += 1
     origins[nextID] = origin
     idle.insert(nextID)
-    perform(pool.dialed(nextID, for: origin, now: instant))
+    perform(pool.connected(nextID, for: origin, now: instant))
   }
 
   private mutating func end(_ connection: Int) {
@@ -106,11 +106,11 @@ struct PoolWorld {
     perform(pool.released(connection, canReuse: canReuse, now: instant))
   }
 
-  /// The first waiter of an origin that has no connection and no dial.
+  /// The first waiter of an origin that has no connection and no connection attempt.
   private var starvingWaiter: Int? {
     waiting.filter { waiter in
       guard let origin = wanted[waiter] else { return false }
-      return !origins.values.contains(origin) && !dials.contains(origin)
+      return !origins.values.contains(origin) && !attempts.contains(origin)
     }.min()
   }
 
@@ -136,7 +136,7 @@ struct PoolWorld {
         if idle.remove(connection) == nil { problems.append("connection \(connection) is not free") }
         if origins[connection] != wanted[waiter] { problems.append("a connection to another origin") }
         using[connection] = waiter
-      case .dial(let origin): dials.append(origin)
+      case .connect(let origin): attempts.append(origin)
       case .refuse(let waiter, _):
         if waiting.remove(waiter) == nil { problems.append("\(waiter) is refused, who does not wait") }
         ended.insert(waiter)
@@ -153,25 +153,29 @@ struct PoolWorld {
 
   private mutating func check() {
     let limits = pool.limits
-    if origins.count + dials.count > limits.connections { problems.append("more than the total") }
+    if origins.count + attempts.count > limits.connections { problems.append("more than the total") }
     for origin in 0..<4 {
       let open = origins.count { $0.value == origin && !streaming.contains($0.key) }
-      let dialing = dials.count { $0 == origin }
-      if open + dialing > limits.connectionsPerOrigin { problems.append("more than one origin's limit") }
+      let connecting = attempts.count { $0 == origin }
+      if open + connecting > limits.connectionsPerOrigin { problems.append("more than one origin's limit") }
       let waiters = waiting.count { wanted[$0] == origin }
-      if waiters > 0, idle.contains(where: { origins[$0] == origin }) { problems.append("waits beside a free one") }
-      let hasRoom = open + dialing < limits.connectionsPerOrigin && origins.count + dials.count < limits.connections
-      if waiters > dialing, hasRoom { problems.append("waits although there is room") }
+      if waiters > 0, idle.contains(where: { origins[$0] == origin }) {
+        problems.append("a waiter waits although a connection is idle")
+      }
+      let isBelowTotal = origins.count + attempts.count < limits.connections
+      if waiters > connecting, open + connecting < limits.connectionsPerOrigin, isBelowTotal {
+        problems.append("a waiter waits although the limits permit a connection")
+      }
     }
-    if idle.count != pool.counts.idle { problems.append("miscounts what is unused") }
-    if waiting.count != pool.counts.waiting { problems.append("miscounts who waits") }
+    if idle.count != pool.counts.idle { problems.append("the idle count is wrong") }
+    if waiting.count != pool.counts.waiting { problems.append("the waiting count is wrong") }
   }
 }
 
 @Suite("Interleavings of the pool")
 struct PoolInterleavingTests {
   @Test(
-    "Limits hold, no waiter is forgotten, every connection has one user, everyone ends once",
+    "After any steps the limits hold, every waiter ends once, and every connection has at most one user",
     arguments: 0..<200 as Range<UInt64>)
   func random(seed: UInt64) {
     var world = PoolWorld(seed: seed)

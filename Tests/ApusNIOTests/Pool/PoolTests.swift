@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Pool")
 struct PoolTests {
-  @Test("An origin never has more connections than its limit, and every call gets its turn")
+  @Test("An origin never has more connections than its limit, and every call completes")
   func limit() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -53,7 +53,7 @@ struct PoolTests {
     }
   }
 
-  @Test("An idle connection is closed after its time")
+  @Test("An idle connection is closed after the idle timeout")
   func idleTimeout() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -67,7 +67,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A connection past its age is not reused")
+  @Test("A connection beyond the maximum age is not reused")
   func maximumAge() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -82,7 +82,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A call cancelled while it waits for a connection never reaches the server, and others go on")
+  @Test("A call cancelled while it waits for a connection never reaches the server, and other calls complete")
   func cancelledWhileWaiting() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -126,7 +126,7 @@ struct PoolTests {
     }
   }
 
-  @Test("Unsolicited bytes are never taken for a response: the connection is closed")
+  @Test("Unsolicited bytes close the connection and are never read as a response")
   func unsolicited() async throws {
     try await TestServer.with { _ in
       Reply(
@@ -143,7 +143,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A connection that the server announces to close is not reused")
+  @Test("A connection is not reused after a response with Connection: close")
   func closing() async throws {
     try await TestServer.with { _ in
       .text("", fields: ["Connection": "close"])

@@ -38,7 +38,7 @@ struct StreamedCallsTests {
     }
   }
 
-  @Test("Waiting for connections in use is not a failure of the server; waiting for a slow server is")
+  @Test("Waiting for a connection in use is attributed to traffic control, waiting for a slow server to the server")
   func subjects() async throws {
     let silent = try SilentPort()
     defer { withExtendedLifetime(silent) {} }
@@ -74,7 +74,7 @@ struct StreamedCallsTests {
   }
 }
 
-/// Notes the subjects of the transport's errors.
+/// Records the sources of the transport's errors.
 private final class Subjects: Middleware {
   private let all = Mutex<[TransportError.Source]>([])
   var seen: [TransportError.Source] { all.withLock { $0 } }

@@ -5,7 +5,7 @@ import LoopbackConformance
 import Synchronization
 import Testing
 
-/// Holds requests, and counts those in progress on all servers together.
+/// Delays requests, and counts the requests in progress on all servers together.
 private final class Load: Sendable {
   private struct Counts {
     var now = 0
@@ -23,27 +23,27 @@ private final class Load: Sendable {
       counts.peak = max(counts.peak, counts.now)
     }
     try? await gate.wait()
-    // Before the response: once it has arrived, the next request may be there.
+    // Counted before the response is sent, because the next request may arrive immediately after it.
     counts.withLock { $0.now -= 1 }
     return .text("")
   }
 }
 
 extension NIOTransport.Usage {
-  /// The connections that are open or being made.
+  /// The number of connections that are open or being made.
   fileprivate var held: Int { inUse + idle + connecting }
 }
 
 @Suite("Total connection limit")
 struct TotalLimitTests {
-  /// Fails unless the servers have at most these connections open: soon, because they learn of a close later.
+  /// Fails unless the servers soon have at most this number of open connections. Servers notice a close with a delay.
   private func require(atMost limit: Int, on servers: [TestServer]) async throws {
     try await requireSoon("more connections are open than there may be") {
       servers.reduce(0) { $0 + $1.openConnections } <= limit
     }
   }
 
-  @Test("It always holds, and all calls to all origins get a response")
+  @Test("The total connection limit always holds, and all calls to all origins get a response")
   func kept() async throws {
     let (limit, count) = (3, 24)
     let load = Load()
@@ -77,7 +77,7 @@ struct TotalLimitTests {
     }
   }
 
-  @Test("An idle connection is closed for a call to another origin, and the others stay")
+  @Test("One idle connection is closed for a call to another origin, and the other connections stay open")
   func unusedGivesWay() async throws {
     let gate = Gate()
     try await TestServer.with { _ in
@@ -106,7 +106,7 @@ struct TotalLimitTests {
     }
   }
 
-  @Test("A used connection is closed for a call that came before all of its origin's waiters")
+  @Test("A connection in use is closed after its exchange for an earlier call to another origin")
   func firstComeFirstServed() async throws {
     let gate = Gate()
     try await TestServer.with { _ in

@@ -7,7 +7,7 @@ import Testing
 @Suite("Misbehaving proxies")
 struct ProxyFaultTests {
   @Test(
-    "A proxy that falls silent before, inside or after its response to CONNECT times out as not sent",
+    "A proxy that stops responding before, inside or after its response to CONNECT times out as not sent",
     arguments: ["", "HTTP/1.1 200 OK\r\nX-Slow: yes\r\n", "HTTP/1.1 200 OK\r\n\r\n"])
   func silent(said: String) async throws {
     try await TestServer.with { _ in
@@ -22,7 +22,7 @@ struct ProxyFaultTests {
         #expect(error.code == .timeout)
         #expect(error.phase == .connecting)
         #expect(error.requestState == .notSent)
-        // None, if the machine is so slow that the time was over before.
+        // There may be no exchange at all, if the timeout passes first on a slow machine.
         #expect(proxy.exchanges.allSatisfy { $0.method == "CONNECT" && $0.target == "localhost:1" })
         try await proxy.wait { $0.openConnections == 0 }
       }
@@ -36,7 +36,7 @@ struct ProxyFaultTests {
       ("", "HTTP/1.1 103 Early Hints\r\n\r\n"),
     ])
   func flood(start: String, unit: String) async throws {
-    // Much more than the sockets hold, so that the proxy cannot finish before the client closes.
+    // Much more than the socket buffers can hold, so that the proxy cannot finish before the client closes.
     let flood = Reply.Step.generated(ContentPattern(repeating: Array(unit.utf8)), 0..<64 << 20)
     try await TestServer.with { _ in
       Reply(steps: [.raw(Array(start.utf8)), flood])

@@ -12,7 +12,7 @@ struct ProxyRulesTests {
     return try rules.proxy(to: origin)?.description
   }
 
-  @Test("A scheme's variable names its proxy, and all_proxy the proxy of schemes without one")
+  @Test("http_proxy and https_proxy set the proxy of a scheme, and all_proxy that of other schemes")
   func variables() throws {
     let variables = [
       "http_proxy": "http://one:1", "HTTPS_PROXY": "two:2", "all_proxy": "three:3", "HTTP_PROXY": "evil:6",
@@ -31,7 +31,7 @@ struct ProxyRulesTests {
   }
 
   @Test(
-    "A variable that names no usable proxy refuses messages",
+    "Messages are refused if their variable is not the URL of a usable proxy",
     arguments: [
       "socks5://a:1", "https://a:1", "http://", "http://a:99999", "http://a:1/path", "http://u%GG@a:1", "a b",
     ])
@@ -45,7 +45,7 @@ struct ProxyRulesTests {
   }
 
   @Test(
-    "A delimiter in a proxy's URL counts whatever follows it",
+    "A delimiter in a proxy's URL is recognized even before a combining mark",
     arguments: [
       "http://good.example/\u{301}@127.0.0.1/", "http://good.example/\u{301}@127.0.0.1:80",
       "http://good.example?\u{301}@127.0.0.1", "http://good.example#\u{301}@127.0.0.1",
@@ -60,7 +60,7 @@ struct ProxyRulesTests {
     #expect(NIOTransport.Proxy(url: url) == nil)
   }
 
-  @Test("User and password are split before they are decoded")
+  @Test("User and password are split before percent-decoding")
   func parting() {
     let read = NIOTransport.Proxy(url: "http://us%65r:p%3Aa:ss%2F@proxy.example:3128")
     #expect(read?.credentials == .init(user: "user", password: "p:a:ss/"))
@@ -68,7 +68,7 @@ struct ProxyRulesTests {
   }
 
   @Test(
-    "A proxy made by hand is validated like one from a URL",
+    "A proxy created from host and port is validated like a proxy from a URL",
     arguments: [
       NIOTransport.Proxy(host: "http://proxy", port: 1), .init(host: "proxy:1", port: 1), .init(host: "", port: 1),
       .init(host: "proxy", port: 0), .init(host: "proxy/\u{301}", port: 1),
@@ -82,7 +82,7 @@ struct ProxyRulesTests {
     #expect(error.code == .invalidRequest && error.detail.contains("option proxy"))
   }
 
-  @Test("Credentials are read from the URL, and no description shows them")
+  @Test("Credentials are read from the URL, and no description contains them")
   func credentials() throws {
     let read = try #require(NIOTransport.Proxy(url: "http://us%65r:p%40ss:w%C3%B6rd@[::1]:3128/"))
     #expect(read.credentials == .init(user: "user", password: "p@ss:wörd"))
@@ -98,7 +98,7 @@ struct ProxyRulesTests {
   }
 
   @Test(
-    "Exceptions are names with their subdomains, addresses in any spelling, and ranges, each with an optional port",
+    "no_proxy accepts names with subdomains, addresses in any spelling, and ranges, each with an optional port",
     arguments: [
       ("example.com", "http://example.com", true), ("example.com", "http://www.EXAMPLE.com", true),
       (".example.com", "http://example.com.", true), ("*.example.com", "http://a.example.com", true),

@@ -9,7 +9,7 @@ import Testing
 struct ProxyTests {
   private let credentials = NIOTransport.Proxy.Credentials(user: "user", password: "secret")
 
-  @Test("A plain message names its whole URL to the proxy, with the proxy's credentials")
+  @Test("An http message is sent to the proxy with its whole URL and the proxy's credentials")
   func clear() async throws {
     try await TestServer.with { _ in
       .text("by the proxy")
@@ -55,7 +55,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("The tunnel ends at the requested host: the certificate must be that host's")
+  @Test("Inside a tunnel, the certificate must be the requested host's")
   func tunnelTrust() async throws {
     let authority = try TestAuthority.shared()
     try await TestServer.with(options: .init(tls: authority.tls())) { _ in
@@ -119,7 +119,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("The error has the status with which a proxy refused the tunnel", arguments: [407, 502])
+  @Test("The error has the proxy's status if the proxy refuses the tunnel", arguments: [407, 502])
   func status(status: Int) async throws {
     try await TunnelServer.with(to: 1, answer: "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n") { proxy in
       try await NIOTransport.with {

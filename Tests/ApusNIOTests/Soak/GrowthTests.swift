@@ -22,14 +22,14 @@ struct GrowthTests {
     #expect(finding([0, 1 << 30]) == nil)
   }
 
-  @Test("Growth of file descriptors is found too")
+  @Test("Growth of file descriptors is detected, too")
   func descriptors() {
     #expect(finding([0, 0, 0], descriptors: [10, 20, 36]) == nil)
     #expect(finding([0, 0, 0], descriptors: [10, 20, 37])?.hasPrefix("17 more descriptors") == true)
   }
 
   #if canImport(Glibc)
-  @Test("The figures contain what is held, and not what was released")
+  @Test("The figures count resources that are held, not released ones")
   func resources() throws {
     let before = try Resources.now().allocatedBytes
     var held = [UInt8](repeating: 1, count: 64 << 20)
@@ -38,7 +38,7 @@ struct GrowthTests {
     #expect(held[7] == 2)
     held = []
     let after = try Resources.now().allocatedBytes
-    // Other tests run in parallel. Under a sanitizer there are no figures.
+    // The threshold is low because other tests run in parallel. With a sanitizer the figure is 0.
     #expect(before == 0 || during - before > 32 << 20)
     #expect(before == 0 || during - after > 32 << 20)
   }

@@ -1,5 +1,4 @@
-/// A server's certificate with an intermediate authority signed by a root, made once per test run by the `openssl`
-/// command.
+/// A server's certificate with an intermediate authority signed by a root, created once per test run with `openssl`.
 struct CertificateChain: Sendable {
   /// A certificate in PEM, and the pin of its key.
   struct Link: Sendable {
@@ -8,18 +7,18 @@ struct CertificateChain: Sendable {
   }
 
   let root: Link
-  /// Signed by the root.
+  /// The certificate of the intermediate authority, signed by the root.
   let intermediate: Link
-  /// For localhost and 127.0.0.1, signed by the intermediate authority.
+  /// The certificate for localhost and 127.0.0.1, signed by the intermediate authority.
   let leaf: Link
-  /// Another authority signed by the root, which has signed nothing.
+  /// Another authority signed by the root, which has signed no certificate.
   let stranger: Link
   /// The leaf's key, in PEM.
   let key: String
 
   private static let made = Result { try CertificateChain() }
 
-  /// The chain of this test run, made on first use.
+  /// Returns the chain of this test run, created on first use.
   static func shared() throws -> CertificateChain { try made.get() }
 
   private init() throws {

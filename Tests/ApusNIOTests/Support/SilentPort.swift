@@ -30,7 +30,7 @@ final class SilentPort: Sendable {
     guard isListening else { throw Unavailable() }
     number = Int(UInt16(bigEndian: address.sin_port))
     if !accepts {
-      // Fills the queue of pending connections: further ones get no response.
+      // Fills the queue of pending connections, so that further connections get no response.
       for _ in 0..<4 {
         let client = Self.socket()
         descriptors.append(client)
@@ -43,7 +43,7 @@ final class SilentPort: Sendable {
     self.descriptors = descriptors
   }
 
-  /// Returns a port without a listener: this one's, a moment after it was closed.
+  /// Returns a port without a listener: the port of a listener that was just closed.
   static func free() throws -> Int { try SilentPort(accepts: true).number }
 
   private static func socket() -> Int32 {

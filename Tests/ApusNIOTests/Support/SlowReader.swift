@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A server for one request per connection that reads it at a steady pace, and responds after all of the content.
+/// A server that reads one request per connection at a steady pace, and responds after all of its content.
 final class SlowReader: Sendable {
   struct Pace: Sendable {
     /// The bytes per read.
@@ -11,9 +11,9 @@ final class SlowReader: Sendable {
     var interval: TimeAmount?
     /// The size of the system's receive buffer; `nil`: the system's default.
     var buffer: Int?
-    /// Sent as soon as the first bytes of the request have come.
+    /// The bytes sent as soon as the first bytes of the request have arrived.
     var greeting = ""
-    /// Sent when this number of bytes has come.
+    /// The number of request bytes after which the response is sent.
     var expected = Int.max
     var answer = ""
   }
@@ -24,7 +24,8 @@ final class SlowReader: Sendable {
     self.port = port
   }
 
-  /// Connections that are not read would never notice that their client has closed.
+  /// The open connections, closed at the end: a connection that is not read would never detect that its client has
+  /// closed.
   private final class Connections: Sendable {
     private let all = Mutex<[any Channel]>([])
 
@@ -48,7 +49,7 @@ final class SlowReader: Sendable {
           try channel.pipeline.syncOperations.addHandler(Reader(pace))
         }
       }
-    // Accepted connections inherit it from the listener, before they announce their windows.
+    // Accepted connections inherit the buffer size from the listener, before they announce their windows.
     if let buffer = pace.buffer {
       bootstrap = bootstrap.serverChannelOption(.socketOption(.so_rcvbuf), value: .init(buffer))
     }

@@ -10,14 +10,14 @@ import Testing
 
 @testable import ApusNIO
 
-/// A client on a transport, without middlewares.
+/// Returns a client on a transport, without middlewares.
 func makeClient(
   _ url: String, _ transport: NIOTransport, settings: ClientSettings = ClientSettings()
 ) throws -> Client {
   Client(environment: Environment(baseURL: try BaseURL(url)), transport: transport, settings: settings)
 }
 
-/// Any method and path; every status is accepted.
+/// Returns a request that accepts every status.
 func message(_ method: HTTPRequest.Method = .get, _ path: RequestPath = "/") -> Request<Content> {
   Request(method: method, path: path, mapping: .content).accepting(.any)
 }
@@ -27,10 +27,10 @@ extension Content {
   var string: String { String(decoding: data, as: UTF8.self) }
 }
 
-/// Something happened that the test is not about.
+/// An error that no test expects.
 struct Unexpected: Error {}
 
-/// Bytes that are produced once.
+/// Content that can be produced only once.
 final class Once: Sendable {
   private let bytes: Mutex<Data?>
 
@@ -47,7 +47,7 @@ final class Once: Sendable {
 }
 
 extension NIOTransport.Options {
-  /// Neither the delays of a test nor a slow machine may reach the transport's own limits.
+  /// Options with timeouts so long that neither a test's delays nor a slow machine exceeds them.
   static var patient: Self {
     var options = Self()
     (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
@@ -57,17 +57,17 @@ extension NIOTransport.Options {
 }
 
 extension TestServer {
-  /// Closes all connections, and returns when the transport's only loop has looked at its sockets since.
+  /// Closes all connections, and returns when the transport's only loop has polled its sockets since.
   func closeConnections(of transport: NIOTransport) async throws {
     let loop = try #require(transport.core.loops.next())
     await closeConnections()
-    // The second call begins after the loop has looked at its sockets, where the closes are waiting.
+    // The second job runs after the loop has polled its sockets and handled the closes.
     for _ in 0..<2 { try await loop.submit {}.get() }
   }
 }
 
 extension NIOTransport {
-  /// Whether nothing waits for a connection or uses one.
+  /// Whether no message waits for a connection or uses a connection.
   var isQuiet: Bool { usage.inUse == 0 && usage.waiting == 0 }
 
   /// Runs `body` with a transport, fails unless it is unused afterwards, and shuts it down.

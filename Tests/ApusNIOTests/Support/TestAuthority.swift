@@ -2,7 +2,7 @@ import ApusTestServer
 import Foundation
 import Testing
 
-/// An authority made once per test run by the `openssl` command, and the certificates it has signed.
+/// A certificate authority created once per test run with `openssl`, and the certificates that it has signed.
 struct TestAuthority: Sendable {
   /// A certificate and its key, in PEM, and the pin of that key.
   struct Identity: Sendable {
@@ -14,23 +14,23 @@ struct TestAuthority: Sendable {
   let certificate: String
   /// The pin of the authority's own key.
   let pin: String
-  /// For localhost, 127.0.0.1 and ::1.
+  /// The identity of localhost, 127.0.0.1 and ::1.
   let server: Identity
-  /// For another host.
+  /// The identity of another host.
   let other: Identity
-  /// Expired.
+  /// An expired identity.
   let expired: Identity
-  /// For a client.
+  /// The identity of a client.
   let client: Identity
   /// The client's identity in PKCS #12, encrypted with `secret`.
   let clientPKCS12: Data
 
   private static let made = Result { try TestAuthority() }
 
-  /// The authority of this test run, made on first use.
+  /// Returns the authority of this test run, created on first use.
   static func shared() throws -> TestAuthority { try made.get() }
 
-  /// A server's TLS with an identity of this authority.
+  /// Returns a server's TLS options with an identity of this authority.
   func tls(_ identity: KeyPath<TestAuthority, Identity> = \.server) -> TestServer.TLS {
     let identity = self[keyPath: identity]
     return TestServer.TLS(certificates: identity.certificate, key: identity.key)

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A proxy that responds to CONNECT and then passes bytes on to one port, whichever host was requested.
+/// A proxy that responds to CONNECT and then forwards bytes to one port, whichever host was requested.
 final class TunnelServer: Sendable {
   let port: Int
   private let listener: any Channel
@@ -14,13 +14,13 @@ final class TunnelServer: Sendable {
     func add(_ head: String) { all.withLock { $0.append(head) } }
   }
 
-  /// The request heads it has received.
+  /// The request heads that the proxy has received.
   var requests: [String] { heads.seen }
 
   /// The response to CONNECT of a proxy that opens the tunnel.
   fileprivate static let established = "HTTP/1.1 200 Connected\r\n\r\n"
 
-  /// - Parameter answer: the response to CONNECT; `nil` opens the tunnel, after which bytes are passed on.
+  /// - Parameter answer: the response to CONNECT; `nil` opens the tunnel, and bytes are then forwarded.
   static func with<Result>(
     to target: Int, answer: String? = nil, body: (TunnelServer) async throws -> Result
   ) async throws -> Result {

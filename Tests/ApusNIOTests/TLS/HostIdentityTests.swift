@@ -5,7 +5,7 @@ import Testing
 @Suite("Host identity")
 struct HostIdentityTests {
   @Test(
-    "A certificate covers the names it lists; a wildcard replaces one whole label, the first",
+    "A certificate covers its names; a wildcard replaces only the whole first label",
     arguments: [
       ("example.com", "example.com", true), ("EXAMPLE.com", "example.COM", true),
       ("example.com", "example.com.", true),
@@ -20,7 +20,7 @@ struct HostIdentityTests {
     #expect(HostIdentity.covers(host, names: [.dns(Array(pattern.utf8))]) == isCovered)
   }
 
-  @Test("An address must be listed as an address, and matches no name")
+  @Test("An address must be listed as an address, and matches no DNS name")
   func addresses() {
     let names: [HostIdentity.Name] = [.address([127, 0, 0, 1]), .address([UInt8](repeating: 0, count: 15) + [1])]
     for (host, isCovered) in [

@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Pins on the verified chain")
 struct PinsOnChainTests {
-  /// Calls a server that presents these certificates, the first of them its own, with one key pinned.
+  /// Calls a server that presents these certificates, its own first, with one pinned key.
   private func call(
     _ shown: [CertificateChain.Link], pinned: String
   ) async throws -> (error: CallError?, requests: Int) {
     let chain = try CertificateChain.shared()
     let tls = TestServer.TLS(certificates: shown.map(\.certificate).joined(), key: chain.key)
-    // Pins need a backup: one that matches no key.
+    // Pins require a backup pin; this one matches no key.
     let reserve = Data(repeating: 0, count: 32).base64EncodedString()
     let pin = try PinnedHost("localhost", keys: [pinned], backup: [reserve])
     return try await TestServer.with(options: .init(tls: tls)) { _ in
@@ -29,7 +29,7 @@ struct PinsOnChainTests {
     }
   }
 
-  @Test("Every key on the chain counts: the server's, the intermediate's, the root's")
+  @Test("A pin may match any key of the verified chain: the server's, the intermediate's or the root's")
   func onTheChain() async throws {
     let chain = try CertificateChain.shared()
     for link in [chain.leaf, chain.intermediate, chain.root] {
@@ -39,7 +39,7 @@ struct PinsOnChainTests {
     }
   }
 
-  @Test("A certificate presented beside the chain does not count, wherever it stands and whoever signed it")
+  @Test("A pin does not match a presented certificate outside the verified chain, whatever its position and signer")
   func besideTheChain() async throws {
     let chain = try CertificateChain.shared()
     let foreign = try TestAuthority.shared()

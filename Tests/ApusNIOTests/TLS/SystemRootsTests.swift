@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusNIO
 
-/// Tests have nothing signed by the system's authorities, so these inspect the TLS library's configuration.
+/// The tests have no certificate signed by the system's authorities, so they inspect the TLS library's configuration.
 @Suite("System and additional authorities")
 struct SystemRootsTests {
   private func configuration(
@@ -24,7 +24,7 @@ struct SystemRootsTests {
   }
 
   @Test(
-    "Additional authorities are trusted beside the system's",
+    "Additional authorities are trusted in addition to the system's authorities",
     arguments: [SecureContext.Identification.library, .ours])
   func beside(way: SecureContext.Identification) async throws {
     let one = try TestAuthority.shared().certificate
@@ -49,7 +49,7 @@ struct SystemRootsTests {
   }
 
   @Test(
-    "With exclusive authorities the system's are not trusted, and additional ones still are",
+    "With exclusive authorities, the system's are not trusted, but additional authorities are",
     arguments: [SecureContext.Identification.library, .ours])
   func only(way: SecureContext.Identification) async throws {
     let one = try TestAuthority.shared().certificate

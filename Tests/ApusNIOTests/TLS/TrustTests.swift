@@ -38,7 +38,7 @@ struct TrustTests {
     }
   }
 
-  @Test("A certificate of the only authority is trusted")
+  @Test("A certificate of an exclusive authority is trusted")
   func onlyAuthority() async throws {
     let authority = try TestAuthority.shared()
     let result = try await call(authority.tls()) { $0.trustRoots = .only(Data(authority.certificate.utf8)) }
@@ -79,7 +79,7 @@ struct TrustTests {
     }
   }
 
-  @Test("A host must present one of its pinned keys anywhere in its chain, until the pins expire")
+  @Test("A host's certificate chain must contain one of its pinned keys, until the pins expire")
   func pins() async throws {
     let authority = try TestAuthority.shared()
     let wrong = authority.other.pin
@@ -104,7 +104,7 @@ struct TrustTests {
     }
   }
 
-  @Test("A matching pin does not help a certificate that is not trusted or of another host")
+  @Test("A certificate that is untrusted or of another host is rejected even with a matching pin")
   func pinsAreNoTrust() async throws {
     let authority = try TestAuthority.shared()
     for isKnown in [false, true] {
@@ -137,7 +137,7 @@ struct TrustTests {
       #expect(result.error == nil)
       #expect(result.requests == 1)
     }
-    // With TLS 1.3 the client learns of it after it may have sent its request, from an alert or a reset.
+    // With TLS 1.3 the client receives the rejection, an alert or a reset, when it may already have sent its request.
     let anonymous = try await call(tls) { $0.additionalTrustRoots = [Data(authority.certificate.utf8)] }
     #expect(anonymous.error?.code == .tls || anonymous.error?.code == .connectionLost)
     #expect(anonymous.requests == 0)
@@ -186,7 +186,7 @@ struct TrustTests {
     }
   }
 
-  @Test("An identity's description shows none of its content")
+  @Test("An identity's description contains neither certificate nor key")
   func description() {
     let identity = ClientIdentity(pkcs12: Data("inside".utf8), passphrase: "inside")
     var dumped = ""

@@ -23,7 +23,7 @@ struct UnsolicitedBytesTests {
   }
 
   @Test(
-    "On an idle connection they close it, and the next call uses another",
+    "Unsolicited bytes close an idle TLS connection, and the next call uses another connection",
     arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", "HTTP/1.1 103 Early Hints\r\n\r\n", "\r\n", "e"])
   func whileUnused(bytes: String) async throws {
     let gate = Gate()
@@ -35,7 +35,7 @@ struct UnsolicitedBytesTests {
       #expect(first == "asked for 0")
       #expect(transport.usage.idle == 1)
       gate.open()
-      // The server has no reason to close it.
+      // Only the client has a reason to close the connection.
       try await server.wait { $0.openConnections == 0 }
       let second = try await client.send(message()).string
       #expect(second == "asked for 1")
@@ -43,7 +43,7 @@ struct UnsolicitedBytesTests {
     }
   }
 
-  @Test("Directly after a response they close the connection too")
+  @Test("Unsolicited bytes directly after a response close the TLS connection, too")
   func behindAnAnswer() async throws {
     let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
     try await with { request in

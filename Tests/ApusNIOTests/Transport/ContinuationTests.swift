@@ -7,12 +7,12 @@ import Testing
 
 @testable import ApusNIO
 
-/// Where calls continue once their response has arrived.
+/// Tests on which executor calls continue once their response has arrived.
 @Suite("Continuation of calls")
 struct ContinuationTests {
   @Test("A call with a small response continues on the event loop where the response arrived")
   func small() async throws {
-    // A call that is resumed before it has suspended stays where it is, which is rare.
+    // In rare cases a call is resumed before it has suspended, and then stays on its thread.
     #expect(try await placesOfCalls(bytes: 16 << 10, calls: 50).contains(true))
   }
 
@@ -39,7 +39,7 @@ struct ContinuationTests {
     }
   }
 
-  @Test("While a call is about to continue on a loop, others continue on the global pool")
+  @Test("While one call is about to continue on a loop, other calls continue on the global pool")
   func oneAtATime() async throws {
     let executor = ContinuationExecutor()
     let loop = MultiThreadedEventLoopGroup.singleton.any()
@@ -50,7 +50,7 @@ struct ContinuationTests {
     }.get()
     #expect(await tasks[0].value)
     #expect(await !tasks[1].value)
-    // The loop is free again.
+    // The loop is free for another call again.
     let later = try await loop.submit {
       var later: Task<Bool, Never>?
       executor.resume(on: loop) { later = Self.place(on: executor) }
@@ -59,7 +59,7 @@ struct ContinuationTests {
     #expect(await later?.value == true)
   }
 
-  @Test("A task that is not resumed by a response continues on the global pool, even from a loop")
+  @Test("A task that was not resumed by a response continues on the global pool, even if it was resumed on a loop")
   func elsewhere() async throws {
     let executor = ContinuationExecutor()
     let loop = MultiThreadedEventLoopGroup.singleton.any()
@@ -77,7 +77,7 @@ struct ContinuationTests {
     Task(executorPreference: executor) { MultiThreadedEventLoopGroup.currentEventLoop != nil }
   }
 
-  /// For each of several calls, one after the other: whether it continued on an event loop.
+  /// Performs calls one after the other. Returns for each call whether it continued on an event loop.
   private func placesOfCalls(bytes: Int, calls: Int) async throws -> [Bool] {
     try await TestServer.with { _ in
       .text(String(repeating: "x", count: bytes))
@@ -94,7 +94,7 @@ struct ContinuationTests {
   }
 }
 
-/// A middleware that notes where each call continues.
+/// A middleware that records whether each call continues on an event loop.
 private final class Places: Middleware {
   private let seen = Mutex<[Bool]>([])
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Executors")
 struct ExecutorTests {
-  @Test("Calls on the transport's event loops complete, many at once")
+  @Test("Many concurrent calls on the transport's event loops complete")
   func calls() async throws {
     try await TestServer.with { _ in
       .text("here")

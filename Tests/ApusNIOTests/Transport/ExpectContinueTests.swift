@@ -25,7 +25,7 @@ struct ExpectContinueTests {
     }
   }
 
-  @Test("Content is sent when the server asks for it")
+  @Test("Content is sent when the server responds with 100 (Continue)")
   func asked() async throws {
     try await exchange(repliesAt: .end, reply: .text("stored")) { response, server in
       #expect(response.status == 200)
@@ -36,7 +36,7 @@ struct ExpectContinueTests {
     }
   }
 
-  @Test("A server that does not ask gets the content after at most a second")
+  @Test("Without 100 (Continue) the content is sent after at most a second")
   func notAsked() async throws {
     let received = Gate()
     try await TestServer.with(options: TestServer.Options(repliesAt: .head)) { _ in
@@ -53,7 +53,7 @@ struct ExpectContinueTests {
     }
   }
 
-  @Test("A call that is cancelled while it waits sends no content")
+  @Test("A call cancelled while it waits for 100 (Continue) sends no content")
   func cancelled() async throws {
     try await TestServer.with(options: TestServer.Options(repliesAt: .head)) { _ in
       Reply.text("never").waiting(for: Gate())
@@ -70,7 +70,7 @@ struct ExpectContinueTests {
     }
   }
 
-  @Test("A server that rejects the request by its fields gets no content", arguments: [401, 413, 417])
+  @Test("No content is sent to a server that rejects the request after its head", arguments: [401, 413, 417])
   func rejected(status: Int) async throws {
     try await exchange(repliesAt: .head, reply: .status(status)) { response, server in
       #expect(response.status == status)

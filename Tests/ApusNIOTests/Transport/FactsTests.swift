@@ -10,14 +10,14 @@ struct FactsTests {
     return NIOTransport(options: options).facts.map(\.description).joined(separator: ", ")
   }
 
-  @Test("They have its limits")
+  @Test("`NIOTransport.facts` lists the transport's limits")
   func limits() {
     #expect(
       line { _ in } == "16 connections per origin, 256 in total, connect limit 10 s, first byte limit 60 s, "
         + "stall limit 20 s, idle limit 60 s")
   }
 
-  @Test("They have settings that differ from the defaults")
+  @Test("`NIOTransport.facts` lists settings that differ from the defaults")
   func unusual() {
     let text = line {
       $0.connectTimeout = nil
@@ -29,7 +29,7 @@ struct FactsTests {
     #expect(text.hasSuffix(", queue 100, age limit 300 s, proxy from the environment"))
   }
 
-  @Test("They have a proxy's host and port, and not its credentials")
+  @Test("`NIOTransport.facts` has a proxy's host and port, but not its credentials")
   func proxy() {
     let text = line { options in
       options.proxy = .proxy(

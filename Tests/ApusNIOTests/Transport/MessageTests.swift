@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Messages")
 struct MessageTests {
-  @Test("A request without content announces that if its method usually has content")
+  @Test("A request without content has Content-Length: 0 if its method usually has content")
   func emptyContent() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -39,7 +39,7 @@ struct MessageTests {
     }
   }
 
-  @Test("A middleware's message that would become another message on the wire is refused")
+  @Test("A middleware's message with characters that would alter the wire format is refused")
   func injection() async throws {
     let spoilers: [@Sendable (inout HTTPRequest) -> Void] = [
       { $0.path = "no slash" }, { $0.path = "/a b" }, { $0.authority = "a b" }, { $0.authority = "user@host" },
@@ -60,7 +60,7 @@ struct MessageTests {
           #expect(error?.requestState == .notSent)
         }
         #expect(server.exchanges.isEmpty)
-        // The refused messages have not harmed the connection.
+        // The connection is still usable after the refused messages.
         _ = try await makeClient(server.origin, transport).send(message())
         #expect(server.acceptedConnections <= 1)
       }
@@ -90,7 +90,7 @@ struct MessageTests {
     }
   }
 
-  @Test("Content longer or shorter than announced fails, and the server does not take it for complete")
+  @Test("Content longer or shorter than announced fails the call, and the server does not receive a complete request")
   func wrongLength() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -111,7 +111,7 @@ struct MessageTests {
     }
   }
 
-  @Test("A file that is gone when it is to be sent fails the call")
+  @Test("A file that is missing when its content is sent fails the call")
   func missingFile() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "gone-\(UUID())")
     try Data(count: 100).write(to: file)
@@ -131,7 +131,8 @@ struct MessageTests {
     }
   }
 
-  @Test("A file that grows or shrinks before it is sent fails the call, and the server does not take it for complete")
+  @Test(
+    "A file that grows or shrinks before it is sent fails the call, and the server does not receive a complete request")
   func changedFile() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "changed-\(UUID())")
     defer { try? FileManager.default.removeItem(at: file) }
@@ -158,7 +159,7 @@ struct MessageTests {
     }
   }
 
-  @Test("A failure of content is reported as the content's, not as the server's")
+  @Test("A failure to produce content has the error source content, not server")
   func subject() async throws {
     struct OutOfPaper: Error {}
     let file = FileManager.default.temporaryDirectory.appending(path: "gone-\(UUID())")
@@ -185,7 +186,7 @@ struct MessageTests {
     }
   }
 
-  @Test("Hundreds of megabytes move no faster than they are read", arguments: [false, true])
+  @Test("Hundreds of megabytes are transferred no faster than they are read", arguments: [false, true])
   func large(isSecure: Bool) async throws {
     let authority = try TestAuthority.shared()
     let length = 32 << 20
@@ -209,7 +210,7 @@ struct MessageTests {
   }
 }
 
-/// Makes an error's detail name the subject of the failure.
+/// Adds the source of a failure to the error's detail.
 private struct NamingSubject: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     do {

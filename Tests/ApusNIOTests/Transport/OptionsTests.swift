@@ -26,7 +26,9 @@ struct OptionsTests {
     ("proxy", { $0.proxy = .proxy(.init(host: "a", port: 65536)) }),
   ]
 
-  @Test("Impossible options are named before anything is sent, and do not trap", arguments: senseless.indices)
+  @Test(
+    "Impossible options do not trap: calls throw an error that names the option, before anything is sent",
+    arguments: senseless.indices)
   func refused(index: Int) async throws {
     let (name, change) = Self.senseless[index]
     var options = NIOTransport.Options()

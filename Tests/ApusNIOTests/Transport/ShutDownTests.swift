@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Shutdown")
 struct ShutDownTests {
-  @Test("It closes idle connections, and refuses later calls as not sent", arguments: [nil, 2])
+  @Test("Shutdown closes idle connections, and later calls are refused as not sent", arguments: [nil, 2])
   func idle(threads: Int?) async throws {
     try await TestServer.with { _ in
       .text("")
@@ -26,12 +26,12 @@ struct ShutDownTests {
     }
   }
 
-  @Test("It ends current exchanges, collected and streamed, and those that wait for a connection")
+  @Test("Shutdown ends current exchanges, collected and streamed, and exchanges that wait for a connection")
   func running() async throws {
     try await TestServer.with { _ in
       Reply.text("hello").stalling(at: .content(2))
     } body: { server in
-      // The total limit, which includes streams.
+      // The total limit includes streams.
       let transport = NIOTransport(options: modified { $0.maximumConnections = 2 })
       let client = try makeClient(server.origin, transport)
       let collecting = Task { try await client.send(message()) }
@@ -56,11 +56,11 @@ struct ShutDownTests {
     }
   }
 
-  @Test("It lets exchanges end within the grace")
+  @Test("Exchanges may complete within the shutdown's grace period")
   func grace() async throws {
     let gate = Gate()
     try await TestServer.with { request in
-      // A call that comes too early to be refused must not wait for what follows its refusal.
+      // A call that starts too early to be refused must not wait for the gate, which opens only after the refusal.
       request.path == "/late" ? .text("") : .text("whole").waiting(for: gate)
     } body: { server in
       let transport = NIOTransport(options: .patient)
@@ -77,8 +77,8 @@ struct ShutDownTests {
     }
   }
 
-  @Test("It ends exchanges that exceed the grace, at once if its task is cancelled")
-  func impatience() async throws {
+  @Test("Shutdown ends exchanges after the grace period, or immediately if its task is cancelled")
+  func gracePeriodEnds() async throws {
     try await TestServer.with { _ in
       .stalled
     } body: { server in
@@ -95,11 +95,11 @@ struct ShutDownTests {
     }
   }
 
-  @Test("It cancels connections being made", .timeLimit(.minutes(5)))
+  @Test("Shutdown cancels connection attempts", .timeLimit(.minutes(5)))
   func connecting() async throws {
     let port = try SilentPort()
     defer { withExtendedLifetime(port) {} }
-    // Longer than the test may take, so that the connection's own limit does not end it.
+    // Longer than the test may take, so that the connect timeout does not end the call.
     let transport = NIOTransport(options: modified { $0.connectTimeout = .seconds(3600) })
     let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
     let waiting = Task { try await client.send(message()) }

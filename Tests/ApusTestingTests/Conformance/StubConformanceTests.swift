@@ -6,7 +6,7 @@ import Testing
 
 @Suite("StubTransport as a transport")
 struct StubConformanceTests {
-  /// A stub has no wire, and so neither framing, codings nor back-pressure.
+  /// A stub has no connections, and therefore neither framing, codings nor back-pressure.
   private static let gaps: Set<TransportConformance.Capability> = [
     .interimResponses, .strictFraming, .contentCodings, .strictCodings, .backPressure,
   ]
@@ -17,7 +17,7 @@ struct StubConformanceTests {
     try await check.run(server.stub, server)
   }
 
-  @Test("A check is left out only if the transport lacks a capability that it needs")
+  @Test("A check is omitted only if it needs a capability that the transport lacks")
   func capabilities() {
     #expect(TransportConformance.checks().count == TransportConformance.checks.count)
     for capability in TransportConformance.Capability.allCases {
@@ -45,11 +45,11 @@ private struct Faulty: Transport {
 
 private struct OwnError: Error {}
 
-@Suite("The conformance suite detects")
+@Suite("Detection of faulty transports by the conformance suite")
 struct FaultFindingTests {
   typealias Fault = @Sendable (RequestMessage, ExchangeContext, StubTransport) async throws -> ResponseMessage
 
-  /// Returns what a check finds in a transport with a fault, or `nil` if it passes.
+  /// Returns the violation that a check finds in a transport with a fault, or `nil` if the check passes.
   private func finding(of name: String, limit: Duration = .seconds(120), _ fault: @escaping Fault) async throws
     -> String?
   {
@@ -63,7 +63,7 @@ struct FaultFindingTests {
     }
   }
 
-  @Test("a transport that changes the method")
+  @Test("The conformance suite detects a transport that changes the method")
   func method() async throws {
     let finding = try await finding(of: "sends every method token unchanged") { request, context, stub in
       var request = request
@@ -73,7 +73,7 @@ struct FaultFindingTests {
     #expect(finding == "sends every method token unchanged: the method received is LOWER, not lower")
   }
 
-  @Test("a transport that judges statuses and throws its own error")
+  @Test("The conformance suite detects a transport that throws its own error for a status")
   func judging() async throws {
     let finding = try await finding(of: "returns every final status without judging it") { request, context, stub in
       let response = try await stub.send(request, context: context)
@@ -83,7 +83,7 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("OwnError"))
   }
 
-  @Test("a transport that stores cookies")
+  @Test("The conformance suite detects a transport that stores cookies")
   func cookies() async throws {
     let jar = Log<String>()
     let finding = try await finding(of: "neither stores nor sends cookies") { request, context, stub in
@@ -97,7 +97,7 @@ struct FaultFindingTests {
   }
 
   @Test(
-    "a transport that ignores cancellation and never returns",
+    "The conformance suite detects a transport that ignores cancellation and never returns",
     arguments: [
       "throws CancellationError while waiting for the head, and closes the exchange",
       "ends at the deadline while waiting for the head, and closes the exchange",
@@ -109,7 +109,7 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("did not end within"))
   }
 
-  @Test("a transport that wraps CancellationError in an error of its own")
+  @Test("The conformance suite detects a transport that wraps CancellationError in an error of its own")
   func wrapping() async throws {
     let name = "throws CancellationError while waiting for the head, and closes the exchange"
     let finding = try await finding(of: name) { request, context, stub in
@@ -122,7 +122,7 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("the cancelled exchange threw TransportError"))
   }
 
-  @Test("a transport that sends truncated content as complete")
+  @Test("The conformance suite detects a transport that sends truncated content as complete")
   func torn() async throws {
     let name = "reports responded when the content breaks off"
     let finding = try await finding(of: name) { request, context, stub in
@@ -133,7 +133,7 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("the exchange succeeded with status 200"))
   }
 
-  @Test("a transport that reports notSent for a request that was sent")
+  @Test("The conformance suite detects a transport that reports notSent for a request that was sent")
   func wrongState() async throws {
     let name = "reports maybeSent when the connection closes before the head"
     let finding = try await finding(of: name) { request, context, stub in
@@ -147,7 +147,7 @@ struct FaultFindingTests {
     #expect(try #require(finding).contains("the request's state is notSent, not maybeSent"))
   }
 
-  @Test("a transport that keeps exchanges whose content was released")
+  @Test("The conformance suite detects a transport that retains exchanges whose content was released")
   func keeping() async throws {
     let kept = Log<ResponseMessage>()
     let name = "reports the end of released content as discarded, and closes the exchange"

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A conformance server over a stub: it plays the script and shows requests as a server would see them.
+/// A conformance server over a stub: performs the scripted replies and records requests as a server would receive them.
 final class StubServer: ConformanceServer {
   private struct State {
     var gates: [Gate] = []
@@ -93,7 +93,7 @@ final class StubServer: ConformanceServer {
       case .stopReading, .early: break
       case .close:
         guard let head else { return .failure(TransportError(.connectionLost, requestState: .maybeSent)) }
-        // A close after a complete response affects no exchange, unless the request's content is not read.
+        // A close after a complete response affects an exchange only if the request's content is not read.
         if case .early(readsContent: false)? = reply.steps.first {
           return .pieces(pieces, status: head.status, fields: head.fields).failing(after: pieces.count)
         }
@@ -107,13 +107,13 @@ final class StubServer: ConformanceServer {
     return (isHeldAtStart ? answer.waiting(for: gate) : answer).trailers(trailers)
   }
 
-  /// Returns the number of connections that a real server would have closed before.
+  /// Returns the connection's number: the number of connections that a real server would have closed before.
   private func connection(of exchange: StubExchange) -> Int {
     let closing = state.withLock { $0.closing }
     return stub.exchanges.prefix(exchange.id).count { exchange in closing.contains { exchange.isAt($0) } }
   }
 
-  /// The request with the fields that a real transport adds.
+  /// Returns the request with the fields that a real transport adds.
   private func received(_ exchange: StubExchange) -> ConformanceRequest {
     var fields = exchange.fields
     if let host = HTTPField.Name("Host") { fields[host] = exchange.request.head.authority }

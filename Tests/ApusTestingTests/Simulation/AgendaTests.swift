@@ -24,7 +24,7 @@ struct AgendaTests {
     return all
   }
 
-  @Test("Items come in order of their instant, then of planning")
+  @Test("An agenda returns items in order of their instant, then of planning")
   func order() {
     var agenda = plan([("c", 3), ("a", 1), ("d", 3), ("b", 2), ("e", 3)]).agenda
     let due = agenda.nextInstant()
@@ -35,7 +35,7 @@ struct AgendaTests {
     #expect(agenda.count == 0)
   }
 
-  @Test("A cancelled item does not come and does not advance the time")
+  @Test("A cancelled agenda item is not returned and does not advance the time")
   func cancelled() {
     let (planned, numbers) = plan([("a", 1), ("b", 2), ("c", 3)])
     var agenda = planned
@@ -51,7 +51,7 @@ struct AgendaTests {
     #expect(agenda.now == at(2))
   }
 
-  @Test("An item planned for the past comes next without moving the time back")
+  @Test("An agenda item planned for the past is the next item and does not move the time back")
   func past() {
     var agenda = plan([("a", 5), ("c", 6)]).agenda
     _ = agenda.next()
@@ -62,7 +62,7 @@ struct AgendaTests {
     #expect(agenda.now == at(6))
   }
 
-  @Test("All remaining items are removed in order of planning")
+  @Test("All remaining agenda items are removed in order of planning")
   func removingAll() {
     var agenda = plan([("a", 3), ("b", 1), ("c", 2)]).agenda
     let all = agenda.removeAll()
@@ -71,7 +71,8 @@ struct AgendaTests {
     #expect(due == nil)
   }
 
-  @Test("Items planned in any order come out sorted", arguments: 0..<20 as Range<UInt64>)
+  @Test(
+    "Agenda items planned in random order are returned in order of their instants", arguments: 0..<20 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let items = (0..<300).map { ("\($0)", Int.random(in: 0..<50, using: &generator)) }

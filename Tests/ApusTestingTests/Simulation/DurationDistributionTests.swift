@@ -11,7 +11,7 @@ struct DurationDistributionTests {
 
   private func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
-  @Test("Constant durations are constant, uniform ones within bounds, and all match their mean")
+  @Test("Constant durations are constant, uniform durations are within bounds, and all distributions have their mean")
   func shapes() {
     #expect(samples(.constant(.seconds(2)), 3) == [2, 2, 2])
     let uniform = samples(.uniform(Duration.seconds(1)...Duration.seconds(3)))
@@ -24,7 +24,9 @@ struct DurationDistributionTests {
     #expect(abs(exponential.sorted()[10_000] - 1.386) < 0.1)
   }
 
-  @Test("Shifted durations start later, mixed ones are rarely the unusual, and none is negative")
+  @Test(
+    "Shifted durations have a minimum, mixed durations rarely come from the rare distribution, and no duration is negative"
+  )
   func combinations() {
     let shifted = samples(.shifted(by: .seconds(1), .exponential(mean: .seconds(1))))
     #expect(shifted.allSatisfy { $0 >= 1 })
@@ -42,7 +44,7 @@ struct DurationDistributionTests {
   }
 
   @Test(
-    "The logarithm is correct to the last digits",
+    "The natural logarithm is correct to the last digits",
     arguments: [
       (1.0, 0.0), (2.0, 0.6931471805599453), (0.5, -0.6931471805599453), (10.0, 2.302585092994046),
       (1e-9, -20.72326583694641),

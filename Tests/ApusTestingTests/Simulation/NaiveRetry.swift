@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// Retries any failure immediately, as clients must not: causes retry storms for tests.
+/// A middleware that retries every failure immediately, as no client should, to cause retry storms in tests.
 struct NaiveRetry: Middleware {
   let attempts: Int
   var pause = Duration.zero

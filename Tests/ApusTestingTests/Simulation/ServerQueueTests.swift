@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Simulation: server queue")
 struct ServerQueueTests {
-  @Test("Requests are started, queued or refused")
+  @Test("A simulated server starts, queues or refuses requests")
   func arriving() {
     var queue = ServerQueue(capacity: 2, places: 1)
     let arrivals = (1...4 as ClosedRange<UInt64>).map { queue.arrive($0) }
@@ -18,7 +18,7 @@ struct ServerQueueTests {
     #expect(queue.busy == 1 && queue.waiting.isEmpty)
   }
 
-  @Test("A client that leaves the queue frees its slot, one being served does not")
+  @Test("A client that disconnects frees a queue slot, but not the capacity of a request in progress")
   func leaving() {
     var queue = ServerQueue(capacity: 1, places: 1)
     for ticket in 1...2 as ClosedRange<UInt64> { _ = queue.arrive(ticket) }
@@ -29,7 +29,7 @@ struct ServerQueueTests {
     #expect(next == .waits)
   }
 
-  @Test("With less capacity running work continues, with more the queued requests start in order")
+  @Test("When the capacity falls, running work continues; when it rises, queued requests start in order")
   func resizing() {
     var queue = ServerQueue(capacity: 3, places: 9)
     for ticket in 1...7 as ClosedRange<UInt64> { _ = queue.arrive(ticket) }
@@ -43,7 +43,8 @@ struct ServerQueueTests {
   }
 
   @Test(
-    "The queue never exceeds its limits and forgets no request, whatever happens", arguments: 0..<20 as Range<UInt64>)
+    "After random events the server queue is within its limits and has lost no request",
+    arguments: 0..<20 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var queue = ServerQueue(capacity: 3, places: 5)
@@ -76,7 +77,7 @@ struct ServerQueueTests {
     }
   }
 
-  @Test("Messages on a link are sent one after the other, independently in each direction")
+  @Test("A link sends messages one after the other, independently in each direction")
   func traffic() {
     var traffic = LinkTraffic()
     let now = MonotonicInstant(sinceStart: .seconds(10))

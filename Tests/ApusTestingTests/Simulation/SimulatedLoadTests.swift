@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Simulation: servers under load")
 struct SimulatedLoadTests {
-  @Test("Work for a client that has gone is wasted unless the server notices", arguments: [false, true])
+  @Test("A server wastes work on disconnected clients unless it discards their requests", arguments: [false, true])
   func leaving(notices: Bool) async throws {
     let worked = Log<String>()
     _ = try await Simulation(seed: 1).run({ world in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusTesting
 
-/// How a call ended.
+/// The end of a call.
 private struct Ending: Sendable, Hashable {
   var text = ""
   var status: Int?
@@ -14,7 +14,7 @@ private struct Ending: Sendable, Hashable {
   var after = Duration.zero
 }
 
-/// Records which calls start.
+/// An observer that records the calls that start.
 private struct Teller: CallObserver {
   let told: Log<String>
 
@@ -74,7 +74,7 @@ struct SimulatedNetworkTests {
         for number in 0..<2 { world.spawn { _ = try await api.send(Request<String>.get("/\(number)")) } }
       }
     }
-    // Each call sends 400 bytes and receives 10,000.
+    // Each call sends 400 bytes and receives 10,000 bytes.
     #expect(report.latencies() == [1040, 1040, 2040, 2040].map { Duration.milliseconds($0) })
   }
 
@@ -94,7 +94,7 @@ struct SimulatedNetworkTests {
     #expect(endings[0].requestState == .responded)
   }
 
-  @Test("Half the capacity takes twice the time")
+  @Test("With half the capacity a server takes twice the time")
   func change() async throws {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {
@@ -140,7 +140,7 @@ struct SimulatedNetworkTests {
     #expect(endings.map(\.requestState) == [.notSent, .notSent, .maybeSent, .maybeSent, .notSent, nil])
   }
 
-  @Test("The link loses its share of exchanges, half of them after the server has worked")
+  @Test("A link loses exchanges with its probability, half of them after the server has processed the request")
   func loss() async throws {
     let report = try await Simulation(seed: 5).run { world in
       let server = world.server("api.test")
@@ -157,7 +157,7 @@ struct SimulatedNetworkTests {
     #expect((1750...1850).contains(arrived))
   }
 
-  @Test("The world keeps the app's settings except the runtime, and adds its observer to the app's")
+  @Test("A world's settings keep the app's settings except the runtime, and add the world's observer")
   func settings() async throws {
     let told = Log<String>()
     let report = try await Simulation(seed: 1).run { world in

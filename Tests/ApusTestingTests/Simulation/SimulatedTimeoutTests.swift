@@ -15,7 +15,7 @@ private struct AttemptLimit: Middleware {
   }
 }
 
-/// How a call ended.
+/// The end of a call.
 private struct Ending: Sendable, Hashable {
   var code: CallError.Code?
   var phase: CallPhase?
@@ -44,7 +44,7 @@ struct SimulatedTimeoutTests {
     return pipeline
   }
 
-  @Test("An attempt ends at its deadline, in the phase it was in", arguments: [true, false])
+  @Test("An attempt that ends at its deadline reports its current phase", arguments: [true, false])
   func phases(leaves: Bool) async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -58,7 +58,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all == [expected])
   }
 
-  @Test("A response in time completes the attempt")
+  @Test("An attempt whose response arrives before its deadline succeeds")
   func inTime() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -69,7 +69,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all == [Ending(after: .seconds(2))])
   }
 
-  @Test("A large response on a slow link may take any time after its head")
+  @Test("The attempt's deadline does not limit content on a slow link after the head")
   func bigAnswer() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -80,7 +80,7 @@ struct SimulatedTimeoutTests {
       let link = SimulatedLink(latency: .constant(.zero), bandwidth: 100_000)
       let api = world.client(of: server, pipeline: pipeline(.seconds(10)), over: link)
       endings.add(await world.ending(by: api))
-      // Its head is queued behind another response and late.
+      // The head of this call's response is late, because it is queued behind another response.
       world.spawn { try await api.send(Request<Void>.get("/")) }
       try await world.sleep(for: .milliseconds(100))
       let limits = ExchangeTimeouts(firstByte: .seconds(3))
@@ -95,7 +95,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all.count == 2)
   }
 
-  @Test("A response lost after its head breaks the connection even if the link stalls on loss")
+  @Test("If a response is lost after its head, the connection is lost, even if the link stalls on loss")
   func lostBehindHead() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
@@ -108,7 +108,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all.map(\.code) == [.connectionLost])
   }
 
-  @Test("The server notices the client's disconnect if configured to")
+  @Test("A server discards a disconnected client's queued request if configured to")
   func leaving() async throws {
     let worked = Log<String>()
     _ = try await Simulation(seed: 1).run { world in

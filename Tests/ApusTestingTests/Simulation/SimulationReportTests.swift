@@ -23,7 +23,7 @@ struct SimulationReportTests {
 
   private var report: SimulationReport { Self.sample }
 
-  @Test("Rates are per second, whatever the step")
+  @Test("Rates in reports are per second, whatever the step")
   func rates() {
     #expect(report.goodput().values == [2, 1, 1])
     #expect(report.goodput(every: .milliseconds(500)).values == [2, 2, 2, 0, 2])
@@ -34,7 +34,7 @@ struct SimulationReportTests {
     #expect(report.goodput(every: .zero).step == .seconds(1))
   }
 
-  @Test("Counts and latencies are those of the calls")
+  @Test("A report has the counts and latencies of the calls")
   func latencies() {
     #expect(report.successes == 4 && report.failures == 1)
     #expect(report.latencies() == [100, 200, 500, 800].map { Duration.milliseconds($0) })

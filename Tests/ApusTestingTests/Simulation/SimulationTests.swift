@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Simulation: runs")
 struct SimulationTests {
-  /// A busy minute on a bad network that uses every source of randomness.
+  /// Simulates a busy minute on a bad network, which uses every source of randomness.
   @Sendable private static func busyMinute(_ world: SimulatedWorld) async throws {
     let server = world.server("api.test") {
       $0.capacity = 8
@@ -26,7 +26,7 @@ struct SimulationTests {
     }
   }
 
-  @Test("A run is a function of its seed", arguments: [false, true])
+  @Test("Two simulation runs with the same seed have equal reports", arguments: [false, true])
   func reproducible(shuffles: Bool) async throws {
     let first = try await Simulation(seed: 7, shufflesJobs: shuffles).run(Self.busyMinute)
     let second = try await Simulation(seed: 7, shufflesJobs: shuffles).run(Self.busyMinute)
@@ -38,7 +38,7 @@ struct SimulationTests {
     #expect(first.successes > 1000 && first.failures > 0)
   }
 
-  @Test("The closure may be trailing, and its notes are in the report with their time")
+  @Test("A report has the notes of a run with their time")
   func notes() async throws {
     let report = try await Simulation(seed: 1).run { world in
       world.at(.seconds(3)) { world.note("three") }
@@ -51,7 +51,7 @@ struct SimulationTests {
     #expect(report.seed == 1)
   }
 
-  @Test("A deadlock fails the run, names the seed and cancels the work")
+  @Test("A deadlock fails the run with an error that names the seed, and cancels the work")
   func stuck() async throws {
     let gate = Gate()
     let failureOutcome = await failing(Simulation(seed: 9)) { world in
@@ -66,7 +66,7 @@ struct SimulationTests {
   }
 
   @Test(
-    "A failed run tells how to replay it, with the same job order and limit",
+    "The error of a failed run has the code that replays it, with the same job order and limit",
     arguments: [
       (Simulation(seed: 9, shufflesJobs: true), "Simulation(seed: 9, shufflesJobs: true) replays it."),
       (Simulation(seed: 9, limit: .milliseconds(2500)), "Simulation(seed: 9, limit: .seconds(2.5)) replays it."),
@@ -78,7 +78,7 @@ struct SimulationTests {
     #expect("\(failure)".hasSuffix(": all tasks wait and nothing is planned. \(text)"))
   }
 
-  @Test("An error thrown by work fails the run and cancels the rest")
+  @Test("An error thrown by work fails the run and cancels the remaining work")
   func throwing() async throws {
     struct Wrong: Error {}
     let ended = Log<String>()
@@ -114,7 +114,7 @@ struct SimulationTests {
     #expect(round.report.duration == .zero)
   }
 
-  @Test("Work that ignores cancellation does not block the end, and open exchanges fail")
+  @Test("Work that ignores cancellation does not block the end of a run, and open exchanges fail")
   func heedless() async throws {
     struct Wrong: Error {}
     let codes = Log<CallError.Code>()
@@ -140,7 +140,7 @@ struct SimulationTests {
     #expect(codes.all == [.connectionLost])
   }
 
-  @Test("Cancelling the task ends the run")
+  @Test("Cancelling the task ends a simulation run")
   func cancelled() async throws {
     let run = Task {
       withUnsafeCurrentTask { $0?.cancel() }

@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// Sets a deadline of five seconds for every attempt.
+/// A middleware that sets a deadline of five seconds for every attempt.
 private struct ShortAttempts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -28,7 +28,9 @@ struct StubLimitTests {
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
   }
 
-  @Test("An answer waiting for a time or a gate does not come after the deadline", arguments: [true, false])
+  @Test(
+    "A stub's reply that waits for a time or a gate does not arrive after the attempt's deadline",
+    arguments: [true, false])
   func late(hasGate: Bool) async throws {
     let answer = StubReply.text("late")
     stub.onAny(reply: hasGate ? answer.waiting(for: Gate()) : answer.after(.seconds(5)))
@@ -42,7 +44,7 @@ struct StubLimitTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("An answer in time comes, and its content may take any time")
+  @Test("A stub's reply before the deadline arrives, and its content may take any time")
   func inTime() async throws {
     let gate = Gate()
     stub.onAny(reply: .pieces(["a", "b"], gate: gate).after(.seconds(4)))
@@ -55,7 +57,7 @@ struct StubLimitTests {
     #expect(try await call.value == "ab")
   }
 
-  @Test("An answer whose closure takes too long comes too late")
+  @Test("A stub's reply whose closure takes longer than the deadline times out")
   func made() async throws {
     let clock = clock
     stub.on(

@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A stream of numbers, one per piece.
+/// Returns a stream of numbers, one per piece.
 private func pieces(_ count: Int, length: Int64?, failing: Bool = false) -> RequestContent {
   .stream(
     ContentStream(length: length, isReplayable: true) {
@@ -40,7 +40,7 @@ struct StubRecordingTests {
     stub.onAny(reply: .status(204))
   }
 
-  @Test("An exchange records its call, endpoint, tags and environment")
+  @Test("A stub's exchange has its call, endpoint, tags and environment")
   func identity() async throws {
     try await api.send(Request<Void>.delete("/users/\(7)").id("mine", onDuplicate: .allow).tag("a", "b"))
     let exchange = try #require(stub.exchanges.first)
@@ -53,7 +53,7 @@ struct StubRecordingTests {
     #expect(exchange.request.head.authority == "x.test")
   }
 
-  @Test("Content is recorded completely, including that of streams")
+  @Test("A stub records all request content, including the content of streams")
   func streamedContent() async throws {
     try await api.send(Request<Void>.post("/", content: pieces(3, length: nil)))
     try await api.send(Request<Void>.post("/", content: pieces(3, length: 3)))
@@ -62,7 +62,7 @@ struct StubRecordingTests {
     #expect(stub.exchanges.allSatisfy { $0.request.content.length == Int64($0.content.count) })
   }
 
-  @Test("The bytes of a file are recorded")
+  @Test("A stub records the bytes of a file")
   func file() async throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "stub-\(UUID())")
     try Data("from a file".utf8).write(to: url)
@@ -88,7 +88,7 @@ struct StubRecordingTests {
     #expect(stub.exchanges.map(\.outcome) == [.failed])
   }
 
-  @Test("A test can wait for exchanges and for the end of all of them")
+  @Test("A test can wait for a stub's exchanges and for the end of all exchanges")
   func waiting() async throws {
     let gate = Gate()
     stub.onAny(reply: .status(204).waiting(for: gate))
@@ -99,7 +99,7 @@ struct StubRecordingTests {
     for call in calls { try await call.value }
   }
 
-  @Test("A cancelled wait throws CancellationError")
+  @Test("A cancelled wait for a stub's exchanges throws CancellationError")
   func cancelledWait() async throws {
     let wait = Task { [stub] in try await stub.waitForExchanges(1) }
     wait.cancel()

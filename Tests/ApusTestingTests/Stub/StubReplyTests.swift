@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Stub answers")
+@Suite("Stub replies")
 struct StubReplyTests {
   private let stub = StubTransport()
   private let clock = ManualClock(.manual)
@@ -22,7 +22,7 @@ struct StubReplyTests {
     api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub, settings: settings)
   }
 
-  @Test("Trailers come with complete content and with content in pieces")
+  @Test("A stub delivers trailers with complete content and with content in pieces")
   func trailers() async throws {
     let sum = try #require(HTTPField.Name("X-Sum"))
     for answer in [StubReply.text("ab"), .pieces(["a", "b"]), .text("")] {
@@ -38,7 +38,7 @@ struct StubReplyTests {
     #expect(try await api.response(to: Request<Void>.head("/text")).trailers.isEmpty)
   }
 
-  @Test("Latency passes on the client's clock")
+  @Test("A stub reply's latency passes on the client's clock")
   func latency() async throws {
     stub.onAny(reply: .text("late").after(.seconds(2)))
     async let answer = api.response(to: text)
@@ -51,7 +51,7 @@ struct StubReplyTests {
     #expect(response.trace.duration == .seconds(2))
   }
 
-  @Test("An answer waiting for a gate comes when the gate opens")
+  @Test("A stub reply that waits for a gate arrives when the gate opens")
   func gate() async throws {
     let gate = Gate()
     stub.onAny(reply: .text("late").waiting(for: gate))
@@ -63,7 +63,9 @@ struct StubReplyTests {
     #expect(stub.openExchanges.isEmpty)
   }
 
-  @Test("A cancelled exchange ends immediately and is recorded", arguments: ["opening", "stalled", "clock", "content"])
+  @Test(
+    "A cancelled stub exchange ends immediately and is recorded as cancelled",
+    arguments: ["opening", "stalled", "clock", "content"])
   func cancellation(place: String) async throws {
     let answers: [String: StubReply] = [
       "opening": .text("").waiting(for: Gate()), "stalled": .stalled, "clock": .text("").after(.seconds(1)),
@@ -78,14 +80,14 @@ struct StubReplyTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("A buffered call receives all pieces of an answer")
+  @Test("A buffered call receives all pieces of a stub reply")
   func pieces() async throws {
     stub.onAny(reply: .pieces(["one ", "", "two"]))
     #expect(try await api.send(text) == "one two")
     #expect(stub.exchanges.map(\.outcome) == [.replied])
   }
 
-  @Test("Pieces pass the gate one by one")
+  @Test("The pieces of a stub reply pass the gate one by one")
   func gatedPieces() async throws {
     let gate = Gate()
     stub.onAny(reply: .pieces(["a", "b"], gate: gate))
@@ -102,7 +104,7 @@ struct StubReplyTests {
     #expect(gate.arrivals == 2)
   }
 
-  @Test("Pieces are paced on the client's clock")
+  @Test("The pieces of a stub reply are paced on the client's clock")
   func dripping() async throws {
     stub.onAny(reply: .pieces(["a", "b"]).paced(every: .seconds(1)))
     async let answer = api.send(text)
@@ -114,7 +116,7 @@ struct StubReplyTests {
     #expect(clock.now.sinceStart == .seconds(2))
   }
 
-  @Test("Content that is broken off delivers its pieces and then the error")
+  @Test("A failing stub reply delivers its pieces and then the error")
   func brokenOff() async throws {
     stub.onAny(reply: .pieces(["a", "b", "c"]).failing(after: 2))
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(text) })
@@ -133,7 +135,7 @@ struct StubReplyTests {
     #expect(stub.exchanges.map(\.outcome) == [.failed, .failed])
   }
 
-  @Test("A streamed call receives complete content piece by piece and discards the unread rest")
+  @Test("A streamed call receives a stub reply's content piece by piece and discards the unread rest")
   func streamed() async throws {
     stub.onAny(reply: .text("all at once"))
     try await api.withResponse(to: text) { response in
@@ -144,7 +146,7 @@ struct StubReplyTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("A value that cannot be encoded fails the exchange")
+  @Test("A stub reply whose value cannot be encoded fails the exchange")
   func encodingFails() async throws {
     stub.onAny(reply: .encoded(Double.nan))
     await #expect(throws: CallError.self) { try await api.send(text) }

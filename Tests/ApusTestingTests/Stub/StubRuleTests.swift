@@ -18,7 +18,7 @@ struct StubRuleTests {
     api = Client(environment: Environment(baseURL: "https://x.test"), transport: stub)
   }
 
-  @Test("A rule matches a method and a target")
+  @Test("A stub rule matches a method and a target")
   func methodAndTarget() async throws {
     stub.on(.get, "/users/7", reply: .json(#"{"id":7}"#))
     #expect(try await api.send(GetUser(id: 7)) == User(id: 7))
@@ -27,7 +27,7 @@ struct StubRuleTests {
     #expect(stub.exchanges.first?.status == 200)
   }
 
-  @Test("A target without a query matches any query, one with a query only that query")
+  @Test("A stub rule's target without a query matches any query; with a query, only that query")
   func queries() async throws {
     stub.on(.get, "/films", reply: .text("any"))
     stub.on(.get, "/films?page=2", reply: .text("second"))
@@ -36,7 +36,7 @@ struct StubRuleTests {
     #expect(try await api.send(Request<String>.get("/films")) == "any")
   }
 
-  @Test("A rule does not match another method or target")
+  @Test("A stub rule does not match another method or target")
   func noMatch() async throws {
     stub.on(.post, "/users/7", reply: .json(#"{"id":7}"#))
     stub.on(.get, "/users/70", reply: .json(#"{"id":70}"#))
@@ -63,21 +63,21 @@ struct StubRuleTests {
         + "the template GET /users, calls of GetUser, GET /users/1")
   }
 
-  @Test("The error does not list an unbounded number of rules")
+  @Test("The error for an unmatched request lists a bounded number of rules")
   func manyRules() async throws {
     for number in 0..<20 { stub.on(.get, "/other/\(number)", reply: .status(200)) }
     let error = try #require(await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) })
     #expect(error.detail.contains("GET /other/19, ") && error.detail.hasSuffix("GET /other/10 and 10 more"))
   }
 
-  @Test("A rule for an endpoint type matches any of its values")
+  @Test("A stub rule for an endpoint type matches all of its values")
   func endpointType() async throws {
     stub.on(GetUser.self, reply: .encoded(User(id: 1)))
     #expect(try await api.send(GetUser(id: 5)) == User(id: 1))
     await #expect(throws: CallError.self) { try await api.send(Request<User>.get("/users/\(5)")) }
   }
 
-  @Test("A rule for a template gives its answers in order and repeats the last")
+  @Test("A stub rule for a template returns its replies in order and repeats the last")
   func sequence() async throws {
     stub.on(template: "GET /users/{}", replies: [.status(503), .encoded(User(id: 2))])
     await #expect(throws: CallError.self) { try await api.send(GetUser(id: 1)) }
@@ -86,7 +86,7 @@ struct StubRuleTests {
     #expect(stub.exchanges.map(\.status) == [503, 200, 200])
   }
 
-  @Test("Answers that are used up fail if the rule refuses further requests")
+  @Test("A stub rule with failing exhaustion refuses requests after its last reply")
   func exhausted() async throws {
     stub.on(GetUser.self, replies: [.encoded(User(id: 2))], whenExhausted: .fail)
     _ = try await api.send(GetUser(id: 1))
@@ -94,14 +94,14 @@ struct StubRuleTests {
     #expect(error.detail.contains("used up"))
   }
 
-  @Test("Of several matching rules the newest is used")
+  @Test("The newest of several matching stub rules is used")
   func newest() async throws {
     stub.on(GetUser.self, reply: .encoded(User(id: 1)))
     stub.onAny(reply: .encoded(User(id: 2)))
     #expect(try await api.send(GetUser(id: 9)) == User(id: 2))
   }
 
-  @Test("A closure receives the request with its content and returns the answer")
+  @Test("A stub rule's closure receives the request with its content and returns the reply")
   func function() async throws {
     stub.on(
       where: { request, context in request.head.method == .post && context.call.tags.contains("echo") },
@@ -111,7 +111,7 @@ struct StubRuleTests {
     await #expect(throws: CallError.self) { try await api.send(Request<String>.post("/echo", content: .text("hello"))) }
   }
 
-  @Test("A failure reaches the call with its kind and request state")
+  @Test("A stub's failure reaches the call with its code and request state")
   func failure() async throws {
     stub.on(.get, "/down", reply: .failure(TransportError(.connectionFailed, requestState: .notSent)))
     let error = try #require(

@@ -12,7 +12,7 @@ struct LoopbackRecorder: RecordingServer {
 
   func transport() -> any Transport {
     var options = NIOTransport.Options()
-    // Must not fail on a busy machine.
+    // No timeouts, so that tests do not fail on a busy machine.
     (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
     return NIOTransport(options: options)
   }
@@ -35,7 +35,7 @@ extension ReceivedRequest {
 }
 
 extension ScriptedReply {
-  /// The test server's reply.
+  /// The reply of the test server.
   var reply: Reply {
     let lines = FieldLines(fields.map { FieldLine(name: $0.key, value: $0.value) })
     let reply: Reply =

@@ -1,15 +1,15 @@
 import Apus
 
-/// What a server does with a request, for the stub and the test server alike.
+/// A server's reply to a request, for both the stub and the test server.
 struct ScriptedReply: Sendable {
   enum Ending: Sendable {
     /// The complete response.
     case whole
     /// No response.
     case silence
-    /// A head and four bytes of content, then nothing.
+    /// A head and four bytes of content, then silence.
     case halfway
-    /// The connection closed without a response.
+    /// A closed connection without a response.
     case broken
   }
 
@@ -17,7 +17,7 @@ struct ScriptedReply: Sendable {
   var text = ""
   var fields: [String: String] = [:]
   var ending = Ending.whole
-  /// The latch to wait for first.
+  /// The latch to wait for before the reply.
   var latch: Latch?
 
   static func text(_ text: String) -> ScriptedReply { ScriptedReply(text: text) }
@@ -31,7 +31,7 @@ struct ScriptedReply: Sendable {
   static let halfway = ScriptedReply(ending: .halfway)
   static let broken = ScriptedReply(ending: .broken)
 
-  /// Waits for a latch first.
+  /// Returns the reply, delayed until a latch opens.
   func after(_ latch: Latch) -> ScriptedReply {
     var scriptedReply = self
     scriptedReply.latch = latch
@@ -41,7 +41,7 @@ struct ScriptedReply: Sendable {
 
 /// A request as a server received it.
 struct ReceivedRequest: Sendable {
-  /// Its number on this server, from 0.
+  /// The request's number on this server, from 0.
   let number: Int
   let method: String
   /// The target without its query.

@@ -5,7 +5,7 @@ import ApusTesting
 struct StoppedClock: Sendable {
   private let manual = ManualClock(.manual)
 
-  /// Gives a client this clock and no default timeouts, so that only the test's own timeouts sleep.
+  /// Sets this clock and no default timeouts, so that only the test's own timeouts sleep on the clock.
   func stop(_ configuration: inout Configuration) {
     configuration.clock = manual
     configuration.settings.runtime.random = { 0x8000_0000_0000_0000 }

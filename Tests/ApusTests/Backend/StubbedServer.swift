@@ -2,7 +2,7 @@ import Apus
 import ApusTesting
 import HTTPTypes
 
-/// The stub in place of a server.
+/// A server that is replaced by a stub.
 final class StubbedServer: RecordingServer {
   let baseURL: BaseURL
   private let stub = StubTransport()
@@ -38,7 +38,7 @@ extension ReceivedRequest {
 }
 
 extension ScriptedReply {
-  /// The stub's answer.
+  /// The reply of the stub.
   fileprivate var answer: StubReply {
     var fields = HTTPFields()
     for (name, value) in self.fields {

@@ -2,7 +2,7 @@ import Apus
 import ApusTestServer
 import TestSupport
 
-/// Returns what a server does with a request.
+/// A closure that returns a server's reply to a request.
 typealias ReplyMaker = @Sendable (ReceivedRequest) async -> ScriptedReply
 
 /// A server that records its requests.
@@ -24,7 +24,7 @@ protocol RecordingServer: Sendable {
 extension RecordingServer {
   /// Returns a client of this server with an app's pipeline.
   ///
-  /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail.
+  /// Timeouts are long, because hundreds of tests run concurrently on a small machine.
   func client(_ configure: (inout Configuration) -> Void = { _ in }) -> Client {
     Client(baseURL: baseURL, transport: transport()) {
       $0.apply(.app)
@@ -38,7 +38,7 @@ extension RecordingServer {
   var paths: [String] { requests.map(\.path) }
 }
 
-/// What a capability is tested with: the stub, and the SwiftNIO transport with a loopback server.
+/// The backends of capability tests: the stub, and the SwiftNIO transport with a loopback server.
 enum TestBackend: String, CaseIterable, Sendable {
   case stub
   case nio
@@ -47,7 +47,7 @@ enum TestBackend: String, CaseIterable, Sendable {
   ///
   /// - Parameters:
   ///   - host: the host name of the server that the stub replaces.
-  ///   - make: returns what the server does with each request.
+  ///   - make: returns the server's reply to each request.
   func with<Result>(
     host: String = "one.test", _ make: @escaping ReplyMaker, body: (any RecordingServer) async throws -> Result
   ) async throws -> Result {

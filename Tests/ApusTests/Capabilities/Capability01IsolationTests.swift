@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("1: an app's code knows Apus and nothing below it")
+@Suite("1: an app's code depends only on the module Apus")
 @MainActor
 struct Capability01IsolationTests {
   @Test("Endpoints, a service and a screen compile with Apus as their only import and without transport types")
@@ -22,7 +22,7 @@ struct Capability01IsolationTests {
     }
   }
 
-  @Test("That code works: the screen shows models, or one sentence")
+  @Test("The isolated app works: its screen shows models or an error message")
   func works() async throws {
     let stub = StubTransport()
     stub.on(.get, "/users/7/friends", replies: [.json(#"[{"id":1,"name":"Ann"}]"#), .status(503)])

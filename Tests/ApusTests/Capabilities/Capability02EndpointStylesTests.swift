@@ -79,7 +79,7 @@ struct Capability02EndpointStylesTests {
     }
   }
 
-  @Test("A trace names the endpoint: its type if it has one, otherwise its method and template")
+  @Test("A trace names the endpoint's type, or method and template for a Request")
   func identities() async throws {
     try await withServer(answering: .json(#"{"id":7,"name":"Ann"}"#)) { api, _ in
       let dot = try await api.response(to: .user(7))

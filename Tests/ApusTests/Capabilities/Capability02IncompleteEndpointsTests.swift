@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// The folder of the build's modules, near the test's executable.
+/// The folder of the build's modules, relative to the test's executable.
 private let modules: String? = {
   let program = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
   var folder = program.deletingLastPathComponent()
@@ -32,7 +32,7 @@ private func folders(in folder: URL) -> [URL] {
   (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
 }
 
-/// Programs compiled with the modules that this test was built with.
+/// Tests that compile programs with the modules of this build.
 @Suite(
   "2: incomplete endpoints", .needs(Tool.compiler != nil, noCompiler), .needs(modules != nil, noModules), .serialized)
 struct Capability02IncompleteEndpointsTests {
@@ -71,7 +71,7 @@ struct Capability02IncompleteEndpointsTests {
     return try await compiler.run(arguments + [file.path])
   }
 
-  @Test("Complete endpoints compile, each with its type")
+  @Test("Complete endpoints compile in every style, each with its type")
   func complete() async throws {
     let result = try await compile(
       """
@@ -120,7 +120,7 @@ struct Capability02IncompleteEndpointsTests {
   }
 
   @Test(
-    "GET and QUERY without a value type do not compile, and the compiler says what to write",
+    "GET and QUERY without a value type do not compile, and the error suggests a fix",
     arguments: [
       (#"let u = try await api.send(.get("/users/1"))"#, "get(_:query:)"),
       (#"try await api.send(.get("/users/1"))"#, "get(_:query:)"),
@@ -137,7 +137,7 @@ struct Capability02IncompleteEndpointsTests {
   }
 
   @Test(
-    "Spellings of other libraries do not compile, and the compiler says what to write",
+    "Spellings of other libraries do not compile, and the error suggests a fix",
     arguments: [
       (#"let u: User = try await api.send(.post("/users", body: User(id: 1)))"#, "pass the content as `content:`"),
       (#"try await api.send(.post("/users", body: User(id: 1)))"#, "pass the content as `content:`"),
@@ -156,7 +156,7 @@ struct Capability02IncompleteEndpointsTests {
   }
 
   @Test(
-    "A text or a URL in place of a path or a base URL names the type to make",
+    "Passing a String or URL as path or base URL does not compile, and the error names the right type",
     arguments: [
       ("let u: User = try await api.send(.get(text))", "String", "RequestPath"),
       ("let u: User = try await api.send(.get(url))", "URL", "RequestPath"),
@@ -172,7 +172,7 @@ struct Capability02IncompleteEndpointsTests {
       "\(result.output)")
   }
 
-  @Test("With a type, or with the content ignored explicitly, they compile")
+  @Test("GET and QUERY compile with a value type, or if the content is ignored explicitly")
   func typed() async throws {
     let result = try await compile(
       """
@@ -189,7 +189,7 @@ struct Capability02IncompleteEndpointsTests {
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test("A member of Request with another result type than expected does not compile")
+  @Test("A static member of Request with a different result type does not compile")
   func wrongMember() async throws {
     let result = try await compile("let number: Int = try await api.send(.me(1))")
     #expect(result.status != 0)
@@ -199,7 +199,7 @@ struct Capability02IncompleteEndpointsTests {
   }
 
   @Test(
-    "A missing value does not compile in any style",
+    "An endpoint without a required value does not compile in any style",
     arguments: [
       ("_ = try await api.send(GetUser())", "missing argument for parameter 'id' in call"),
       ("_ = try await api.send(.user())", "missing argument for parameter #1 in call"),
@@ -217,7 +217,7 @@ struct Capability02IncompleteEndpointsTests {
   }
 
   @Test(
-    "A value or a result of the wrong type does not compile in any style",
+    "An endpoint with a value or result of the wrong type does not compile in any style",
     arguments: [
       (#"_ = try await api.send(GetUser(id: "7"))"#, wrongArgument),
       (#"_ = try await api.send(.user("7"))"#, wrongArgument),
@@ -262,12 +262,12 @@ struct Capability02IncompleteEndpointsTests {
     #expect(result.output.contains("error: cannot convert value of type \(types)"), "\(result.output)")
   }
 
-  @Test("In the enum style a call without a type does not compile")
+  @Test("In the enum style, a call without a result type does not compile")
   func enumWithoutType() async throws {
     let result = try await compile("let user = try await api.send(UserAPI.user(1)); _ = user.id")
     #expect(result.status != 0)
     #expect(result.output.contains("error: value of type 'Content' has no member 'id'"), "\(result.output)")
-    // Without a type the call returns the content.
+    // Without an expected type, the call returns the content.
     let content = try await compile("let content: Content = try await api.send(UserAPI.user(1)); _ = content")
     #expect(content.status == 0, "\(content.output)")
   }

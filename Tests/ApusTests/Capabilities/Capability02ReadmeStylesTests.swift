@@ -50,7 +50,7 @@ struct Capability02ReadmeStylesTests {
   private typealias GetUser = Readme.GetUser
   private typealias MovieAPI = Readme.MovieAPI
 
-  @Test("The README shows exactly these lines, and each returns its value")
+  @Test("The README contains exactly the tested lines of the five styles, and each returns its value")
   func styles() async throws {
     let (ann, film) = (User(id: 7, name: "Ann"), Movie(id: 7, title: "A"))
     try await TestServer.with {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("3: methods")
 struct Capability03MethodsTests {
-  @Test("The server receives the exact token of every method, and content where there is some")
+  @Test("The server receives the exact token of every method, and the content if there is any")
   func tokens() async throws {
     try await withServer { api, server in
       try await api.send(.get("/a"))

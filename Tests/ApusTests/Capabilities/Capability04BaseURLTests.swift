@@ -5,7 +5,7 @@ import Testing
 @Suite("4: base URL and path")
 struct Capability04BaseURLTests {
   @Test(
-    "Every combination of slashes yields the same URL",
+    "Every combination of slashes between base URL and path yields the same URL",
     arguments: ["/v1", "/v1/", "/v1//"], ["/users", "users", "/users"])
   func slashes(base: String, path: String) async throws {
     try await withServer(path: base) { api, server in
@@ -22,7 +22,7 @@ struct Capability04BaseURLTests {
     }
   }
 
-  @Test("The base URL's path and query are kept, followed by the request's query")
+  @Test("The base URL's path and query precede the request's path and query")
   func baseKept() async throws {
     try await withServer(path: "/v1?region=eu") { api, server in
       try await api.send(.get("/users", query: ["page": 2]))
@@ -32,7 +32,7 @@ struct Capability04BaseURLTests {
     }
   }
 
-  @Test("A URL in a response leads to another server, and no credentials reach it")
+  @Test("A request to a complete URL of another server is sent without credentials")
   func completeURL() async throws {
     try await withServer(answering: .text("picture")) { _, pictures in
       try await TestServer.with { _ in
@@ -56,7 +56,7 @@ struct Capability04BaseURLTests {
   }
 
   @Test(
-    "An interpolated value is one segment that the server decodes to the same text",
+    "An interpolated path value is one segment that the server decodes to the same text",
     arguments: [
       "a/b", "a?b", "a#b", "100%", "%2F", "a b", "日本", "é", "e\u{301}", "👩‍👩‍👧", "a;b=c", "a+b", "..a", "~", "\\",
       "\"<>^`{|}",
@@ -73,7 +73,7 @@ struct Capability04BaseURLTests {
   }
 
   @Test(
-    "A value that is a dot segment in any spelling is refused and nothing is sent",
+    "A path value that is a dot segment in any spelling is refused, and nothing is sent",
     arguments: [".", "..", "%2e", "%2E%2e", ".%2e", "%252e%252e", "", "a\r\nb", "a\0"])
   func refusedValues(value: String) async throws {
     try await withServer { api, server in
@@ -85,7 +85,7 @@ struct Capability04BaseURLTests {
   }
 
   @Test(
-    "An absolute URL, another host, a dot segment or a fragment in a path is refused and nothing is sent",
+    "An absolute URL, another host, a dot segment or a fragment in a path is refused, and nothing is sent",
     arguments: [
       "http://evil.test/users", "https://evil.test", "//evil.test/users", "/a/../b", "/a/./b", "..", "/a/%2e%2e/b",
       "/a/%252e%252e/b", "/a#b", "/a%", "/a%zz",
@@ -112,7 +112,7 @@ struct Capability04BaseURLTests {
     #expect(throws: BaseURL.ParseError.self) { try BaseURL(text) }
   }
 
-  @Test("Segments can be given as a list, each encoded as a whole")
+  @Test("Path segments can be a list, and each is encoded as a whole")
   func segmentList() async throws {
     try await withServer { api, server in
       try await api.send(.get(RequestPath(segments: ["files", "a/b", "c d.txt"])))

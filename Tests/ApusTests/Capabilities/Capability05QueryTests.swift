@@ -17,7 +17,7 @@ struct Capability05QueryTests {
     }
   }
 
-  @Test("Names and values with any ASCII character and in any language arrive unchanged")
+  @Test("Query names and values with any ASCII character and in any language arrive unchanged")
   func roundTrip() async throws {
     let ascii = (0x20...0x7E).map { String(UnicodeScalar(UInt8($0))) }
     let texts = ascii + ["a+b & c=d %41 @", "日本語", "Ωμέγα", "👩‍👩‍👧", "e\u{301}", "\t", "\n", "%", "%%", "%2", "+", ""]
@@ -28,12 +28,12 @@ struct Capability05QueryTests {
     #expect(try await items(query) == texts.map { ["v\($0)", $0] })
   }
 
-  @Test("Nothing is encoded twice: text that looks encoded arrives unchanged")
+  @Test("Query values are encoded once: text that looks percent-encoded arrives unchanged")
   func onceOnly() async throws {
     #expect(try await items(["q": "%2F%252F%20+"]) == [["q", "%2F%252F%20+"]])
   }
 
-  @Test("An absent value is omitted, and there is no lone question mark")
+  @Test("An absent query value is omitted, without a lone question mark")
   func absent() async throws {
     try await withServer { api, server in
       try await api.send(.get("/a", query: ["x": nil as Int?, "y": 1]))
@@ -43,7 +43,7 @@ struct Capability05QueryTests {
     }
   }
 
-  @Test("Parameters keep their order")
+  @Test("Query parameters keep their order")
   func order() async throws {
     var query: Query = [:]
     for index in 0..<50 { query.append("p\((index * 37) % 50)", index) }
@@ -63,7 +63,7 @@ struct Capability05QueryTests {
     title: nil, genres: ["drama", "war"], years: .init(from: 1990, to: nil), isNew: true,
     since: Date(timeIntervalSince1970: 1_000_000_000))
 
-  @Test("A struct becomes a parameter per property: arrays, nested keys, Booleans and dates")
+  @Test("A struct becomes one query parameter per property, including arrays, nested keys, Booleans and dates")
   func structs() async throws {
     #expect(
       try await items(Query(filter)) == [
@@ -72,7 +72,7 @@ struct Capability05QueryTests {
       ])
   }
 
-  @Test("A query style sets how arrays, keys, Booleans, dates and absent values are written")
+  @Test("A query style determines how arrays, keys, Booleans, dates and absent values are written")
   func styles() async throws {
     let style = QueryStyle(
       arrays: .brackets, nesting: .dots, bools: .digits, dates: .secondsSince1970, nils: .empty)
@@ -86,7 +86,7 @@ struct Capability05QueryTests {
       try await items(["t": ["a", "b"]], style: QueryStyle(arrays: .indexed)) == [["t[0]", "a"], ["t[1]", "b"]])
   }
 
-  @Test("A value that cannot be encoded throws an encoding error that names the parameter, and nothing is sent")
+  @Test("A query value that cannot be encoded throws an encoding error that names the parameter, and nothing is sent")
   func unwritable() async throws {
     try await withServer { api, server in
       let error = await failure { try await api.send(.get("/a", query: ["ratio": Double.infinity])) }

@@ -19,7 +19,7 @@ struct Capability06ContentTests {
     }
   }
 
-  @Test("A value is sent as JSON with its type")
+  @Test("A value is sent as JSON with its media type")
   func json() async throws {
     let exchange = try await sent(.json(User(id: 7, name: "Ann/Bob é")))
     #expect(exchange.fields["Content-Type"] == "application/json")
@@ -81,7 +81,7 @@ struct Capability06ContentTests {
     #expect(exchange.fields["Content-Length"] == "300000")
   }
 
-  /// Returns a new stream for each pass, as an app would for a file or a camera.
+  /// Returns content with a new stream for each pass, as for a file or a camera.
   private static func stream(_ length: Int64?) -> RequestContent {
     .stream(
       ContentStream(
@@ -100,7 +100,7 @@ struct Capability06ContentTests {
     #expect(exchange.fields["Content-Type"] == "text/x-digits")
   }
 
-  // With the stub, which takes one piece at a time on every platform.
+  // Uses the stub, which reads one piece at a time on every platform.
   @Test("A stream is sent piece by piece, with progress for each", arguments: [10, nil])
   func pieces(length: Int64?) async throws {
     let (stub, progress) = (StubTransport(), Progress())
@@ -138,7 +138,7 @@ struct Capability06ContentTests {
     }
   }
 
-  @Test("Query and content can be combined, and either can be absent")
+  @Test("A request can have query and content, or only one of them")
   func together() async throws {
     let both = try await sent(.json([1]), query: ["a": 1])
     #expect(both.target == "/a?a=1")
@@ -156,7 +156,7 @@ struct Capability06ContentTests {
     var items: [Item]
   }
 
-  @Test("A value that cannot be encoded throws an error with its coding path, and nothing is sent")
+  @Test("Content that cannot be encoded throws an error with its coding path, and nothing is sent")
   func unencodable() async throws {
     try await withServer { api, server in
       let order = Order(items: [.init(price: 1), .init(price: .nan)])

@@ -54,7 +54,7 @@ struct Capability07DefaultFieldsTests {
   }
 
   @Test(
-    "Fields that frame the message or break it are refused, and nothing is sent",
+    "Framing fields and malformed fields are refused, and nothing is sent",
     arguments: [
       ("Host", "evil"), ("Content-Length", "0"), ("Transfer-Encoding", "chunked"), ("Connection", "close"),
       ("X-A", "a\r\nX-B: c"), ("X-A", "a\0"), ("X\r\nY", "a"), ("X Y", "a"), ("", "a"), (":path", "/"),

@@ -8,7 +8,7 @@ struct Capability08CommonParametersTests {
     var request: Request<User> { .get("/users/1", query: ["lang": "de"]) }
   }
 
-  @Test("The server receives them for every endpoint, and the call's own value where it has one")
+  @Test("The server receives the common parameters and fields with every call, unless the call has its own value")
   func everyEndpoint() async throws {
     try await TestServer.with { _ in
       .json(#"{"id":1,"name":"a"}"#)

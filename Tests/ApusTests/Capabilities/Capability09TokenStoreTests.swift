@@ -4,7 +4,7 @@ import Testing
 
 @Suite("9: a store for the token")
 struct Capability09TokenStoreTests {
-  @Test("The next call carries a token that was set, and none after it was deleted")
+  @Test("After a token is set, the next call has it; after it is deleted, the next call has none")
   func setAndDelete() async throws {
     let tokens = MemoryCredentialsStore()
     try await TestServer.with { _ in

@@ -39,7 +39,7 @@ struct Capability10UnauthorizedTests {
     }
   }
 
-  @Test("A hundred calls rejected at once cause one refresh and one retry each, and the app notices nothing")
+  @Test("A hundred concurrent 401s cause one refresh and one retry of each call, and all calls succeed")
   func once() async throws {
     try await TestServer.with { [sessions] in
       sessions.answer($0)
@@ -59,7 +59,7 @@ struct Capability10UnauthorizedTests {
     }
   }
 
-  @Test("When the refresh fails every caller gets its error, and the app is told once that the session has ended")
+  @Test("When the refresh fails, every caller gets its error, and the app is notified once that the session has ended")
   func over() async throws {
     try await TestServer.with { [sessions] in
       sessions.answer($0)
@@ -84,7 +84,7 @@ struct Capability10UnauthorizedTests {
     }
   }
 
-  @Test("A refresh token follows no redirect", arguments: [301, 302, 303, 307, 308])
+  @Test("A refresh token is not sent to the target of a redirect", arguments: [301, 302, 303, 307, 308])
   func redirect(status: Int) async throws {
     try await TestServer.with { _ in
       .json(#"{"access_token":"theirs"}"#)

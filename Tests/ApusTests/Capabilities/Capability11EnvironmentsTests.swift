@@ -4,7 +4,7 @@ import Testing
 
 @Suite("11: several servers and environments at once")
 struct Capability11EnvironmentsTests {
-  @Test("Two clients at once send each server its own URLs, tokens and fields")
+  @Test("Two concurrent clients send each server its own URLs, tokens and fields")
   func twoClients() async throws {
     try await TestServer.with { _ in
       .status(204)
@@ -36,7 +36,7 @@ struct Capability11EnvironmentsTests {
     }
   }
 
-  @Test("A call in flight ends in its environment when the client switches to another")
+  @Test("A call in flight completes in its environment when the client switches to another")
   func switching() async throws {
     let gate = Gate()
     try await TestServer.with { _ in

@@ -9,14 +9,14 @@ struct Capability12ServicesTests {
     RemoteFriends(api: Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none })
   }
 
-  @Test("A service is tested with a stub: what it sends and what it returns")
+  @Test("With a stub, a test checks the requests and results of a service")
   func stubbed() async throws {
     stub.on(.post, "/users/7/friends", reply: .json(#"{"id":2,"name":"Bob"}"#, status: 201))
     #expect(try await friends.add("Bob", to: 7) == Friend(id: 2, name: "Bob"))
     #expect(stub.exchanges.map(\.text) == [#"{"name":"Bob"}"#])
   }
 
-  @Test("A service passes the call's error on")
+  @Test("A service throws the call's error")
   func errors() async throws {
     stub.onAny(reply: .failure(TransportError(.offline, requestState: .notSent)))
     let error = await failure { try await friends.friends(of: 7) }

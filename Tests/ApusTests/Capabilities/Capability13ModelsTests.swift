@@ -60,7 +60,7 @@ struct Capability13ModelsTests {
     }
   }
 
-  @Test("Items that cannot be decoded are dropped only on request, and dropped items are reported")
+  @Test("Items that cannot be decoded are skipped only on request, and skipped items are reported")
   func lossy() async throws {
     let some = #"[\#(json),{"id":1},{"id":2,"name":"Bob"}]"#
     let strict = try await error(Request<[User]>.get("/a"), answering: .json(some))

@@ -2,8 +2,7 @@
 import Foundation
 import Testing
 
-/// Runs the checkers over the sources. That each checker detects violations is shown by its own tests in
-/// `scripts/tests`.
+/// Runs the checkers over the sources. The checkers' own tests in `scripts/tests` prove that they detect violations.
 @Suite("14, 36, 37, 39, 42: rules for the sources")
 struct Capability14BoundariesTests {
   private static let noPython: Comment = "python3 is not on PATH"
@@ -13,7 +12,7 @@ struct Capability14BoundariesTests {
   }
 
   @Test(
-    "Each target imports only what it may: core knows no models, no persistence and no transport",
+    "Each target imports only permitted modules: core depends on no models, persistence or transport",
     .needs(Tool.python != nil, noPython))
   func imports() async throws {
     let result = try await check("check_imports.py")
@@ -21,7 +20,7 @@ struct Capability14BoundariesTests {
   }
 
   @Test(
-    "The library has no force unwrap, no trap and no unowned reference, and core nothing unchecked",
+    "The library has no force unwrap, trap or unowned reference, and core has no `@unchecked Sendable`",
     .needs(Tool.python != nil, noPython))
   func constructs() async throws {
     let result = try await check("check_constructs.py")
@@ -39,7 +38,7 @@ struct Capability14BoundariesTests {
     #expect(result.output.contains(/Ran [1-9]/))
   }
 
-  @Test("Core depends only on swift-http-types and its own JSON parser, the middlewares also on swift-log")
+  @Test("ApusCore depends only on swift-http-types and ApusJSON, ApusMiddleware also on swift-log")
   func dependencies() async throws {
     let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
     #expect(manifest.contains(#".target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], "#))
@@ -48,19 +47,19 @@ struct Capability14BoundariesTests {
     #expect(manifest.contains(#"let httpTypes = Target.Dependency.product(name: "HTTPTypes", "#))
   }
 
-  @Test("Every target is compiled in Swift 6 mode with warnings as errors")
+  @Test("Every target is compiled in Swift 6 language mode with warnings as errors")
   func strictness() async throws {
     let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
     #expect(manifest.contains("swiftLanguageModes: [.v6]"))
     #expect(manifest.contains(".treatAllWarnings(as: .error)"))
-    // Not targets named as dependencies, which have a condition.
+    // Excludes targets in lists of dependencies, which have a condition.
     let targets = manifest.matches(of: /\.(?:(?:test|executable)?[tT]arget|macro)\(\s*name: "\w+",(?!\s*condition)/)
     #expect(targets.count > 5)
     #expect(targets.count == manifest.matches(of: /swiftSettings: settings/).count)
   }
 
   @Test(
-    "Platform conditions are at the edges: none in core, and only the network monitor in the middlewares"
+    "ApusCore has no platform conditions, and ApusMiddleware only in the network monitor"
   )
   func platforms() async throws {
     let condition = /#(?:if|elseif)\s+.*(?:os\(|canImport\((?!FoundationEssentials\)))/
@@ -68,7 +67,7 @@ struct Capability14BoundariesTests {
     for target in ["ApusCore", "ApusMiddleware", "Apus", "ApusTesting", "ApusURLSession"] {
       for (name, text) in try sources(of: target) {
         let lines = text.split(separator: "\n").filter { $0.firstMatch(of: condition) != nil }
-        // The files that hold or choose a platform's transport, defaults and network monitor.
+        // The files that contain or choose a platform's transport, defaults and network monitor.
         let isEdge =
           target == "ApusURLSession" || name.contains("/Apple/")
           || ["Client+Configuration.swift", "Configuration+Preset.swift", "Connectivity/Connectivity+System.swift"]
@@ -76,7 +75,7 @@ struct Capability14BoundariesTests {
         if isEdge { atTheEdges += lines.count } else { #expect(lines == [], "\(name)") }
       }
     }
-    // The search does find conditions.
+    // Proves that the search finds conditions.
     #expect(atTheEdges > 0)
   }
 
@@ -88,7 +87,7 @@ struct Capability14BoundariesTests {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips a test that needs something this machine lacks. In CI nothing is skipped.
+  /// Skips a test that needs a program that this machine lacks. In CI no test is skipped.
   static func needs(_ isThere: @autoclosure @escaping @Sendable () -> Bool, _ missing: Comment) -> Self {
     .enabled(missing) {
       let environment = ProcessInfo.processInfo.environment

@@ -19,7 +19,7 @@ struct Capability15ParsersTests {
     }
   }
 
-  @Test("A parser sets its media type and returns a value that need not be Codable")
+  @Test("A custom parser sets its media type and returns a value that need not be Codable")
   func csv() async throws {
     try await withServer(answering: .text("a,b\nc,d", fields: ["Content-Type": "text/csv"])) { api, server in
       let table = try await api.send(Request<Void>.get("/table").parsed(by: CSVParser()))
@@ -28,7 +28,7 @@ struct Capability15ParsersTests {
     }
   }
 
-  @Test("An error that a parser throws becomes a decoding error with that cause")
+  @Test("A custom parser's error becomes a decoding error with that cause")
   func throwing() async throws {
     try await withServer(answering: .text("")) { api, _ in
       let error = await failure { try await api.send(Request<Void>.get("/table").parsed(by: CSVParser())) }

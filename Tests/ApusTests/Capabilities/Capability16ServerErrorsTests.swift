@@ -23,7 +23,7 @@ struct Capability16ServerErrorsTests {
   }
 
   @Test(
-    "Common envelopes yield the server's message and code",
+    "The server's message and code are read from common error envelopes",
     arguments: [
       (#"{"code":1042,"message":"Name taken"}"#, "Name taken", "1042"),
       (#"{"error":"Name taken"}"#, "Name taken", nil),
@@ -82,7 +82,7 @@ struct Capability16ServerErrorsTests {
     }
   }
 
-  @Test("The delay requested by the server is on the error")
+  @Test("An error has the delay that the server requested with Retry-After")
   func retryAfter() async throws {
     #expect(try await refusal(.status(429, fields: ["Retry-After": "7"])).retryAfter == .seconds(7))
   }

@@ -2,8 +2,8 @@ import Apus
 import TestSupport
 import Testing
 
-/// A way in which a call fails, as it happens to an app.
-enum FailingWay: String, CaseIterable, Sendable {
+/// A cause of a failed call, as an app encounters it.
+enum FailureCause: String, CaseIterable, Sendable {
   case refusedWithReason, refusedWithout, unavailable, throttled, silentHead, silentContent, brokenOff, wrongShape,
     unencodable, badPath, cancelled, noTurn, queueFull, circuitOpen, tooFast, offline
 
@@ -34,7 +34,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// What the server does with the request.
+  /// Returns the server's reply to the request.
   func scriptedReply(_ request: ReceivedRequest) -> ScriptedReply {
     switch self {
     case .refusedWithReason: .json(#"{"message":"No."}"#, status: 400)
@@ -49,7 +49,7 @@ enum FailingWay: String, CaseIterable, Sendable {
     }
   }
 
-  /// The failing call; a POST where a GET would be retried.
+  /// The failing request; a POST if a GET would be retried.
   var request: Request<User> {
     switch self {
     case .brokenOff: .post("/a")
@@ -67,13 +67,13 @@ enum FailingWay: String, CaseIterable, Sendable {
 struct Capability17CausesTests {
   private let clock = StoppedClock()
 
-  private func configure(_ configuration: inout Configuration, _ way: FailingWay) {
+  private func configure(_ configuration: inout Configuration, _ cause: FailureCause) {
     clock.stop(&configuration)
-    configuration.retry = way == .unavailable || way == .throttled ? RetryPolicy(baseDelay: .zero) : .none
-    switch way {
+    configuration.retry = cause == .unavailable || cause == .throttled ? RetryPolicy(baseDelay: .zero) : .none
+    switch cause {
     case .noTurn, .queueFull:
       var limits = ConcurrencyLimits(global: 1)
-      if way == .queueFull { limits.queueCapacity = 0 }
+      if cause == .queueFull { limits.queueCapacity = 0 }
       configuration.scheduler = Scheduler(limits)
     case .circuitOpen: configuration.breaker = CircuitBreaker(BreakerPolicy(consecutiveFailures: 1))
     case .tooFast: configuration.rateLimiter = RateLimiter(.perSecond(1))
@@ -86,28 +86,29 @@ struct Capability17CausesTests {
     }
   }
 
-  /// Makes the call fail and returns its error.
-  private func error(_ way: FailingWay, _ server: any RecordingServer) async throws -> CallError? {
-    let api = server.client { configure(&$0, way) }
-    switch way {
-    case .silentHead, .silentContent: return try await timedOut(way, api, server)
+  /// Performs a call that fails and returns its error.
+  private func error(_ cause: FailureCause, _ server: any RecordingServer) async throws -> CallError? {
+    let api = server.client { configure(&$0, cause) }
+    switch cause {
+    case .silentHead, .silentContent: return try await timedOut(cause, api, server)
     case .cancelled:
-      let call = Task { await failure { try await api.send(way.request) } }
+      let call = Task { await failure { try await api.send(cause.request) } }
       try await server.waitForRequests(1)
       call.cancel()
       return await call.value
-    case .noTurn, .queueFull: return try await behindAnother(way, api, server)
+    case .noTurn, .queueFull: return try await behindAnother(cause, api, server)
     case .circuitOpen, .tooFast:
       _ = await failure { try await api.send(Request<String>.get("/before").breaker(.group("all"))) }
-      return await failure { try await api.send(way.request) }
-    default: return await failure { try await api.send(way.request) }
+      return await failure { try await api.send(cause.request) }
+    default: return await failure { try await api.send(cause.request) }
     }
   }
 
-  private func timedOut(_ way: FailingWay, _ api: Client, _ server: any RecordingServer) async throws -> CallError? {
-    let call = Task { await failure { try await api.send(way.request) } }
+  private func timedOut(_ cause: FailureCause, _ api: Client, _ server: any RecordingServer) async throws -> CallError?
+  {
+    let call = Task { await failure { try await api.send(cause.request) } }
     try await server.waitForRequests(1)
-    if way == .silentContent {
+    if cause == .silentContent {
       try await waitWhile(api.calls.all.first?.received.bytes ?? 0 < 4)
     }
     try await clock.waitForSleepers(1)
@@ -115,12 +116,13 @@ struct Capability17CausesTests {
     return await call.value
   }
 
-  private func behindAnother(_ way: FailingWay, _ api: Client, _ server: any RecordingServer) async throws -> CallError?
+  private func behindAnother(_ cause: FailureCause, _ api: Client, _ server: any RecordingServer) async throws
+    -> CallError?
   {
     let first = Task { await failure { try await api.send(Request<String>.get("/first")) } }
     try await server.waitForRequests(1)
-    let second = Task { await failure { try await api.send(way.request) } }
-    if way == .noTurn {
+    let second = Task { await failure { try await api.send(cause.request) } }
+    if cause == .noTurn {
       try await clock.waitForSleepers(1)
       clock.advance(by: .seconds(5))
     }
@@ -130,25 +132,27 @@ struct Capability17CausesTests {
     return error
   }
 
-  @Test("Each failure is reported to the app in the same way", arguments: TestBackend.allCases, FailingWay.allCases)
-  func told(backend: TestBackend, way: FailingWay) async throws {
+  @Test(
+    "Each failure has its code, request state and phase, and a message for people", arguments: TestBackend.allCases,
+    FailureCause.allCases)
+  func told(backend: TestBackend, cause: FailureCause) async throws {
     try await backend.with {
-      way.scriptedReply($0)
+      cause.scriptedReply($0)
     } body: { server in
-      let error = try #require(try await error(way, server))
-      #expect(error.code == way.expected.code)
-      #expect(error.isThrottled == [.queueFull, .circuitOpen, .tooFast].contains(way))
-      #expect(error.requestState == way.expected.state)
-      if let phase = way.phase { #expect(error.phase == phase) }
+      let error = try #require(try await error(cause, server))
+      #expect(error.code == cause.expected.code)
+      #expect(error.isThrottled == [.queueFull, .circuitOpen, .tooFast].contains(cause))
+      #expect(error.requestState == cause.expected.state)
+      if let phase = cause.phase { #expect(error.phase == phase) }
       #expect(error.errorDescription?.hasSuffix(".") == true)
-      // The sentence is for people: it has no type names and no numbers of the operating system.
+      // The message is for people, so it has no type names and no error numbers of the operating system.
       #expect(error.message.contains("Error") == false)
-      #expect(error.isCancellation == (way == .cancelled))
+      #expect(error.isCancellation == (cause == .cancelled))
     }
   }
 
   @Test(
-    "The last attempt's failure is the error, with all attempts and the reason for giving up",
+    "The error is the last attempt's failure, with all attempts and the reason for giving up",
     arguments: TestBackend.allCases)
   func attempts(backend: TestBackend) async throws {
     try await backend.with { _ in
@@ -164,10 +168,10 @@ struct Capability17CausesTests {
     }
   }
 
-  @Test("A local refusal says why, and how long to wait", arguments: TestBackend.allCases)
+  @Test("A local refusal has its reason and the time to wait", arguments: TestBackend.allCases)
   func refusals(backend: TestBackend) async throws {
     try await backend.with { request in
-      FailingWay.circuitOpen.scriptedReply(request)
+      FailureCause.circuitOpen.scriptedReply(request)
     } body: { server in
       let error = try #require(try await error(.circuitOpen, server))
       #expect(error.underlying is BreakerRefusal)

@@ -8,7 +8,7 @@ struct Capability17CodesTests {
   private struct Cause: Error {}
 
   @Test(
-    "Each transport failure keeps its code and its cause, and has a sentence",
+    "Each transport failure keeps its code and its cause, and has a message",
     arguments: [
       .offline, .hostNotFound, .connectionFailed, .tls, .connectionLost, .malformedResponse, .contentTooLarge, .timeout,
       .refused, .invalidRequest,
@@ -30,7 +30,7 @@ struct Capability17CodesTests {
     if code == .timeout { #expect(error.phase == phase) }
   }
 
-  @Test("A rejection with a reason has the server's message, and one without has none")
+  @Test("A rejection with a reason has the server's message, a rejection without a reason has none")
   func refusals() async throws {
     let stub = StubTransport()
     stub.on(.get, "/ping", replies: [.json(#"{"message":"No."}"#, status: 400), .status(400)])
@@ -40,7 +40,7 @@ struct Capability17CodesTests {
     #expect(silent?.code == .rejected && silent?.rejection?.message == nil)
   }
 
-  @Test("Local failures are encoding, decoding, invalid request or the app's own closure")
+  @Test("The codes of local failures are encoding, decoding, invalidRequest and handler")
   func ownSide() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .json("{}"))
@@ -56,7 +56,7 @@ struct Capability17CodesTests {
     #expect(handler?.underlying is Cause)
   }
 
-  @Test("Another call's error thrown in a closure is the closure's error, not this call's")
+  @Test("If a closure throws another call's error, the call's code is handler")
   func foreignError() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .status(200))
@@ -69,7 +69,7 @@ struct Capability17CodesTests {
     #expect((error.underlying as? CallError)?.status == 404)
   }
 
-  @Test("Sentences can be the app's own, in any language")
+  @Test("Apps can replace the messages of errors, in any language")
   func texts() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .status(404))

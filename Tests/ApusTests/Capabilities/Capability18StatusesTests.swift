@@ -5,7 +5,7 @@ import Testing
 
 @Suite("18: every status")
 struct Capability18StatusesTests {
-  @Test("Statuses 200 to 599 arrive unchanged: 200 to 299 are accepted, all others rejected")
+  @Test("Statuses 200 to 299 are accepted, 300 to 599 rejected, all with their number")
   func everyStatus() async throws {
     try await TestServer.with { request in
       .status(Int(request.path.dropFirst()) ?? 500, content: Array("content".utf8))
@@ -33,7 +33,7 @@ struct Capability18StatusesTests {
     }
   }
 
-  @Test("Statuses 100 to 599 have a class, other numbers have none")
+  @Test("Statuses 100 to 599 have a class, other numbers do not")
   func classes() {
     let kinds: [HTTPResponse.Status.Kind] = [.informational, .successful, .redirection, .clientError, .serverError]
     for status in 100...599 { #expect(Response(value: "", status: status).head.status.kind == kinds[status / 100 - 1]) }

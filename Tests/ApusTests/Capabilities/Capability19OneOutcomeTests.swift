@@ -5,7 +5,7 @@ import Testing
 
 @Suite("19: exactly one outcome")
 struct Capability19OneOutcomeTests {
-  /// Counts starts and ends of calls.
+  /// An observer that counts starts and ends of calls.
   private final class Counter: CallObserver {
     let ends = Counts()
 
@@ -23,14 +23,14 @@ struct Capability19OneOutcomeTests {
     func next(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
   }
 
-  /// Waits until no call has or awaits a permit. A shared exchange continues for a moment after its last caller has
-  /// left.
+  /// Waits until no call has or awaits a permit, because a shared exchange continues for a moment after its last caller
+  /// has left.
   private func settled(_ scheduler: Scheduler) async -> Bool {
     try? await waitWhile(scheduler.runningCount + scheduler.queuedCount > 0)
     return scheduler.runningCount + scheduler.queuedCount == 0
   }
 
-  @Test("Each of 10,000 mixed calls with random cancellations ends once and leaves nothing behind")
+  @Test("10,000 mixed calls with random cancellations each end once, and no resource is leaked")
   func storm() async throws {
     let stub = StubTransport()
     stub.on(.get, "/good", reply: .json(#"{"id":1,"name":"a"}"#))
@@ -44,7 +44,7 @@ struct Capability19OneOutcomeTests {
       $0.apply(.app)
       $0.scheduler = scheduler
       $0.retry.baseDelay = .milliseconds(1)
-      // An open breaker would refuse most calls.
+      // No breaker, because an open circuit would refuse most calls.
       $0.breaker = nil
       $0.observers = [counter]
     }
@@ -62,7 +62,7 @@ struct Capability19OneOutcomeTests {
             var request = Request<User>.get(paths[path])
             if id < 15 { request = request.id(CallID("id\(id)"), onDuplicate: policies[policy]) }
             let call = Task { [request] in try await api.send(request) }
-            // Calls that never end must be cancelled; some of the others are too, at any moment.
+            // Calls with endless responses must be cancelled; some other calls are cancelled too, at random moments.
             if cancel == 0 || path == 5 { call.cancel() }
             _ = await call.result
             outcomes.add(0)
@@ -76,7 +76,7 @@ struct Capability19OneOutcomeTests {
     #expect(await settled(scheduler))
     // Some calls were retried and some queued.
     #expect(stub.exchanges.contains { $0.attempt > 1 })
-    // Calls that were cancelled, refused or lost a race have ended once too.
+    // Includes calls that were cancelled, refused or lost a race.
     #expect(counter.ends.all.count == 10_000)
     #expect(counter.ends.all.values.allSatisfy { $0 == 1 })
   }

@@ -19,7 +19,7 @@ struct Capability20CancelTests {
     }
   }
 
-  /// What a server does while a call waits.
+  /// The point at which a server's reply stalls.
   enum Stall: CaseIterable {
     case head, content
 
@@ -32,17 +32,17 @@ struct Capability20CancelTests {
   }
 
   @Test(
-    "A call in flight ends as cancelled, whatever cancels it, and the server sees the close",
+    "A call in flight ends as cancelled, whatever cancels it, and its connection is closed",
     arguments: Stall.allCases)
   func inFlight(stall: Stall) async throws {
     try await withServer(answering: stall.reply) { api, server in
-      for way in 0..<3 {
+      for canceller in 0..<3 {
         let call = Task {
           await failure { try await api.send(Request<String>.get("/a").id("a", onDuplicate: .allow)) }
         }
-        let exchange = try await server.exchange { $0.id == way }
+        let exchange = try await server.exchange { $0.id == canceller }
         if stall == .content { try await received(api) }
-        switch way {
+        switch canceller {
         case 0: call.cancel()
         case 1: api.calls.cancel(id: "a")
         default: api.calls.all.first?.cancel()
@@ -50,7 +50,7 @@ struct Capability20CancelTests {
         let error = try #require(await call.value)
         #expect(error.code == .cancelled)
         #expect(error.code == .cancelled)
-        #expect(error.cancellation == (way == 0 ? .caller : .requested))
+        #expect(error.cancellation == (canceller == 0 ? .caller : .requested))
         #expect(error.requestState == (stall == .head ? .maybeSent : .responded))
         try await server.waitForClientClose(of: exchange)
         #expect(api.calls.isEmpty)
@@ -62,8 +62,8 @@ struct Capability20CancelTests {
     try await waitWhile(api.calls.all.first?.received.bytes ?? 0 == 0)
   }
 
-  /// In a separate process, because concurrent tests would be measured too.
-  @Test("A call in flight ends within 100 ms")
+  /// Runs in a separate process, so that concurrent tests do not affect the measurement.
+  @Test("A cancelled call in flight ends within 100 ms")
   func inTime() async {
     await #expect(processExitsWith: .success) {
       try await withServer(answering: .stalled) { api, server in
@@ -77,7 +77,7 @@ struct Capability20CancelTests {
           times.append(start.duration(to: .now))
           #expect(error?.code == .cancelled)
         }
-        // The median: a busy machine may delay some of them.
+        // The median is compared, because a busy machine may delay some calls.
         #expect(times.sorted()[10] < .milliseconds(100))
       }
     }
@@ -96,8 +96,8 @@ struct Capability20CancelTests {
     }
   }
 
-  @Test("Cancelling a call does not cancel the task that made it")
-  func taskGoesOn() async throws {
+  @Test("Cancelling a call does not cancel the caller's task")
+  func taskContinues() async throws {
     try await TestServer.with {
       $0.number == 0 ? .stalled : .text("next")
     } body: { server in
@@ -115,7 +115,7 @@ struct Capability20CancelTests {
     }
   }
 
-  @Test("Cancelling a call does not affect others")
+  @Test("Cancelling a call does not affect other calls")
   func others() async throws {
     let gate = Gate()
     try await withServer(answering: Reply.text("done").waiting(for: gate)) { api, server in

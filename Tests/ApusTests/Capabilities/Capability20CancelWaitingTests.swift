@@ -2,9 +2,9 @@ import Apus
 import TestSupport
 import Testing
 
-/// What a call waits for when it is cancelled.
+/// The point at which a call waits when it is cancelled.
 enum WaitingPlace: String, CaseIterable, Sendable {
-  /// Nothing: it has not started.
+  /// The call has not started.
   case nowhere
   /// The head of the response, or more of its content.
   case head, content
@@ -15,7 +15,7 @@ enum WaitingPlace: String, CaseIterable, Sendable {
   /// A retry delay.
   case backOff
 
-  /// The number of requests the server has received by then.
+  /// The number of requests that the server has received by then.
   var requests: Int {
     switch self {
     case .nowhere, .network: 0
@@ -41,14 +41,14 @@ enum WaitingPlace: String, CaseIterable, Sendable {
   }
 }
 
-@Suite("20: cancelling one call, wherever it waits, with the stub and with sockets")
+@Suite("20: cancelling a waiting call, with the stub and with sockets")
 struct Capability20CancelWaitingTests {
-  /// What cancels the call.
+  /// The code that cancels the call.
   enum Canceller: CaseIterable {
     case task, registry
   }
 
-  /// A client whose calls wait at a place, and the means to get a call there.
+  /// A client whose calls wait at a given point.
   private struct Bench {
     let place: WaitingPlace
     let clock = StoppedClock()
@@ -72,7 +72,7 @@ struct Capability20CancelWaitingTests {
       }
     }
 
-    /// Makes another call that takes the permit the call waits for.
+    /// Performs another call, which uses the permit for which the call waits.
     func occupy(_ api: Client, _ server: any RecordingServer) async throws -> Task<CallError?, Never>? {
       switch place {
       case .turn:
@@ -86,7 +86,7 @@ struct Capability20CancelWaitingTests {
       }
     }
 
-    /// Waits until the call has reached the place.
+    /// Waits until the call has reached the point.
     func arrive(_ api: Client, _ server: any RecordingServer) async throws {
       try await server.waitForRequests(place.requests)
       switch place {
@@ -101,7 +101,7 @@ struct Capability20CancelWaitingTests {
   }
 
   @Test(
-    "A waiting call ends as cancelled and nothing else, sends nothing more, and does not block the next call",
+    "A cancelled waiting call ends with the code cancelled, sends nothing more, and does not block the next call",
     arguments: TestBackend.allCases, WaitingPlace.allCases)
   func cancelled(backend: TestBackend, place: WaitingPlace) async throws {
     for canceller in Canceller.allCases where place != .nowhere || canceller == .task {
@@ -127,7 +127,7 @@ struct Capability20CancelWaitingTests {
     case .task: call.cancel()
     case .registry: #expect(api.calls.cancel(tag: "one") == 1)
     }
-    // The clock stands still, so the call ends without waiting.
+    // The clock is stopped, so the call ends only because of its cancellation.
     let error = try #require(await call.value)
     #expect(error.code == .cancelled)
     #expect(error.cancellation == (canceller == .task ? .caller : .requested))
@@ -136,16 +136,16 @@ struct Capability20CancelWaitingTests {
     #expect(server.requests.count == place.requests)
     bench.latch.open()
     #expect(await other?.value == nil)
-    try await goOn(bench, api, server)
+    try await performAnotherCall(bench, api, server)
   }
 
-  /// Makes another call, which succeeds only if the single permit was released.
-  private func goOn(_ bench: Bench, _ api: Client, _ server: any RecordingServer) async throws {
+  /// Performs another call, which succeeds only if the single permit was released.
+  private func performAnotherCall(_ bench: Bench, _ api: Client, _ server: any RecordingServer) async throws {
     bench.connectivity.report(.online)
     if bench.place == .pace { bench.clock.advance(by: .seconds(60)) }
     let text = try await api.send(Request<String>.get("/next"))
     #expect(text == "/next")
-    // The refresh is shared: cancelling a call does not end it.
+    // Cancelling a call does not end the shared refresh.
     #expect(server.paths.count { $0 == "/token" } == (bench.place == .credentials ? 1 : 0))
     #expect(
       bench.scheduler.runningCount == 0 && bench.scheduler.queuedCount == 0 && bench.connectivity.waitingCount == 0)

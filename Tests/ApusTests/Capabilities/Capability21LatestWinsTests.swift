@@ -30,7 +30,7 @@ struct Capability21LatestWinsTests {
     var text = ""
     var spinning = 0
     var isSpinning: Bool { spinning > 0 }
-    /// What the screen showed, in order.
+    /// The texts that the screen has shown, in order.
     var shown: [String] = []
 
     init(api: Client) { self.api = api }

@@ -2,10 +2,10 @@ import Apus
 import TestSupport
 import Testing
 
-@Suite("21: the latest call wins, wherever the older one is, with the stub and with sockets")
+@Suite("21: the latest call wins over waiting calls, with the stub and with sockets")
 struct Capability21LatestWinsWaitingTests {
   @Test(
-    "An older call in flight is superseded, the server sees the close, and its result is dropped",
+    "A superseded call in flight closes its connection, and its result is discarded",
     arguments: TestBackend.allCases)
   func inFlight(backend: TestBackend) async throws {
     try await backend.with {
@@ -23,7 +23,7 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("An older queued call is never sent and does not take another call's turn", arguments: TestBackend.allCases)
+  @Test("A superseded queued call is never sent and uses no permit", arguments: TestBackend.allCases)
   func waitingForTurn(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
@@ -36,7 +36,7 @@ struct Capability21LatestWinsWaitingTests {
       for number in 0..<10 {
         calls.append(
           Task { await failure { try await api.send(Request<String>.get("/\(number)").latestWins("search")) } })
-        // Each call supersedes the one before.
+        // Each call supersedes the previous call.
         try await waitWhile(api.calls.calls(id: "search").first?.serial ?? 0 < UInt64(number + 2))
       }
       for call in calls.dropLast() { #expect(await call.value?.cancellation == .superseded) }
@@ -48,7 +48,7 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("An older call between two attempts is not retried", arguments: TestBackend.allCases)
+  @Test("A call that is superseded between two attempts is not retried", arguments: TestBackend.allCases)
   func betweenAttempts(backend: TestBackend) async throws {
     let clock = StoppedClock()
     try await backend.with {
@@ -66,7 +66,7 @@ struct Capability21LatestWinsWaitingTests {
     }
   }
 
-  @Test("A newer call is not superseded by the end of an older one", arguments: TestBackend.allCases)
+  @Test("The end of an older call does not affect the newer call", arguments: TestBackend.allCases)
   func order(backend: TestBackend) async throws {
     let (old, new) = (Latch(), Latch())
     try await backend.with {

@@ -28,7 +28,7 @@ struct Capability22RegistryTests {
       #expect(api.calls.calls(endpoint: GetImage.self).count == 2)
       let entry = try #require(api.calls.calls(id: "user").first)
       #expect(entry.request?.path == "/users/7")
-      // The transport reports a moment after the server has the request that it was sent.
+      // The server may have the request a moment before the transport reports it as sent.
       try await waitWhile(entry.phase != .afterSending)
       #expect(!entry.isEnded)
       gate.open()
@@ -38,7 +38,7 @@ struct Capability22RegistryTests {
     }
   }
 
-  @Test("An entry has the head of the response and the number of bytes received")
+  @Test("A registry entry has the head of the response and the number of bytes received")
   func progress() async throws {
     try await withServer(answering: Reply.text("0123456789").stalling(at: .content(4))) { api, server in
       async let outcome = failure { try await api.send(Request<String>.get("/a")) }

@@ -13,7 +13,7 @@ struct Capability22RegistryWaitingTests {
   }
 
   @Test(
-    "Queued calls are listed, found and cancelled like those in flight", arguments: TestBackend.allCases)
+    "Queued calls are listed, found and cancelled like calls in flight", arguments: TestBackend.allCases)
   func waiting(backend: TestBackend) async throws {
     let scheduler = Scheduler(ConcurrencyLimits(global: 1))
     try await backend.with { _ in
@@ -69,7 +69,7 @@ struct Capability22RegistryWaitingTests {
     }
   }
 
-  /// How a call ends.
+  /// The end of a call.
   enum End: String, CaseIterable {
     case success, refusal, failure, cancel, deadline, noRoom, tooFast
 
@@ -84,7 +84,8 @@ struct Capability22RegistryWaitingTests {
   }
 
   @Test(
-    "No call stays registered however it ends, and its id can be reused immediately", arguments: TestBackend.allCases,
+    "A call is removed from the registry however it ends, and its id can be reused immediately",
+    arguments: TestBackend.allCases,
     End.allCases)
   func empty(backend: TestBackend, end: End) async throws {
     let clock = StoppedClock()

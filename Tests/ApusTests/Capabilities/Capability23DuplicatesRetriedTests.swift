@@ -8,7 +8,7 @@ struct Capability23DuplicatesRetriedTests {
 
   private let joined = Request<String>.get("/a").id("a", onDuplicate: .coalesce)
 
-  /// Makes calls and waits until all but the first have joined it.
+  /// Performs calls and waits until all but the first have joined the first.
   private func join(_ count: Int, by api: Client, after condition: () async throws -> Void) async throws -> Calls {
     var calls: Calls = [Task { [joined] in try await api.send(joined) }]
     try await condition()
@@ -29,7 +29,7 @@ struct Capability23DuplicatesRetriedTests {
         $0.scheduler = scheduler
         clock.stop(&$0)
       }
-      // The others join during its retry delay.
+      // The other calls join during the first call's retry delay.
       let calls = try await join(10, by: api) { try await clock.waitForSleepers(1) }
       #expect(scheduler.runningCount == 0)
       clock.advanceToNextWake()
@@ -42,7 +42,7 @@ struct Capability23DuplicatesRetriedTests {
     }
   }
 
-  @Test("Calls that join a queued exchange share its turn", arguments: TestBackend.allCases)
+  @Test("Calls that join a queued exchange share its permit", arguments: TestBackend.allCases)
   func waiting(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
@@ -64,7 +64,7 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "A caller's deadline or cancellation ends only that caller, and the last one to leave ends the exchange",
+    "A joined caller's deadline or cancellation ends only that caller; the last to leave ends the exchange",
     arguments: TestBackend.allCases)
   func leaving(backend: TestBackend) async throws {
     let clock = StoppedClock()
@@ -102,7 +102,7 @@ struct Capability23DuplicatesRetriedTests {
       try await server.waitForRequests(1)
       let others = (0..<9).map { _ in Task { try await api.send(same) } }
       try await waitWhile(api.calls.all.count(where: \.hasJoined) < 9)
-      // A different request, and one that does not opt in, have exchanges of their own.
+      // A different request, and a request that does not opt in, have separate exchanges.
       let another = Task { try await api.send(Request<String>.get("/b").coalesced()) }
       let alone = Task { try await api.send(Request<String>.get("/a")) }
       try await waitWhile(scheduler.queuedCount < 2)
@@ -142,7 +142,7 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "Failed attempts after the first call has left are reported to the calls that stay", arguments: TestBackend.allCases
+    "Failed attempts after the first call has left are reported to the remaining calls", arguments: TestBackend.allCases
   )
   func attemptsAfterLeaving(backend: TestBackend) async throws {
     let clock = StoppedClock()
@@ -166,7 +166,8 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "Refuse, replace and allow also apply to queued calls", arguments: TestBackend.allCases,
+    "The duplicate policies refuse, cancelPrevious and allow also apply to queued calls",
+    arguments: TestBackend.allCases,
     [DuplicatePolicy.refuse, .cancelPrevious, .allow])
   func others(backend: TestBackend, policy: DuplicatePolicy) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))

@@ -22,7 +22,7 @@ struct Capability23DuplicatesTests {
       async let first = outcome()
       try await server.exchanges(atLeast: 1)
       async let second = outcome()
-      // Wait until the second call has taken effect before the response comes.
+      // Waits until the second call has taken effect before the response is sent.
       switch policy {
       case .allow, .cancelPrevious: try await server.exchanges(atLeast: 2)
       case .coalesce: try await waitWhile(!api.calls.all.contains(where: \.hasJoined))
@@ -33,28 +33,28 @@ struct Capability23DuplicatesTests {
     }
   }
 
-  @Test("With allow both calls run")
+  @Test("With the policy allow, both calls with the same id run")
   func allow() async throws {
     let (outcomes, exchanges) = try await run(.allow)
     #expect(outcomes == ["answer 0", "answer 1"])
     #expect(exchanges == 2)
   }
 
-  @Test("With refuse the newer call ends immediately and nothing is sent for it")
+  @Test("With the policy refuse, the newer call is refused immediately and not sent")
   func refuse() async throws {
     let (outcomes, exchanges) = try await run(.refuse)
     #expect(outcomes == ["answer 0", "refused"])
     #expect(exchanges == 1)
   }
 
-  @Test("With replace the older call ends and the newer one runs")
+  @Test("With the policy cancelPrevious, the older call ends and the newer call runs")
   func replace() async throws {
     let (outcomes, exchanges) = try await run(.cancelPrevious)
     #expect(outcomes == ["cancelled", "answer 1"])
     #expect(exchanges == 2)
   }
 
-  @Test("With join both calls get the same response")
+  @Test("With the policy coalesce, both calls get the same response")
   func join() async throws {
     let (outcomes, exchanges) = try await run(.coalesce)
     #expect(outcomes == ["answer 0", "answer 0"])

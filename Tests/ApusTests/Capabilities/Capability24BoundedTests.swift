@@ -5,7 +5,7 @@ import Testing
 @Suite("24: many concurrent calls, bounded")
 struct Capability24BoundedTests {
   @Test(
-    "However many calls are made, no more than the limit run at a time, as counted by the server, and all succeed",
+    "With many calls, no more than the limit run concurrently, as counted by the server, and all succeed",
     arguments: TestBackend.allCases)
   func many(backend: TestBackend) async throws {
     let scheduler = Scheduler(ConcurrencyLimits(global: 20, perOrigin: 4))
@@ -28,7 +28,7 @@ struct Capability24BoundedTests {
     #expect(scheduler.runningCount == 0 && scheduler.queuedCount == 0)
   }
 
-  /// A limit of three.
+  /// A concurrency limit of three.
   enum Limit: CaseIterable {
     case total, origin, tag
 
@@ -41,7 +41,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("Each limit is reached and never exceeded", arguments: TestBackend.allCases, Limit.allCases)
+  @Test("Each concurrency limit is reached and never exceeded", arguments: TestBackend.allCases, Limit.allCases)
   func reached(backend: TestBackend, limit: Limit) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(limit.limits))
     try await backend.with {
@@ -62,7 +62,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("The total limit spans all servers", arguments: TestBackend.allCases)
+  @Test("The global concurrency limit spans all servers", arguments: TestBackend.allCases)
   func severalServers(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 5, perOrigin: 3)))
     try await backend.with(host: "one.test") {
@@ -91,7 +91,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("A slow origin never blocks another", arguments: TestBackend.allCases)
+  @Test("A slow origin never blocks calls to another origin", arguments: TestBackend.allCases)
   func slowOrigin(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 3, perOrigin: 2)))
     try await backend.with(host: "slow.test") {
@@ -160,7 +160,7 @@ struct Capability24BoundedTests {
     }
   }
 
-  @Test("While a call waits between two attempts, others use its permit", arguments: TestBackend.allCases)
+  @Test("While a call waits between two attempts, other calls use its permit", arguments: TestBackend.allCases)
   func backOff(backend: TestBackend) async throws {
     let (clock, scheduler) = (StoppedClock(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("25: priorities with ageing")
 struct Capability25PrioritiesTests {
-  /// The calls of a client, made in order.
+  /// Performs calls of a client in order.
   private final class Caller {
     let api: Client
     let scheduler: Scheduler
@@ -13,7 +13,7 @@ struct Capability25PrioritiesTests {
       (self.api, self.scheduler) = (api, scheduler)
     }
 
-    /// Makes a call and waits until it is queued.
+    /// Starts a call and waits until it is queued.
     func enqueue(_ path: RequestPath, _ priority: CallPriority) async throws {
       let waiting = scheduler.queuedCount
       start(path, priority)
@@ -54,7 +54,7 @@ struct Capability25PrioritiesTests {
 
   /// Two urgent calls arrive per second and the server handles one: without ageing the low-priority call would starve.
   @Test(
-    "A low-priority call is never starved: calls later than its bound do not overtake it",
+    "A low-priority call does not starve: calls that arrive after its ageing bound do not overtake it",
     arguments: TestBackend.allCases)
   func ageing(backend: TestBackend) async throws {
     var limits = ConcurrencyLimits(global: 1)
@@ -77,7 +77,7 @@ struct Capability25PrioritiesTests {
         latch.release()
         try await server.waitForRequests(second + 2)
       }
-      // It is three priorities lower: only calls that came within three seconds after it overtake it.
+      // The call is three priorities lower, so only calls that arrive within three seconds after it overtake it.
       let place = try #require(server.paths.firstIndex(of: "/background"))
       #expect(place == 1 + 2 * 3)
       let before = server.paths[..<place].filter { $0.hasPrefix("/high") }
@@ -88,7 +88,7 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  @Test("A call without a priority has that of its task", arguments: TestBackend.allCases)
+  @Test("A call without a priority has its task's priority", arguments: TestBackend.allCases)
   func taskPriority(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(ConcurrencyLimits(global: 1)))
     try await backend.with {
@@ -103,13 +103,13 @@ struct Capability25PrioritiesTests {
         try await waitWhile(scheduler.queuedCount < calls.count - 1)
       }
       latch.open()
-      // Awaiting one would raise the priority of its task, but not of the queued call.
+      // Awaited only afterwards, because awaiting raises the priority of a call's task, but not of the queued call.
       for call in calls { _ = try await call.value }
       #expect(server.paths == ["/running", "/high", "/background"])
     }
   }
 
-  @Test("An urgent call does not wait for calls whose permit it could not use", arguments: TestBackend.allCases)
+  @Test("An urgent call is admitted ahead of calls that wait for a different limit", arguments: TestBackend.allCases)
   func passing(backend: TestBackend) async throws {
     let scheduler = Scheduler(ConcurrencyLimits(global: 4, tags: ["images": 1]))
     let latch = Latch()

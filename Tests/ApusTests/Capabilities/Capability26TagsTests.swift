@@ -1,7 +1,7 @@
 import Apus
 import Testing
 
-@Suite("26: calls with a tag are held or cancelled, and no others")
+@Suite("26: only calls with a tag are paused or cancelled")
 struct Capability26TagsTests {
   private func load(_ count: Int, by api: Client) -> [Task<CallError?, Never>] {
     (0..<count).map { number in
@@ -9,7 +9,7 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("Images are held while a list loads and continue when released", arguments: TestBackend.allCases)
+  @Test("Image calls are paused while a list loads, and continue when resumed", arguments: TestBackend.allCases)
   func hold(backend: TestBackend) async throws {
     let scheduler = Scheduler(.app)
     try await backend.with {
@@ -30,7 +30,7 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("All calls are held while the app pauses, and running calls continue", arguments: TestBackend.allCases)
+  @Test("pauseAll holds all new calls, and running calls continue", arguments: TestBackend.allCases)
   func holdEverything(backend: TestBackend) async throws {
     let (latch, scheduler) = (Latch(), Scheduler(.app))
     try await backend.with {
@@ -52,7 +52,7 @@ struct Capability26TagsTests {
     }
   }
 
-  @Test("Images are cancelled, queued and in flight, and nothing else", arguments: TestBackend.allCases)
+  @Test("Cancelling a tag cancels its calls, queued and in flight, and no other calls", arguments: TestBackend.allCases)
   func cancel(backend: TestBackend) async throws {
     let scheduler = Scheduler(ConcurrencyLimits(global: 3, tags: ["images": 2]))
     let latch = Latch()

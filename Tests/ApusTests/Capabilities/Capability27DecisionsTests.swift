@@ -4,7 +4,7 @@ import Testing
 
 @Suite("27: observers receive every decision, with the stub and with sockets")
 struct Capability27DecisionsTests {
-  /// Records the events that do not depend on how bytes are split.
+  /// An observer that records the events that do not depend on how bytes are split.
   private final class Watcher: CallObserver {
     let steps = Log<String>()
     private let call: CallID
@@ -81,7 +81,7 @@ struct Capability27DecisionsTests {
   }
 
   @Test(
-    "A rejected token, the wait for a new one and the second exchange are reported in order",
+    "A rejected token, the wait for a new token and the second exchange are reported in order",
     arguments: TestBackend.allCases
   )
   func credentials(backend: TestBackend) async throws {
@@ -105,7 +105,7 @@ struct Capability27DecisionsTests {
   }
 
   @Test(
-    "A cancellation is reported once, wherever the call is, followed by the call's end", arguments: TestBackend.allCases
+    "A cancellation at any point is reported once, followed by the call's end", arguments: TestBackend.allCases
   )
   func cancel(backend: TestBackend) async throws {
     let scheduler = Scheduler(.app)
@@ -157,7 +157,7 @@ struct Capability27DecisionsTests {
 }
 
 extension TraceEvent {
-  /// Whether the event only reports progress: such events are for observers only.
+  /// Whether the event only reports progress. Traces do not contain such events.
   fileprivate var isProgress: Bool {
     switch kind {
     case .sendProgress, .receiveProgress: true

@@ -45,7 +45,7 @@ struct Capability27ObserversTests {
     #expect(second.steps == steps)
   }
 
-  @Test("A rejection ends with its code, a cancellation with its reason, and each once")
+  @Test("The end of a call is reported once: a rejection with its code, a cancellation with its reason")
   func ends() async throws {
     let observer = Observer()
     try await TestServer.with {
@@ -74,7 +74,7 @@ struct Capability27ObserversTests {
     }
   }
 
-  @Test("Each attempt is reported with its number")
+  @Test("Each attempt is reported to observers with its number")
   func attempts() async throws {
     let observer = Attempts()
     try await TestServer.with {
@@ -129,7 +129,7 @@ struct Capability27ObserversTests {
     #expect(received.last == 500_000)
   }
 
-  @Test("A message that is only described is not reported")
+  @Test("Creating a message without sending it reports no event")
   func described() async throws {
     let observer = Observer()
     let api = Client(baseURL: "https://example.test") { $0.observers = [observer] }

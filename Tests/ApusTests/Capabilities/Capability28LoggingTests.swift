@@ -29,13 +29,13 @@ struct Capability28LoggingTests {
     }
   }
 
-  /// In a separate process, whose output is not mixed with that of other tests.
+  /// Runs in a separate process, whose output is not mixed with the output of other tests.
   @Test("Nothing is logged or printed unless the client has a logger")
   func off() async throws {
     #expect(Configuration(baseURL: "https://example.test").logging == nil)
     let quiet = try #require(await output(of: .quiet))
     #expect(quiet == [])
-    // With a logger the lines are there.
+    // With a logger there are lines.
     let logged = try #require(await output(of: .logged))
     #expect(logged.count == 4)
     #expect(logged.allSatisfy { $0.contains("/login/{}") })

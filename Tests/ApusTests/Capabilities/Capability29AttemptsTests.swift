@@ -14,7 +14,7 @@ struct Capability29AttemptsTests {
   }
 
   @Test(
-    "An attempt without a response in time is closed and retried",
+    "An attempt without a response before its deadline is closed and retried",
     arguments: TestBackend.allCases)
   func again(backend: TestBackend) async throws {
     try await backend.with {
@@ -33,7 +33,7 @@ struct Capability29AttemptsTests {
   }
 
   @Test(
-    "If no attempt gets a response within the call's own limit, the error is a timeout with all attempts",
+    "If no attempt gets a response within the call's timeout, the error is a timeout with all attempts",
     arguments: TestBackend.allCases)
   func never(backend: TestBackend) async throws {
     try await backend.with { _ in
@@ -43,7 +43,7 @@ struct Capability29AttemptsTests {
       let call = Task { await failure { try await api.send(request.attemptTimeout(.seconds(10))) } }
       for count in 1...3 {
         try await server.waitForRequests(count)
-        // The transport reports a moment after the server has the request that it was sent.
+        // The server may have the request a moment before the transport reports it as sent.
         try await waitWhile(api.calls.all.first?.phase != .awaitingHead)
         clock.advance(by: .seconds(10))
       }
@@ -75,7 +75,7 @@ struct Capability29AttemptsTests {
   }
 
   @Test(
-    "A slow server is not asked three times: the attempt after one without a response gets all the remaining time",
+    "After an attempt without a response, the next attempt gets all the remaining time",
     arguments: TestBackend.allCases)
   func slow(backend: TestBackend) async throws {
     try await backend.with { _ in
@@ -88,7 +88,7 @@ struct Capability29AttemptsTests {
       let call = Task { await failure { try await api.send(request) } }
       for count in 1...2 {
         try await server.waitForRequests(count)
-        // The deadline of the call; the stub sleeps until the attempt's too.
+        // The sleepers are the deadline of the call, and with the stub the attempt's deadline.
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(count == 1 ? 10 : 20))
       }
@@ -99,7 +99,8 @@ struct Capability29AttemptsTests {
   }
 
   @Test(
-    "A call with a long limit of its own is sent once, however long the response takes", arguments: TestBackend.allCases
+    "A call with a long timeout of its own is sent once, however long the response takes",
+    arguments: TestBackend.allCases
   )
   func longPoll(backend: TestBackend) async throws {
     try await backend.with { _ in

@@ -2,12 +2,12 @@ import Apus
 import TestSupport
 import Testing
 
-@Suite("29: the deadline of a call covers everything, with the stub and with sockets")
+@Suite("29: the deadline of a call covers all waiting, with the stub and with sockets")
 struct Capability29DeadlinesTests {
   private let clock = StoppedClock()
   private let latch = Latch()
 
-  /// Where the time of a call passes.
+  /// The point at which the time of a call passes.
   enum Loss: String, CaseIterable {
     case turn, credentials, redirect, head, content
 
@@ -19,7 +19,7 @@ struct Capability29DeadlinesTests {
       }
     }
 
-    /// The number of requests the server has received by then.
+    /// The number of requests that the server has received by then.
     var requests: Int {
       switch self {
       case .turn, .head, .content: 1
@@ -39,7 +39,7 @@ struct Capability29DeadlinesTests {
   }
 
   @Test(
-    "The deadline applies wherever time passes, and the error says where", arguments: TestBackend.allCases,
+    "A call's deadline applies at every point, and the error has the phase", arguments: TestBackend.allCases,
     Loss.allCases)
   func total(backend: TestBackend, loss: Loss) async throws {
     try await backend.with { [latch] in
@@ -71,7 +71,7 @@ struct Capability29DeadlinesTests {
     }
   }
 
-  /// Waits until the call has reached the place where its time passes.
+  /// Waits until the call has reached the point at which its time passes.
   private func arrive(_ loss: Loss, _ api: Client, _ server: any RecordingServer) async throws {
     try await server.waitForRequests(loss.requests)
     func hasArrived(_ entry: CallEntry) -> Bool {
@@ -79,21 +79,23 @@ struct Capability29DeadlinesTests {
       case .turn: entry.trace.events.contains(where: \.kind.isWait)
       case .credentials: entry.phase == .waiting
       case .content: entry.received.bytes >= 4
-      // The transport reports a moment after the server has the request that it was sent.
+      // The server may have the request a moment before the transport reports it as sent.
       case .redirect, .head: entry.phase == .awaitingHead
       }
     }
     try await waitWhile(api.calls.calls(tag: "a").first.map(hasArrived) != true)
   }
 
-  @Test("Retry delays count: the last attempt gets the remaining time", arguments: TestBackend.allCases)
+  @Test(
+    "Retry delays count toward the deadline, and the last attempt gets the remaining time",
+    arguments: TestBackend.allCases)
   func backOff(backend: TestBackend) async throws {
     try await backend.with {
       $0.number == 0 ? .status(503) : .silence
     } body: { server in
       let api = server.client { clock.stop(&$0) }
       let call = Task { await failure { try await api.send(Request<String>.get("/a").timeout(.seconds(5))) } }
-      // The deadline, and a retry delay of one second.
+      // The sleepers are the deadline and a retry delay of one second.
       try await clock.waitForSleepers(2)
       clock.advance(by: .seconds(1))
       try await server.waitForRequests(2)
@@ -105,7 +107,7 @@ struct Capability29DeadlinesTests {
   }
 
   @Test(
-    "A retry delay beyond the deadline is not waited for: the call fails immediately with the server's response",
+    "A retry whose delay exceeds the deadline is not made: the call fails immediately with the server's response",
     arguments: TestBackend.allCases)
   func noTimeLeft(backend: TestBackend) async throws {
     try await backend.with { _ in
@@ -121,7 +123,7 @@ struct Capability29DeadlinesTests {
   }
 
   @Test(
-    "Calls within one deadline scope share it: later calls get the remaining time",
+    "Calls in a withDeadline scope share its deadline, and later calls get the remaining time",
     arguments: TestBackend.allCases)
   func work(backend: TestBackend) async throws {
     try await backend.with { [latch] in

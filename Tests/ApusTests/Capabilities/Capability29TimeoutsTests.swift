@@ -15,7 +15,7 @@ struct Capability29TimeoutsTests {
     }
   }
 
-  @Test("A server that never responds causes a timeout while awaiting the head, and sees the close")
+  @Test("A server that never responds causes a timeout while awaiting the head, and the connection is closed")
   func head() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -24,7 +24,7 @@ struct Capability29TimeoutsTests {
       async let outcome = failure { try await api.send(.ping) }
       let exchange = try await server.exchange()
       try await clock.waitForSleepers(1)
-      // The transport reports a moment after the server has the request that it was sent.
+      // The server may have the request a moment before the transport reports it as sent.
       try await waitWhile(api.calls.all.first?.phase != .afterSending)
       clock.advance(by: .seconds(30))
       let error = try #require(await outcome)
@@ -61,7 +61,7 @@ struct Capability29TimeoutsTests {
     }
   }
 
-  @Test("A call that waits before it is sent causes a timeout that says so, and nothing is sent")
+  @Test("A call that waits before it is sent times out in that phase, and nothing is sent")
   func waiting() async throws {
     try await TestServer.with { _ in
       .status(204)
@@ -81,14 +81,14 @@ struct Capability29TimeoutsTests {
     }
   }
 
-  @Test("A real stall ends by the system clock too")
+  @Test("With the system clock, a stalled call times out, too")
   func systemClock() async throws {
     try await withServer(answering: .stalled) { api, _ in
       let start = ContinuousClock.now
       let error = await failure { try await api.send(.ping.timeout(.milliseconds(150))) }
       #expect(error?.code == .timeout)
       #expect(start.duration(to: .now) >= .milliseconds(150))
-      // Not by the default timeout.
+      // The call's own timeout has ended it, not the transport's.
       #expect(start.duration(to: .now) < .seconds(200))
     }
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("30: connectivity")
 struct Capability30ConnectivityTests {
-  /// A port without a listener.
+  /// Returns a port without a listener.
   private func closedPort() async throws -> Int {
     let server = try await TestServer.start { _ in .status(204) }
     let port = server.port
@@ -12,7 +12,7 @@ struct Capability30ConnectivityTests {
     return port
   }
 
-  @Test("A refused connection reports notSent, and the sentence says that the server cannot be reached")
+  @Test("A refused connection reports notSent, and the message states that the server cannot be reached")
   func refused() async throws {
     let baseURL = BaseURL(stringLiteral: "http://127.0.0.1:\(try await closedPort())")
     let api = Client(baseURL: baseURL) { $0.retry = .none }
@@ -25,7 +25,7 @@ struct Capability30ConnectivityTests {
 
   @Test("An unresolvable host name is not reported as a refused connection")
   func unknownHost() async throws {
-    // A name that never has an address (RFC 6761 §6.4), with or without a network.
+    // A name that never has an address, with or without a network (RFC 6761 §6.4).
     let api = Client(baseURL: "http://apus.invalid") { $0.retry = .none }
     let error = try #require(await failure { try await api.send(.ping) })
     #expect([.hostNotFound, .offline].contains(error.code))
@@ -35,7 +35,7 @@ struct Capability30ConnectivityTests {
 
   // No packet leaves the machine: the kernel has no route to this address.
   #if os(Linux)
-  @Test("A missing network is not reported as a refused connection and has its own sentence")
+  @Test("A missing network is not reported as a refused connection and has its own message")
   func offline() async throws {
     let api = Client(baseURL: "http://255.255.255.255") { $0.retry = .none }
     let error = try #require(await failure { try await api.send(.ping) })
@@ -47,7 +47,7 @@ struct Capability30ConnectivityTests {
   #endif
 
   @Test(
-    "A connection that breaks later is not reported as failed to connect: the server may have acted",
+    "A connection that is lost later is not reported as connectionFailed, because the server may have acted",
     arguments: [Reply.closed, .reset, Reply.text("0123456789").closing(at: .content(4))])
   func broken(reply: Reply) async throws {
     try await withServer(answering: reply) { api, _ in
@@ -58,16 +58,16 @@ struct Capability30ConnectivityTests {
     }
   }
 
-  @Test("A server that comes back is reached again, whatever its earlier failures")
+  @Test("A server that recovers is reached again, whatever its earlier failures")
   func noFalseRefusal() async throws {
-    // Another process may take the port after it was closed: then try the next.
+    // Another process may use the port after it was closed; then the next port is tried.
     for _ in 0..<20 {
       let port = try await closedPort()
       let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(port)")) {
         $0.timeout = .seconds(300)
         $0.attemptTimeout = nil
         $0.retry = .none
-        // Refuses calls while it believes there is no network.
+        // With this source, calls are refused while there is believed to be no network.
         $0.connectivity = Connectivity()
         $0.connectivityPolicy = .failFast
         $0.breaker = nil

@@ -15,7 +15,7 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("A call can wait for a network and is sent when there is one", arguments: TestBackend.allCases)
+  @Test("A call can wait for a network and is sent when the network is available", arguments: TestBackend.allCases)
   func wait(backend: TestBackend) async throws {
     try await backend.with { _ in
       .text("there")
@@ -32,13 +32,13 @@ struct Capability30WaitingForNetworkTests {
         let text = try await call.value
         #expect(text == "there")
       }
-      // Each request once, including the one that is not idempotent.
+      // Each request was sent once, including the request that is not idempotent.
       #expect(Set(server.paths).count == 5 && server.requests.count == 5)
       #expect(connectivity.waitingCount == 0)
     }
   }
 
-  @Test("A call waits within its deadline, and the error reports notSent", arguments: TestBackend.allCases)
+  @Test("A call that waits for a network ends at its deadline as not sent", arguments: TestBackend.allCases)
   func deadline(backend: TestBackend) async throws {
     try await backend.with { _ in
       .text("there")
@@ -54,7 +54,7 @@ struct Capability30WaitingForNetworkTests {
     }
   }
 
-  @Test("A call that does not wait fails immediately as offline", arguments: TestBackend.allCases)
+  @Test("A call that does not wait for a network fails immediately as offline", arguments: TestBackend.allCases)
   func failFast(backend: TestBackend) async throws {
     try await backend.with { _ in
       .text("there")
@@ -69,7 +69,7 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "A wrong offline belief blocks no call by default: calls are tried, and a response corrects it",
+    "A wrong offline state blocks no call by default: calls are tried, and a response corrects the state",
     arguments: TestBackend.allCases)
   func falseBelief(backend: TestBackend) async throws {
     try await backend.with { _ in
@@ -84,7 +84,7 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "With fail-fast or waiting, occasional probes correct a wrong offline belief",
+    "With the policies failFast and wait, occasional probes correct a wrong offline state",
     arguments: TestBackend.allCases, [ConnectivityPolicy.failFast, .wait])
   func probe(backend: TestBackend, policy: ConnectivityPolicy) async throws {
     try await backend.with { _ in
@@ -114,7 +114,7 @@ struct Capability30WaitingForNetworkTests {
     } body: { server in
       let api = client(server)
       let call = Task { try await api.send(Request<String>.get("/a")) }
-      // The delay before its second attempt.
+      // The sleeper is the delay before the second attempt.
       try await clock.waitForSleepers(1)
       connectivity.report(.offline)
       clock.advance(by: .seconds(1))
@@ -128,7 +128,7 @@ struct Capability30WaitingForNetworkTests {
   }
 
   @Test(
-    "Any response proves that there is a network, and a broken connection does not prove the contrary",
+    "Any response proves that there is a network, and a lost connection does not disprove it",
     arguments: TestBackend.allCases)
   func findings(backend: TestBackend) async throws {
     try await backend.with {

@@ -31,7 +31,7 @@ struct Capability34MiddlewareTests {
     }
   }
 
-  @Test("A field, a signature and a retry are added without editing anything, and the server sees them in order")
+  @Test("Custom middlewares add a field, a signature and a retry, and the server receives them in order")
   func onTheWire() async throws {
     try await TestServer.with {
       $0.number == 0 ? .status(503) : .text("ok")
@@ -51,7 +51,7 @@ struct Capability34MiddlewareTests {
   func order() {
     var configuration = Configuration(baseURL: "https://example.test")
     configure(&configuration)
-    // The retry slot has two more, each at the end where it was inserted.
+    // The retry slot has two additional middlewares, each at the end at which it was inserted.
     #expect(
       "\(configuration.pipeline)" == """
         validation: CommonParametersMiddleware

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("35: parallel calls succeed and fail together, with the stub and with sockets")
 struct Capability35ParallelTests {
-  /// Makes calls in a task group that ends with the first error.
+  /// Performs calls in a task group that ends with the first error.
   private func group(of paths: [RequestPath], by api: Client) -> Task<[String], any Error> {
     Task {
       try await withThrowingTaskGroup(of: String.self) { group in
@@ -18,7 +18,7 @@ struct Capability35ParallelTests {
   }
 
   @Test(
-    "Calls of a group are in flight at the same time, and each returns its own value", arguments: TestBackend.allCases)
+    "Calls of a task group are in flight concurrently, and each returns its own value", arguments: TestBackend.allCases)
   func together(backend: TestBackend) async throws {
     let latch = Latch()
     try await backend.with {
@@ -34,13 +34,13 @@ struct Capability35ParallelTests {
     }
   }
 
-  /// How the first child ends.
+  /// The failure of the first child.
   enum Fall: String, CaseIterable {
     case refused, broken, cancelled, timedOut
   }
 
   @Test(
-    "A child that fails or is cancelled cancels its siblings: those in flight close, queued ones are never sent",
+    "A child that fails or is cancelled cancels its siblings, in flight or queued",
     arguments: TestBackend.allCases, Fall.allCases)
   func siblings(backend: TestBackend, fall: Fall) async throws {
     let (latch, clock, scheduler) = (Latch(), StoppedClock(), Scheduler(ConcurrencyLimits(global: 3)))
@@ -60,7 +60,7 @@ struct Capability35ParallelTests {
           group.addTask { try await api.send(fall == .timedOut ? first.timeout(.seconds(5)) : first) }
           try await server.waitForRequests(1)
           for number in 0..<5 {
-            // Held, so that no call takes the permit of the failing one before its siblings are cancelled.
+            // Paused, so that no call uses the permit of the failing one before its siblings are cancelled.
             let request = Request<String>.get("/\(number)")
             group.addTask { try await api.send(number < 2 ? request : request.tag("late")) }
           }
@@ -94,7 +94,7 @@ struct Capability35ParallelTests {
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
-      // Held, so that no call takes the permit of a sibling that is cancelled before it.
+      // Paused, so that no call uses the permit of a sibling that is cancelled before it.
       scheduler.pause("late")
       let parent = Task {
         try await withThrowingTaskGroup(of: String.self) { group in
@@ -113,7 +113,7 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("With async let a failure ends the other call too", arguments: TestBackend.allCases)
+  @Test("With async let, a failing call cancels the other call", arguments: TestBackend.allCases)
   func asyncLet(backend: TestBackend) async throws {
     let latch = Latch()
     try await backend.with {
@@ -133,7 +133,7 @@ struct Capability35ParallelTests {
     }
   }
 
-  @Test("A sibling that waits for a retry ends too", arguments: TestBackend.allCases)
+  @Test("A failing child also cancels a sibling that waits for a retry", arguments: TestBackend.allCases)
   func betweenAttempts(backend: TestBackend) async throws {
     let (latch, clock) = (Latch(), StoppedClock())
     try await backend.with {

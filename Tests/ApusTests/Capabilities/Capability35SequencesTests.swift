@@ -34,7 +34,7 @@ struct Capability35SequencesTests {
     }
   }
 
-  @Test("Leaving the loop early requests no more pages, and a failing page ends it with its error")
+  @Test("Leaving a loop over pages early requests no more pages; a failing page ends the loop with its error")
   func pagesLeft() async throws {
     try await TestServer.with {
       Self.reply(to: $0)
@@ -52,7 +52,7 @@ struct Capability35SequencesTests {
     }
   }
 
-  /// Returns a page with a link to the next page, which is relative to its own URL.
+  /// Returns a page with a relative link to the next page.
   private static func linkedReply(to request: RecordedRequest) -> Reply {
     let reply = reply(to: request)
     let number = request.query.flatMap(formItems)?.first?[1]
@@ -79,7 +79,7 @@ struct Capability35SequencesTests {
     }
   }
 
-  @Test("Leaving a loop with a prefetched page in flight closes its exchange")
+  @Test("Leaving a loop over pages cancels a prefetched page in flight")
   func prefetchedPageLeft() async throws {
     try await TestServer.with {
       $0.query == "page=2" ? .stalled : Self.linkedReply(to: $0)
@@ -93,7 +93,7 @@ struct Capability35SequencesTests {
     }
   }
 
-  @Test("Calls with async let are in flight at the same time, and each returns its own value")
+  @Test("Calls with async let are in flight concurrently, and each returns its own value")
   func parallel() async throws {
     let gate = Gate()
     try await TestServer.with {
@@ -112,7 +112,7 @@ struct Capability35SequencesTests {
     }
   }
 
-  @Test("A failing child cancels its siblings, and the server sees the close")
+  @Test("A failing child cancels its siblings, and their connections are closed")
   func failedChild() async throws {
     let gate = Gate()
     try await TestServer.with {
@@ -161,7 +161,7 @@ struct Capability35SequencesTests {
     }
   }
 
-  @Test("A call that depends on a failed one is not sent")
+  @Test("A call that depends on a failed call is not sent")
   func sequence() async throws {
     try await TestServer.with {
       $0.path == "/me" ? ($0.number == 0 ? .json(#"{"id":7,"name":"Ann"}"#) : .status(503)) : .json("[]")

@@ -5,7 +5,7 @@ import Testing
 @Suite("36: thread safety")
 struct Capability36ThreadSafetyTests {
   @Test(
-    "Concurrent calls, cancellations and switches of environment and token leave every response correct and nothing behind"
+    "With concurrent calls, cancellations and switches of environment and token, every response is correct and nothing leaks"
   )
   func underLoad() async throws {
     let tokens = MemoryCredentialsStore(token: "0")

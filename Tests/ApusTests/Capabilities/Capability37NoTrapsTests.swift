@@ -25,7 +25,7 @@ struct Capability37NoTrapsTests {
     "HTTP/1.1 200 OK\r\n", "é",
   ]
 
-  /// Returns a head of odd lines with odd content, a truncated head, or no head at all.
+  /// Returns a head with unusual lines and content, a truncated head, or no head.
   private static func garbage(_ seed: UInt64) -> String {
     var generator = SeededGenerator(seed: seed)
     func some(_ texts: [String], upTo count: Int) -> [String] {
@@ -43,14 +43,14 @@ struct Capability37NoTrapsTests {
   }
 
   @Test(
-    "Any bytes in place of a response yield a value or an error, never a trap or a hang", .timeLimit(.minutes(20)))
+    "Arbitrary bytes instead of a response yield a value or an error, never a trap or a hang", .timeLimit(.minutes(20)))
   func fuzzedAnswers() async throws {
     try await TestServer.with {
       .raw(Self.garbage(UInt64($0.path.dropFirst()) ?? 0))
     } body: { server in
       let api = server.client {
         $0.timeout = nil
-        // An open breaker would refuse the calls.
+        // No breaker, because an open circuit would refuse the calls.
         $0.breaker = nil
       }
       let codes = await withTaskGroup(of: CallError.Code?.self) { group in
@@ -63,7 +63,7 @@ struct Capability37NoTrapsTests {
         }
         return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
       }
-      // No response is a user. The error depends on where the bytes stop being valid HTTP.
+      // No response decodes to a user. The error depends on the position at which the bytes become invalid HTTP.
       #expect(codes.values.reduce(0, +) == 300)
       #expect(
         Set(codes.keys).isSubset(of: [.malformedResponse, .connectionLost, .rejected, .decoding]), "\(codes)")
@@ -81,7 +81,7 @@ struct Capability37NoTrapsTests {
   ]
 
   @Test(
-    "Any content with any type yields a decoding error or a rejection", arguments: answers,
+    "Arbitrary content of any media type yields a decoding error or a rejection", arguments: answers,
     ["application/json", "application/problem+json", "text/html", "", "application/json;;;", "é/\u{80}"])
   func fuzzedContent(content: String, type: String) async throws {
     let stub = StubTransport()
@@ -111,7 +111,7 @@ struct Capability37NoTrapsTests {
     }
   }
 
-  @Test("Any text as base URL, path or value yields a URL of one line on the same host, or an invalid request")
+  @Test("Arbitrary text as base URL, path or value yields a one-line URL on the same host, or invalidRequest")
   func fuzzedURLs() async throws {
     var generator = SeededGenerator(seed: 37)
     var (made, refused) = (0, 0)

@@ -3,8 +3,8 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// What tests of an app need, with the public API only.
-@Suite("38: an app's tests need no network, no sleeps and no luck")
+/// Typical tests of an app, with the public API only.
+@Suite("38: tests of an app need no network and no sleeps, and are deterministic")
 struct Capability38TestKitTests {
   @Test("An endpoint's request is tested without sending it")
   func message() async throws {
@@ -19,7 +19,7 @@ struct Capability38TestKitTests {
     #expect(!message.curl().contains("s3cr3t"))
   }
 
-  @Test("A stub answers by method, target and endpoint, in order, and a call it does not know fails")
+  @Test("A stub replies by method, target and endpoint, in order, and fails unmatched calls")
   func stub() async throws {
     let stub = StubTransport()
     let api = Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none }
@@ -32,7 +32,7 @@ struct Capability38TestKitTests {
     #expect(stub.exchanges.map(\.target) == ["/a", "/a", "/users/7", "/ping"])
   }
 
-  @Test("A call that fails twice is simply awaited: its delays pass immediately")
+  @Test("A test simply awaits a call that fails twice: its retry delays pass immediately")
   func retry() async throws {
     let (stub, clock) = (StubTransport(), ManualClock())
     stub.on(.get, "/a", replies: [.status(503), .status(503, fields: ["Retry-After": "20"]), .text("a")])
@@ -77,7 +77,7 @@ struct Capability38TestKitTests {
     #expect(clock.now == MonotonicInstant(sinceStart: .seconds(10)))
   }
 
-  @Test("While a call waits for a gate, delays of other calls cannot end it")
+  @Test("While a call waits for a gate, delays of other calls do not time it out")
   func held() async throws {
     let (stub, clock, gate) = (StubTransport(), ManualClock(), Gate())
     stub.on(.get, "/held", reply: .text("held").waiting(for: gate))
@@ -90,7 +90,7 @@ struct Capability38TestKitTests {
     async let busy = api.send(Request<String>.get("/busy"))
     async let held = api.send(Request<String>.get("/held").timeout(.seconds(60)))
     try await stub.wait { $0.contains { $0.target == "/held" } && $0.contains { $0.status == 503 } }
-    // The timeouts of the held call, and the delay of the other.
+    // The sleepers are the timeouts of the waiting call and the delay of the other call.
     try await clock.waitForSleepers(2)
     #expect(clock.now == MonotonicInstant(sinceStart: .zero))
     gate.open()
@@ -99,7 +99,7 @@ struct Capability38TestKitTests {
     #expect(clock.now >= MonotonicInstant(sinceStart: .seconds(3600)))
   }
 
-  @Test("A manual clock makes a minute pass immediately, and never by itself")
+  @Test("With a manual clock a minute passes immediately, and only on request")
   func time() async throws {
     let (stub, clock) = (StubTransport(), ManualClock(.manual))
     stub.onAny(reply: .text("late").after(.seconds(59)))
@@ -110,7 +110,7 @@ struct Capability38TestKitTests {
     }
     async let answer = api.response(to: Request<String>.get("/a"))
     try await stub.waitForExchanges(1)
-    // The response and the deadline.
+    // The sleepers are the response and the deadline.
     try await clock.waitForSleepers(2)
     clock.advance(by: .seconds(59))
     let response = try await answer
@@ -118,7 +118,7 @@ struct Capability38TestKitTests {
     #expect(response.trace.events.last?.instant == MonotonicInstant(sinceStart: .seconds(59)))
   }
 
-  /// Returns how a call ends that is cancelled after a number of jobs, and how many jobs it has.
+  /// Cancels a call after a number of jobs. Returns the code of its error, and its total number of jobs.
   private func outcome(cancelledAfter jobs: Int) async -> (CallError.Code?, jobs: Int) {
     let (stub, executor) = (StubTransport(), ManualExecutor())
     stub.onAny(reply: .text("x"))

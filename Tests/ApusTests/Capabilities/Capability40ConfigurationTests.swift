@@ -15,7 +15,7 @@ struct Capability40ConfigurationTests {
     var title: String
   }
 
-  /// The part of an app that does not change.
+  /// The unchanged part of an app.
   private struct Films: Sendable {
     let api: Client
 
@@ -25,7 +25,7 @@ struct Capability40ConfigurationTests {
 
   private let film = Film(releaseDate: Date(timeIntervalSince1970: 1_000_000_000), title: "A")
 
-  @Test("The same service works with a server of other paths, names, dates, credentials and envelopes")
+  @Test("The same service works with a server with other paths, names, dates, credentials and envelopes")
   func moved() async throws {
     try await TestServer.with {
       $0.method == "GET" ? .json(#"{"releaseDate":"2001-09-09T01:46:40Z","title":"A"}"#) : .status(204)

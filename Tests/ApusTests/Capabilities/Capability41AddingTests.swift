@@ -15,7 +15,7 @@ extension Endpoint where Self == Request<Void> {
 
 @Suite("41: adding an endpoint")
 struct Capability41AddingTests {
-  @Test("An endpoint is an extension of three lines, as in the README, and works")
+  @Test("An endpoint can be added as an extension of three lines, as in the README")
   func adding() async throws {
     try await TestServer.with {
       $0.method == "POST" ? .json(#"{"id":7,"name":"Ann"}"#, status: 201) : .status(204)

@@ -13,13 +13,13 @@ extension Endpoint where Self == Request<[Friend]> {
 
 extension Friend: Identifiable {}
 
-/// The backend as the app sees it.
+/// The backend as an interface for the app.
 protocol FriendsService: Sendable {
   func friends(of id: Friend.ID) async throws(CallError) -> [Friend]
   func add(_ name: String, to id: Friend.ID) async throws(CallError) -> Friend
 }
 
-/// The service over a client.
+/// The service that uses a client.
 struct RemoteFriends: FriendsService {
   let api: Client
 
@@ -32,7 +32,7 @@ struct RemoteFriends: FriendsService {
   }
 }
 
-/// What a screen shows.
+/// The state of a screen.
 @MainActor
 final class FriendsScreen {
   private(set) var friends: [Friend] = []

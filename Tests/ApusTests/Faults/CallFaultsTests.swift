@@ -21,7 +21,7 @@ struct CallFaultsTests {
     stub.on(.get, "/old", reply: .stalled)
     stub.on(.get, "/new", reply: Self.text.waiting(for: gate))
     let api = client()
-    // The usual pattern: a call that ends without having been superseded stops the spinner.
+    // The usual pattern: a call that ends without being superseded stops the spinner.
     var isSpinning = false
     func load(_ path: RequestPath) async {
       isSpinning = true
@@ -78,7 +78,7 @@ struct CallFaultsTests {
     }
   }
 
-  @Test("A second call does not make the first one uncancellable")
+  @Test("After a second call, the first call can still be cancelled")
   func uncancellable() async throws {
     stub.onAny(reply: .stalled)
     let api = client()
@@ -107,7 +107,7 @@ struct CallFaultsTests {
   }
 
   @Test(
-    "Every caller of a duplicate gets a result",
+    "Every caller of a call with duplicates gets a result",
     arguments: [
       (DuplicatePolicy.allow, ["x": 20]), (.refuse, ["x": 1, "refused": 19]),
       (.cancelPrevious, ["x": 1, "cancelled": 19]),
@@ -127,12 +127,12 @@ struct CallFaultsTests {
             outcomes.add(error.code.rawValue)
           }
         }
-        // The first call runs before there is a duplicate.
+        // Waits until the first call runs before its duplicates start.
         if index == 0 { try await stub.waitForExchanges(1) }
       }
       // The server responds only after all calls have arrived.
       try await waitWhile(api.calls.count + outcomes.all.count < 20)
-      // A registered call has not necessarily joined yet.
+      // A registered call may not have joined yet.
       try await waitWhile(policy == .coalesce && api.calls.all.count(where: \.hasJoined) < 19)
       gate.open()
       try await group.waitForAll()
@@ -165,7 +165,7 @@ struct CallFaultsTests {
     #expect(api.calls.isEmpty)
   }
 
-  @Test("Objects that outlive their client keep working and keep nothing alive")
+  @Test("Objects that outlive their client remain usable and do not retain the client")
   func danglingOwner() async throws {
     weak var transport: StubTransport?
     var error: CallError?
@@ -175,7 +175,7 @@ struct CallFaultsTests {
       transport = stub
       error = await failure { try await Client(baseURL: "https://example.test", transport: stub).send(.ping) }
     }
-    // The client is released; its error is still complete.
+    // The error is complete although the client is released.
     #expect(error?.message == "Gone.")
     #expect(error.map { "\($0.trace)" }?.contains("410") == true)
     error = nil
@@ -199,13 +199,14 @@ struct CallFaultsTests {
     await #expect(gone { calls })
   }
 
-  /// Waits until an object is released and returns whether it was. A task releases its context shortly after its value.
+  /// Waits until an object is released, because a task releases its context shortly after its value. Returns whether
+  /// the object was released.
   private func gone(_ object: () -> AnyObject?) async -> Bool {
     try? await waitWhile(object() != nil)
     return object() == nil
   }
 
-  @Test("A cancelled call ends and does not run")
+  @Test("A call that is cancelled before it starts is not sent")
   func runsAnyway() async throws {
     stub.onAny(reply: Self.text)
     let api = client()

@@ -22,7 +22,7 @@ struct CredentialFaultsTests {
     #expect(stub.exchanges.map { $0.fields[.authorization] } == ["Bearer t", "Bearer t", "Bearer t"])
   }
 
-  @Test("A token is sent for an endpoint without fields of its own")
+  @Test("A token is sent for an endpoint without fields")
   func tokenLostWithoutFields() async throws {
     struct Bare: Endpoint {
       var request: Request<Void> { .get("/bare") }
@@ -50,7 +50,7 @@ struct CredentialFaultsTests {
     #expect(stub.exchanges.allSatisfy { $0.fields[.contentType] == nil })
   }
 
-  @Test("Keys and content are neither printed nor logged")
+  @Test("API keys and content are neither printed nor logged")
   func printedToTheLog() async throws {
     let log = LogRecorder()
     let api = client {
@@ -64,7 +64,7 @@ struct CredentialFaultsTests {
     #expect(!(lines + ["\(String(describing: error))"]).contains { $0.contains("s3cr3t") })
   }
 
-  @Test("Nothing depends on a global, and two clients share nothing")
+  @Test("Two clients share no state, and there is no global configuration")
   func unsetGlobal() async throws {
     let other = StubTransport()
     other.onAny(reply: .status(204))

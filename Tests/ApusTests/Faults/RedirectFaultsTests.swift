@@ -9,7 +9,7 @@ private let secret = "s3nt1nel"
 
 @Suite("Redirect faults that must not occur, with every transport")
 struct RedirectFaultsTests {
-  /// The origin of a server, known only once it runs.
+  /// The origin of a server, set when the server has started.
   private final class Address: Sendable {
     private let origin = Mutex("")
 
@@ -19,7 +19,7 @@ struct RedirectFaultsTests {
     }
   }
 
-  /// Runs two servers: the first redirects every request to the second, which replies as given.
+  /// Runs two servers. The first redirects every request to the second, which sends the given reply.
   private func withTwo(
     _ status: Int = 302, second: @escaping @Sendable (RecordedRequest) -> Reply = { _ in .text("there") },
     _ body: (_ first: TestServer, _ second: TestServer) async throws -> Void
@@ -35,7 +35,7 @@ struct RedirectFaultsTests {
     }
   }
 
-  /// Returns everything that a server received of a request.
+  /// Returns the whole text of a received request.
   private func seen(_ exchange: RecordedExchange) -> String {
     let fields = exchange.fields.lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     return "\(exchange.method) \(exchange.target)\n\(fields)\n\(exchange.text)"
@@ -49,7 +49,7 @@ struct RedirectFaultsTests {
 
   // MARK: Secrets
 
-  /// A way in which a call sends credentials.
+  /// A kind of credentials that a call sends.
   enum Showing: String, CaseIterable {
     case bearer, basic, keyField, keyParameter, ownAuthorization, ownProxyAuthorization, cookie, markedField
     case unmarkedField, commonField, markedCommonField, markedParameter
@@ -87,7 +87,9 @@ struct RedirectFaultsTests {
     }
   }
 
-  @Test("A secret sent to another origin, in any form", arguments: TransportKind.allCases, Showing.allCases)
+  @Test(
+    "A redirect to another origin is sent without secrets of any kind", arguments: TransportKind.allCases,
+    Showing.allCases)
   func secrets(kind: TransportKind, showing: Showing) async throws {
     try await withTwo { first, second in
       let log = LogRecorder()
@@ -107,7 +109,9 @@ struct RedirectFaultsTests {
     }
   }
 
-  @Test("A secret that reappears when a later hop returns to its origin", arguments: TransportKind.allCases)
+  @Test(
+    "Secrets removed by a redirect to another origin stay removed when a later hop returns to the first",
+    arguments: TransportKind.allCases)
   func restored(kind: TransportKind) async throws {
     let back = Address()
     let returning: @Sendable (RecordedRequest) -> Reply = { _ in
@@ -122,7 +126,7 @@ struct RedirectFaultsTests {
       #expect(first.exchanges.map { $0.fields["Authorization"] } == ["Bearer own", nil])
       #expect(first.exchanges.map { $0.fields["X-Own"] } == ["o", nil])
       #expect((first.exchanges + second.exchanges).allSatisfy { $0.fields["X-Trace"] == "1" })
-      // The client's own credentials are decided again for each hop.
+      // The client applies its own credentials for each hop separately.
       let again = try await api.send(Request<String>.post("/a"))
       #expect(again == "back")
       #expect(first.exchanges.dropFirst(2).map { $0.fields["Authorization"] } == ["Bearer t", "Bearer t"])
@@ -130,7 +134,7 @@ struct RedirectFaultsTests {
     }
   }
 
-  @Test("A signature made for another hop", arguments: TransportKind.allCases)
+  @Test("Each hop of a redirect is signed separately", arguments: TransportKind.allCases)
   func signing(kind: TransportKind) async throws {
     struct Sign: Middleware {
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -151,7 +155,8 @@ struct RedirectFaultsTests {
   // MARK: Methods and content
 
   @Test(
-    "Content that is lost where it belongs, or repeated where it does not", arguments: TransportKind.allCases,
+    "A redirect resends content with 307 and 308, and drops it where RFC 9110 changes the method to GET",
+    arguments: TransportKind.allCases,
     [301, 302, 303, 307, 308])
   func content(kind: TransportKind, status: Int) async throws {
     try await withTwo(status) { first, second in
@@ -176,7 +181,9 @@ struct RedirectFaultsTests {
     func makeAsyncIterator() -> Iterator { Iterator() }
   }
 
-  @Test("300, 304, 305 and 306 followed as redirects", arguments: TransportKind.allCases, [300, 304, 305, 306])
+  @Test(
+    "Statuses 300, 304, 305 and 306 are not followed as redirects", arguments: TransportKind.allCases,
+    [300, 304, 305, 306])
   func notFollowed(kind: TransportKind, status: Int) async throws {
     try await withTwo(status) { first, second in
       let error = await failure { try await kind.client(of: first).send(Request<String>.get("/a")) }
@@ -187,7 +194,8 @@ struct RedirectFaultsTests {
 
   // MARK: Ends
 
-  @Test("An endless loop, or a redirect too many", arguments: TransportKind.allCases)
+  @Test(
+    "An endless redirect loop, or more redirects than permitted, ends with an error", arguments: TransportKind.allCases)
   func endless(kind: TransportKind) async throws {
     try await TestServer.with { request in
       let number = request.path.dropFirst().split(separator: "/").last.flatMap { Int($0) } ?? 0
@@ -206,7 +214,7 @@ struct RedirectFaultsTests {
   }
 
   @Test(
-    "A redirect to a forbidden target", arguments: TransportKind.allCases,
+    "A redirect to a forbidden target is refused", arguments: TransportKind.allCases,
     [
       "ftp://127.0.0.1/", "https://me:\(secret)@127.0.0.1/", "//127.0.0.1:0/", "/a\\b", "/%zz",
       "https:///x",
@@ -223,7 +231,7 @@ struct RedirectFaultsTests {
     }
   }
 
-  @Test("One of several Location fields chosen", arguments: TransportKind.allCases)
+  @Test("A redirect with several Location fields is not followed", arguments: TransportKind.allCases)
   func several(kind: TransportKind) async throws {
     try await TestServer.with { _ in
       .status(302, fields: ["Location": "/b", "Location": "/c"])
@@ -236,7 +244,7 @@ struct RedirectFaultsTests {
 
   // MARK: Connections
 
-  /// Content of redirects that must not be waited for, stored or decoded.
+  /// Redirects whose content must not be awaited, stored or decoded.
   private static func unwanted(_ request: RecordedRequest) -> Reply {
     let fields: FieldLines = ["Location": "/end"]
     switch request.path {
@@ -255,9 +263,9 @@ struct RedirectFaultsTests {
     }
   }
 
-  /// Without URLSession, which may read any amount of the content before it reports a redirect.
+  /// Excludes URLSession, which may read any amount of content before it reports a redirect.
   @Test(
-    "The content of a redirect stored, waited for or decoded",
+    "The content of a followed redirect is not stored, awaited or decoded",
     arguments: [
       (TransportKind.urlSession, "/more"), (.nio, "/more"), (.nio, "/endless"), (.nio, "/stalled"),
       (.nio, "/garbage"),
@@ -271,13 +279,13 @@ struct RedirectFaultsTests {
       let text = try await api.send(request)
       let count = try await api.withResponse(to: request) { try await $0.collect().count }
       #expect(text == "there" && count == 5)
-      // Discarded responses are closed: nothing is in flight.
+      // The exchanges of discarded responses are closed, so no exchange is in flight.
       try await server.wait { $0.inFlight == 0 }
       #expect(api.calls.all.isEmpty)
     }
   }
 
-  @Test("A connection closed because of a redirect with little content")
+  @Test("A connection is reused after a redirect with little content")
   func reused() async throws {
     try await TestServer.with { request in
       request.path == "/end" ? .text("there") : .text("on", status: 302, fields: ["Location": "/end"])
@@ -288,7 +296,7 @@ struct RedirectFaultsTests {
     }
   }
 
-  @Test("A hop sent after the call was cancelled", arguments: TransportKind.allCases)
+  @Test("No hop is sent after the call was cancelled", arguments: TransportKind.allCases)
   func cancelled(kind: TransportKind) async throws {
     let stalling: @Sendable (RecordedRequest) -> Reply = { _ in .stalled }
     try await withTwo(second: stalling) { first, second in

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("A refresh with idle connections")
 struct RefreshOnTheWireTests {
-  /// A server that serves one request per connection and closes it when the next arrives, like a server whose idle
-  /// timeout ends at that moment. Its tokens are valid for one generation after another.
+  /// A server that serves one request per connection and closes the connection when the next request arrives, as if its
+  /// idle timeout had just ended. Each refresh issues the next generation of tokens.
   private final class ForgetfulServer: Sendable {
     private struct State {
       var served: Set<Int> = []
@@ -36,7 +36,7 @@ struct RefreshOnTheWireTests {
     }
   }
 
-  @Test("The refresh uses a new connection, so that an idle one closed at that moment fails no call")
+  @Test("A refresh uses a new connection, so that a concurrently closed idle connection fails no call")
   func ownConnection() async throws {
     let forgetful = ForgetfulServer()
     try await TestServer.with {

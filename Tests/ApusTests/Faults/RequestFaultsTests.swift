@@ -13,7 +13,7 @@ struct RequestFaultsTests {
     return try await api.message(for: Request<Void>.get(path, query: query)).target
   }
 
-  @Test("There is no lone question mark")
+  @Test("A request without query parameters has no lone question mark")
   func bareQuestionMark() async throws {
     #expect(try await target("/a", query: [:]) == "/v1/a")
     #expect(try await target("/a", query: ["x": nil as String?]) == "/v1/a")
@@ -21,14 +21,14 @@ struct RequestFaultsTests {
     #expect(try await target("/a", base: "https://example.test/v1?") == "/v1/a")
   }
 
-  @Test("The base URL's query is kept")
+  @Test("The base URL's query is sent with every request")
   func lostBaseQuery() async throws {
     let base: BaseURL = "https://example.test/v1?key=1"
     #expect(try await target("/a", base: base) == "/v1/a?key=1")
     #expect(try await target("/a", query: ["x": 2], base: base) == "/v1/a?key=1&x=2")
   }
 
-  @Test("A field Content-Type does not remove the boundary of multipart content: the call fails before it is sent")
+  @Test("A Content-Type field that would remove the boundary of multipart content fails the call before it is sent")
   func wipedBoundary() async throws {
     let api = Client(baseURL: "https://example.test", transport: stub)
     let request = Request<Void>.post("/a", content: .multipart([.value("a", 1)]))
@@ -41,7 +41,7 @@ struct RequestFaultsTests {
     #expect(message.head.headerFields[.contentType]?.contains("; boundary=") == true)
   }
 
-  @Test("A plus sign in a value is encoded, because servers read it as a space")
+  @Test("A plus sign in a query value is encoded, because servers decode it as a space")
   func rawPlus() async throws {
     #expect(try await target("/a", query: ["tel": "+49 1"]) == "/v1/a?tel=%2B49%201")
   }
@@ -55,13 +55,13 @@ struct RequestFaultsTests {
     #expect(try await target("/a", query: Query(Filter(x: 7))) == "/v1/a?x=7")
   }
 
-  @Test("Values are not percent-encoded twice in query or path")
+  @Test("Values in query and path are not percent-encoded twice")
   func encodedTwice() async throws {
     #expect(try await target("/a/\("b c")", query: ["x": "a b%"]) == "/v1/a/b%20c?x=a%20b%25")
     #expect(try await target("/a/b%20c") == "/v1/a/b%20c")
   }
 
-  @Test("A question mark in an endpoint's path starts its query, and .. does not leave the base URL")
+  @Test("A question mark in an endpoint's path starts its query, and a .. segment cannot leave the base URL")
   func escapedQuestionMark() async throws {
     #expect(try await target("/search?q=1") == "/v1/search?q=1")
     #expect(await failure { try await target("/../admin") }?.code == .invalidRequest)
@@ -81,7 +81,7 @@ struct RequestFaultsTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("Query and content are sent even if the other is absent")
+  @Test("Query and content are each sent without the other")
   func bothDropped() async throws {
     stub.onAny(reply: .status(204))
     let api = Client(baseURL: "https://example.test", transport: stub)

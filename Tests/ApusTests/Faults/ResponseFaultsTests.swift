@@ -14,7 +14,7 @@ struct ResponseFaultsTests {
   private let stub = StubTransport()
   private var api: Client { Client(baseURL: "https://example.test", transport: stub) { $0.retry = .none } }
 
-  @Test("An accepted response of the wrong shape throws an error")
+  @Test("An accepted response with the wrong structure throws an error")
   func neitherValueNorError() async throws {
     for content in [#"{"users":[]}"#, "null", "7", "", "<html>"] {
       stub.onAny(reply: .json(content))
@@ -25,7 +25,7 @@ struct ResponseFaultsTests {
   }
 
   @Test(
-    "A response that is empty, truncated, invalid JSON, too deep or of a wrong type throws an error that says where, and keeps it",
+    "Empty, truncated, invalid, too deep or wrongly typed JSON throws an error with the position and the content",
     arguments: [
       ("", nil), (#"[{"id":1,"name":"a"},{"id""#, nil), ("<html>", nil), (String(repeating: "[", count: 10_000), nil),
       ("{}", "the top"), (#"[{"id":1,"name":7}]"#, "[0].name"),
@@ -42,7 +42,7 @@ struct ResponseFaultsTests {
     #expect(error.content?.data == Data(content.utf8))
   }
 
-  @Test("Malformed items are not dropped silently")
+  @Test("Malformed array elements are not skipped silently")
   func droppedItems() async throws {
     stub.onAny(reply: .json(#"[{"id":1,"name":"a"},{"id":2}]"#))
     let error = await failure { try await api.send(Request<[User]>.get("/users")) }
@@ -53,7 +53,7 @@ struct ResponseFaultsTests {
   }
 
   @Test(
-    "Rejections are told apart: 400 is not a generic failure, 404, 429 and 500 do not ask to sign in",
+    "Rejections have distinct messages: 400 is not generic, and only 401 asks the user to sign in",
     arguments: [
       (400, "The server could not do this."), (401, "You need to sign in to do this."),
       (403, "You are not allowed to do this."), (404, "What you are looking for is not there."),
@@ -67,7 +67,7 @@ struct ResponseFaultsTests {
     #expect(error?.status == status)
   }
 
-  @Test("The status is checked whatever the content is, and a rejection keeps content that is not an object")
+  @Test("The status is checked for any content, and a rejection keeps content that is not an object")
   func statusNeverLookedAt() async throws {
     for content in [#"{"id":1,"name":"a"}"#, "[1]", "\"text\"", "7", "plain"] {
       stub.onAny(reply: .json(content, status: 500))
@@ -88,7 +88,7 @@ struct ResponseFaultsTests {
     }
   }
 
-  @Test("A call that gets a 401 ends")
+  @Test("A call with a 401 response ends")
   func unfinishedUnauthorized() async throws {
     stub.onAny(reply: .status(401, fields: [.wwwAuthenticate: "Basic realm=\"x\""]))
     let client = Client(baseURL: "https://example.test", transport: stub) {

@@ -8,7 +8,7 @@ import Testing
 struct SecretsInTextsTests {
   private static let secret = "s3nt1nel"
 
-  /// An error of a platform or an app whose every description contains the secret.
+  /// An error whose descriptions all contain the secret.
   private struct Talkative: LocalizedError, CustomStringConvertible {
     var description: String { secret }
     var errorDescription: String? { secret }
@@ -73,7 +73,7 @@ struct SecretsInTextsTests {
     }
   }
 
-  /// Returns every text of an error.
+  /// Returns all texts of an error.
   private func texts(of error: CallError) -> [String] {
     var dumped = ""
     dump(error, to: &dumped)
@@ -87,14 +87,14 @@ struct SecretsInTextsTests {
     ]
   }
 
-  @Test("The texts of each error code contain no secret", arguments: CallError.Code.allCases)
+  @Test("The texts of errors with each code contain no secret", arguments: CallError.Code.allCases)
   func everyCode(code: CallError.Code) async throws {
     let error = try #require(try await error(code))
     #expect(error.code == code)
     for text in texts(of: error) { #expect(!text.contains(Self.secret), "\(text)") }
   }
 
-  @Test("The server's own message is in the sentence for people and never in logs")
+  @Test("The server's own message is in the error's message for people, but never in logs")
   func sentence() async throws {
     let error = try #require(await error(answering: .json(#"{"message":"\#(Self.secret)"}"#, status: 422)))
     #expect(error.message == Self.secret)

@@ -5,7 +5,7 @@ import Testing
 @Suite("A fault of real transports that must not occur")
 struct UnauthorizedOnTheWireTests {
   @Test(
-    "A challenge of any kind ends the call with 401, every time", .timeLimit(.minutes(2)),
+    "A 401 with any challenge ends each call with that status", .timeLimit(.minutes(2)),
     arguments: [
       "Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Digest realm=\"x\", nonce=\"1\"", "Negotiate", "", nil,
     ])

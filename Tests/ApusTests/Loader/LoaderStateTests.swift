@@ -3,7 +3,7 @@ import Testing
 
 @testable import Apus
 
-/// A phase as text, for comparing.
+/// Returns a phase as text, for comparisons.
 private func text(_ phase: LoaderPhase<Int>) -> String {
   switch phase {
   case .idle: "idle"
@@ -80,7 +80,7 @@ struct LoaderStateTests {
       ]),
   ]
 
-  @Test("Each transition matches the table", arguments: rows)
+  @Test("Each transition of LoaderState matches the table", arguments: rows)
   private func table(row: Row) async throws {
     let errors = Errors()
     var state = LoaderState<Int>()
@@ -98,7 +98,7 @@ struct LoaderStateTests {
     }
   }
 
-  @Test("A phase's properties match its case")
+  @Test("The properties of LoaderPhase match its case")
   func phases() async throws {
     let errors = Errors()
     let phases: [LoaderPhase<Int>] = [
@@ -109,7 +109,8 @@ struct LoaderStateTests {
     #expect(phases.map { $0.error?.code } == [nil, nil, nil, nil, .offline, .offline])
   }
 
-  @Test("Only the newest load counts, whatever the order of events", arguments: 0..<50 as Range<UInt64>)
+  @Test(
+    "Only the newest load changes a loader's phase, whatever the order of events", arguments: 0..<50 as Range<UInt64>)
   func random(seed: UInt64) async throws {
     let errors = Errors()
     var generator = SeededGenerator(seed: seed)

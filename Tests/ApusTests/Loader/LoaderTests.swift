@@ -39,7 +39,7 @@ struct LoaderTests {
     }
   }
 
-  @Test("When loaded again the latest load wins, and the cancelled one does not stop the spinner")
+  @Test("A newer load wins, and the cancelled load does not stop the spinner")
   func latestWins() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(.get, "/", replies: [StubReply.text("old").waiting(for: slow), StubReply.text("new").waiting(for: fast)])
@@ -56,14 +56,14 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("A load that ignores its cancellation is not shown once a newer one has started")
+  @Test("The result of a load that ignores its cancellation is not shown once a newer load has started")
   func ignoring() async throws {
     let gates = [Gate(), Gate()]
     let screen = LoadingScreen()
     let loader = Loader<String> { () async throws(CallError) -> String in
       let number = screen.count
       screen.count += 1
-      // An unstructured task is not cancelled.
+      // The gate is awaited in an unstructured task, which is not cancelled.
       _ = await Task { try? await gates[number].wait() }.value
       return "\(number)"
     }
@@ -79,7 +79,7 @@ struct LoaderTests {
     #expect(loader.value == "1")
   }
 
-  @Test("Cancelling restores the previous phase immediately and ends the exchange")
+  @Test("Cancelling a loader restores the previous phase immediately and ends the exchange")
   func cancel() async throws {
     stub.on(.get, "/", replies: [.text("a"), .stalled])
     let loader = makeLoader()
@@ -93,7 +93,7 @@ struct LoaderTests {
     #expect(loader.value == "a" && api.calls.isEmpty)
   }
 
-  @Test("A load that an observer starts while another begins is cancelled, and the other continues")
+  @Test("A load that an observer starts while another load begins is cancelled")
   func reloadedWhileBeginning() async throws {
     stub.onAny(reply: .text("a"))
     let (loader, screen) = (makeLoader(), LoadingScreen())
@@ -107,7 +107,7 @@ struct LoaderTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("A load that an observer starts during a cancel or a reset ends with it", arguments: [false, true])
+  @Test("A load that an observer starts during a cancel or reset is cancelled", arguments: [false, true])
   func reloadedWhileStopping(isReset: Bool) async throws {
     stub.onAny(reply: .stalled)
     let (loader, screen) = (makeLoader(), LoadingScreen())
@@ -122,7 +122,7 @@ struct LoaderTests {
     #expect(api.calls.isEmpty && stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("A task that is already cancelled starts no load and does not affect the running one")
+  @Test("A task that is already cancelled starts no load and does not affect the running load")
   func cancelledBefore() async throws {
     let gate = Gate()
     stub.onAny(reply: .text("a").waiting(for: gate))
@@ -154,7 +154,7 @@ struct LoaderTests {
     #expect(!loader.isLoading && loader.error == nil && api.calls.isEmpty)
   }
 
-  @Test("Reset forgets the value")
+  @Test("Resetting a loader discards its value")
   func reset() async throws {
     stub.on(.get, "/", replies: [.text("a"), .stalled])
     let loader = makeLoader()
@@ -166,7 +166,7 @@ struct LoaderTests {
     #expect(loader.value == nil && !loader.isLoading)
   }
 
-  @Test("Readers of the phase are notified of each change on the main actor, and of nothing else")
+  @Test("Observers of a loader's phase are notified on the main actor of each change, and only of changes")
   func observing() async throws {
     stub.on(.get, "/", replies: [.text("a"), .status(500), .stalled])
     let loader = makeLoader()
@@ -198,7 +198,7 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("Any error thrown by the work is shown as a call's error with its cause")
+  @Test("Any error of a loader's work is shown as a CallError with its cause")
   func anyError() async throws {
     struct Odd: Error {}
     let screen = LoadingScreen()
@@ -219,7 +219,7 @@ struct LoaderTests {
     #expect(loader.value == 4 && loader.error == nil)
   }
 
-  @Test("An initial value is shown before the first load and stays if that fails")
+  @Test("A loader shows its initial value before the first load, and after it if that load fails")
   func initial() async throws {
     stub.on(.get, "/", replies: [.status(503), .text("new")])
     let loader = Loader(api, Request<String>.get("/"), initial: "old")
@@ -230,7 +230,7 @@ struct LoaderTests {
     #expect(loader.value == "new")
   }
 
-  @Test("With a debounce a load starts after a delay, in which a newer one replaces it")
+  @Test("With a debounce a load starts after a delay, during which a newer load supersedes it")
   func debounce() async throws {
     let (clock, screen) = (ManualClock(.manual), LoadingScreen())
     let loader = Loader<Int>(debounce: .milliseconds(300), clock: clock) {
@@ -270,7 +270,7 @@ struct LoaderTests {
     #expect(loader.value == nil && loader.error == nil)
   }
 
-  @Test("Showing a phase replaces the running load, and the next load continues from it")
+  @Test("show(_:) cancels the running load, and the next load continues from the shown phase")
   func shown() async throws {
     stub.on(.get, "/", replies: [.stalled, .text("a")])
     let loader = makeLoader()
@@ -283,7 +283,7 @@ struct LoaderTests {
     #expect(loader.value == "a" && !loader.isLoading)
   }
 
-  @Test("The work runs on the main actor and can read the screen's state")
+  @Test("A loader's work runs on the main actor and can read the screen's state")
   func work() async {
     stub.on(where: { _, _ in true }, reply: { .text($0.target) })
     let screen = LoadingScreen()

@@ -1,7 +1,7 @@
 import Apus
 import Observation
 
-/// Reads the phase after each change on the main actor, like a view.
+/// An observer that reads the phase after each change on the main actor, like a view.
 @MainActor
 final class LoaderWatcher {
   private(set) var changes = 0
@@ -17,7 +17,7 @@ final class LoaderWatcher {
       _ = loader.phase
     } onChange: { [weak self] in
       guard let self else { return }
-      // The change happens after this, in the current job of the main actor.
+      // The change happens after this callback, in the current job of the main actor.
       MainActor.assumeIsolated { self.noteChange() }
     }
   }
@@ -39,7 +39,7 @@ func onNextChange(of loader: Loader<String>, _ action: @escaping @MainActor () -
   }
 }
 
-/// A change made while observers are notified of another notifies them again.
+/// An observer that changes the loader once during a notification, which causes another notification.
 @MainActor
 private final class Once {
   private var action: (@MainActor () -> Void)?

@@ -15,13 +15,13 @@ struct SearchLoaderTests {
     }
   }
 
-  /// Waits until the running load sleeps, then lets its delay pass.
+  /// Waits until the running load sleeps, then advances the clock past its delay.
   private func pass() async throws {
     try await clock.waitForSleepers(1)
     clock.advance(by: .milliseconds(300))
   }
 
-  @Test("While the user types, only the last text is sent, after the delay")
+  @Test("A SearchLoader sends only the last text, after the delay")
   func debounce() async throws {
     stub.onAny(reply: .text("found"))
     let loads = ["w", "wa", "war"].map { search.load($0) }
@@ -36,7 +36,7 @@ struct SearchLoaderTests {
     #expect(stub.exchanges.map(\.target) == ["/search?q=war"])
   }
 
-  @Test("A newer query cancels the call of the older one, whose result is never shown")
+  @Test("A newer query cancels the call of the older query, whose result is never shown")
   func latestWins() async throws {
     let gate = Gate()
     stub.on(.get, "/search", replies: [.stalled, StubReply.text("new").waiting(for: gate)])
@@ -54,7 +54,7 @@ struct SearchLoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("An error keeps the last results, and the next query replaces both")
+  @Test("After an error a SearchLoader keeps the last results, until the next query succeeds")
   func errors() async throws {
     stub.on(.get, "/search", replies: [.text("a"), .status(503), .text("c")])
     for (query, value, status) in [("a", "a", nil), ("b", "a", 503), ("c", "c", nil)] as [(String, String, Int?)] {
@@ -66,7 +66,7 @@ struct SearchLoaderTests {
     }
   }
 
-  @Test("A cancelled query restores the results before it, and sends nothing during the delay")
+  @Test("Cancelling a query restores the previous results, and sends nothing during the delay")
   func cancel() async throws {
     stub.onAny(reply: .text("a"))
     let first = search.load("a")
@@ -80,7 +80,7 @@ struct SearchLoaderTests {
     #expect(stub.exchanges.count == 1)
   }
 
-  @Test("Loading without a query repeats the last one, until a reset discards it")
+  @Test("SearchLoader.load() without a query repeats the last query, until a reset discards it")
   func repeated() async throws {
     stub.on(where: { _, _ in true }, reply: { .text($0.target) })
     await search.load()

@@ -2,14 +2,14 @@ import Apus
 import ApusTesting
 import Testing
 
-@Suite("The retry budget of a call that is cancelled before each of its jobs")
+@Suite("The retry budget after cancelling a call before each of its jobs")
 struct BudgetEverywhereTests {
   private static let cost = 14
   private static let rest = 10
 
   private struct Run {
     var jobs = 0
-    /// The retries of the call that did not succeed.
+    /// The number of the call's retries that did not succeed.
     var spent = 0
     /// The number of retries left for later calls.
     var left = 0
@@ -27,7 +27,7 @@ struct BudgetEverywhereTests {
       if next == .nothing { break }
       if next == .job { run.jobs += 1 }
     }
-    // A successful attempt refunds its cost, even if the call is cancelled afterwards.
+    // A successful attempt refunds its token, even if the call is cancelled afterwards.
     if case .failure(let error)? = world.ledger.outcomes(of: 0).first, !error.trace.hasGoodAnswer {
       run.spent = error.failedAttempts.count { attempt in
         if case .retry(_, .backoff) = attempt.decision { true } else { false }
@@ -37,7 +37,7 @@ struct BudgetEverywhereTests {
     return run
   }
 
-  /// Retries a call until the budget is used up.
+  /// Retries a call until the budget is exhausted, and returns the number of retries.
   private func left(in world: PipelineWorld) -> Int {
     var endless = RetryPolicy(maximumAttempts: 1000, baseDelay: .zero)
     endless.maximumDelay = .zero
@@ -53,7 +53,7 @@ struct BudgetEverywhereTests {
     return world.parts.stub.exchanges.count { $0.target == "/v1/broken" } - 1
   }
 
-  @Test("Retries are charged, successes are refunded, and no other token is lost")
+  @Test("Cancelling before any job loses no retry tokens: retries are charged, successes are refunded")
   func everyJob() async {
     let undisturbed = run()
     #expect(undisturbed.jobs >= Scenario.everything.leastJobs)
@@ -65,7 +65,7 @@ struct BudgetEverywhereTests {
       spent.insert(cancelled.spent)
       await Task.yield()
     }
-    // Cancelled before the first attempt had failed, and after.
+    // Cases in which the call was cancelled before and after the first attempt had failed.
     #expect(spent == [0, 1])
   }
 }

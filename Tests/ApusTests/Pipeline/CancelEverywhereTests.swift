@@ -1,11 +1,11 @@
 import Apus
 import Testing
 
-@Suite("Calls through the whole pipeline, disturbed before each of their jobs")
+@Suite("Calls through the whole pipeline with a disturbance before each of their jobs")
 struct CancelEverywhereTests {
   private struct Run {
     var jobs = 0
-    /// The outcomes of each call; one each if all is well.
+    /// The outcomes of each call; exactly one in a correct run.
     var outcomes: [[Ledger.Outcome]] = []
     var met: Set<String> = []
   }
@@ -16,7 +16,7 @@ struct CancelEverywhereTests {
     let calls = world.start()
     var run = Run()
     var isDisturbed = false
-    // More than any run needs: an endless loop must not hang the test.
+    // More steps than any run needs, so that an endless loop does not hang the test.
     for _ in 0..<100_000 {
       if run.jobs == step, let disturbance, !isDisturbed {
         world.disturb(disturbance, calls)
@@ -37,7 +37,7 @@ struct CancelEverywhereTests {
   }
 
   @Test(
-    "Disturbed before any job, calls end once, nothing is left, and the next call passes immediately",
+    "With a disturbance before any job, calls end once, nothing leaks, and the next call passes immediately",
     arguments: Scenario.allCases)
   func everyJob(scenario: Scenario) async {
     let undisturbed = run(scenario)
@@ -53,14 +53,14 @@ struct CancelEverywhereTests {
             isExpected(after, before, disturbance), "\(scenario), \(disturbance) before job \(step): \(after)")
           if !isSame(after, before) { changed += 1 }
         }
-        // Let other tests run: a run occupies its thread.
+        // Yields to other tests, because a run occupies its thread.
         await Task.yield()
       }
       #expect((changed > 0) == (disturbance != .hold), "\(scenario), \(disturbance): \(changed) outcomes changed")
     }
   }
 
-  @Test("The same disturbance at the same job yields the same run")
+  @Test("The same disturbance before the same job yields the same run")
   func reproducible() {
     let runs = (0..<3).map { _ in run(.everything, .cancelTasks, before: 10) }
     #expect(Set(runs.map(\.jobs)).count == 1)
@@ -69,14 +69,14 @@ struct CancelEverywhereTests {
     #expect(zip(outcomes, outcomes.dropFirst()).allSatisfy { isSame($0, $1) })
   }
 
-  @Test("Undisturbed, each scenario ends as expected", arguments: Scenario.allCases)
+  @Test("Without a disturbance, each pipeline scenario ends as expected", arguments: Scenario.allCases)
   func endsWell(scenario: Scenario) {
     let outcomes = run(scenario).outcomes.compactMap(\.first)
     #expect(outcomes.count == scenario.calls)
     for (number, outcome) in outcomes.enumerated() {
       switch outcome {
       case .success(let bytes): #expect(bytes == 2)
-      // While one call is the trial, the other is refused.
+      // While one call is the circuit's trial, the other call is refused.
       case .failure(let error): #expect(scenario == .halfOpen && number == 1 && error.code == .refused, "\(error)")
       }
     }
@@ -93,7 +93,7 @@ struct CancelEverywhereTests {
   private func isExpected(_ after: Ledger.Outcome, _ before: Ledger.Outcome, _ disturbance: Disturbance) -> Bool {
     if isSame(after, before) { return true }
     switch (before, after) {
-    // If the first call is not the trial, another is.
+    // If the first call is refused, another call is the circuit's trial.
     case (.failure(let error), .success): return error.code == .refused
     case (_, .failure(let error)): return disturbance.allows(error)
     default: return false

@@ -3,8 +3,8 @@ import ApusTesting
 import Synchronization
 import Testing
 
-/// An app's call, stepped through job by job.
-private enum Way: String, CaseIterable {
+/// The kinds of calls that are run job by job.
+private enum SteppedCall: String, CaseIterable {
   case buffered, buffered401, inPieces, streamed, streamedPartly, joined
 
   var answer: StubReply {
@@ -16,7 +16,7 @@ private enum Way: String, CaseIterable {
     }
   }
 
-  /// Makes the calls, each in a task that runs on the executor.
+  /// Starts the calls, each in a task that runs on the executor.
   func start(_ api: Client, _ executor: ManualExecutor) -> [Task<Result<Int, CallError>, Never>] {
     let request = Request<String>.get("/users/\(7)").id("one", onDuplicate: .coalesce).timeout(.seconds(30))
     return (0..<(self == .joined ? 3 : 1)).map { _ in
@@ -37,7 +37,7 @@ private enum Way: String, CaseIterable {
   }
 }
 
-/// Counts the ends of each call.
+/// An observer that counts the ends of each call.
 private final class Ends: CallObserver {
   private let counts = Mutex<[UInt64: Int]>([:])
   var all: [Int] { counts.withLock { Array($0.values) } }
@@ -62,10 +62,12 @@ struct DefaultPipelineSteppingTests {
     var exchanges: [StubExchange] = []
   }
 
-  private func run(_ way: Way, _ disturbance: Disturbance? = nil, before step: Int = .max) async throws -> Run {
+  private func run(_ scenario: SteppedCall, _ disturbance: Disturbance? = nil, before step: Int = .max) async throws
+    -> Run
+  {
     let (executor, clock, ends, stub) = (ManualExecutor(), ManualClock(.manual), Ends(), StubTransport())
     let tokens = MemoryCredentialsStore(token: "t")
-    stub.onAny(reply: way.answer)
+    stub.onAny(reply: scenario.answer)
     let api = Client(baseURL: "https://x.test/v1", transport: stub) {
       $0.authentication = .bearer(tokens)
       $0.setField("X-App", "a")
@@ -73,7 +75,7 @@ struct DefaultPipelineSteppingTests {
       $0.settings.runtime = Runtime(clock: clock, executor: executor)
       $0.observers = [ends]
     }
-    let calls = way.start(api, executor)
+    let calls = scenario.start(api, executor)
     var run = Run()
     while true {
       if run.jobs == step {
@@ -89,28 +91,29 @@ struct DefaultPipelineSteppingTests {
     }
     for call in calls { run.results.append(await call.value) }
     run.exchanges = stub.exchanges
-    let place = "\(way), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
+    let place = "\(scenario), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step)"
     #expect(api.calls.isEmpty && stub.openExchanges.isEmpty, "\(place)")
     #expect(ends.all == Array(repeating: 1, count: calls.count), "\(place)")
     #expect(executor.pendingJobCount == 0 && executor.jobCount == run.jobs && clock.sleepers == 0, "\(place)")
     return run
   }
 
-  @Test("Disturbed before any of its jobs, a call ends once and leaves nothing behind", arguments: Way.allCases)
-  private func everyStep(way: Way) async throws {
-    let undisturbed = try await run(way)
+  @Test(
+    "With a disturbance before any of its jobs, a call ends once and leaks nothing", arguments: SteppedCall.allCases)
+  private func everyStep(scenario: SteppedCall) async throws {
+    let undisturbed = try await run(scenario)
     #expect(undisturbed.jobs > 1)
     #expect(undisturbed.exchanges.count == 1)
     #expect(undisturbed.exchanges[0].target == "/v1/users/7?lang=en")
     #expect(undisturbed.exchanges[0].fields[.authorization] == "Bearer t")
     for disturbance in Disturbance.allCases {
       for step in 0..<undisturbed.jobs {
-        let disturbed = try await run(way, disturbance, before: step)
+        let disturbed = try await run(scenario, disturbance, before: step)
         for (before, after) in zip(undisturbed.results, disturbed.results) {
-          #expect(isExpected(after, before, disturbance), "\(way), \(disturbance) before job \(step): \(after)")
+          #expect(isExpected(after, before, disturbance), "\(scenario), \(disturbance) before job \(step): \(after)")
         }
         for exchange in disturbed.exchanges {
-          // Every request was complete and had credentials.
+          // Every sent request is complete and has credentials.
           #expect(
             exchange.target == "/v1/users/7?lang=en" && exchange.fields[.authorization] ?? "Bearer t" == "Bearer t")
         }

@@ -6,22 +6,22 @@ import Testing
 import ApusNIO
 #endif
 
-@Suite("Clients that describe themselves")
+@Suite("Descriptions of clients")
 struct DescribeTests {
   private let secret = "s3nt1nel"
 
   private func describe(
-    _ use: Configuration.Preset, over transport: any Transport = StubTransport(),
+    _ preset: Configuration.Preset, over transport: any Transport = StubTransport(),
     _ change: (inout Configuration) -> Void = { _ in }
   ) -> ClientDescription {
     let api = Client(baseURL: "https://api.example.com/v1", transport: transport) {
-      $0.apply(use)
+      $0.apply(preset)
       change(&$0)
     }
     return api.describe()
   }
 
-  @Test("An app's client has this pipeline without contradictions")
+  @Test("The description of an app's client has the expected pipeline and no warnings")
   func app() {
     #expect(
       "\(describe(.app))" == """
@@ -42,7 +42,7 @@ struct DescribeTests {
         """)
   }
 
-  @Test("A server's client has this pipeline without contradictions")
+  @Test("The description of a server's client has the expected pipeline and no warnings")
   func server() {
     #expect(
       "\(describe(.server))" == """
@@ -64,15 +64,15 @@ struct DescribeTests {
   }
 
   @Test(
-    "The platform's own transport causes no contradictions either",
+    "The description of a client with the platform's transport has no warnings",
     arguments: [Configuration.Preset.app, Configuration.Preset.server])
-  func platformTransport(use: Configuration.Preset) {
-    let api = Client(baseURL: "https://api.example.com/v1") { $0.apply(use) }
+  func platformTransport(preset: Configuration.Preset) {
+    let api = Client(baseURL: "https://api.example.com/v1") { $0.apply(preset) }
     #expect(api.describe().warnings == [])
   }
 
   #if os(Linux)
-  @Test("The platform's own transport has a connection for each call that may run, whichever limit applies")
+  @Test("The platform's transport permits a connection for each concurrent call, whichever limit applies")
   func raisedConnections() {
     let api = Client(baseURL: "https://api.example.com/v1") {
       $0.scheduler = Scheduler(ConcurrencyLimits(global: 40, perOrigin: .max))
@@ -80,7 +80,7 @@ struct DescribeTests {
     #expect(api.describe().layers.last?.facts.first == .connections(perOrigin: 40, total: 256))
   }
 
-  @Test("More concurrent calls than connections are reported")
+  @Test("A client description warns of more concurrent calls than connections")
   func fewConnections() {
     var options = NIOTransport.Options()
     options.maximumConnectionsPerOrigin = 2
@@ -90,10 +90,10 @@ struct DescribeTests {
   }
   #endif
 
-  @Test("Timeouts that contradict each other are reported")
+  @Test("A client description warns of timeouts that contradict each other")
   func times() {
     #expect(describe(.app) { $0.timeout = .seconds(5) }.contradictions.map(\.code) == [.attemptLimitBeyondTotal])
-    // An attempt that takes its full timeout leaves no time for a retry; a shorter timeout does.
+    // The full attempt timeout leaves no time for a retry, a shorter attempt timeout does.
     #expect(describe(.app) { $0.timeout = .seconds(10) }.contradictions.map(\.code) == [.attemptsBeyondTotal])
     #expect(describe(.app) { $0.timeout = .seconds(15) }.warnings.isEmpty)
     #expect(
@@ -101,12 +101,12 @@ struct DescribeTests {
     #expect(describe(.app) { $0.timeout = nil }.warnings.isEmpty)
   }
 
-  @Test("A rate limit below the concurrency limit is not a contradiction")
+  @Test("A client description does not warn of a rate limit below the concurrency limit")
   func rate() {
     #expect(describe(.app) { $0.rateLimiter = RateLimiter(.perSecond(1)) }.warnings.isEmpty)
   }
 
-  @Test("A second retry next to the transport is reported with all its consequences")
+  @Test("A client description warns of a second retry next to the transport, with all its consequences")
   func secondRetry() {
     let description = describe(.app) { $0.customizePipeline = { $0.insert(RetryMiddleware(), .before(.transport)) } }
     #expect(
@@ -115,7 +115,7 @@ struct DescribeTests {
       ])
   }
 
-  @Test("The description contains no credentials")
+  @Test("A client description contains no credentials")
   func secrets() {
     let description = describe(.app) {
       $0.environment.baseURL = BaseURL(stringLiteral: "https://api.example.com/v1?key=\(secret)")

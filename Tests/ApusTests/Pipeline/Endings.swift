@@ -1,7 +1,7 @@
 import Apus
 import Synchronization
 
-/// Counts starts and ends of calls, and records what delayed or diverted them.
+/// An observer that counts starts and ends of calls, and records the events that delayed or diverted them.
 final class Endings: CallObserver {
   private struct Count: Equatable {
     var starts = 0
@@ -25,7 +25,7 @@ final class Endings: CallObserver {
     }
   }
 
-  /// What delayed or diverted calls, by name.
+  /// The names of the events that delayed or diverted calls.
   var met: Set<String> { state.withLock { $0.met } }
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
@@ -55,7 +55,7 @@ extension TraceEvent.Kind {
     }
   }
 
-  /// Whether the call had to wait for others or for a time.
+  /// Whether the call had to wait for other calls or for a time.
   var isWait: Bool {
     switch self {
     case .queued, .awaitingCredentials: true
@@ -65,7 +65,7 @@ extension TraceEvent.Kind {
   }
 }
 
-/// Consecutive numbers.
+/// A source of consecutive numbers.
 final class Serials: Sendable {
   private let last = Mutex<UInt64>(0)
 

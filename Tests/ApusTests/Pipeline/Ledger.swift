@@ -1,7 +1,7 @@
 import Apus
 import Synchronization
 
-/// The outcomes of calls, by the number a test gave them.
+/// The outcomes of calls, by the number assigned by the test.
 final class Ledger: Sendable {
   typealias Outcome = Result<Int, CallError>
 
@@ -11,7 +11,7 @@ final class Ledger: Sendable {
     outcomes.withLock { $0[number, default: []].append(outcome) }
   }
 
-  /// How a call ended: exactly one outcome unless something is wrong.
+  /// Returns the outcomes of a call: exactly one in a correct run.
   func outcomes(of number: Int) -> [Outcome] {
     outcomes.withLock { $0[number] ?? [] }
   }

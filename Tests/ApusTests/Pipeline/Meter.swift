@@ -75,8 +75,8 @@ final class Meter: Sendable {
   }
 }
 
-/// A transport whose exchanges are counted until their content ends; those of streamed calls up to the head, and for
-/// their tags until the content ends.
+/// A transport whose exchanges are counted until their content ends. Exchanges of streamed calls are counted until the
+/// head, but until the end of the content for their tags.
 struct MeteredTransport: Transport {
   let inner: any Transport
   let meter: Meter

@@ -1,18 +1,18 @@
 import Apus
 import Testing
 
-@Suite("Random calls through the whole pipeline, in random order")
+@Suite("Random calls through the whole pipeline in random order")
 struct PipelineInterleavingTests {
   private static let steps = 250
 
   @Test(
-    "Under any disturbance calls end once, limits always hold, and nothing is left",
+    "With random disturbances calls end once, limits always hold, and nothing leaks",
     arguments: UInt64(0)..<24)
   func storm(seed: UInt64) async {
     var storm = PipelineStorm(seed: seed)
     for _ in 0..<Self.steps {
       storm.step()
-      // Counted at every arrival of a request.
+      // Limits are checked at every arrival of a request.
       let excesses = storm.parts.meter.excesses
       #expect(excesses.isEmpty, "seed \(seed): \(excesses)")
       if !excesses.isEmpty { break }
@@ -27,7 +27,7 @@ struct PipelineInterleavingTests {
     storm.parts.expectQuiet(storm.apis, "\(place), afterwards")
   }
 
-  @Test("The storms are effective: calls succeed, fail, are cancelled, wait, retry, join and are refused")
+  @Test("In random runs calls succeed, fail, are cancelled, wait, retry, join and are refused")
   func variety() {
     let expected: Set<String> = [
       "attempt failed", "joined", "awaits credentials", "redirected", "queued: held by the app", "queued: rate limit",
@@ -36,7 +36,7 @@ struct PipelineInterleavingTests {
     var met: Set<String> = []
     var codes: Set<CallError.Code> = []
     var successes = 0
-    // At least six, and more until everything has occurred: not every run has a low rate.
+    // At least six seeds, and more until every expected event has occurred, because not every run has a low rate.
     for seed in UInt64(100)..<124 where seed < 106 || !met.isSuperset(of: expected) {
       var storm = PipelineStorm(seed: seed)
       for _ in 0..<Self.steps { storm.step() }

@@ -8,7 +8,7 @@ struct PipelineParts: Sendable {
     case job, change, nothing
   }
 
-  /// The tag of held calls.
+  /// The tag of paused calls.
   static let heldTag: Apus.Tag = "images"
 
   let executor = ManualExecutor()
@@ -52,14 +52,14 @@ struct PipelineParts: Sendable {
 
   // MARK: Time
 
-  /// Runs the next job; if there is none, releases held calls; if there are none, advances the clock to the next
+  /// Runs the next job. Without jobs, resumes paused calls; without paused calls, advances the clock to the next
   /// sleeper.
   func step() -> Step {
     if executor.runNext() { return .job }
     return letGo() || clock.advanceToNextWake() ? .change : .nothing
   }
 
-  /// Runs until nothing is left to do. Endless work is abandoned, which later checks detect.
+  /// Runs until there are no more steps. Endless work is abandoned, which later checks detect.
   func drain() {
     for _ in 0..<100_000 {
       if step() == .nothing { return }
@@ -77,9 +77,9 @@ struct PipelineParts: Sendable {
     return true
   }
 
-  // MARK: What holds afterwards
+  // MARK: Checks after a run
 
-  /// Expects that every call ended once and left no permit, waiter, exchange, task or timer.
+  /// Expects that every call ended once and leaked no permit, waiter, exchange, task or timer.
   func expectQuiet(_ apis: [Client], _ place: String) {
     for api in apis { #expect(api.calls.isEmpty, "registry: \(place)") }
     #expect(endings.odd.isEmpty, "ends: \(place)")
@@ -90,8 +90,8 @@ struct PipelineParts: Sendable {
     #expect(meter.inside == 0 && meter.excesses.isEmpty, "limits: \(place) \(meter.excesses)")
   }
 
-  /// Makes another call some time later and expects it to pass immediately: anything left of the others would delay or
-  /// refuse it.
+  /// Performs another call some time later and expects it to pass immediately. Leaked resources of earlier calls would
+  /// delay or refuse it.
   func expectUntroubled(_ api: Client, _ place: String) {
     connectivity.report(.online)
     clock.advance(by: .seconds(60))

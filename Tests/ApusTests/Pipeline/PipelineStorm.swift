@@ -24,7 +24,7 @@ struct PipelineStorm {
     limits.queueCapacity = Int.random(in: 3...30, using: &random)
     limits.ageing = .seconds(Int.random(in: 0...3, using: &random))
     var breaker = BreakerPolicy.app
-    // A trial slot that is not released would become free only after this time.
+    // A long duration, so that a trial slot that is not released blocks later calls.
     breaker.maximumOpenDuration = .seconds(600)
     let parts = PipelineParts(
       limits: limits, rate: .perSecond(Int.random(in: 1...20, using: &random)), breaker: breaker)
@@ -56,7 +56,7 @@ struct PipelineStorm {
     }
   }
 
-  /// Releases all held calls and runs until nothing is left to do.
+  /// Resumes all paused calls and runs until there are no more steps.
   mutating func finish() {
     server.turn(to: .fair)
     parts.connectivity.report(.online)

@@ -2,7 +2,7 @@ import Apus
 import ApusTesting
 import Testing
 
-/// Calls in a scenario on their way through the whole pipeline.
+/// The calls of a scenario through the whole pipeline.
 struct PipelineWorld {
   let scenario: Scenario
   let parts: PipelineParts
@@ -42,7 +42,7 @@ struct PipelineWorld {
     }
   }
 
-  /// Makes the calls, each in a task that runs on the executor.
+  /// Starts the calls, each in a task that runs on the executor.
   func start() -> [Task<Void, Never>] {
     (0..<scenario.calls).map { number in
       Task(executorPreference: parts.executor) { [scenario, ledger, api] in

@@ -1,24 +1,24 @@
 import Apus
 
-/// What calls run into on their way through the whole pipeline.
+/// The conditions that calls meet in the whole pipeline.
 enum Scenario: String, CaseIterable, Sendable {
   /// An expired token, a 503, the rate limit, a redirect, content in pieces.
   case everything
-  /// The same with a streamed response.
+  /// The conditions of ``everything``, with a streamed response.
   case streamed
   /// A server that does not respond to the first attempt.
   case silent
-  /// A held tag.
+  /// A paused tag.
   case held
   /// Other calls, with a concurrency limit of one.
   case behind
   /// A half-open circuit that admits a trial call.
   case halfOpen
-  /// A refresh that all calls wait for.
+  /// A refresh for which all calls wait.
   case refreshing
   /// A shared exchange that is retried: joined by id, or coalesced.
   case joined, coalesced
-  /// No network at first.
+  /// No network at the beginning.
   case offline
 
   /// The number of calls.
@@ -32,7 +32,7 @@ enum Scenario: String, CaseIterable, Sendable {
 
   var limits: ConcurrencyLimits { ConcurrencyLimits(global: self == .behind ? 1 : 3, perOrigin: 3) }
 
-  /// One per second where calls should wait for it.
+  /// One exchange per second in scenarios in which calls should wait for the rate limit.
   var rate: RateLimit {
     switch self {
     case .everything, .streamed, .behind: .perSecond(1)
@@ -43,7 +43,7 @@ enum Scenario: String, CaseIterable, Sendable {
   var breaker: BreakerPolicy {
     guard self == .halfOpen else { return .app }
     var policy = BreakerPolicy(consecutiveFailures: 1)
-    // A trial slot that is not released would become free only after this time.
+    // A long duration, so that a trial slot that is not released blocks later calls.
     policy.maximumOpenDuration = .seconds(600)
     return policy
   }
@@ -75,10 +75,10 @@ enum Scenario: String, CaseIterable, Sendable {
     }
   }
 
-  /// The minimum number of jobs for the way through the whole pipeline.
+  /// The minimum number of jobs for a pass through the whole pipeline.
   var leastJobs: Int { calls == 1 ? 15 : 20 }
 
-  /// The disturbances. With a single call, cancelling the first is cancelling all.
+  /// The disturbances. With a single call, cancelling the first call equals cancelling all calls.
   var disturbances: [Disturbance] {
     var cancels: [Disturbance] = [.cancelCalls, .cancelTasks]
     if calls > 1 { cancels.append(.cancelFirst) }
@@ -101,7 +101,7 @@ enum Scenario: String, CaseIterable, Sendable {
     }
   }
 
-  /// Makes a call and returns the number of content bytes.
+  /// Performs a call and returns the number of content bytes.
   func call(_ number: Int, by api: Client) async -> Ledger.Outcome {
     let request = self.request(number)
     do throws(CallError) {
@@ -118,7 +118,7 @@ enum Scenario: String, CaseIterable, Sendable {
   }
 }
 
-/// A disturbance of calls on their way.
+/// A disturbance of calls in the pipeline.
 enum Disturbance: CaseIterable, Sendable {
   case cancelCalls, cancelTasks, cancelFirst, signOut, passDeadline, hold
 
@@ -126,7 +126,7 @@ enum Disturbance: CaseIterable, Sendable {
   func allows(_ error: CallError) -> Bool {
     switch self {
     case .cancelCalls, .cancelTasks, .cancelFirst: error.isCancellation
-    // A call that cannot be admitted or retried in time fails before its deadline.
+    // A call that cannot be admitted or retried before its deadline fails early.
     case .passDeadline: error.code == .timeout || error.code == .refused || error.status == 503
     case .signOut: error.status == 401 || error.underlying is PrincipalChangedError
     case .hold: false

@@ -2,8 +2,8 @@ import Apus
 import ApusTesting
 import Synchronization
 
-/// A server with everything that can delay a call, over a stub: it accepts only the latest token, fails as told,
-/// redirects, and responds there in pieces.
+/// A stub server with many causes of delay: accepts only the latest token, fails as configured, redirects, and responds
+/// in pieces.
 final class ScenarioServer: Sendable {
   enum Weather: CaseIterable {
     case fair, failing, busy, silent, dropping
@@ -13,10 +13,10 @@ final class ScenarioServer: Sendable {
     /// The number of the latest token.
     var token = 1
     var weather: Weather
-    /// The number of exchanges the weather lasts; `nil` for all.
+    /// The number of exchanges that the weather affects; `nil` for all.
     var remaining: Int?
 
-    /// Returns what goes wrong with the next exchange, or `nil`.
+    /// Returns the failure of the next exchange, or `nil`.
     mutating func failure() -> StubReply? {
       guard remaining != 0 else { return nil }
       remaining = remaining.map { $0 - 1 }
@@ -33,7 +33,7 @@ final class ScenarioServer: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - weather: how requests with the latest token are answered. Default: successfully.
+  ///   - weather: the replies to requests with the latest token. Default: successful replies.
   ///   - count: the number of such requests; `nil` for all.
   init(_ weather: Weather = .fair, for count: Int? = nil) {
     state = Mutex(State(weather: weather, remaining: count))
@@ -75,7 +75,7 @@ final class ScenarioServer: Sendable {
     }
   }
 
-  /// A refresh token is valid once, and a refresh takes a while.
+  /// Returns the reply to a refresh. A refresh token is valid once, and the reply is delayed.
   private func tokens(for text: String) -> StubReply {
     state.withLock { state -> StubReply in
       guard text == "grant_type=refresh_token&refresh_token=r\(state.token)" else {

@@ -25,7 +25,7 @@ struct StreamRedirectTests {
     return events
   }
 
-  @Test("A redirect leads to the stream", arguments: [301, 302, 307, 308])
+  @Test("An event stream follows a redirect", arguments: [301, 302, 307, 308])
   func followed(status: Int) async throws {
     stub.on(.get, "/events", reply: .status(status, fields: [.location: "/moved"]))
     stub.on(.get, "/moved", replies: [Self.events("data: a\n\ndata: b\n\n")])
@@ -36,7 +36,7 @@ struct StreamRedirectTests {
     #expect(stub.exchanges.map { $0.target } == ["/events", "/moved"])
   }
 
-  @Test("A redirect without a location ends the stream with an error", arguments: [301, 307])
+  @Test("A redirect without a Location field ends an event stream with an error", arguments: [301, 307])
   func noLocation(status: Int) async throws {
     stub.on(.get, "/events", reply: .status(status))
     let error = await failure { try await events() }

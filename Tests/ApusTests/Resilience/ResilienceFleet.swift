@@ -2,7 +2,7 @@ import Apus
 import ApusTesting
 import HTTPTypes
 
-/// What the clients of a simulated server do when a call fails.
+/// The retry behavior of the clients of a simulated server.
 enum ResilienceFleet: String, Sendable, CaseIterable {
   /// Retry any failure after 0.1 seconds: ``InsistentRetry``.
   case naive
@@ -20,13 +20,13 @@ enum ResilienceFleet: String, Sendable, CaseIterable {
     }
     configuration.customizePipeline = { [self] in
       if self == .naive { $0.insert(InsistentRetry(), .after(.retry)) }
-      $0.insert(Patience(limit: .seconds(2)), .after(.attemptTimeout))
+      $0.insert(AttemptLimit(limit: .seconds(2)), .after(.attemptTimeout))
     }
     return Client(configuration: configuration, transport: world.transport())
   }
 }
 
-/// Three attempts with a fixed delay for any failure, as clients must not.
+/// A middleware with three attempts and a fixed delay for any failure, as no client should have.
 struct InsistentRetry: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -36,7 +36,7 @@ struct InsistentRetry: Middleware {
         guard response.head.status.code >= 500 else { return response }
         response.discard()
       } catch is TransportError {
-        // Continue with the next attempt.
+        // The next attempt follows.
       }
       try await context.clock.sleep(until: context.now.advanced(by: .milliseconds(100)))
       context.attempt += 1
@@ -45,8 +45,8 @@ struct InsistentRetry: Middleware {
   }
 }
 
-/// Limits every attempt, like `.attemptTimeout(_:)` on every request.
-private struct Patience: Middleware {
+/// A middleware that limits every attempt, like `.attemptTimeout(_:)` on every request.
+private struct AttemptLimit: Middleware {
   let limit: Duration
 
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {

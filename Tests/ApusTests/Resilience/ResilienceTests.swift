@@ -2,15 +2,15 @@ import Apus
 import ApusTesting
 import Testing
 
-/// Small and quick versions of docs/resilience.md: ratios rather than times.
-@Suite("Resilience: fleets of clients and a server in trouble")
+/// Small and quick versions of the simulations in docs/resilience.md, which check ratios instead of times.
+@Suite("Resilience: fleets of clients and an overloaded server")
 struct ResilienceTests {
   private static let host = "api.test"
   private static let lost = Duration.seconds(10)..<Duration.seconds(50)
   private static let end = Duration.seconds(90)
 
-  /// 14 clients make a call per second on average to a server with a capacity of 20, and for a while of 10. Behind a
-  /// full queue no call gets its response in time, even at full capacity.
+  /// Simulates 14 clients with one call per second each on average, and a server with a capacity of 20, for a while of
+  /// 10. Behind a full queue no call gets its response in time, even at full capacity.
   private func halved(_ fleet: ResilienceFleet) async throws -> SimulationReport {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
@@ -29,7 +29,7 @@ struct ResilienceTests {
     }
   }
 
-  @Test("While half the capacity is gone, and afterwards, clients that hold back get more responses with less load")
+  @Test("During and after a loss of half the capacity, the default retries get more responses with less load")
   func halfCapacity() async throws {
     let (ours, naive) = (try await halved(.ours), try await halved(.naive))
     let after = Self.lost.upperBound..<Self.end
@@ -42,10 +42,10 @@ struct ResilienceTests {
     #expect(recovered < naiveRecovered)
   }
 
-  @Test("The same seed yields the same run with every layer of the default pipeline")
+  @Test("The same seed yields the same run with all middlewares of the default pipeline")
   func reproducible() async throws {
     let (first, second) = (try await halved(.ours), try await halved(.ours))
-    // Compared outside #expect, which would print both.
+    // Compared outside of #expect, which would print both reports.
     let isSame = first == second
     #expect(isSame)
     #expect(first.goodput().values == second.goodput().values)
@@ -62,8 +62,8 @@ struct ResilienceTests {
   private static let apps = 60
   private static let away = Duration.seconds(1)..<Duration.seconds(11)
 
-  /// Users open an app while its server is down. Each app calls again a second after an error until it has its
-  /// response. The server recovers with a tenth of the capacity they need at once.
+  /// Simulates users who open an app while its server is down. Each app repeats its call a second after an error until
+  /// it succeeds. The server recovers with a tenth of the capacity for all apps at once.
   private func storm(_ fleet: ResilienceFleet) async throws -> SimulationReport {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
@@ -85,7 +85,7 @@ struct ResilienceTests {
     }
   }
 
-  @Test("After an outage all clients get their response sooner and with fewer requests if they come back spread out")
+  @Test("After an outage, clients with jittered retries get their responses sooner and with fewer requests")
   func retryStorm() async throws {
     let (ours, naive) = (try await storm(.ours), try await storm(.naive))
     let times = ours.times(of: "answer")
@@ -100,8 +100,8 @@ struct ResilienceTests {
 
   // MARK: An expired token
 
-  /// An app makes 60 calls at once with an expired token. Its client has five permits for the server, which takes a
-  /// second for a response; the calls that wait for the refresh let the others pass, and queue again after it.
+  /// Simulates an app with 60 concurrent calls and an expired token. Its client has five permits for the server, which
+  /// takes a second for a response. Calls that wait for the refresh release their permits and queue again afterwards.
   private func refresh(taking time: Duration) async throws -> Int {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
@@ -135,7 +135,7 @@ struct ResilienceTests {
     return report.times(of: "item").count
   }
 
-  @Test("All of many calls succeed behind an expired token, also if the refresh takes long", arguments: [1, 11])
+  @Test("Many calls with an expired token all succeed, even if the refresh is slow", arguments: [1, 11])
   func expiredToken(seconds: Int64) async throws {
     #expect(try await refresh(taking: .seconds(seconds)) == 60)
   }
@@ -148,7 +148,8 @@ struct ResilienceTests {
     case hold
   }
 
-  /// A screen on a slow link requests 40 images and then the list it shows first. Returns how long the list takes.
+  /// Simulates a screen on a slow link that requests 40 images, and then the list that it shows first. Returns the
+  /// duration of the list's call.
   private func list(_ arrangement: Arrangement) async throws -> Duration? {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) { $0.respond = { _ in .bytes(10_000) } }
@@ -173,7 +174,7 @@ struct ResilienceTests {
     return report.times(of: "list").first
   }
 
-  @Test("A list overtakes waiting images by priority, and has the link to itself while they are held")
+  @Test("A list overtakes queued images by priority, and uses the whole link while the images are paused")
   func heldImages() async throws {
     let (arriving, overtaking, alone) = (try await list(.none), try await list(.priorities), try await list(.hold))
     let (inOrder, ahead, first) = (try #require(arriving), try #require(overtaking), try #require(alone))
@@ -183,7 +184,7 @@ struct ResilienceTests {
 }
 
 extension SimulationReport {
-  /// Returns when a note was made.
+  /// Returns the times of a note.
   fileprivate func times(of note: String) -> [Duration] {
     events.compactMap { event -> Duration? in
       guard case .note(note) = event.kind else { return nil }

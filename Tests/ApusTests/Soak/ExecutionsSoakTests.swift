@@ -13,7 +13,7 @@ struct ExecutionsSoakTests {
   private static let atOnce = 30
 
   @Test(
-    "An order is executed once per key and at most once elsewhere, an unsafe GET at most once, a token is refreshed once",
+    "Orders execute once per key (at most once elsewhere), unsafe GETs at most once, and each token is refreshed once",
     arguments: [UInt64(1), 2])
   func executions(seed: UInt64) async throws {
     let shop = Shop(seed: seed)
@@ -30,14 +30,14 @@ struct ExecutionsSoakTests {
     }
   }
 
-  /// Makes the calls and returns how many ended with each code; `nil` is success.
+  /// Performs the calls and returns the number of calls that ended with each code; `nil` is success.
   private static func storm(_ count: Int, _ seed: UInt64, _ server: TestServer) async -> [CallError.Code?: Int] {
     let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "a1", refresh: "r1")))
     let api = server.client {
       $0.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
       $0.retry = RetryPolicy(maximumAttempts: 4, baseDelay: .milliseconds(1))
       $0.retryBudget = .unlimited
-      // Every request must reach the servers, which count them.
+      // No breaker, because every request must reach the servers, which count requests.
       $0.breaker = nil
     }
     var random = SeededGenerator(seed: ~seed)
@@ -90,7 +90,7 @@ struct ExecutionsSoakTests {
     // No race at the token endpoint fails a call or ends the session.
     #expect(codes[.refused] == nil && codes[.handler] == nil, "\(codes)")
     #expect(Set(codes.keys).isSubset(of: [nil, .cancelled, .rejected, .connectionLost]), "\(codes)")
-    // The soak is effective: everything has happened often.
+    // Proves that the soak test is effective: every kind of event has happened often.
     #expect(books.orders.count > 100 && books.tickets.count > 50)
     #expect(books.refreshes.count > 2 && books.unauthorized > 3)
     #expect((codes[nil] ?? 0) > 300 && (codes[.cancelled] ?? 0) > 10 && (codes[.rejected] ?? 0) > 10, "\(codes)")

@@ -4,10 +4,10 @@ import ApusTesting
 import Foundation
 import Synchronization
 
-/// Two servers that count what they execute: one requires a token and an idempotency key and redirects every fifth
-/// order to the other. Both fail at random, before and after execution.
+/// Two servers that count their executions. The first requires a token and an idempotency key and redirects every fifth
+/// order to the second. Both fail at random, before and after execution.
 final class Shop: Sendable {
-  /// What was executed.
+  /// The records of executions.
   struct Books {
     /// The executions of each order, each with its key.
     var orders: [Int: [String?]] = [:]
@@ -26,7 +26,7 @@ final class Shop: Sendable {
     var random: SeededGenerator
     /// The valid token generation.
     var generation = 1
-    /// The number of requests it is still valid for.
+    /// The number of requests for which the generation is still valid.
     var remaining = Shop.lifetime
     /// The executed orders, by key.
     var known: [String: Int] = [:]
@@ -34,7 +34,8 @@ final class Shop: Sendable {
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
   }
 
-  /// The number of requests a token is valid for: far more than run concurrently, so that every waiter can use it.
+  /// The number of requests for which a token is valid: far more than run concurrently, so that every waiter can use
+  /// the token.
   private static let lifetime = 400
 
   private let state: Mutex<State>
@@ -51,7 +52,7 @@ final class Shop: Sendable {
   func reply(to request: RecordedRequest, elsewhere: String?) -> Reply {
     state.withLock { state in
       let reply = Self.reply(to: request, elsewhere, &state)
-      // A connection that closes unannounced after a response, perhaps with the next request in flight.
+      // Closes the connection unannounced after the response, perhaps with the next request in flight.
       return state.chance(8) ? Reply(steps: reply.steps + [.close]) : reply
     }
   }
@@ -95,7 +96,7 @@ final class Shop: Sendable {
 
   private static func order(_ number: Int, key: String?, _ state: inout State) -> Reply {
     if state.chance(12) { return .status(503) }
-    // A known key means that the order was executed.
+    // If the key is known, the order was executed before.
     if let key, state.known[key] != nil { return .status(201) }
     state.books.orders[number, default: []].append(key)
     if let key { state.known[key] = number }

@@ -1,7 +1,7 @@
 import Apus
 import HTTPTypes
 
-/// Retries once after a 503.
+/// A middleware that retries once after a 503.
 struct RetryOnce: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     let response = try await next(request, context: context)

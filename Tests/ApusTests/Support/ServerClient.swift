@@ -8,8 +8,8 @@ import ApusNIO
 extension TestServer {
   /// Returns a client of this server with the platform's own transport.
   ///
-  /// Timeouts are long: hundreds of concurrent tests on a small machine must not fail. Server limits apply and
-  /// nothing is retried, so that each test knows what is on the wire.
+  /// Timeouts are long, because hundreds of tests run concurrently on a small machine. Server limits apply and nothing
+  /// is retried, so that tests can predict the requests.
   func client(path: String = "", configure: (inout Configuration) -> Void = { _ in }) -> Client {
     let baseURL = BaseURL(stringLiteral: origin + path)
     let patient = { (configuration: inout Configuration) in
@@ -31,7 +31,7 @@ extension TestServer {
   }
 }
 
-/// Starts a server with a single reply for every request, and a client of it.
+/// Starts a server with a single reply for every request, and a client of that server.
 func withServer<Result>(
   answering reply: Reply = .status(204), path: String = "",
   _ body: (_ api: Client, _ server: TestServer) async throws -> Result
@@ -44,7 +44,7 @@ func withServer<Result>(
 }
 
 extension CallPhase {
-  /// The phase of a call without content once its request was sent. `URLSession` reports that only with the head.
+  /// The phase of a call without content once its request was sent. `URLSession` reports sending only with the head.
   static var afterSending: CallPhase {
     #if os(Linux)
     .awaitingHead

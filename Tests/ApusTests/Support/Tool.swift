@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
 import Foundation
 
-/// A program of this machine that tests run.
+/// A program on this machine that tests run.
 struct Tool {
   let path: String
 
@@ -18,7 +18,7 @@ struct Tool {
 
   /// Runs the program and returns its exit status and combined output.
   ///
-  /// Waits on a separate thread: blocking a thread of the shared pool would delay other tests.
+  /// Waits on a separate thread, because blocking a thread of the shared pool would delay other tests.
   func run(
     _ arguments: [String], input: String = "", in folder: URL? = nil
   ) async throws -> (status: Int32, output: String) {
@@ -49,7 +49,7 @@ struct Tool {
   }
 }
 
-/// The package's folder.
+/// The folder of the package.
 let package = URL(fileURLWithPath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 #endif

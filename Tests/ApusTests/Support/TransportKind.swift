@@ -3,7 +3,7 @@ import ApusNIO
 import ApusTestServer
 import ApusURLSession
 
-/// All transports, for behavior that must be the same with each.
+/// All transports, for behavior that must be the same with each transport.
 enum TransportKind: String, CaseIterable {
   case urlSession, nio
 

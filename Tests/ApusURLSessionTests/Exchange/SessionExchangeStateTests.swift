@@ -178,7 +178,7 @@ struct SessionExchangeStateTests {
       "a task ends once", [(.start, [.resumeTask]), (.endBadly, [.fail(.platform), .forget]), (.endWell, [])]),
   ]
 
-  @Test("Each event leads to the actions in the table", arguments: rows)
+  @Test("Each event returns the actions in the table", arguments: rows)
   func table(row: Row) {
     var state = SessionExchangeState(isBuffered: row.isBuffered)
     for (number, (event, expected)) in row.steps.enumerated() {
@@ -186,7 +186,7 @@ struct SessionExchangeStateTests {
     }
   }
 
-  /// Counts the actions that must occur once in one order of events.
+  /// Counts the actions that must occur exactly once in a sequence of events.
   struct Ledger {
     var answers = 0
     var contentEnds = 0
@@ -209,7 +209,7 @@ struct SessionExchangeStateTests {
   }
 
   @Test(
-    "The phase of an attempt that timed out says whether the request is known to have left",
+    "The phase of an attempt that timed out depends on whether the request is known to have left",
     arguments: [true, false])
   func attemptPhase(hasSentAll: Bool) {
     var state = SessionExchangeState(isBuffered: true)
@@ -233,7 +233,8 @@ struct SessionExchangeStateTests {
     #expect(orders == 65_536)
   }
 
-  /// The caller waits before the first event or after it; the task ends last, as every task does.
+  /// Checks a sequence of events. The caller starts to wait before or after the first event; the end of the task is the
+  /// last event.
   private func check(_ events: [Event], _ isBuffered: Bool) {
     var state = SessionExchangeState(isBuffered: isBuffered)
     var ledger = Ledger()

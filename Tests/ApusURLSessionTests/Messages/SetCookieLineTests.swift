@@ -7,7 +7,7 @@ import Testing
 @Suite("Joined Set-Cookie lines")
 struct SetCookieLineTests {
   @Test(
-    "They are split between cookies, not inside dates and values",
+    "Joined Set-Cookie lines are split between cookies, not inside dates and values",
     arguments: [
       ("a=1", ["a=1"]),
       ("a=1, b=2", ["a=1", "b=2"]),
@@ -21,7 +21,7 @@ struct SetCookieLineTests {
         ["a=1; Expires=Wed, 21-Oct-2026 07:28:00 GMT", "b=2; Expires=Thu, 22 Oct 2026 07:28:00 GMT"]
       ),
       ("a=x,y; Path=/, b=", ["a=x,y; Path=/", "b="]),
-      // A combining mark does not hide a delimiter.
+      // A combining mark must not hide a delimiter.
       ("a=1; HttpOnly,\u{301}b=2", ["a=1; HttpOnly", "\u{301}b=2"]), ("a=1, b=\u{301}2", ["a=1", "b=\u{301}2"]),
       ("", [""]),
       (",", [","]),
@@ -31,7 +31,7 @@ struct SetCookieLineTests {
     #expect(SetCookieLine.split(joined) == lines)
   }
 
-  @Test("Nothing but the separators is lost, whatever they contain", arguments: 0..<8)
+  @Test("Splitting arbitrary Set-Cookie lines removes only the separators", arguments: 0..<8)
   func anything(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let telling: [Unicode.Scalar] = [",", " ", "=", ";", "\"", "a", "\0", "\u{301}", "é"]
@@ -46,7 +46,8 @@ struct SetCookieLineTests {
     }
   }
 
-  @Test("Splitting takes linear time", arguments: [",", ", ", ",a", ",a=", " ", "=", ", \u{301}", "a;,"])
+  @Test(
+    "Splitting Set-Cookie lines takes linear time", arguments: [",", ", ", ",a", ",a=", " ", "=", ", \u{301}", "a;,"])
   func linear(piece: String) {
     #expect(LinearTime.holds(for: LinearTime.repeating(piece)) { _ = SetCookieLine.split($0) })
   }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Responses that begin before the request ends")
 struct EarlyResponseTests {
-  /// More than the buffers of both systems take.
+  /// More than the socket buffers of both systems can hold.
   private static let length = 30_000_000
 
   private func with(
@@ -56,7 +56,7 @@ struct EarlyResponseTests {
   }
 
   @Test("Content is sent to its end after an early success")
-  func goesOn() async throws {
+  func continues() async throws {
     let received = Gate()
     for content in Self.contents {
       try await with(readsContent: true) { _, _ in
@@ -100,7 +100,9 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A streamed call gets the response, and its content ends with the error")
+  @Test(
+    "If the connection ends before all content was sent, a streamed call gets the head, and its content ends with the error"
+  )
   func cutOffStream() async throws {
     try await with { _, headArrived in
       Reply.text("stored", status: 201)
@@ -120,12 +122,12 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("Sending stops after any other status", arguments: [302, 404, 413, 503])
+  @Test("Sending stops after an early response that is no success", arguments: [302, 404, 413, 503])
   func rejected(status: Int) async throws {
     let never = Gate()
     for content in Self.contents {
       try await with { _, _ in
-        // The platform loses the content of a redirect without a target.
+        // A Location field is needed: the platform discards the content of a redirect without a target.
         let fields: FieldLines = status == 302 ? ["Location": "/elsewhere"] : [:]
         return Reply.text("rejected", status: status, fields: fields)
           .inserting([.wait(never)], at: .end)
@@ -138,7 +140,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("Small content that was sent before its response counts as sent", arguments: [0, 1, 100_000])
+  @Test("A call with small content succeeds if the content was sent before the response", arguments: [0, 1, 100_000])
   func small(count: Int) async throws {
     try await TestServer.with { _ in
       .text("stored", status: 201)

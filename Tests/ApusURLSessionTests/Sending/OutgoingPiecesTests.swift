@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Outgoing pieces")
 struct OutgoingPiecesTests {
-  /// The pieces that a blocking reader gets, on a thread of its own; `nil` at the end if the content was torn.
+  /// Reads all pieces on a dedicated thread, which blocks. `isWhole` is `false` if the content is incomplete.
   private func read(_ pieces: OutgoingPieces, by size: Int) async -> (content: Data, isWhole: Bool) {
     await withCheckedContinuation { done in
       Thread.detachNewThread {
@@ -22,7 +22,7 @@ struct OutgoingPiecesTests {
     }
   }
 
-  @Test("Pieces arrive whole and in order, however small the reader's buffer is", arguments: [1, 3, 1000])
+  @Test("Pieces are read completely and in order, however small the reader's buffer is", arguments: [1, 3, 1000])
   func order(size: Int) async {
     let pieces = OutgoingPieces()
     async let result = read(pieces, by: size)
@@ -37,7 +37,7 @@ struct OutgoingPiecesTests {
     #expect(content == Data((1...20).flatMap { [UInt8](repeating: $0, count: Int($0)) }))
   }
 
-  @Test("Closing releases the producer, and the reader sees torn content")
+  @Test("Closing resumes the producer, and the reader finds the content incomplete")
   func closing() async {
     let pieces = OutgoingPieces()
     async let offered = pieces.offer(Data([1, 2, 3]))
@@ -48,7 +48,7 @@ struct OutgoingPiecesTests {
     #expect(!isWhole)
   }
 
-  @Test("Closing releases a reader that waits for a piece")
+  @Test("Closing unblocks a reader that waits for a piece")
   func closingWhileReading() async {
     let pieces = OutgoingPieces()
     async let result = read(pieces, by: 10)

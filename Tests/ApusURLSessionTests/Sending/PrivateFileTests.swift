@@ -24,7 +24,7 @@ final class PrivateFileTests {
     return lstat(url.path, &facts) == 0 ? facts.st_mode & 0o777 : nil
   }
 
-  @Test("A file is for its owner only, and takes what is written")
+  @Test("A private file is writable and accessible only to its owner")
   func owner() throws {
     let url = folder.appending(path: "a")
     let file = try #require(PrivateFile.create(at: url))
@@ -34,7 +34,7 @@ final class PrivateFileTests {
     #expect(try Data(contentsOf: url) == Data("content".utf8))
   }
 
-  @Test("An existing file is not opened, and a link is not followed")
+  @Test("Creating a private file opens no existing file and follows no link")
   func foreign() throws {
     let (file, link, target) = (
       folder.appending(path: "a"), folder.appending(path: "b"), folder.appending(path: "target")
@@ -47,7 +47,7 @@ final class PrivateFileTests {
   }
 
   #if canImport(Glibc)
-  @Test("The permissions are those of the creation: they are not set afterwards")
+  @Test("A private file has its permissions from its creation, not set afterwards")
   func moment() throws {
     let watch = inotify_init1(Int32(O_NONBLOCK))
     defer { Glibc.close(watch) }
@@ -56,13 +56,13 @@ final class PrivateFileTests {
     #expect(Self.events(of: watch) == [UInt32(IN_CREATE)])
   }
 
-  /// Returns the kinds of the events that a watch has seen.
+  /// Returns the kinds of the events that an inotify watch has reported.
   private static func events(of watch: Int32) -> [UInt32] {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(watch, &bytes, bytes.count)
     var events: [UInt32] = []
     var offset = 0
-    // A descriptor, the kind, a cookie and the length of the name that follows.
+    // Each event consists of a descriptor, the kind, a cookie, and the length of the name that follows.
     while offset + 16 <= count {
       let words = bytes[offset..<offset + 16].withUnsafeBytes {
         $0.loadUnaligned(as: (UInt32, UInt32, UInt32, UInt32).self)

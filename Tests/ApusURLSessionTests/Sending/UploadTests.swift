@@ -13,7 +13,7 @@ struct UploadTests {
     _ = try await client.send(Request<Content>(method: .put, path: "/file", content: content, mapping: .content))
   }
 
-  @Test("A file arrives with its length and all of its bytes")
+  @Test("A file is sent with its length and all of its bytes")
   func file() async throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("apus-\(UUID().uuidString)")
     let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -29,7 +29,7 @@ struct UploadTests {
     }
   }
 
-  @Test("A stream too large for memory goes through a file, which is removed afterwards", .timeLimit(.minutes(5)))
+  @Test("A stream too large for memory is buffered in a file, which is removed afterwards", .timeLimit(.minutes(5)))
   func largeStream() async throws {
     let before = try spools()
     let stream = ContentStream(length: nil, isReplayable: true) {
@@ -44,11 +44,11 @@ struct UploadTests {
       #expect(request.fields["Content-Length"] == nil)
       #expect(Data(request.content) == Data((0..<40).flatMap { [UInt8](repeating: UInt8($0), count: 50_000) }))
     }
-    // It is removed with the exchange, which the session forgets later.
+    // The file is removed with the exchange, which the session releases later.
     try await waitWhile(!spools().subtracting(before).isEmpty)
   }
 
-  @Test("A stream of known length announces it, from memory and from a file", arguments: [1, 40])
+  @Test("A stream of known length is sent with Content-Length, from memory and from a file", arguments: [1, 40])
   func knownLength(pieces: Int) async throws {
     let stream = ContentStream(length: Int64(pieces * 50_000), isReplayable: true) {
       let number = Numbers()
@@ -79,7 +79,7 @@ struct UploadTests {
     }
   }
 
-  @Test("A stream that fails is reported as such, and nothing is sent")
+  @Test("A stream that fails ends the call with its error, and nothing is sent")
   func failingStream() async throws {
     struct OutOfPaper: Error {}
     let stream = ContentStream(isReplayable: false) { { throw OutOfPaper() } }
@@ -93,7 +93,7 @@ struct UploadTests {
     }
   }
 
-  @Test("A failure of content is reported as the content's, not as the server's")
+  @Test("A failure to produce content has the error source content, not server")
   func subject() async throws {
     struct OutOfPaper: Error {}
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("gone-\(UUID().uuidString)")
@@ -132,7 +132,7 @@ struct UploadTests {
   }
 }
 
-/// Makes an error's detail name the subject of the failure.
+/// Adds the source of a failure to the error's detail.
 private struct NamingSubject: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     do {
@@ -144,7 +144,7 @@ private struct NamingSubject: Middleware {
   }
 }
 
-/// Counts up from 0.
+/// Returns consecutive numbers, beginning with 0.
 private actor Numbers {
   private var value = 0
 

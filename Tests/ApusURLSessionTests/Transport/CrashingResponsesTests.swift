@@ -4,10 +4,11 @@ import ApusTestServer
 import ApusURLSession
 import Testing
 
-/// Responses whose effect on Linux no delegate of `URLSession` can prevent, each in a process of its own.
+/// Responses that crash the process inside `URLSession` on Linux, which no delegate can prevent. Each runs in a process
+/// of its own.
 ///
-/// A test fails as soon as the platform no longer crashes. Then remove it, together with the exceptions that other
-/// tests make because of it.
+/// A test fails as soon as the platform no longer crashes. Then remove that test, and the exceptions in other tests for
+/// the same response.
 @Suite("Responses that crash the process inside URLSession")
 struct CrashingResponsesTests {
   private static func send(answering reply: Reply) async throws {
@@ -19,7 +20,7 @@ struct CrashingResponsesTests {
     }
   }
 
-  @Test("An ordinary response, an empty one and garbage do not")
+  @Test("Ordinary, empty and malformed responses do not crash the process")
   func ordinary() async {
     await #expect(processExitsWith: .success) {
       for text in ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "", "garbage", "HTTP/1.1 200 OK"] {
@@ -28,19 +29,19 @@ struct CrashingResponsesTests {
     }
   }
 
-  @Test("A head that breaks off after a line, before its end")
+  @Test("A head that ends after a line, before its empty line, crashes the process")
   func headCutOff() async {
     await #expect(processExitsWith: .failure) { try await Self.send(answering: .raw("HTTP/1.1 200 OK\r\n")) }
   }
 
-  @Test("A head with a line that begins with NUL")
+  @Test("A head with a line that begins with NUL crashes the process")
   func lineOfNUL() async {
     await #expect(processExitsWith: .failure) {
       try await Self.send(answering: .raw("HTTP/1.1 200 OK\r\n\0: x\r\n\r\n"))
     }
   }
 
-  @Test("Trailer fields after chunked content")
+  @Test("Trailer fields after chunked content crash the process")
   func trailers() async {
     await #expect(processExitsWith: .failure) {
       try await Self.send(answering: .chunked([[1]], trailers: ["X-Sum": "1"]))

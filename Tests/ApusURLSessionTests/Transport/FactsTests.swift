@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Facts of the transport")
 struct FactsTests {
-  @Test("They have the connection limit as a setting, because with HTTP/2 exchanges share connections")
+  @Test(
+    "`URLSessionTransport.facts` lists the connection limit as a setting, because with HTTP/2 exchanges share connections"
+  )
   func limits() {
     #expect(URLSessionTransport().facts == [.setting("HTTP/1.1 connections per host", "6")])
     var options = URLSessionTransport.Options()

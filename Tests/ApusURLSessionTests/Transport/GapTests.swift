@@ -9,11 +9,11 @@ import Testing
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 
-/// The gaps of `URLSession` on this platform. A test fails as soon as its gap can be closed.
-/// Responses that crash the process have a suite of their own.
+/// The gaps of `URLSession` on this platform. A test fails as soon as its gap can be closed. `CrashingResponsesTests`
+/// covers the responses that crash the process.
 @Suite("Gaps")
 struct GapTests {
-  @Test("This test lists all known gaps, and the module's page describes each gap")
+  @Test("The tests of this suite cover all known gaps, and the module's page describes each gap")
   func names() throws {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(
       path: "../../../Sources/ApusURLSession")
@@ -27,7 +27,7 @@ struct GapTests {
       ])
   }
 
-  @Test("back-pressure: a server can send everything while nobody reads", .timeLimit(.minutes(5)))
+  @Test("Gap back-pressure: a server can send everything although the caller does not read", .timeLimit(.minutes(5)))
   func backPressure() async throws {
     let size = 32 << 20
     try await TestServer.with { _ in
@@ -36,13 +36,13 @@ struct GapTests {
       let client = try makeClient(server)
       try await client.withResponse(to: message().contentLimit(size)) { response in
         _ = try await response.next()
-        // With back-pressure this would never happen.
+        // With back-pressure the server would never become idle.
         try await server.waitUntilIdle()
       }
     }
   }
 
-  @Test("exchange timeouts: a call succeeds with timeouts of zero")
+  @Test("Gap exchange timeouts: a call succeeds with timeouts of zero")
   func exchangeTimeouts() async throws {
     try await TestServer.with { _ in
       .text("hello")
@@ -53,7 +53,7 @@ struct GapTests {
     }
   }
 
-  @Test("address policy: every call is refused and nothing is sent")
+  @Test("Gap address policy: every call is refused and nothing is sent")
   func addressPolicy() async throws {
     try await TestServer.with { _ in
       .text("hello")
@@ -68,7 +68,7 @@ struct GapTests {
     }
   }
 
-  @Test("new connections: a call that requires one uses the open one")
+  @Test("Gap new connections: a call that requires a new connection uses an open connection")
   func newConnections() async throws {
     try await TestServer.with { _ in
       .text("hello")
@@ -79,7 +79,7 @@ struct GapTests {
     }
   }
 
-  @Test("phase timings: the session never reports its metrics")
+  @Test("Gap phase timings: the session never reports its metrics")
   func phaseTimings() async throws {
     try await TestServer.with { _ in
       .text("hello")
@@ -91,7 +91,7 @@ struct GapTests {
     }
   }
 
-  @Test("trust: pins and identities are refused before anything is sent")
+  @Test("Gap trust: pins and identities are refused before anything is sent")
   func trust() async throws {
     let hashes = [Data(repeating: 1, count: 32), Data(repeating: 2, count: 32)].map { $0.base64EncodedString() }
     var pinned = URLSessionTransport.Options()
@@ -110,7 +110,7 @@ struct GapTests {
     }
   }
 
-  @Test("content made while it is sent: nothing is sent before all of it is produced", .timeLimit(.minutes(5)))
+  @Test("Gap content made while it is sent: nothing is sent before all content is produced", .timeLimit(.minutes(5)))
   func madeWhileSent() async throws {
     try await TestServer.with(options: TestServer.Options(repliesAt: .head)) { _ in
       .text("")
@@ -123,7 +123,7 @@ struct GapTests {
             made += 1
             return made
           }
-          // If the request were being sent, its head would have arrived by now.
+          // If content were sent while it is produced, the head would have arrived by now.
           #expect(server.exchanges.isEmpty)
           return number <= 3 ? Data([1]) : nil
         }
@@ -134,7 +134,7 @@ struct GapTests {
     }
   }
 
-  @Test("GET with content: the session refuses it, and so does the transport")
+  @Test("Gap GET with content: the session refuses the request, and so does the transport")
   func getWithContent() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -150,7 +150,7 @@ struct GapTests {
     }
   }
 
-  @Test("strict framing: chunk extensions of any length are accepted")
+  @Test("Gap strict framing: chunk extensions of any length are accepted")
   func strictFraming() async throws {
     try await TestServer.with { _ in
       .raw(
@@ -161,9 +161,9 @@ struct GapTests {
     }
   }
 
-  @Test("strict codings: content that ends inside its coding is accepted")
+  @Test("Gap strict codings: content that ends inside its coding is accepted")
   func strictCodings() async throws {
-    // The beginning of "hello hello hello hello" in gzip.
+    // The beginning of "hello hello hello hello", coded with gzip.
     let content: [UInt8] = [
       0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40,
     ]
@@ -175,10 +175,10 @@ struct GapTests {
   }
 
   @Test(
-    "strict codings: bytes after coded content, a second member and an unknown coding are refused",
+    "Gap strict codings: bytes after coded content, a second member and an unknown coding are refused",
     arguments: [("gzip", "\r\n"), ("gzip", "\0"), ("gzip", nil), ("br", ""), ("x-unknown", "")])
   func strictCodingsAfterTheEnd(coding: String, trailing: String?) async throws {
-    // "hello hello hello hello" in gzip.
+    // "hello hello hello hello", coded with gzip.
     let hello: [UInt8] = [
       0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40, 0x27,
       0x01, 0xE3, 0x51, 0x3D, 0x8D, 0x17, 0x00, 0x00, 0x00,
@@ -198,7 +198,7 @@ struct GapTests {
     }
   }
 
-  @Test("interim responses: they are not reported")
+  @Test("Gap interim responses: interim responses are not reported")
   func interimResponses() async throws {
     try await TestServer.with { _ in
       Reply.text("").interim(103)
@@ -210,14 +210,14 @@ struct GapTests {
     }
   }
 
-  @Test("IPv6 addresses: the session does not recognize them as addresses")
+  @Test("Gap IPv6 addresses: the session does not recognize IPv6 addresses in URLs")
   func ipv6() async throws {
     let url = try #require(URL(string: "http://[::1]:1/"))
     #expect(try await RawSession.run(URLRequest(url: url)).error?.code == .badURL)
   }
 }
 
-/// A task of a plain session, to show what the platform does on its own.
+/// A task of a plain session, which demonstrates the behavior of the platform alone.
 final class RawSession: NSObject, URLSessionDataDelegate, Sendable {
   struct Outcome: Sendable {
     var status: Int?

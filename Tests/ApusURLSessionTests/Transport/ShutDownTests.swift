@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Shutdown")
 struct ShutDownTests {
-  @Test("It ends exchanges in flight, and refuses later ones without sending them")
+  @Test("Shutdown ends exchanges in flight, and later messages are refused without being sent")
   func whileInFlight() async throws {
     try await TestServer.with { _ in
       .stalled
@@ -25,7 +25,7 @@ struct ShutDownTests {
     }
   }
 
-  @Test("It fails content that still arrives")
+  @Test("Shutdown fails content that is still arriving")
   func whileReceiving() async throws {
     try await TestServer.with { _ in
       Reply.text("hello").stalling(at: .content(2))
@@ -56,7 +56,7 @@ struct ShutDownTests {
     }
   }
 
-  @Test("A GET declared not idempotent uses a new connection where the platform would send it twice")
+  @Test("A GET declared not idempotent uses a new connection if the platform might resend it")
   func unsafeGet() async throws {
     try await TestServer.with { _ in
       .text("hello")
@@ -73,7 +73,7 @@ struct ShutDownTests {
     }
   }
 
-  @Test("Without reuse every message has a connection of its own, which is closed")
+  @Test("Without reuse of connections, every message uses a new connection, which is closed afterwards")
   func withoutReuse() async throws {
     try await TestServer.with { _ in
       .text("hello")

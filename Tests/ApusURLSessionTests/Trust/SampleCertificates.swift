@@ -1,7 +1,7 @@
 import Testing
 
-/// Self-signed certificates, as `openssl req -x509` makes them, each with the key that
-/// `openssl pkey -pubout -outform der` prints for it; in Base64.
+/// Self-signed certificates created by `openssl req -x509`, each with the public key printed by
+/// `openssl pkey -pubout -outform der`, in Base64.
 enum SampleCertificates {
   struct Sample: Sendable, CustomTestStringConvertible {
     let testDescription: String

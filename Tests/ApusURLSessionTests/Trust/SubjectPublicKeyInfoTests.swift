@@ -5,21 +5,22 @@ import Testing
 
 @Suite("Subject public key info")
 struct SubjectPublicKeyInfoTests {
-  @Test("It is the key as it stands in the certificate", arguments: SampleCertificates.all)
+  @Test(
+    "The subject public key info is returned exactly as encoded in the certificate", arguments: SampleCertificates.all)
   func keys(sample: SampleCertificates.Sample) throws {
     let certificate = try #require(Data(base64Encoded: sample.certificate))
     let key = try #require(SubjectPublicKeyInfo.bytes(ofCertificate: certificate))
     #expect(key.base64EncodedString() == sample.key)
   }
 
-  @Test("It is the same wherever the bytes are in memory")
+  @Test("The subject public key info of a slice equals that of the whole data")
   func slices() throws {
     let certificate = try #require(Data(base64Encoded: SampleCertificates.ec))
     let slice = (Data([1, 2, 3]) + certificate).dropFirst(3)
     #expect(SubjectPublicKeyInfo.bytes(ofCertificate: slice)?.base64EncodedString() == SampleCertificates.ecKey)
   }
 
-  @Test("A certificate truncated anywhere before the end of its key has none")
+  @Test("A certificate truncated before the end of its key returns nil")
   func truncated() throws {
     let certificate = try #require(Data(base64Encoded: SampleCertificates.rsa))
     for length in certificate.indices {
@@ -28,7 +29,7 @@ struct SubjectPublicKeyInfoTests {
   }
 
   @Test(
-    "Data that is not a certificate has none",
+    "Data that is not a certificate returns nil",
     arguments: [
       [], [0x30], [0x30, 0x80], [0x30, 0x85, 1, 1, 1, 1, 1], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF],
       [0x30, 0x02, 0x30, 0x00], [0x04, 0x00], [0x30, 0x04, 0x30, 0x02, 0x02, 0x7F],
@@ -37,7 +38,7 @@ struct SubjectPublicKeyInfoTests {
     #expect(SubjectPublicKeyInfo.bytes(ofCertificate: Data(bytes)) == nil)
   }
 
-  @Test("A certificate with any one byte altered does not trap")
+  @Test("A certificate with one altered byte does not trap")
   func spoiled() throws {
     let certificate = try #require(Data(base64Encoded: SampleCertificates.ec))
     let key = SampleCertificates.ecKey

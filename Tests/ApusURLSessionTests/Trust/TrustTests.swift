@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Trust")
 struct TrustTests {
-  @Test("Its description shows neither the client's key nor its passphrase")
+  @Test("A Trust's description contains neither the client's key nor its passphrase")
   func identity() {
     var trust = URLSessionTransport.Trust()
     trust.clientIdentity = ClientIdentity(

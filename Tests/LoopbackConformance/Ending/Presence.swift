@@ -1,6 +1,6 @@
 import ApusTesting
 
-/// A token held by a client and inherited by its tasks; it is released with the last of them.
+/// A token that a client and its tasks retain; it is released with the last of them.
 final class Presence: Sendable {
   @TaskLocal static var current: Presence?
 

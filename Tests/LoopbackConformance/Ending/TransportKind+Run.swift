@@ -3,10 +3,10 @@ public import ApusTestServer
 import ApusTesting
 
 extension TransportKind {
-  /// Runs `body` with a server and a client on a transport of the kind; then shuts the transport down, and fails
-  /// unless everything has ended: calls, used connections, tasks of the client, exchanges of the server.
+  /// Runs `body` with a server and a client on a transport of the kind. Then shuts the transport down, and fails unless
+  /// all calls, used connections, client tasks and server exchanges have ended.
   ///
-  /// Calls obey their timeout, on the clock of `settings`.
+  /// Calls respect their timeout, on the clock of `settings`.
   public func run<Result: Sendable>(
     _ options: TestServer.Options = TestServer.Options(), _ settings: ClientSettings = ClientSettings(),
     _ handler: @escaping @Sendable (RecordedRequest) async -> Reply, body: (TestServer, Client) async throws -> Result
@@ -17,7 +17,7 @@ extension TransportKind {
     let over = Gate()
     do {
       let result = try await attend(server, settings, over, body)
-      // A handshake broken by a fault is an error of the server's TLS.
+      // A fault in the handshake causes an error of the server's TLS.
       let spoils = tls != nil && options.faults.contains { $0.trigger == .connect }
       try await server.requireQuiet(mayFail: spoils)
       try await requireSoon("a task of the client is left") { try await over.wait() }
@@ -29,7 +29,7 @@ extension TransportKind {
     }
   }
 
-  /// When it returns, only tasks that should have ended can still hold the client.
+  /// Runs `body` with a client. After the return, only leaked tasks can still retain the client.
   private func attend<Result: Sendable>(
     _ server: TestServer, _ settings: ClientSettings, _ over: Gate,
     _ body: (TestServer, Client) async throws -> Result
@@ -54,7 +54,7 @@ extension TransportKind {
   }
 }
 
-/// A transport that holds a presence.
+/// A transport that retains a presence.
 private struct Attended: Transport {
   let transport: any Transport
   let presence: Presence

@@ -4,8 +4,8 @@ import ApusTestServer
 extension FaultCase {
   /// The possible outcomes of the call on a kind of transport.
   ///
-  /// Several where the operating system decides which event comes first: a connection may be found closed before the
-  /// request is written, and then another is used.
+  /// There are several outcomes if the operating system determines the order of events: if a connection is found closed
+  /// before the request is written, another connection is used.
   public func expected(on kind: TransportKind) -> Set<FaultOutcome> {
     let strict =
       switch fault.trigger {
@@ -44,7 +44,7 @@ extension FaultCase {
       [.answered, .failed(.connectionLost, .maybeSent), .failed(.connectionFailed, .notSent)]
     case .truncate: [.failed(.connectionLost, .maybeSent)]
     case .garbage: [.answered, .failed(.malformedResponse, .maybeSent)]
-    // A response sent before the request arrives looks like a response to it.
+    // A response sent before the request arrives is indistinguishable from a response to it.
     case .flood: [.answered, .otherContent]
     }
   }

@@ -9,17 +9,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One fault of the matrix, with one framing of the response, and the outcome of the call that suffers it.
+/// A fault of the matrix, with a framing of the response.
 ///
-/// The fault happens to the first connection or request. The next call must succeed on the same transport, and
-/// nothing may be left behind.
+/// The fault affects the first connection or request. The next call must succeed on the same transport, and no resource
+/// may be leaked.
 package struct FaultCase: Sendable, CustomStringConvertible {
   /// The framing of the response's content.
   package enum Framing: String, Sendable, CaseIterable {
     case counted, chunked
   }
 
-  /// The fault, without the occasion.
+  /// The fault, without its scope.
   package let fault: Fault
   /// The framing of the response's content.
   package let framing: Framing
@@ -41,7 +41,7 @@ package struct FaultCase: Sendable, CustomStringConvertible {
 
   /// Causes the fault and returns the outcome of the call.
   ///
-  /// - Throws: what ``TransportKind/run(_:_:_:body:)`` finds left behind; the error of the next call.
+  /// - Throws: the error of ``TransportKind/run(_:_:_:body:)`` for leaked resources; the error of the next call.
   package func outcome(on kind: TransportKind) async throws -> FaultOutcome {
     let gate = Gate()
     let clock = ManualClock(.manual)
@@ -56,7 +56,7 @@ package struct FaultCase: Sendable, CustomStringConvertible {
       let call = Task { try await client.send(Self.question.content(.text("hello world"))) }
       if case .stall = fault.effect {
         try await gate.waitForArrivals(1)
-        // A stall after the response affects nobody who has read it.
+        // A stall after the response does not affect its call.
         if fault.trigger != .end { clock.advance(by: .seconds(2)) }
       }
       let outcome = await FaultOutcome(of: call, expecting: Self.text)
@@ -72,12 +72,12 @@ package struct FaultCase: Sendable, CustomStringConvertible {
     }
   }
 
-  /// A POST, which is sent once.
+  /// A POST, because transports do not resend it.
   private static var question: Request<Content> {
     Request(method: .post, path: "/", mapping: .content).accepting(.any).timeout(.seconds(1))
   }
 
-  /// The fault, on the occasion under test.
+  /// Returns the fault with the scope under test.
   private func suffered(stallingAt gate: Gate) -> Fault {
     var fault = fault
     fault.scope = fault.trigger == .connect ? .connection(0) : .request(0)
@@ -85,8 +85,8 @@ package struct FaultCase: Sendable, CustomStringConvertible {
     return fault
   }
 
-  /// Whether the connection cannot be reused although the call has its response: unsolicited bytes came, or it was
-  /// closed.
+  /// Whether the connection cannot be reused although the call has its response, because unsolicited bytes arrived or
+  /// the server closed the connection.
   private func mustDrop(after outcome: FaultOutcome) -> Bool {
     if outcome == .otherContent { return true }
     switch fault.effect {

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The outcome of a call that suffered a fault.
+/// The outcome of a call with a fault.
 public enum FaultOutcome: Sendable, Hashable, CustomStringConvertible {
   /// The call returned the server's response.
   case answered
@@ -14,7 +14,7 @@ public enum FaultOutcome: Sendable, Hashable, CustomStringConvertible {
   case otherContent
   /// The call failed.
   case failed(CallError.Code, RequestState)
-  /// The call threw an error that no call throws.
+  /// The call threw an error that is not a `CallError`.
   case unknown
 
   init(of call: Task<Content, any Error>, expecting text: String) async {
@@ -28,7 +28,7 @@ public enum FaultOutcome: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// One or two words.
+  /// The outcome in one or two words.
   public var description: String {
     switch self {
     case .answered: "answered"

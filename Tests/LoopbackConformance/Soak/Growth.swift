@@ -1,4 +1,4 @@
-/// The resources of a process after each round of a soak, and whether they grow with the rounds.
+/// A detector of growth of a process's resources over the rounds of a soak test.
 struct Growth {
   private let descriptorLimit: Int
   private let byteLimit: Int
@@ -7,7 +7,7 @@ struct Growth {
   /// - Parameter allowed: the bytes of permitted growth; `nil` if other tests run in parallel and use resources too.
   init(allowed: Int?) {
     descriptorLimit = allowed == nil ? 300 : 16
-    // Other tests hold files of 20 MB and uploads of as much, some of them at the same time.
+    // Other tests concurrently use files and uploads of 20 MB.
     byteLimit = allowed ?? 192 << 20
   }
 
@@ -15,10 +15,11 @@ struct Growth {
     rounds.append(resources)
   }
 
-  /// A description of what grew; `nil` if nothing did, or if there were too few rounds.
+  /// A description of the growth; `nil` if there was none, or if there were too few rounds.
   ///
-  /// The first third creates what is kept: thread pools, caches of the allocator, pages for many concurrent calls.
-  /// The minima of the later thirds are compared, because a single round may end at a bad moment.
+  /// The first third of the rounds is ignored, because it creates permanent resources: thread pools, caches of the
+  /// allocator, pages for many concurrent calls. The minima of the other thirds are compared, because a single round
+  /// may end with temporary resources.
   var finding: String? {
     let third = rounds.count / 3
     guard third > 0 else { return nil }

@@ -11,10 +11,9 @@ import Darwin
 
 /// The resources that the process holds.
 struct Resources: Sendable {
-  /// The open files and sockets; 0 if the system does not tell.
+  /// The number of open files and sockets; 0 if the system does not report them.
   let descriptors: Int
-  /// The bytes allocated and not freed; 0 except on glibc without a sanitizer, which would keep freed
-  /// memory.
+  /// The number of allocated bytes; 0 except on glibc without a sanitizer, because sanitizers retain freed memory.
   let allocatedBytes: Int
 
   /// - Throws: ``ConformanceFailure`` if glibc's report has an unknown format.
@@ -23,10 +22,11 @@ struct Resources: Sendable {
     return Resources(descriptors: descriptors ?? 0, allocatedBytes: isSanitized ? 0 : try allocated())
   }
 
-  /// Set by the scripts that build with a sanitizer.
+  /// Whether the scripts have built the tests with a sanitizer.
   private static let isSanitized = ProcessInfo.processInfo.environment["APUS_SANITIZER"] != nil
 
-  /// glibc's report on its heaps. The memory of the process would not do: it hardly ever shrinks.
+  /// Returns the allocated bytes from glibc's report on its heaps. The memory of the process is unsuitable, because it
+  /// rarely shrinks.
   private static func allocated() throws -> Int {
     typealias Info = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
     guard let info = dlsym(nil, "malloc_info") else { return 0 }

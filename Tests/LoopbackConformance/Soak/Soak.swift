@@ -4,10 +4,11 @@ import ApusTesting
 import Foundation
 import Synchronization
 
-/// Thousands of calls of every kind, 2,000 at once, many cancelled at a random moment; some with faults.
+/// A soak test: thousands of calls of every kind, 2,000 concurrently, many cancelled at a random moment, some with
+/// faults.
 ///
-/// Every call must end exactly once, as counted by its caller, the client's observers and registry, and the server,
-/// and nothing may grow with the number of calls: no memory, no descriptors, no tasks.
+/// Every call must end exactly once, as counted by its caller, the client's observers and registry, and the server.
+/// Memory, descriptors and tasks must not grow with the number of calls.
 public struct Soak: Sendable {
   /// The number of calls: `APUS_CALLS`, or 10,000.
   public static let calls = count("APUS_CALLS") ?? 10_000
@@ -15,12 +16,12 @@ public struct Soak: Sendable {
   /// `APUS_CALLS`.
   public static let faultyCalls = count("APUS_FAULTY_CALLS") ?? min(5000, calls)
 
-  /// Whether nothing else runs in the process, so that growth is the transport's: `APUS_SOAK_ALONE`.
+  /// Whether no other test runs in the process, so that all growth is the transport's: `APUS_SOAK_ALONE`.
   private static let isAlone = ProcessInfo.processInfo.environment["APUS_SOAK_ALONE"] != nil
 
   private static let round = 2500
   private static let atOnce = 2000
-  /// One soak at a time, so that none counts what another holds.
+  /// A lock for one soak test at a time, so that no test counts the resources of another.
   private static let turn = {
     let gate = Gate()
     gate.release()
@@ -36,7 +37,7 @@ public struct Soak: Sendable {
     self.isFaulty = isFaulty
   }
 
-  /// Makes the calls in rounds, all over one transport to one server.
+  /// Performs the calls in rounds, all over one transport to one server.
   ///
   /// - Throws: ``ConformanceFailure`` for the first rule that does not hold.
   public func run(calls: Int) async throws {
@@ -55,7 +56,7 @@ public struct Soak: Sendable {
       for start in stride(from: 0, to: calls, by: Self.round) {
         let unsent = try await run(start..<min(start + Self.round, calls), counter, server, client)
         try await close(server)
-        // Everything that was under way when its call ended has arrived by now.
+        // By now all requests that were in flight when their calls ended have arrived.
         let late = server.exchanges.map { SoakCall.number(in: $0.target) }.filter { unsent.contains($0) }
         try require(late.isEmpty, "seen though not sent: \(late)")
         try await forget(server)
@@ -65,12 +66,12 @@ public struct Soak: Sendable {
     }
   }
 
-  /// Makes calls. Returns those that were not sent.
+  /// Performs calls. Returns the calls that were not sent.
   private func run(
     _ numbers: Range<Int>, _ counter: EndCounter, _ server: TestServer, _ client: Client
   ) async throws -> Set<Int> {
     var generator = SeededGenerator(seed: UInt64(numbers.lowerBound))
-    let plan = numbers.map { SoakCall(number: $0, patience: isFaulty ? .seconds(2) : nil, using: &generator) }
+    let plan = numbers.map { SoakCall(number: $0, timeout: isFaulty ? .seconds(2) : nil, using: &generator) }
     let outcomes = await Self.perform(plan, with: client)
     try require(client.calls.isEmpty, "calls are left in the registry")
     try require(
@@ -81,10 +82,10 @@ public struct Soak: Sendable {
     return Set(outcomes.filter { $0.value.contains { $0?.requestState == .notSent } }.keys)
   }
 
-  /// Ends what a round has left on the server.
+  /// Closes the connections and exchanges that a round has left on the server.
   private func close(_ server: TestServer) async throws {
-    // A server that stalls after a response does so until its connection ends, and a stalled request may arrive after
-    // its call has ended.
+    // A stall after a response lasts until the connection ends, and a stalled request may arrive after its call has
+    // ended.
     try await requireSoon("connections or exchanges are left on the server") {
       while server.openConnections + server.inFlight > 0 {
         try Task.checkCancellation()
@@ -94,7 +95,7 @@ public struct Soak: Sendable {
     }
   }
 
-  /// Keeps what the transport keeps of a round, and nothing else.
+  /// Discards the server's records of a round, so that only the transport's memory can grow.
   private func forget(_ server: TestServer) async throws {
     try await requireSoon("exchanges are not settled") {
       server.forgetExchanges()
@@ -116,7 +117,7 @@ public struct Soak: Sendable {
     }
   }
 
-  /// Compares what the server saw with what the callers got.
+  /// Compares the server's records with the callers' results.
   private func check(_ plan: [SoakCall], _ outcomes: [Int: [CallError?]], _ server: TestServer) throws {
     let seen = Dictionary(grouping: server.exchanges) { SoakCall.number(in: $0.target) }
     for call in plan {
@@ -130,8 +131,8 @@ public struct Soak: Sendable {
           try require(!exchanges.isEmpty, "never seen, though answered: \(call) \(error)")
         }
       } else if call.ending != .abandoned, !isFaulty {
-        // A response that was accepted and read to its end was sent to its end.
-        try require(exchanges.last?.outcome == .replied, "read whole, and not given whole: \(call)")
+        // A response that was accepted and read to its end must have been sent completely.
+        try require(exchanges.last?.outcome == .replied, "read completely, but not sent completely: \(call)")
       }
     }
   }
@@ -145,11 +146,11 @@ public struct Soak: Sendable {
   }
 }
 
-/// Counts how often each call ended.
+/// An observer that counts the ends of each call.
 private final class EndCounter: CallObserver {
   private let counts = Mutex<[UInt64: Int]>([:])
 
-  /// The calls that ended since the last look.
+  /// Returns and clears the counts.
   func take() -> [UInt64: Int] {
     counts.withLock { counts in
       defer { counts = [:] }

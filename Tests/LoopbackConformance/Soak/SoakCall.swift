@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One call of a soak: its request, the server's behavior, and the way in which it is ended early.
+/// One call of a soak test: its request, the server's behavior, and how the call is ended early.
 struct SoakCall: Sendable {
   enum Kind: String, CaseIterable {
     case small, large, chunked, coded, empty, unauthorized, redirect, closed, reset, truncated, stalled, halfStalled,
@@ -36,14 +36,14 @@ struct SoakCall: Sendable {
   let sending: Sending
   let delay: Int
   /// The timeout of a call that is not ended early; `nil` for none.
-  let patience: Duration?
+  let timeout: Duration?
 
-  init(number: Int, patience: Duration?, using generator: inout SeededGenerator) {
+  init(number: Int, timeout: Duration?, using generator: inout SeededGenerator) {
     self.number = number
-    self.patience = patience
+    self.timeout = timeout
     kind = Kind.allCases.randomElement(using: &generator) ?? .small
     var ending = Ending.allCases.randomElement(using: &generator) ?? .none
-    // A call that never ends by itself must be ended.
+    // A call whose response never ends must be ended by a deadline.
     if kind.isEndless, ending == .none || ending == .abandoned { ending = .deadline }
     self.ending = ending
     method = [.get, .get, .get, .post, .put, .delete].randomElement(using: &generator) ?? .get
@@ -52,14 +52,14 @@ struct SoakCall: Sendable {
     delay = Int.random(in: 0..<20, using: &generator)
   }
 
-  /// Makes the call. Returns its error; `nil` if it succeeded.
+  /// Performs the call. Returns its error; `nil` if it succeeded.
   func perform(with client: Client) async -> CallError? {
     let request = request
     let over = Gate()
     let task = Task {
       defer { over.open() }
       if ending == .abandoned {
-        // Neither read nor discarded: the response ends with its closure.
+        // The content is neither read nor discarded; the response ends with its closure.
         try await client.withResponse(to: request) { _ in }
       } else {
         _ = try await client.send(request)
@@ -82,7 +82,7 @@ struct SoakCall: Sendable {
     }
   }
 
-  /// Cancels after a while. A call that never ends by itself is cancelled as soon as it can be found.
+  /// Cancels the call after a delay. A call whose response never ends is cancelled as soon as it is registered.
   private func cancel(_ over: Gate, _ cancel: () -> Int) async {
     for _ in 0..<delay { await Task.yield() }
     try? await waitWhile(cancel() == 0 && kind.isEndless && !over.isOpen)
@@ -92,7 +92,7 @@ struct SoakCall: Sendable {
     let path: RequestPath = "/\(kind.rawValue)/\(number)"
     var request = Request(method: method, path: path, mapping: .content).accepting(.any)
     request = request.tag(Tag("call-\(number)")).id(CallID("call-\(number)"), onDuplicate: .allow)
-    if let patience { request = request.timeout(patience) }
+    if let timeout { request = request.timeout(timeout) }
     if ending == .deadline { request = request.timeout(.milliseconds(delay + 1)) }
     switch sending {
     case .nothing: return request
@@ -109,7 +109,7 @@ struct SoakCall: Sendable {
     }
   }
 
-  /// Whether it may be sent again if its reused connection turns out to be closed.
+  /// Whether the request may be resent if its reused connection turns out to be closed.
   var isRepeated: Bool { (kind == .closed || kind == .reset) && method != .post }
 
   static func number(in target: String) -> Int {

@@ -1,8 +1,7 @@
 import ApusTestServer
 import ApusTesting
 
-/// Random faults of the matrix, the same for the same seed: one for about every fourth request, and one for every
-/// eighth connection.
+/// Random faults of the matrix, the same for the same seed: for about every fourth request and every eighth connection.
 enum SoakFaults {
   static func all(seed: UInt64, _ gaps: Set<TransportKind.Gap>) -> [Fault] {
     let faults = Fault.matrix.filter { !gaps.contains(.brokenAnswers) || !$0.breaksHeads }
@@ -26,7 +25,7 @@ enum SoakFaults {
 }
 
 extension Fault {
-  /// Whether it may cut a head after a line, or put arbitrary bytes into one.
+  /// Whether the fault may truncate a head after a line, or insert arbitrary bytes into a head.
   var breaksHeads: Bool {
     switch effect {
     case .truncate, .garbage, .flood: true
@@ -34,7 +33,7 @@ extension Fault {
     }
   }
 
-  /// The fault, on the occasions of `covers`; with a small flood, and a throttle that ends soon.
+  /// Returns the fault for the occasions of `covers`, with a small flood or a short throttle.
   fileprivate func brief(_ covers: @escaping @Sendable (Occasion) -> Bool) -> Fault {
     switch effect {
     case .flood: Fault(at: trigger, .flood(upTo: 96 << 10), on: .matching(covers))

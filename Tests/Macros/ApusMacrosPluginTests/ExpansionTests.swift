@@ -57,12 +57,12 @@ import Testing
     }
     """
 
-  @Test("A struct is read member by member and written in the order of the names")
+  @Test("The expansion reads a struct member by member and writes its members in the order of their names")
   func structure() {
     expect(Self.film, expandsTo: Self.filmExpansion)
   }
 
-  @Test("CodingKeys rename members and leave out properties")
+  @Test("CodingKeys rename members and omit properties")
   func codingKeys() {
     expect(
       """
@@ -174,19 +174,19 @@ import Testing
     }
     """
 
-  @Test("An enum with associated values is an object with one member")
+  @Test("The expansion reads and writes an enum with associated values as an object with one member")
   func enumeration() {
     expect(Self.shape, expandsTo: Self.shapeExpansion)
   }
 
-  @Test("An enum with raw values has its members by the conformance")
+  @Test("The expansion for an enum with raw values adds only the conformances")
   func rawValues() {
     let expansion = "extension Suit: JSONReadable, JSONWritable {\n}"
     expect("@JSONCodable\nenum Suit: String, Codable {\n  case hearts, spades\n}", expandsTo: expansion)
     expect("@JSONCodable\nenum Suit: Mark {\n  case hearts = 1\n}", expandsTo: expansion)
   }
 
-  @Test("A type in a public extension has public members, unless it has an access level of its own")
+  @Test("The expansion for a type in a public extension has public members, unless the type has an access level")
   func extensions() {
     for (own, access) in [("", "public "), ("internal ", "")] {
       expect(
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test("A conformance that the type has is not added, and type parameters conform")
+  @Test("The expansion adds no existing conformance, and requires type parameters to conform")
   func conformances() {
     expect(
       "@JSONCodable\nstruct Page<Item: Codable> {\n  var items: [Item]\n}",

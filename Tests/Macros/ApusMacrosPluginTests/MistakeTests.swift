@@ -1,18 +1,18 @@
 import Testing
 
-@Suite("Declarations that @JSONCodable refuses, at their place") struct MistakeTests {
+@Suite("Declarations that @JSONCodable refuses") struct MistakeTests {
   private static let otherTypes =
     "@JSONCodable applies to structs and enums: for other types write the conformances to JSONReadable and "
     + "JSONWritable by hand"
 
-  @Test("Classes, actors and protocols are refused", arguments: ["class", "actor", "protocol"])
+  @Test("@JSONCodable refuses classes, actors and protocols", arguments: ["class", "actor", "protocol"])
   func otherTypes(keyword: String) {
     expectMistake(
       "@JSONCodable\nfinal \(keyword) Film {\n}", Self.otherTypes, at: (2, 7))
   }
 
   @Test(
-    "A property that cannot be read or written is refused",
+    "@JSONCodable refuses a property that cannot be read or written",
     arguments: [
       ("var id = UUID()", "@JSONCodable needs the type of 'id': write 'var id: Type = …'", 7),
       ("var (a, b): (Int, Int)", "@JSONCodable needs a name for each property: declare them separately", 7),
@@ -27,7 +27,7 @@ import Testing
       "@JSONCodable\nstruct Film {\n  \(property)\n}", message, at: (3, column))
   }
 
-  @Test("A property or case inside of #if is refused")
+  @Test("@JSONCodable refuses a property or case inside of #if")
   func conditions() {
     expectMistake(
       "@JSONCodable\nstruct Film {\n  #if DEBUG\n  var id: Int\n  #endif\n}",
@@ -37,7 +37,7 @@ import Testing
       "@JSONCodable does not know which branch of '#if' is compiled: move the case out of it", at: (4, 3))
   }
 
-  @Test("Coding keys that do not belong to the properties are refused")
+  @Test("@JSONCodable refuses coding keys that do not belong to a property")
   func codingKeys() {
     func film(_ keys: String) -> String { "@JSONCodable\nstruct Film {\n  var id: Int\n  \(keys)\n}" }
     expectMistake(
@@ -51,14 +51,15 @@ import Testing
       "@JSONCodable reads the cases of CodingKeys: declare it as an enum with a case for each name", at: (4, 3))
   }
 
-  @Test("A private type inside of another is refused")
+  @Test("@JSONCodable refuses a private nested type")
   func privateType() {
     expectMistake(
       "struct Outer {\n  @JSONCodable\n  private struct Film {\n  }\n}",
       "@JSONCodable does not reach a private type inside of another: make it fileprivate", at: (3, 3))
   }
 
-  @Test("Enums without cases, cases without a coding key and generic parameters that are no types are refused")
+  @Test(
+    "@JSONCodable refuses enums without cases, cases without a coding key, and generic parameters that are not types")
   func enumerations() {
     expectMistake(
       "@JSONCodable\nenum Never {\n}",

@@ -26,20 +26,20 @@ import Testing
     String(decoding: try coding.encode(value), as: UTF8.self)
   }
 
-  @Test("A value with every kind of member, with names unchanged and in snake case")
+  @Test("A @JSONCodable value agrees with Foundation, with names unchanged and in snake case")
   func film() throws {
     let film = try Self.codings[0].1.decode(Film.self, from: Data(Self.film.utf8))
     for (apus, foundation) in Self.codings {
       let written = try foundation.encode([film])
       #expect(try Self.text([film], apus) == String(decoding: written, as: UTF8.self))
-      // Foundation does not find `homePageURL` again in snake case.
+      // Foundation cannot decode `homePageURL` from the snake-case name that it encodes.
       #expect(try apus.decode([Film].self, from: written) == foundation.decode([Film].self, from: written))
     }
     #expect(try JSONCoding.default.decode(Film.self, from: Data(Self.film.utf8)) == film)
   }
 
   @Test(
-    "A changed text is refused by both or read alike, with the same coding path",
+    "@JSONCodable and Foundation agree on changed texts, with the same value or coding path",
     arguments: [
       (#""filmId":7,"#, ""), (#""filmId":7"#, #""filmId":"7""#), (#""rating":8.25,"#, #""rating":null,"#),
       (#""released":"2001-04-25T00:00:00Z""#, #""released":"x""#), (#""suit":"Spades""#, #""suit":"spades""#),
@@ -63,7 +63,7 @@ import Testing
     #expect(try outcome(.default) == outcome(Self.codings[0].1))
   }
 
-  @Test("An object with two cases of an enum is refused")
+  @Test("@JSONCodable refuses an object with two cases of an enum")
   func twoCases() {
     for coding in [JSONCoding.default, Self.codings[0].1] {
       #expect(throws: DecodingError.self) {
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("A generic type reads and writes itself if its type parameter does")
+  @Test("A generic @JSONCodable type is JSONReadable and JSONWritable if its type parameter is")
   func generics() throws {
     func readsItself(_ type: any Any.Type) -> Bool { type is any JSONReadable.Type }
     #expect(readsItself(Page<Shape>.self) && !readsItself(Page<Size>.self))
@@ -83,14 +83,14 @@ import Testing
     #expect(try JSONCoding.default.decode(Page<Size>.self, from: Data(#"{"items":[]}"#.utf8)) == Page(items: []))
   }
 
-  @Test("A constant with a value is written and not read")
+  @Test("@JSONCodable writes a constant with a value, but does not read it")
   func constants() throws {
     for (apus, foundation) in Self.codings {
       #expect(try Self.text(Tagged(id: 1), apus) == Self.text(Tagged(id: 1), foundation))
     }
   }
 
-  @Test("A missing member gets the default value of its property, an optional one is nil")
+  @Test("With @JSONCodable, a missing member gets its property's default value, or nil if optional")
   func defaults() throws {
     let empty = try JSONCoding.default.decode(Settings.self, from: Data("{}".utf8))
     #expect(empty == Settings(limit: nil))

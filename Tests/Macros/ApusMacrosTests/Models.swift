@@ -1,7 +1,7 @@
 public import ApusMacros
 import Foundation
 
-// Each model twice: once with the macro, once with Codable only, which Foundation reads and writes.
+// Each model is declared twice: with the macro, and with Codable only for Foundation's coders.
 
 @JSONCodable struct Film: Codable, Equatable {
   @JSONCodable struct Person: Codable, Equatable {
@@ -80,7 +80,7 @@ extension Models {
   }
 }
 
-/// Constants with values: Codable warns if it decodes them.
+/// A model with constants that have values. It is only Encodable, because Codable warns about such constants.
 @JSONCodable struct Tagged: Encodable {
   let kind = "film"
   var id: Int

@@ -19,9 +19,9 @@ final class Flight: Sendable {
     self.state = Mutex(state)
   }
 
-  /// Lets another call join. Returns `false` if it is too late to join.
+  /// Adds another call. Returns `false` if it is too late to join.
   func expect(_ serial: UInt64) -> Bool {
-    // The leader knows the response, even after the leader has ended.
+    // The leader's record has the progress of the response, even after the leader has ended.
     let progress = leader.snapshot(\.responseProgress)
     return state.withLock { state in
       guard state.expect(serial, at: progress) else { return false }
@@ -99,7 +99,7 @@ struct FlightState<Waiter: Sendable>: Sendable {
     return true
   }
 
-  /// Adds the waiter of a call. Returns the result to resume it with, if there is one.
+  /// Adds the waiter of a call. Returns the result for the waiter, if it is already known.
   mutating func wait(_ waiter: Waiter, id: UInt64) -> Joining {
     if left.remove(id) != nil { return .resume(waiter, with: .failure(CancellationError())) }
     if let result { return .resume(waiter, with: result) }

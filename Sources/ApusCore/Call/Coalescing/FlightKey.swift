@@ -35,7 +35,7 @@ struct FlightKey: Hashable, Sendable {
     switch group {
     case .named: .named
     case .alike(let likeness):
-      FlightTerms(bytes: Int64(min(likeness.contentLimit, limits.sharedBytes)), takesNoStore: false)
+      FlightTerms(bytes: Int64(min(likeness.contentLimit, limits.sharedBytes)), joinsNoStore: false)
     }
   }
 
@@ -51,7 +51,7 @@ struct FlightKey: Hashable, Sendable {
 extension FlightKey {
   /// Creates the key of a call, or `nil` if the call cannot be coalesced.
   init?(_ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits) {
-    // A call that is refused because of where its URL came from must not fail others.
+    // A call that is refused because its URL came from a response must not fail other calls.
     guard !context.base.leavesHTTPS, let (group, message) = Self.parts(request, context, limits) else { return nil }
     self.group = group
     self.message = message
@@ -130,7 +130,7 @@ struct CommonSettings: Hashable, Sendable {
 
   /// Creates the settings that affect coalescing, or `nil` if a value cannot be compared.
   init?(_ values: ContextValues) {
-    entries = values.tellingCallsApart.map { Entry(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+    entries = values.affectingCoalescing.map { Entry(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
     guard entries.allSatisfy({ Self.areSame($0.value, $0.value) }) else { return nil }
   }
 
@@ -143,7 +143,7 @@ struct CommonSettings: Hashable, Sendable {
     for entry in entries { hasher.combine(entry.key) }
   }
 
-  /// Whether both can be compared and are equal.
+  /// Whether both values can be compared and are equal.
   private static func areSame(_ first: any Sendable, _ second: any Sendable) -> Bool {
     guard let first = first as? any Equatable else { return false }
     return first.isSame(as: second)

@@ -24,7 +24,7 @@ struct FlightTable<Key: Hashable, Flight: AnyObject> {
   /// - Parameters:
   ///   - key: the properties that calls must have in common to share an exchange.
   ///   - limit: the maximum number of exchanges in flight.
-  ///   - join: lets the call join an exchange, or returns `false`.
+  ///   - join: adds the call to an exchange, or returns `false`.
   ///   - make: creates an exchange that the call has joined.
   mutating func enter(_ key: Key, limit: Int, join: (Flight) -> Bool, make: () -> Flight) -> Entry {
     let running = flights[key]
@@ -49,16 +49,16 @@ extension FlightTable.Entry: Sendable where Flight: Sendable {}
 /// The response progress up to which another call may join an exchange.
 struct FlightTerms: Sendable, Hashable {
   /// Calls with a common id join at any time.
-  static let named = FlightTerms(bytes: .max, takesNoStore: true)
+  static let named = FlightTerms(bytes: .max, joinsNoStore: true)
 
   /// The maximum number of bytes that have arrived or are announced.
   let bytes: Int64
   /// Whether calls may join a response with `no-store`.
-  let takesNoStore: Bool
+  let joinsNoStore: Bool
 
   /// Whether another call may join.
   func admit(at progress: ResponseProgress) -> Bool {
-    progress.bytes <= bytes && (takesNoStore || !progress.isNoStore)
+    progress.bytes <= bytes && (joinsNoStore || !progress.isNoStore)
   }
 }
 

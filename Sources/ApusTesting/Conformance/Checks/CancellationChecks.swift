@@ -41,7 +41,7 @@ extension TransportConformance {
         let path = "/\(delivery)"
         await bench.server.reply(to: path, with: held(after: 1000))
         try await bench.perform(ConformanceMessage("GET", path), delivery) { request, context in
-          // For a buffered response the transport may return the head early or together with the content.
+          // A transport may return the head of a buffered response early or together with the content.
           let hasArrived = Gate()
           let task = Task {
             let response = try await bench.transport.send(request, context: context)
@@ -112,7 +112,7 @@ extension TransportConformance {
     },
   ]
 
-  /// Returns a reply with `count` bytes and one more, which is held until the server is released.
+  /// Returns a reply with `count` bytes, and a last byte that is delayed until the server is released.
   static func held(after count: Int) -> ConformanceReply {
     ConformanceReply([
       .head(status: 200, fields: [.contentLength: String(count + 1)]), .content(sample(count)), .hold,

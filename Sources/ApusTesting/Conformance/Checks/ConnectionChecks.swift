@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-  /// The reuse of connections.
+  /// Checks for the reuse of connections.
   static let connectionChecks: [Check] = [
     Check("opens a new connection after a response with Connection: close") { bench in
       await bench.server.reply(to: "/", with: .status(200, fields: [.connection: "close"]))
@@ -39,7 +39,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Failed exchanges.
+  /// Checks for failed exchanges.
   static let failureChecks: [Check] = [
     Check("reports notSent when the connection is refused") { bench in
       let error = try await bench.failure(of: ConformanceMessage("POST", "/"), at: bench.server.refusingURL)
@@ -83,7 +83,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Many exchanges and large content.
+  /// Checks for many exchanges and large content.
   static let loadChecks: [Check] = [
     Check("keeps a hundred concurrent exchanges apart") { bench in
       for number in 0..<100 {
@@ -109,7 +109,7 @@ extension TransportConformance {
       await bench.server.reply(to: "/", with: .status(200, content: "again"))
       for _ in 0..<20 { _ = try await bench.send(ConformanceMessage("GET", "/")) }
       let connections = Set(await bench.server.requests.map(\.connection))
-      // A few more are fine: a connection may become idle a moment after the response.
+      // More than one connection is permitted, because a connection may become idle a moment after the response.
       try require(connections.count <= 5, "\(connections.count) connections were opened for 20 consecutive exchanges")
     },
     Check("transfers megabytes intact in both directions") { bench in

@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-  /// The end of content.
+  /// Checks for the end of content.
   static let contentEndChecks: [Check] = [
     Check("reports exactly one end of content that is read completely: finished, with its length") { bench in
       await bench.server.reply(to: "/", with: .status(200, content: "0123456789"))
@@ -123,7 +123,7 @@ private final class Ends: Sendable {
 }
 
 extension TransportConformance {
-  /// Bounded memory, however slowly the other side reads.
+  /// Checks that memory is bounded, however slowly the other side reads.
   static let backPressureChecks: [Check] = [
     Check("reads little more of a response than its reader consumes", needs: [.backPressure]) { bench in
       let times = 512

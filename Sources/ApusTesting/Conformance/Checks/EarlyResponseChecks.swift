@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-  /// Responses that begin before the request has been sent completely (RFC 9110 §7.5).
+  /// Checks for responses that begin before the request has been sent completely (RFC 9110 §7.5).
   static let earlyResponseChecks: [Check] =
     [
       Check("sends content to its end although the server responds with success before") { bench in
@@ -39,7 +39,7 @@ extension TransportConformance {
         }
       },
       Check("returns the head of a streamed response while content is sent", needs: [.backPressure]) { bench in
-        let mayGoOn = Gate()
+        let mayContinue = Gate()
         let first: HTTPFields = [.contentLength: "5"]
         await bench.server.reply(
           to: "/",
@@ -53,15 +53,15 @@ extension TransportConformance {
               pieces -= 1
               return pieces
             }
-            if number == 0 { try await mayGoOn.wait() }
+            if number == 0 { try await mayContinue.wait() }
             return number < 0 ? nil : sample(100_000)
           }
         }
         let message = ConformanceMessage("POST", "/", content: .stream(stream))
         let text = try await bench.perform(message, .streamed) { request, context in
           let response = try await bench.transport.send(request, context: context)
-          // The rest of the request is made after the response has arrived.
-          let content = try await response.content.collect(upTo: 100) { _ in mayGoOn.open() }
+          // The rest of the request is produced after the response has arrived.
+          let content = try await response.content.collect(upTo: 100) { _ in mayContinue.open() }
           return String(decoding: content, as: UTF8.self)
         }
         try require(text, is: "first", "the content")
@@ -91,7 +91,7 @@ extension TransportConformance {
       }
     }
 
-  /// More than the buffers of both systems take.
+  /// More than the socket buffers of both systems can hold.
   private static let largeCount = 12 << 20
 
   private static func upload(to path: String) -> ConformanceMessage {

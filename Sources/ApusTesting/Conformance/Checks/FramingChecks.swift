@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-  /// Responses that violate RFC 9112 and must be refused.
+  /// Checks for responses that violate RFC 9112 and must be refused.
   static let framingChecks: [Check] = [
     refuses(
       "refuses an invalid status line",
@@ -62,7 +62,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Limits on heads and trailers: 256 KiB and 1,000 fields.
+  /// Checks for the limits on heads and trailers: 256 KiB and 1,000 fields.
   static let limitChecks: [Check] = [
     Check("accepts a head of 100 fields and 30 kB") { bench in
       var fields = HTTPFields()
@@ -91,7 +91,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Responses that break off and must not be returned as complete.
+  /// Checks for truncated responses, which must not be returned as complete.
   static let breakingOffChecks: [Check] = [
     breaksOff(
       "reports maybeSent when the head breaks off at any point",

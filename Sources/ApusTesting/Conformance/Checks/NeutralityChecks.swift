@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension TransportConformance {
-  /// The policies that a transport leaves to middlewares: redirects, cookies, stored responses, credentials.
+  /// Checks for the policies that a transport leaves to middlewares: redirects, cookies, stored responses, credentials.
   static let neutralityChecks: [Check] = [
     Check("returns redirects without following them") { bench in
       for status in [301, 302, 303, 307, 308] {

@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-  /// The request's head.
+  /// Checks for the request's head.
   static let requestChecks: [Check] = [
     Check("sends every method token unchanged") { bench in
       for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "PURGE", "M-SEARCH", "lower"] {
@@ -32,7 +32,7 @@ extension TransportConformance {
         _ = try await bench.send(ConformanceMessage("GET", target))
       }
       let received = await bench.server.requests.map(\.target)
-      // An empty query may be dropped (RFC 3986 §6.2.3 leaves it to the scheme).
+      // An empty query may be removed (RFC 3986 §6.2.3 leaves that to the scheme).
       try require(received.map(\.withoutEmptyQuery), is: targets.map(\.withoutEmptyQuery), "the list of targets")
     },
     Check("sends every field with its value, and lines of the same name in order") { bench in
@@ -94,7 +94,7 @@ extension String {
 }
 
 extension TransportConformance {
-  /// The request's content.
+  /// Checks for the request's content.
   static let requestContentChecks: [Check] = [
     Check("sends bytes intact and announces their length") { bench in
       for count in [0, 1, 1000, 70_000] {
@@ -174,7 +174,7 @@ extension TransportConformance {
     return bytes.prefix(count)
   }
 
-  /// Returns all pieces joined. Appends whole pieces, which is much faster in debug builds.
+  /// Joins all pieces. Appends whole pieces, which is much faster in debug builds.
   static func joined(_ pieces: [Data]) -> Data {
     pieces.reduce(into: Data()) { $0.append($1) }
   }
@@ -201,7 +201,7 @@ private final class ProgressObserver: CallObserver {
   private let all = Mutex<[Int64]>([])
   private let hasEnded = Gate()
 
-  /// All counts of a call. Observers may receive the last events after the call has returned.
+  /// Waits for all counts of a call. Observers may receive the last events after the call has returned.
   func sent() async throws -> [Int64] {
     try await hasEnded.wait()
     return all.withLock { $0 }

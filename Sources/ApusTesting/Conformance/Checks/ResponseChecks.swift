@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension TransportConformance {
-  /// The final response.
+  /// Checks for the final response.
   static let answerChecks: [Check] = [
     Check("returns every final status without judging it") { bench in
       for status in 200...599 {
@@ -94,7 +94,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Interim responses.
+  /// Checks for interim responses.
   static let interimChecks: [Check] = [
     Check("reports interim responses with their fields, in order, before the head", needs: [.interimResponses]) {
       bench in
@@ -139,7 +139,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Trailers (RFC 9110 §6.5).
+  /// Checks for trailers (RFC 9110 §6.5).
   static let trailerChecks: [Check] = [
     Check("returns the trailers after the content, except fields that are not allowed there", needs: [.trailers]) {
       bench in
@@ -165,7 +165,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Content codings (RFC 9110 §8.4), where the transport handles them.
+  /// Checks for content codings (RFC 9110 §8.4), if the transport decodes them.
   static let codingChecks: [Check] = [
     Check("offers gzip, and decodes gzip and deflate", needs: [.contentCodings]) { bench in
       for (coding, bytes) in [("gzip", hello), ("deflate", deflated)] {
@@ -215,11 +215,11 @@ extension TransportConformance {
     ])
   }
 
-  /// "hello " four times in gzip.
+  /// "hello " four times, coded with gzip.
   private static let hello = bytes("H4sIAAAAAAACA8tIzcnJV8jAIAHWQeLQGAAAAA==")
-  /// The same in deflate (the zlib format).
+  /// "hello " four times, coded with deflate (the zlib format).
   private static let deflated = bytes("eJzLSM3JyVfIwCABcNQI0Q==")
-  /// 64 KiB of zeros in gzip.
+  /// 64 KiB of zeros, coded with gzip.
   private static let zeros = bytes(
     "H4sIAAAAAAACA+3BAQEAAACAkP6v7ggKAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
       + "AAAAAAAAAAAAAAAAauuOl9cAAAEA")

@@ -96,11 +96,11 @@ struct CoalescingEndsTests {
   @Test("Middlewares see which calls share the exchange now, including calls that join later")
   func sharers() async throws {
     let told = Log<Int>()
-    let (asked, goesOn) = (Gate(), Gate())
+    let (requested, mayContinue) = (Gate(), Gate())
     let asking = Doing { request, context, next in
       let listening = context.sharers?.listen { told.add($0.values[Level.self]) }
-      asked.open()
-      try await goesOn.wait()
+      requested.open()
+      try await mayContinue.wait()
       listening?.end()
       told.add(-(context.sharers?.members.count ?? 0))
       return try await next(request, context: context)
@@ -111,14 +111,14 @@ struct CoalescingEndsTests {
       bench.start(.shared.setting(Level.self, level))
     }
     var calls = [start(1)]
-    try await asked.wait()
+    try await requested.wait()
     for level in [2, 3] {
       calls.append(start(level))
       try await bench.waitForJoined(level - 1)
     }
     calls[1].cancel()
     #expect(await calls[1].value.error?.isCancellation == true)
-    goesOn.open()
+    mayContinue.open()
     for index in [0, 2] { #expect(try await calls[index].value.get() == "ok") }
     #expect(told.all == [1, 2, 3, -2])
     // A call that shares its exchange with no other has no sharers.

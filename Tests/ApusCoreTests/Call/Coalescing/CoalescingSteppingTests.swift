@@ -6,7 +6,7 @@ import Testing
 @Suite("Coalesced calls, step by step")
 struct CoalescingSteppingTests {
   /// How the response arrives.
-  private enum Way: CaseIterable {
+  private enum Arrival: CaseIterable {
     case inPieces, refused, broken, noStore, tooLarge
 
     var answer: StubReply {
@@ -30,11 +30,11 @@ struct CoalescingSteppingTests {
   }
 
   private func run(
-    _ way: Way, _ disturbance: Disturbance? = nil, before step: Int = .max, seed: UInt64? = nil
+    _ arrival: Arrival, _ disturbance: Disturbance? = nil, before step: Int = .max, seed: UInt64? = nil
   ) async -> Run {
     let executor = ManualExecutor()
     let bench = CoalescingBench(executor: executor, limits: CoalescingLimits { $0.sharedBytes = 4 })
-    bench.stub.onAny(reply: way.answer)
+    bench.stub.onAny(reply: arrival.answer)
     let tasks = (0..<4).map { _ in
       Task(executorPreference: executor) { await bench.api.result(of: Request<String>.shared.timeout(.seconds(30))) }
     }
@@ -45,7 +45,7 @@ struct CoalescingSteppingTests {
       if runNext(executor, &generator) { run.jobs += 1 } else if !bench.clock.advanceToNextWake() { break }
     }
     for task in tasks { run.results.append(await task.value) }
-    let place = "\(way), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step), seed \(seed ?? 0)"
+    let place = "\(arrival), \(disturbance.map { "\($0)" } ?? "undisturbed") before job \(step), seed \(seed ?? 0)"
     #expect(bench.isClean && bench.log.ends.count == tasks.count, "\(place)")
     #expect(executor.pendingJobCount == 0 && bench.clock.sleepers == 0, "\(place)")
     return run
@@ -68,27 +68,27 @@ struct CoalescingSteppingTests {
     }
   }
 
-  @Test("Disturbed before any job, every call ends once, none hangs, and nothing is left", arguments: Way.allCases)
-  private func everyStep(way: Way) async {
-    let undisturbed = await run(way)
+  @Test("Disturbed before any job, every call ends once, none hangs, and nothing is left", arguments: Arrival.allCases)
+  private func everyStep(arrival: Arrival) async {
+    let undisturbed = await run(arrival)
     #expect(undisturbed.jobs > 4)
     for disturbance in Disturbance.allCases {
       for step in 0..<undisturbed.jobs {
-        let disturbed = await run(way, disturbance, before: step)
+        let disturbed = await run(arrival, disturbance, before: step)
         for (call, (before, after)) in zip(undisturbed.results, disturbed.results).enumerated() {
-          let place = "\(way), \(disturbance) before job \(step), call \(call)"
+          let place = "\(arrival), \(disturbance) before job \(step), call \(call)"
           #expect(isExpected(after, before, of: call, disturbance), "\(place): \(after)")
         }
       }
     }
   }
 
-  @Test("In any order of jobs, every call ends once, and nothing is left", arguments: Way.allCases)
-  private func anyOrder(way: Way) async {
+  @Test("In any order of jobs, every call ends once, and nothing is left", arguments: Arrival.allCases)
+  private func anyOrder(arrival: Arrival) async {
     for seed in UInt64(0)..<25 {
       var dice = SeededGenerator(seed: seed &+ 1000)
       let disturbance = Disturbance.allCases.randomElement(using: &dice)
-      _ = await run(way, disturbance, before: Int.random(in: 0..<40, using: &dice), seed: seed)
+      _ = await run(arrival, disturbance, before: Int.random(in: 0..<40, using: &dice), seed: seed)
     }
   }
 

@@ -41,7 +41,7 @@ struct FlightStateTests {
 
   @Test("Each step returns the waiters to resume, and whether a call joins", arguments: rows.indices)
   func table(row: Int) {
-    var state = FlightState<UInt64>(terms: FlightTerms(bytes: 10, takesNoStore: false))
+    var state = FlightState<UInt64>(terms: FlightTerms(bytes: 10, joinsNoStore: false))
     for (index, (step, expected)) in Self.rows[row].enumerated() {
       #expect(answer(to: step, &state) == expected, "step \(index): \(step)")
     }

@@ -37,7 +37,7 @@ struct FlightTermsTests {
 
   @Test("Calls join up to the size limit and not beyond; calls with the same id always join")
   func limits() {
-    let terms = FlightTerms(bytes: 10, takesNoStore: false)
+    let terms = FlightTerms(bytes: 10, joinsNoStore: false)
     let rows: [(ResponseProgress, Bool)] = [
       (ResponseProgress(), true), (ResponseProgress(bytes: 10), true), (ResponseProgress(bytes: 11), false),
       (ResponseProgress(bytes: 0, isNoStore: true), false), (ResponseProgress(bytes: 11, isNoStore: true), false),

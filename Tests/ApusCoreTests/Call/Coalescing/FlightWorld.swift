@@ -82,7 +82,7 @@ struct FlightWorld {
     let (serial, key) = (nextSerial, Int.random(in: 0..<Self.keys, using: &random))
     let priority = Int.random(in: 0..<5, using: &random)
     let (open, isFull) = (joinable(key), running.count >= limit && key > 0)
-    let terms: FlightTerms = key == 0 ? .named : FlightTerms(bytes: Self.bytes, takesNoStore: false)
+    let terms: FlightTerms = key == 0 ? .named : FlightTerms(bytes: Self.bytes, joinsNoStore: false)
     let made = Plane(planes.count, key, terms, priority)
     let entry = table.enter(key, limit: key == 0 ? .max : limit) { plane in
       plane.state.expect(serial, at: plane.progress)
