@@ -6,7 +6,9 @@ import Testing
 struct FlightTableTests {
   private final class Plane {}
 
-  @Test("The first call leads, the next joins; a call that cannot join leads another exchange, which later calls join")
+  @Test(
+    "The first call leads and the next call joins; a call that cannot join leads another exchange, which later calls join"
+  )
   func joining() {
     var table = FlightTable<String, Plane>()
     let (first, second, third) = (Plane(), Plane(), Plane())
@@ -31,7 +33,7 @@ struct FlightTableTests {
   }
 
   @Test(
-    "Beyond the limit a call goes alone, even next to an exchange it cannot join, but still joins an exchange that takes it"
+    "Beyond the limit of exchanges a call can join an exchange but cannot lead a new one"
   )
   func limit() {
     var table = FlightTable<String, Plane>()
