@@ -121,7 +121,7 @@ struct CoalescingEndsTests {
     mayContinue.open()
     for index in [0, 2] { #expect(try await calls[index].value.get() == "ok") }
     #expect(told.all == [1, 2, 3, -2])
-    // A call that shares its exchange with no other has no sharers.
+    // A call that does not share its exchange has no sharers.
     _ = try await bench.api.send(Request<String>.get("/user"))
     #expect(told.all.last == 0)
   }

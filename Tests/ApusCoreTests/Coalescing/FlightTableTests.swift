@@ -33,7 +33,7 @@ struct FlightTableTests {
   }
 
   @Test(
-    "Beyond the limit of exchanges a call can join an exchange but cannot lead a new one"
+    "Beyond the limit of exchanges a call can join an exchange but cannot lead one"
   )
   func limit() {
     var table = FlightTable<String, Plane>()

@@ -107,7 +107,7 @@ import Testing
     #expect(environment.fields == [RawField("X-Who", "me", isSensitive: true)])
   }
 
-  @Test("Existing fields and parameters take precedence over added ones")
+  @Test("Existing fields and parameters take precedence over added fields and parameters")
   func adding() throws {
     var message = RequestMessage(
       head: HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/p?a=1"))

@@ -26,7 +26,7 @@ struct CurlTests {
     }
   }
 
-  /// The bytes of words, since equal strings may have different ones.
+  /// The bytes of words, because equal strings may have different bytes.
   private func bytes(_ words: [String]) -> [[UInt8]] { words.map { Array($0.utf8) } }
 
   static let hostile = [

@@ -42,7 +42,7 @@ struct LineSplitterTests {
   }
 
   @Test(
-    "A line end is found at every offset and after bytes that look alike",
+    "A line end is found at every offset and after similar bytes",
     arguments: [0x00, 0x09, 0x0B, 0x7F, 0x8A, 0x8D, 0xFF])
   func offsets(filler: UInt8) throws {
     for length in 0..<100 {

@@ -70,7 +70,7 @@ struct StreamElementTests {
       // Without white space after it, a number may be part of a number.
       ("\u{1E}1\n\u{1E}23", [.number(1), .broken(1)]), ("\u{1E}12\u{1E}3\n", [.broken(0), .number(3)]),
       ("\u{1E}12 \u{1E}3\t", [.number(12), .number(3)]), ("\u{1E}true", [.broken(0)]),
-      // A broken text ends at the next separator.
+      // An invalid text ends at the next separator.
       ("\u{1E}{\"a\":[1,\n\u{1E}2\n", [.broken(0), .number(2)]), ("\u{1E}\"abc\n\u{1E}2\n", [.broken(0), .number(2)]),
       ("\u{1E}]\n\u{1E}2\n", [.broken(0), .number(2)]), ("1\n\u{1E}2\n", [.broken(0), .number(2)]),
       (" \n\u{1E}2\n", [.number(2)]), ("\u{1E}1\n2\n\u{1E}3\n", [.number(1), .broken(1), .number(3)]),
