@@ -108,7 +108,8 @@ public struct Configuration: Sendable {
     set { settings.runtime.clock = newValue }
   }
 
-  /// The query parameters of every request that has none of the same name, a part of ``environment``.
+  /// The query parameters of every request, unless the request has a parameter of the same name. A part of
+  /// ``environment``.
   public var query: Query {
     get { environment.query }
     set { environment.query = newValue }

@@ -33,7 +33,7 @@ public import Observation
 public class Loader<Value: Sendable> {
   private var state: LoaderState<Value>
   @ObservationIgnored private var task: Task<Void, Never>?
-  /// The work of a load; `nil`: the loader only shows a phase, or has no query.
+  /// The work of a load, or `nil` if the loader only shows a phase or has no query.
   @ObservationIgnored var work: (@MainActor () async throws -> Value)?
   private let debounce: Duration
   private let clock: any MonotonicClock

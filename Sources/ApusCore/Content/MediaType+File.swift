@@ -1,5 +1,5 @@
 extension MediaType {
-  /// Creates the media type for the extension of a file name or path. Unknown extensions give
+  /// Creates the media type for the extension of a file name or path. For unknown extensions it is
   /// `application/octet-stream`.
   ///
   /// - Parameter path: a file name or a path. The case of the extension does not matter.

@@ -1,8 +1,8 @@
 import ApusJSON
 import HTTPTypes
 
-/// The content codings (RFC 9110 §8.4) that the transport has left in a response: unknown ones, or those of a call that
-/// accepts codings by itself.
+/// The content codings (RFC 9110 §8.4) that the transport has left in a response: unknown codings, or the codings of a
+/// call that sets `Accept-Encoding` itself.
 ///
 /// Some servers put a different word into the field, for example a charset, and send plain content. So content is
 /// decoded as if the field were not there, and only errors name the coding. Content whose coding is registered is not

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The server that a client talks to and the settings common to all calls, for example production or staging.
+/// The server of a client and the settings common to all calls, for example production or staging.
 ///
 /// ``Client/use(_:)`` switches a client to another environment while calls are in flight. Each call keeps the
 /// environment in which it began, so that URLs, fields and credentials never mix.

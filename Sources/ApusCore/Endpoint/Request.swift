@@ -127,7 +127,7 @@ extension RequestPath: SelfRedacting {
 }
 
 extension Query: SelfRedacting {
-  /// The names of the parameters. An encodable value that provides several parameters is shown as its type.
+  /// The names of the parameters. An encodable value that provides several parameters is described by its type.
   public var description: String {
     let names = parts.map { part in
       switch part {

@@ -18,8 +18,8 @@ extension RequestMessage: SelfRedacting {
   /// contains NUL, is a stream or has files as parts is read from standard input.
   ///
   /// - Parameters:
-  ///   - redaction: the values to show. `nil` shows all, including secrets and content, which is masked otherwise.
-  ///     Default: ``Redaction`` with its defaults.
+  ///   - redaction: the values to show. With `nil` the command includes all values, also secrets and the content, which
+  ///     is masked otherwise. Default: ``Redaction`` with its defaults.
   ///   - options: additional words of the command line, quoted and never masked. Default: none.
   public func curl(redaction: Redaction? = Redaction(), options: [String] = []) -> String {
     // With `--request HEAD` curl would wait for content that never arrives.

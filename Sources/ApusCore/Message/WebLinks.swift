@@ -162,8 +162,7 @@ private enum LooseRelation {
     return false
   }
 
-  /// Removes a value and returns its words in lower case. Quotation marks of any kind separate words, also escaped
-  /// ones.
+  /// Removes a value and returns its words in lower case. Quotation marks of any kind, also escaped, separate words.
   private static func words(_ value: inout ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     var text: [UInt8] = []
     while let byte = value.first, !WebLinkParser.endsToken(byte) {

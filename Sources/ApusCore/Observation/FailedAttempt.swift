@@ -81,7 +81,7 @@ extension FailedAttempt: CustomStringConvertible {
 
 extension Trace {
   /// The failed attempts in order, each with its cause and the decision that followed: a retry after a delay, or the
-  /// reason for giving up. Empty if retries are turned off in the pipeline or for the call.
+  /// reason for giving up. Empty if retries are disabled in the pipeline or for the call.
   public var failedAttempts: [FailedAttempt] {
     events.compactMap { event -> FailedAttempt? in
       guard case .attemptFailed(let attempt) = event.kind else { return nil }

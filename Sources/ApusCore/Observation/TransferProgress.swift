@@ -29,7 +29,7 @@ public struct TransferProgress: Sendable, Hashable {
     return .seconds(min(Double(max(0, total - completed)) / bytesPerSecond, Self.longestTime))
   }
 
-  /// Returns the counts to report after these ones: the next ones, or these if the fraction would decrease.
+  /// Returns the counts to report next: `next`, or the current counts if the fraction would decrease.
   package func advanced(to next: TransferProgress) -> TransferProgress {
     var advanced = next
     if total != next.total, let fraction, let nextFraction = next.fraction {

@@ -47,7 +47,7 @@ struct PageIterator<Page: Sendable> {
     record = response.box
     let turn = source.turn(response.map(\.value), position)
     if let reason = loop.receive(turn, fingerprint: response.value.note) { throw fault(reason) }
-    // For other types of pages only the app knows the elements.
+    // For other types of pages only the app can count the elements.
     if let elements = response.value.value as? any Collection { try checkElements(elements.isEmpty) }
     prefetch()
     return PositionedPage(page: response.value.value, next: turn.next)

@@ -3,9 +3,9 @@ import HTTPTypes
 /// A list of pages: the request for each position, and the position that each response names. All kinds of paging are
 /// reduced to this type.
 struct PageSource<Page: Sendable>: Sendable {
-  /// Returns the request for a position; `nil` is the first page. A position of another kind gives a request whose call
-  /// fails. Secrets of the endpoint are sent only to the origin of the environment, to the origin of the first page,
-  /// and to the origins that the endpoint trusts.
+  /// Returns the request for a position; `nil` is the first page. For a position of another kind the call of the
+  /// request fails. Secrets of the endpoint are sent only to the origin of the environment, to the origin of the first
+  /// page, and to the origins that the endpoint trusts.
   let request: @Sendable (_ position: PagePosition?, _ origins: PageOrigins) -> Request<Page>
   /// Returns the positions that a response names, for the position it was requested for.
   let turn: @Sendable (_ response: Response<Page>, _ position: PagePosition?) -> Turn
@@ -21,7 +21,7 @@ struct PageSource<Page: Sendable>: Sendable {
   }
 }
 
-/// The origins that a loop over pages knows.
+/// The origins of the environment and of the last response in a loop over pages.
 struct PageOrigins: Sendable {
   /// The origin of the environment.
   let home: Origin?

@@ -66,7 +66,7 @@ enum ByteSearch {
     zeros(word ^ (low &* UInt64(lineFeed))) | zeros(word ^ (low &* UInt64(carriageReturn)))
   }
 
-  /// Bytes below 0x0E.
+  /// Marks bytes below 0x0E.
   private static func below(_ word: UInt64) -> UInt64 { (word &- low &* 0x0E) & ~word & high }
 }
 

@@ -48,7 +48,7 @@ struct JSONSequenceSplitter {
   /// A text of a sequence.
   struct Text: Hashable {
     var bytes = Data()
-    /// The reason why the text cannot be trusted. Default: `nil`.
+    /// The reason why the text may be incomplete, or `nil` if it is complete.
     var fault: String?
   }
 

@@ -111,7 +111,7 @@ struct LineSplitter {
 
 /// The items that a parser found in a block, and the error after the last.
 struct ItemQueue<Item: Sendable>: Sendable {
-  /// The items in reverse order, so that removing the first one does not copy the rest.
+  /// The items in reverse order, so that removing the first item does not copy the rest.
   private var items: [Item] = []
   private var error: (any Error)?
 

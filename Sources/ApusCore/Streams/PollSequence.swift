@@ -37,7 +37,7 @@ struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable 
     private let polls: PollSequence
     private let principal = CommonPrincipal()
     private var cursor: Cursor?
-    /// The origin of the response that named the cursor. `nil`: the app passed it.
+    /// The origin of the response that named the cursor, or `nil` if the app passed the cursor.
     private var source: Origin?
     private var state: ReconnectState?
     private var delay = Duration.zero

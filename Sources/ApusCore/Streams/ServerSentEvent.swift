@@ -14,7 +14,7 @@ public struct ServerSentEvent: Sendable, Hashable, Codable {
   public var data: Data
   /// The last event ID: the value of the last field `id` of this event or of an earlier one. Empty if there was none.
   ///
-  /// A value with control characters or more than 4 KiB, which no request could carry, is ignored.
+  /// A value with control characters or more than 4 KiB, which cannot be sent in a request, is ignored.
   public var id: String
 
   /// Creates an event, for tests and fakes.

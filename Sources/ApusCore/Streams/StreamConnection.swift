@@ -70,8 +70,8 @@ final class StreamConnection<Element: Sendable>: Sendable {
     return nil
   }
 
-  /// Parses until there are elements, and pulls pieces for that. Returns whether there are any.
-  @concurrent  // Elements are decoded off the caller's actor, like the values of other calls.
+  /// Requests and parses pieces until there are elements. Returns `false` at the end of the content.
+  @concurrent  // Elements are decoded outside the caller's actor, like the values of other calls.
   private func parseMore() async throws -> Bool {
     while true {
       switch elements.withLock({ $0.parse() }) {

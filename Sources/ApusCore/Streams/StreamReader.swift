@@ -104,7 +104,7 @@ extension Runtime {
 extension Client {
   /// Waits before the next call of a sequence.
   ///
-  /// During the wait a call is registered that sends nothing and that no observer sees, so that the sequence can be
+  /// During the wait a call that sends no request and is not observed is registered, so that the sequence can be
   /// cancelled or superseded by its id and tags.
   ///
   /// - Parameters:

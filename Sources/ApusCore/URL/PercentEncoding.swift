@@ -2,9 +2,9 @@
 package enum PercentEncoding {
   /// The component, which determines the bytes that are not encoded.
   package enum Component {
-    /// A value in a path segment or query. Only unreserved characters are kept.
+    /// A value in a path segment or query. Only unreserved characters are not encoded.
     case value
-    /// Path text from source code. All characters that RFC 3986 allows in a path are kept, including `%`.
+    /// Path text from source code. All characters that RFC 3986 permits in a path remain unchanged, including `%`.
     case pathText
     /// A part of `application/x-www-form-urlencoded` content. Space becomes `+`.
     case form

@@ -116,7 +116,7 @@ extension CodingKey {
 private protocol ListOfValues { var values: [any Encodable] { get } }
 extension Array: ListOfValues where Element: Encodable { fileprivate var values: [any Encodable] { self } }
 extension Set: ListOfValues where Element: Encodable {
-  // Sorted, so that equal values give equal requests.
+  // Sorted, so that equal values result in equal requests.
   fileprivate var values: [any Encodable] { map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1) }
 }
 

@@ -125,7 +125,7 @@ extension ArraySlice<UInt8> {
   /// The part before the query.
   fileprivate var path: ArraySlice { prefix { $0 != UInt8(ascii: "?") } }
 
-  /// The part after the first question mark; `nil`: there is none.
+  /// The part after the first question mark, or `nil` if there is none.
   fileprivate var query: ArraySlice? {
     firstIndex(of: UInt8(ascii: "?")).map { self[($0 + 1)...] }
   }

@@ -1,4 +1,4 @@
-/// A validated JSON text as a flat list of words, beside a padded copy of its bytes.
+/// A validated JSON text as a flat list of words, with a padded copy of its bytes.
 ///
 /// A word describes a value: its kind in the low 3 bits, a length or count in the next 29, and an offset or a position
 /// in the high 32. An array or object has two more words, its origin and its bookmark, and is followed by its elements,

@@ -1,4 +1,4 @@
-/// The reason why bytes are not valid JSON (RFC 8259), and the offset of the fault. It contains none of the bytes.
+/// The reason why bytes are not valid JSON (RFC 8259), and the offset of the fault. It does not contain the bytes.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reason why the bytes are invalid.
   package enum Reason: String, Sendable, Hashable, CaseIterable {

@@ -26,7 +26,7 @@ struct BreakerState {
     fileprivate var hasResponse = false
   }
 
-  /// A slot and the epoch of its circuit, which distinguishes the circuit from later ones in the same slot.
+  /// A slot and the epoch of its circuit, which distinguishes the circuit from later circuits in the same slot.
   fileprivate struct Position: Hashable {
     var slot: Int
     var epoch: UInt64

@@ -71,7 +71,7 @@ public final class Connectivity: Sendable {
   /// The number of calls that wait for a network.
   public var waitingCount: Int { shared.withLock { $0.state.waitingCount } }
 
-  /// Reports a status that the app knows, for example from another library.
+  /// Reports a status from another source, for example a library of the app.
   ///
   /// The status is valid until there is other evidence from the platform or from a call. After `.offline`, calls wait
   /// or are refused, depending on their ``ConnectivityPolicy``, for about 30 seconds from the first such call; then one

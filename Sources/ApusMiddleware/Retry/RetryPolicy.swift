@@ -107,7 +107,7 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - name: the name, for `describe()`. Rules with the same name are equal: calls whose policies differ only in such
-  ///     rules may be coalesced. Give different rules different names.
+  ///     rules may be coalesced. Different rules must have different names.
   ///   - decide: returns the decision for a response with a status of 400 or more, from its head, and from its content
   ///     if that is in memory (`response.content.bytes`; `nil` for a streamed call). Called for each such response of
   ///     an attempt, on any thread; must not block.

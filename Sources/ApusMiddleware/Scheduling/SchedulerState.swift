@@ -93,7 +93,7 @@ struct SchedulerState: Sendable {
   /// The number of tags that have a limit or are paused.
   var trackedTagCount: Int { tagSlots.count }
 
-  /// Whether there are no tickets, and no records of former tickets except the last origin.
+  /// Whether there are no tickets, and no records of previous tickets except the last origin.
   var isIdle: Bool {
     running == 0 && waiting == 0 && entries.count == 0 && lines.count == 0 && deadlines.count == 0 && groups.count == 1
       && origins.count == (lastOrigin < 0 ? 0 : 1) && originSlots.count == origins.count

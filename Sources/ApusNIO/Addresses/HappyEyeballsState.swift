@@ -16,7 +16,7 @@ struct HappyEyeballsState<Address: Hashable & Sendable, Failure: Sendable>: Send
     case close(Address)
     /// Use the connection to this address.
     case succeed(Address)
-    /// Give up: all attempts failed. Lists the failures in order; empty if there was no address.
+    /// Fail the race with the failures of all attempts, in order; empty if there was no address.
     case fail([(address: Address, failure: Failure)])
   }
 

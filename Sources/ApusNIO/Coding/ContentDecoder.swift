@@ -43,7 +43,7 @@ final class ContentDecoder {
   ) throws(CodingError) -> ContentDecoder? {
     let chain = try ContentCoding.chain(of: fields, limits: limits)
     guard !chain.isEmpty else { return nil }
-    // A digest covers all coded bytes, so none of them may be skipped.
+    // A digest covers all coded bytes, so no byte may be skipped.
     return ContentDecoder(chain, limits: limits, permitsTrailingBytes: !Self.digests.contains { fields.contains($0) })
   }
 
@@ -57,7 +57,7 @@ final class ContentDecoder {
     return try piece(of: stages.count - 1)
   }
 
-  /// Returns all the content that these bytes decode to, bounded by the limits alone. For short content.
+  /// Returns all the content that these bytes decode to, bounded only by the limits. Intended for short content.
   func decode(_ bytes: ByteBuffer) throws(CodingError) -> ByteBuffer {
     var bytes = bytes
     var all = try next(from: &bytes) ?? ByteBuffer()

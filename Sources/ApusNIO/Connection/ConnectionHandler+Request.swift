@@ -283,7 +283,7 @@ extension ConnectionHandler {
     exchange.context.reportSent(total: total, expected: exchange.request.content.length)
   }
 
-  /// Schedules a measurement, and further ones while unsent bytes remain.
+  /// Schedules a measurement, and further measurements while unsent bytes remain.
   private func measureLater() {
     guard outgoing.measurement == nil, let exchange, let context else { return }
     let interval = min(

@@ -101,7 +101,7 @@ extension ConnectionHandler {
       do {
         incoming.coding = try ContentDecoder.decoder(for: head.headerFields, limits: codingLimits)
       } catch {
-        noteHead(head)
+        recordHead(head)
         return fail(error)
       }
       if incoming.coding != nil {
@@ -111,7 +111,7 @@ extension ConnectionHandler {
         length = nil
       }
     }
-    noteHead(head)
+    recordHead(head)
     reportAllSent()
     incoming.head = head
     if exchange.context.collectsContent(of: head) {
@@ -126,7 +126,7 @@ extension ConnectionHandler {
   }
 
   /// Records the head. If it arrived before the whole request was sent, decides whether to continue sending.
-  private func noteHead(_ head: HTTPResponse) {
+  private func recordHead(_ head: HTTPResponse) {
     guard let exchange,
       state.headArrived(
         isSuccess: head.status.kind == .successful, isContentHeld: outgoing.expected != nil,

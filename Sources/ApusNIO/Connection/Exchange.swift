@@ -49,10 +49,10 @@ final class Exchange: DeadlineTarget {
 
   // MARK: Queries
 
-  /// Whether the call asks for a connection that was never used.
+  /// Whether the call requests a connection that was never used.
   var wantsNewConnection: Bool { context.values[NewConnectionKey.self] }
 
-  /// Whether the exchange needs a connection that was never used: the call asks for one, or a reused connection was
+  /// Whether the exchange needs a connection that was never used: the call requests one, or a reused connection was
   /// closed.
   var needsNewConnection: Bool { wantsNewConnection || shared.withLock { $0.state.needsNewConnection } }
 

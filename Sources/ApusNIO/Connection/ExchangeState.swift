@@ -7,9 +7,9 @@ import ApusCore
 /// is resumed exactly once: by ``headDelivered()`` or ``ended(onlyWhileWaiting:)``, whichever comes first.
 struct ExchangeState<ConnectionID: Equatable> {
   enum Position: Equatable {
-    /// Not begun.
+    /// The exchange has not started.
     case nowhere
-    /// Waiting for a connection.
+    /// The exchange waits for a connection.
     case queued
     case on(ConnectionID)
     case over
@@ -52,8 +52,8 @@ struct ExchangeState<ConnectionID: Equatable> {
     return true
   }
 
-  /// Leaves a reused connection that closed before any byte of the response, to wait for a new one. Returns `false`
-  /// if the exchange did that before or has ended.
+  /// Leaves a reused connection that closed before any byte of the response, to wait for a new connection. Returns
+  /// `false` if the exchange did that before or has ended.
   ///
   /// - Parameter wasWritten: whether any of the request was written.
   mutating func requeued(wasWritten: Bool) -> Bool {

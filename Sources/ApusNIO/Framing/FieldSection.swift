@@ -114,8 +114,7 @@ extension FieldSection {
     return number
   }
 
-  /// Accepts a single `chunked`: the request offered no other transfer coding, so none may be applied (RFC 9110
-  /// §10.1.4).
+  /// Accepts only a single `chunked`, because the request offered no other transfer coding (RFC 9110 §10.1.4).
   private mutating func takeTransferEncoding(_ value: UnsafeRawBufferPointer) throws(FramingError) {
     guard !facts.isChunked, Octet.spells(value, "chunked") else {
       throw FramingError(.malformedTransferEncoding, "the transfer coding is not a single chunked")

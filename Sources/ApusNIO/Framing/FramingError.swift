@@ -24,7 +24,7 @@ struct FramingError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyFields
     /// More interim responses than ``NIOTransport/ResponseLimits/interimResponses``.
     case tooManyInterimResponses
-    /// The server switches protocols without being asked (RFC 9110 §15.2.2).
+    /// The server switches protocols without an upgrade request (RFC 9110 §15.2.2).
     case unexpectedUpgrade
     /// `Content-Length` is not a number, or is too large (RFC 9110 §8.6).
     case malformedContentLength

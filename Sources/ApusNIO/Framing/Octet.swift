@@ -33,9 +33,9 @@ enum Octet {
   enum Text {
     /// Visible ASCII, spaces and tabs.
     case ascii
-    /// Bytes beyond ASCII as well.
+    /// Visible ASCII, spaces, tabs and bytes beyond ASCII.
     case other
-    /// At least one control character.
+    /// Text with at least one control character.
     case forbidden
   }
 

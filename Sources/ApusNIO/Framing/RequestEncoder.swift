@@ -184,7 +184,7 @@ extension RequestEncoder {
     buffer.writeStaticString("\r\n")
   }
 
-  /// Writes the line end after a chunk's content. Not to be called for an empty chunk.
+  /// Writes the line end after a chunk's content. Do not call it for an empty chunk.
   static func endChunk(into buffer: inout ByteBuffer) {
     buffer.writeStaticString("\r\n")
   }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
 
-/// A strict decoder of HTTP/1.1 responses (RFC 9112): a pure value that knows no channel, clock or lock.
+/// A strict decoder of HTTP/1.1 responses (RFC 9112): a pure value without channel, clock or lock.
 ///
 /// Decodes one response at a time: ``expectResponse(to:)``; then, with the bytes of each read, ``next(from:)``
 /// until it returns `nil`; ``endOfInput(cleanly:)`` once the connection has closed. The parts do not depend on how

@@ -3,13 +3,14 @@ import ApusCore
 /// The connections of a transport, their users and their waiters. A pure state machine without channels, clocks or
 /// locks: events return the actions to perform.
 ///
-/// - The most recently used connection is reused first, so that the others become idle long enough to be closed.
+/// - The most recently used connection is reused first, so that surplus connections become idle long enough to be
+///   closed.
 /// - A waiter gets the first connection that becomes free, even if it was made for another waiter.
 /// - A connection is made only for a waiter, within both limits. If only the total limit is reached, the connection
 ///   of any origin that has been idle longest is closed to make room.
-/// - If all connections are in use and another origin's waiter came before all of this origin's, a freed connection
-///   is closed in favor of that origin, provided that it has no connection or at least two fewer. So a busy origin
-///   starves no other, and connections do not oscillate between origins.
+/// - If all connections are in use and another origin's waiter came before all of this origin's, a freed connection is
+///   closed in favor of that origin, provided that it has no connection or at least two fewer. So a busy origin does
+///   not starve other origins, and connections do not oscillate between origins.
 /// - A connection that streams content counts only toward the total, because a stream may last indefinitely. When
 ///   the stream ends, the connection is closed if its origin has too many by then.
 /// - A failed connection attempt fails the first waiter, unless the attempts under way suffice for all waiters. A new
@@ -146,7 +147,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 
   // MARK: Events: waiters
 
-  /// Gives a waiter an idle connection, starts a connection attempt for it, or queues it.
+  /// Assigns an idle connection to a waiter, starts a connection attempt for it, or queues it.
   ///
   /// - Parameter isAdmitted: whether the waiter had a connection before; such a waiter is not refused when the queue is
   ///   full.
@@ -257,7 +258,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     return offer(connection, at: slot, now: now)
   }
 
-  /// Marks a connection as streaming, so that its origin may have another one.
+  /// Marks a connection as streaming, so that its origin may have another connection.
   mutating func streamingStarted(on connection: ConnectionID) -> [Action] {
     guard let slot = connectionSlots[connection] else { return [] }
     let record = connections.items[slot]
@@ -332,7 +333,7 @@ extension PoolState {
     return host
   }
 
-  /// Gives a free connection to the origin's first waiter, or marks it as idle.
+  /// Assigns a free connection to the origin's first waiter, or marks it as idle.
   private mutating func offer(_ connection: ConnectionID, at slot: Int, now: MonotonicInstant) -> [Action] {
     let host = connections.items[slot].host
     if let waiter = popWaiter(of: host) { return [.use(connection, waiter)] }
@@ -471,7 +472,7 @@ extension PoolState {
     return true
   }
 
-  /// Closes the origin's connection that has been idle longest if the origin's limit permits no other.
+  /// Closes the origin's connection that has been idle longest if the origin's limit permits no further connection.
   private mutating func makeRoom(for host: Int, _ actions: inout [Action]) {
     guard !isBelowLimit(host), let connection = hosts.items[host].idle.first?.connection else { return }
     forget(connection)

@@ -69,7 +69,8 @@ final class EventLoopSource: Sendable {
 
 /// A task executor on an event loop. Responses arrive on that loop, so a task continues without a change of threads.
 ///
-/// For tasks that do little between calls. A task that computes or blocks delays every connection of its loop.
+/// Intended for tasks that do little work between calls. A task that computes or blocks delays every connection of its
+/// loop.
 final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 
@@ -86,13 +87,13 @@ final class EventLoopExecutor: TaskExecutor {
 /// The executor on which calls continue after their first suspension: the global concurrent pool, except that a call
 /// whose small response is complete may continue on the event loop where it arrived, which saves waking a thread.
 ///
-/// Only one call at a time continues on a loop: if several responses arrive together, the pool handles the others
-/// concurrently.
+/// Only one call at a time continues on a loop: if several responses arrive together, the thread pool continues the
+/// other calls concurrently.
 final class ContinuationExecutor: TaskExecutor {
   /// The address of the event loop on which the next job may run, or one of the values below.
   private let place = Atomic<UInt>(nowhere)
   private static let nowhere: UInt = 0
-  /// The value while a job is pending. Not the address of an object.
+  /// The value while a job is pending, which is not the address of an object.
   private static let taken: UInt = 1
 
   /// Resumes a call on its event loop, where the call continues unless another call is about to do so.

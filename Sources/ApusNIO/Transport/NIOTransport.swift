@@ -4,9 +4,9 @@ import NIOPosix
 
 /// The transport over SwiftNIO's sockets, for HTTP/1.1; the default on Linux.
 ///
-/// The transport has no cookies, cache or credentials and follows no redirects. It does not judge a response's
-/// status, but refuses responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the
-/// task closes the exchange's connection immediately.
+/// The transport has no cookies, cache or credentials and follows no redirects. It accepts every status, but refuses
+/// responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the task closes the
+/// exchange's connection immediately.
 ///
 /// Content coded with gzip or deflate is decoded, and `Content-Encoding` and `Content-Length` are then removed from
 /// the head, so that the head always describes the content as it is delivered.
@@ -68,7 +68,7 @@ public final class NIOTransport: Transport {
 // MARK: - Usage
 
 extension NIOTransport {
-  /// The connections and waiting messages of a transport at one moment, for gauges and for tests that look for leaks.
+  /// The connections and waiting messages of a transport at one instant, for gauges and for tests that detect leaks.
   public struct Usage: Sendable, Hashable {
     /// The connections that carry an exchange, or are being closed after one.
     public var inUse = 0

@@ -217,7 +217,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   // MARK: Faults
 
-  /// Performs a fault without reading meanwhile, and then continues.
+  /// Performs a fault without reading, and then continues.
   private func suffer(
     _ effect: Fault.Effect, at trigger: Fault.Trigger, _ context: ChannelHandlerContext,
     then proceed: @escaping (ChannelHandlerContext) -> Void

@@ -126,7 +126,7 @@ extension Fault {
     /// The given number of further bytes are sent, whichever part of the message they belong to; then the connection is
     /// cut, over TLS without close_notify. After a shorter response the connection is cut as well.
     case truncate(after: Int = 8)
-    /// Random bytes, the same for the same seed.
+    /// Random bytes, determined by the seed.
     case garbage(bytes: Int = 64, seed: UInt64 = 0)
     /// A flood of up to the given number of bytes. `nil` selects the kind of flood for the trigger.
     case flood(Flood? = nil, upTo: Int = 1 << 20)

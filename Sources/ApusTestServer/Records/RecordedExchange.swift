@@ -7,7 +7,7 @@ public struct RecordedExchange: Sendable, Identifiable {
   public enum Outcome: Sendable, Hashable {
     /// The response is not complete yet.
     case inFlight
-    /// The complete response was handed to the operating system.
+    /// The complete response was written to the operating system's buffers.
     case replied
     /// The client closed the connection before the response was complete.
     case clientClosed

@@ -44,7 +44,7 @@ extension Reply {
 
   /// Sends the content in pieces of at most `size` bytes, each after passing the gate.
   ///
-  /// `Gate.release(_:)` lets the test send piece by piece.
+  /// `Gate.release(_:)` sends one piece at a time.
   public func paced(by size: Int, through gate: Gate) -> Reply {
     paced(by: size, after: .wait(gate))
   }

@@ -64,8 +64,7 @@ public struct Reply: Sendable {
     generated(0..<length, status: status, fields: fields)
   }
 
-  /// Creates a response with a range of the bytes of ``generated(_:status:fields:)``, for requests that ask for a part
-  /// (206).
+  /// Creates a response with a range of the bytes of ``generated(_:status:fields:)``, for range requests (206).
   public static func generated(_ range: Range<Int>, status: Int = 200, fields: FieldLines = [:]) -> Reply {
     generated(range, of: .counting, status: status, fields: fields)
   }

@@ -49,13 +49,13 @@ extension Reply {
 
   /// A point in a reply at which steps can be inserted or replaced.
   public enum Point: Sendable, Hashable {
-    /// Before everything.
+    /// Before the head.
     case start
     /// After the head, before the content.
     case head
     /// After the given number of content bytes (without framing), inside a chunk if they end there.
     case content(Int)
-    /// After everything.
+    /// After the content.
     case end
   }
 

@@ -6,10 +6,10 @@ extension TestServer {
   public struct Options: Sendable {
     /// The moment at which the handler is called for a reply.
     package enum ReplyMoment: Sendable, Hashable {
-      /// As soon as the request's head has arrived. Its content is received meanwhile, and the reply may send 100
+      /// When the request's head has arrived. Its content is received concurrently, and the reply may send 100
       /// (Continue).
       case head
-      /// After the request is complete. A request with `Expect: 100-continue` gets a 100 immediately.
+      /// When the request is complete. The server immediately replies 100 to a request with `Expect: 100-continue`.
       case end
     }
 

@@ -35,7 +35,7 @@ public protocol ConformanceServer: Sendable {
   /// - Throws: ``ConformanceFailure`` if the exchange ended in another way.
   func waitForClientClose(_ path: String) async throws
 
-  /// Returns whether the reply to the first request with a path was handed to the network completely.
+  /// Returns whether the reply to the first request with a path was written to the network completely.
   func hasReplied(_ path: String) async -> Bool
 }
 

@@ -114,7 +114,7 @@ public final class ManualClock: MonotonicClock {
     return timeline.wake { $0.advanceToNextWake() } > 0
   }
 
-  /// Waits until at least `count` tasks are sleeping, timeouts included. For a clock in ``Mode/manual``.
+  /// Waits until at least `count` tasks are sleeping, timeouts included. Use it with a clock in ``Mode/manual``.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func waitForSleepers(_ count: Int) async throws {

@@ -209,7 +209,7 @@ extension StubReply {
     cut(after: count, .stall)
   }
 
-  /// Adds trailers (fields after the content). Not sent in response to HEAD.
+  /// Adds trailers (fields after the content), which are not sent in response to HEAD.
   package func trailers(_ trailers: HTTPFields) -> StubReply {
     var reply = self
     reply.trailers = trailers

@@ -26,7 +26,7 @@ final class PieceMaker: Sendable {
         try await stream.makeAll { await pieces.offer($0) }
         pieces.complete()
       } catch {
-        // The exchange is notified first, so that it knows the reason before the reader finds the content incomplete.
+        // The exchange is notified first, so that it has the reason before the reader finds the content incomplete.
         onFailure(error)
         pieces.close()
       }

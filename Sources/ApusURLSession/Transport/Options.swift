@@ -49,9 +49,9 @@ extension URLSessionTransport {
 
   /// The pinned keys and the client's identity, beyond the system's own trust.
   ///
-  /// For Apple platforms. Elsewhere `URLSession` supports neither, and a transport with a pin or an identity refuses
-  /// every message with a `TransportError` with the code `invalidRequest`: nothing is sent with less protection than
-  /// requested.
+  /// Effective on Apple platforms. On other platforms `URLSession` supports neither, and a transport with a pin or an
+  /// identity refuses every message with a `TransportError` with the code `invalidRequest`: nothing is sent with less
+  /// protection than requested.
   public struct Trust: Sendable {
     /// The keys that hosts must present, in a chain that the system trusts. A host without pins is verified by the
     /// system alone. Default: none.

@@ -51,7 +51,7 @@ import Testing
     #expect(message.target == "/x?a%5B0%5D=1&a%5B1%5D=2")
   }
 
-  @Test("Each option falls back by itself")
+  @Test("Each coding option that is not set falls back separately")
   func over() {
     var near = CodingOptions()
     near.json = .snakeCase

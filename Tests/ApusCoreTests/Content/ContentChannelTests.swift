@@ -15,7 +15,7 @@ import Foundation
 
   private func data(_ count: Int) -> Data { Data(repeating: 7, count: count) }
 
-  @Test("Pieces arrive in order, followed by nil, repeatedly")
+  @Test("A content channel returns its pieces in order, then nil repeatedly")
   func order() async throws {
     let channel = ContentChannel {}
     for text in ["a", "b", "c"] { #expect(channel.push(Data(text.utf8))) }
@@ -27,7 +27,7 @@ import Foundation
     #expect(try await channel.next() == nil)
   }
 
-  @Test("An error follows the pieces that arrived before it, repeatedly")
+  @Test("A content channel returns the pieces before an error, then throws the error repeatedly")
   func error() async throws {
     let channel = ContentChannel {}
     channel.push(data(1))
@@ -37,7 +37,7 @@ import Foundation
     for _ in 0..<2 { await #expect(throws: Broke.self) { try await channel.next() } }
   }
 
-  @Test("Empty pieces are skipped")
+  @Test("Empty pieces of content are skipped")
   func emptyPieces() async throws {
     let channel = ContentChannel {}
     #expect(channel.push(Data()))
@@ -49,7 +49,7 @@ import Foundation
   }
 
   @Test(
-    "The sender is paused at the high-water mark, and resumed once half of it is read",
+    "The sender is paused at the high-water mark, and resumed once half of the mark is read",
     arguments: [1, 2, 3, 10, 1 << 10])
   func demand(mark: Int) async throws {
     let demands = Counter()
@@ -79,7 +79,7 @@ import Foundation
     #expect(demands.value == 0)
   }
 
-  @Test("Cancelling drops queued pieces, tells the transport once and ends every read")
+  @Test("Cancelling a content channel discards queued pieces, notifies the transport once and ends every read")
   func cancel() async throws {
     let cancels = Counter()
     let channel = ContentChannel { cancels.add() }
@@ -92,7 +92,7 @@ import Foundation
     #expect(cancels.value == 1)
   }
 
-  @Test("Cancelling after the end does not tell the transport")
+  @Test("Cancelling a content channel after the end does not notify the transport")
   func cancelAfterEnd() async {
     let cancels = Counter()
     let channel = ContentChannel { cancels.add() }
@@ -103,7 +103,7 @@ import Foundation
     await #expect(throws: CancellationError.self) { try await channel.next() }
   }
 
-  @Test("A waiting reader gets the next piece, the end, the error or the cancellation")
+  @Test("A waiting reader of a content channel receives the next piece, the end, the error or the cancellation")
   func waiting() async throws {
     for ending in 0..<4 {
       let channel = ContentChannel {}
@@ -127,7 +127,9 @@ import Foundation
     }
   }
 
-  @Test("Any order of sending, ending, cancelling and reading agrees with a simple model", arguments: 0..<20)
+  @Test(
+    "A content channel agrees with a simple model in any order of sending, ending, cancelling and reading",
+    arguments: 0..<20)
   func model(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<50 {
@@ -158,7 +160,7 @@ import Foundation
     }
   }
 
-  @Test("A piece is released as soon as it was read, even if the channel is never empty")
+  @Test("A piece of content is released as soon as it was read, even if the channel is never empty")
   func releasesPieces() async throws {
     let alive = Counter()
     let channel = ContentChannel(highWaterMark: 10_000) {}
@@ -173,7 +175,7 @@ import Foundation
     #expect(alive.value == 0)
   }
 
-  @Test("The queue stays as short as its content, however many pieces have passed through")
+  @Test("The storage of a piece queue remains proportional to the queued pieces, however many have passed through")
   func queueStaysShort() {
     var queue = PieceQueue()
     for number in 0..<100 { queue.append(data(number + 1)) }
@@ -187,7 +189,7 @@ import Foundation
     #expect(count == 100 && queue.isEmpty && queue.byteCount == 0)
   }
 
-  @Test("Everything sent with back-pressure arrives in order on another thread", arguments: 0..<4)
+  @Test("Content sent with back-pressure arrives completely and in order on another thread", arguments: 0..<4)
   func threads(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     let sizes = (0..<500).map { _ in Int.random(in: 1...900, using: &generator) }
@@ -215,7 +217,7 @@ import Foundation
 }
 
 extension Data {
-  /// Bytes that count as alive until they are released.
+  /// Bytes that are counted until they are released.
   fileprivate static func counted(_ count: Int, in alive: Counter) -> Data {
     alive.add()
     return Data(

@@ -19,7 +19,7 @@ import Foundation
     try await work(directory)
   }
 
-  @Test("A file has its length, and is sent with the given media type")
+  @Test("File content has the file's length and the specified media type")
   func file() async throws {
     try await inDirectory { directory in
       let path = directory + "/a b é.bin"
@@ -32,7 +32,7 @@ import Foundation
     }
   }
 
-  @Test("An empty file is content of zero bytes, and a link stands for its file")
+  @Test("An empty file is content of zero bytes, and a symbolic link is resolved")
   func special() async throws {
     try await inDirectory { directory in
       try Data().write(to: URL(filePath: directory + "/empty"))
@@ -44,7 +44,7 @@ import Foundation
     }
   }
 
-  @Test("A missing file or a directory cannot be sent; the detail names its path, the message does not")
+  @Test("A missing file or a directory cannot be sent; the error's detail has its path, the message does not")
   func faults() async throws {
     try await inDirectory { directory in
       try FileManager.default.createSymbolicLink(

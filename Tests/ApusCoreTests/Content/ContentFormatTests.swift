@@ -29,7 +29,7 @@ private struct LengthParser: ContentParser {
 }
 
 @Suite("Formats and parsers") struct ContentFormatTests {
-  @Test("A custom parser can make a value that is not Decodable")
+  @Test("A custom parser can return a value that is not Decodable")
   func parser() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .text("a,b\nc,d"))
@@ -41,7 +41,7 @@ private struct LengthParser: ContentParser {
     #expect(stub.exchanges.last?.fields[.accept] == "*/*")
   }
 
-  @Test("An error thrown by a parser becomes a decoding error with that cause")
+  @Test("An error thrown by a parser is the cause of a decoding error")
   func parserThrows() async throws {
     let api = client(answering: .text("a,b\nc"))
     let error = await failure {

@@ -12,7 +12,7 @@ import Foundation
 @Suite("Streams as content") struct ContentStreamTests {
   private struct Broke: Error {}
 
-  /// Returns its pieces, then ends or fails; counts the reads.
+  /// A sequence that returns its pieces, then ends or fails, and counts the reads.
   private struct Pieces: AsyncSequence, Sendable {
     var pieces: [String]
     var error: (any Error)?
@@ -39,7 +39,7 @@ import Foundation
     return all
   }
 
-  @Test("A sequence is sent piece by piece, and a second time from the start")
+  @Test("An asynchronous sequence is sent piece by piece, and a second time from the start")
   func sequence() async throws {
     let source = Pieces(pieces: ["a", "b", "c"])
     let stream = ContentStream(length: 3, source)
@@ -53,7 +53,7 @@ import Foundation
     #expect(try await text(try stream.makePieces()) == ["a", "b", "c"])
   }
 
-  @Test("An error thrown by a sequence reaches the transport and ends that pass")
+  @Test("An error thrown by an asynchronous sequence reaches the transport and ends the attempt")
   func failing() async throws {
     let pass = try ContentStream(Pieces(pieces: ["a"], error: Broke())).makePieces()
     _ = try await pass()

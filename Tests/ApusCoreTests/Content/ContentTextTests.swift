@@ -12,7 +12,7 @@ import Foundation
 
 @Suite("Text and media types") struct ContentTextTests {
   @Test(
-    "Text is UTF-8, or Latin-1 if the charset says so",
+    "Text is decoded as UTF-8, or as Latin-1 if the charset declares it",
     arguments: [
       ([0xC3, 0xA9], nil, "é"), ([0xE9], "text/plain; charset=iso-8859-1", "é"),
       ([0xE9], "text/plain;charset=Latin1", "é"),
@@ -29,7 +29,7 @@ import Foundation
   }
 
   @Test(
-    "Bytes that are not valid text are a decoding error",
+    "Decoding text from bytes that are not valid text fails",
     arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]] as [[UInt8]])
   func noText(bytes: [UInt8]) async {
     let error = await failure {
@@ -40,7 +40,7 @@ import Foundation
   }
 
   @Test(
-    "The essence is lower case and has no parameters",
+    "The essence of a media type is lower case and has no parameters",
     arguments: [
       ("application/json", "application/json"), ("Application/JSON; charset=utf-8", "application/json"),
       (" text/html\t;x", "text/html"), ("", ""), (";", ""), ("text/html;;", "text/html"),
@@ -62,7 +62,7 @@ import Foundation
   }
 
   @Test(
-    "Parameters are found by name, quoted or not",
+    "Parameters of a media type are found by name, quoted or not",
     arguments: [
       ("a/b; q=1", "q", "1"), ("a/b;Q=1", "q", "1"), (#"a/b; n="x;y=z"; q="1 \"2\" \\3""#, "q", #"1 "2" \3"#),
       (#"a/b; n="x;q=2""#, "q", nil), ("a/b; flag; q=3", "q", "3"), ("a/b", "q", nil), ("a/b;q", "q", nil),
@@ -74,7 +74,7 @@ import Foundation
     #expect(MediaType(text).parameter(name) == value)
   }
 
-  @Test("Content made in a test has the given properties")
+  @Test("Content created in a test has the specified properties")
   func content() throws {
     var coding = CodingOptions()
     coding.json = .snakeCase

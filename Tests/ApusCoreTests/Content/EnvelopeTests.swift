@@ -9,14 +9,14 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
   private let ask = Request<User>.get("/x").enveloped(EnvelopeFormat())
 
   @Test(
-    "A success code may be a number or a string",
+    "The success code of an envelope may be a number or a string",
     arguments: [#""code":0"#, #""code":"0""#, #""code":200"#, #""code":"200""#, #""code":0,"extra":null"#])
   func success(code: String) async throws {
     let api = client(answering: .json("{\(code),\"message\":\"ok\",\"data\":{\"id\":7}}"))
     #expect(try await api.send(ask) == User(id: 7))
   }
 
-  @Test("A success code may be a Boolean")
+  @Test("The success code of an envelope may be a Boolean")
   func truth() async throws {
     let format = EnvelopeFormat(code: "success", message: "error", data: "result", successCodes: ["true"])
     let request = Request<User>.get("/x").enveloped(format)
@@ -28,7 +28,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(error?.rejection?.message == "taken")
   }
 
-  @Test("Any other code is a rejection, whatever the status")
+  @Test("Any other code in an envelope is a rejection, independent of the status")
   func rejection() async {
     let api = client(answering: .json(#"{"code":1042,"message":"Name is taken","data":{"id":7}}"#))
     let error = await failure { try await api.send(ask) }
@@ -51,7 +51,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(refused == Refused(code: 9, fields: ["name"]))
   }
 
-  @Test("Void requests check the envelope too, unless there is no content")
+  @Test("Void requests check the envelope, too, unless the response has no content")
   func void() async throws {
     var coding = CodingOptions()
     coding.envelope = EnvelopeFormat()
@@ -71,7 +71,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(try await api.send(Request<[User]>.get("/x")) == [User(id: 1)])
   }
 
-  @Test("Missing or null data is nil for an optional, otherwise a decoding error")
+  @Test("Missing or null data in an envelope is nil for an optional, otherwise a decoding error")
   func missingData() async throws {
     for json in [#"{"code":0}"#, #"{"code":0,"data":null}"#] {
       let api = client(answering: .json(json))
@@ -90,7 +90,7 @@ private struct User: Codable, Sendable, Equatable { var id: Int }
     #expect(error?.code == .decoding)
   }
 
-  @Test("A message that is not a string is ignored")
+  @Test("A message in an envelope that is not a string is ignored")
   func oddMessage() async {
     let error = await failure {
       try await client(answering: .json(#"{"code":5,"message":{"a":1}}"#)).send(ask)

@@ -8,7 +8,7 @@ import Testing
 @Suite("The nesting depth of models") struct JSONNestingTests {
   private struct Node: Decodable, Sendable { var children: [Node] }
 
-  /// Whether a sanitizer makes frames larger, that for addresses several times as large.
+  /// Whether a sanitizer makes stack frames larger; the address sanitizer makes them several times as large.
   private static let isSanitized = ProcessInfo.processInfo.environment["APUS_SANITIZER"] != nil
 
   private func nested(_ levels: Int) -> Data {
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("A model nested too deeply is a decoding error that says so")
+  @Test("Decoding a model that is nested too deeply fails with an error that reports the depth")
   func depth() async throws {
     #expect(refusal(of: nested(Self.isSanitized ? 32 : 128)) == nil)
     #expect(refusal(of: nested(130))?.reason == .tooDeep)
@@ -48,7 +48,7 @@ import Testing
     #expect(error?.detail == "the content is not valid JSON (nested too deeply at byte \(underlying?.offset ?? 0))")
   }
 
-  @Test("Brackets in strings do not count as nesting")
+  @Test("Brackets in JSON strings do not count as nesting")
   func strings() throws {
     let text = String(repeating: #"[{\"[\\"#, count: 200)
     let data = Data(#"{"children":[{"children":[],"x":"\#(text)"}]}"#.utf8)
@@ -57,7 +57,7 @@ import Testing
     #expect(try JSONCoding.default.decode(Node.self, from: wide).children.count == 501)
   }
 
-  @Test("Content in an encoding other than UTF-8 is refused, since its nesting cannot be checked")
+  @Test("JSON in an encoding other than UTF-8 is refused, because its nesting cannot be checked")
   func otherEncodings() throws {
     for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32] {
       let data = try #require(#"{"children":[]}"#.data(using: encoding))
@@ -66,7 +66,7 @@ import Testing
     #expect(refusal(of: Data("\u{FEFF}{\"children\":[]}".utf8)) == nil)
   }
 
-  @Test("Keys with very many combining marks are refused")
+  @Test("JSON keys with very many combining marks are refused")
   func marks() {
     for marks in ["\u{301}\u{323}", #"\u0301\u0323"#] {
       let long = Data((#"{"children":[],"a"# + String(repeating: marks, count: 100_000) + #"":1}"#).utf8)
@@ -76,8 +76,9 @@ import Testing
     }
   }
 
-  // Half of the smallest default stack size of a thread, on Apple platforms, with room for the thread itself.
-  @Test("The deepest model is decoded on a stack of 288 KiB")
+  // Half of the smallest default stack size of a thread (512 KiB, on Apple platforms), and 32 KiB for the thread
+  // itself.
+  @Test("A model of the maximum depth is decoded on a stack of 288 KiB")
   func stack() {
     let data = nested(128)
     let isRead = Mutex(false)

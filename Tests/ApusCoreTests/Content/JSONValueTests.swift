@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 @Suite("JSONValue") struct JSONValueTests {
-  @Test("Every digit is kept in both directions")
+  @Test("JSONValue preserves every digit of a number in both directions")
   func exact() async throws {
     let json = #"{"big":9007199254740993,"far":1e400,"long":0.1234567890123456789012,"wide":18446744073709551616}"#
     let api = client(answering: .json(json))
@@ -30,7 +30,7 @@ import Foundation
     #expect(throws: DecodingError.self) { try format.decode([String: JSONValue].self, from: Data("[]".utf8)) }
   }
 
-  @Test("A value at a path or in an envelope is found like a model, with the same errors")
+  @Test("JSONValue is decoded at a path or in an envelope like a model, with the same errors")
   func places() async throws {
     let api = client(answering: .json(#"{"code":0,"result_page":{"big":9007199254740993}}"#))
     for coding in [JSONCoding.default, .snakeCase] {
@@ -55,7 +55,7 @@ import Foundation
     #expect(try await api.send(none) == .null)
   }
 
-  @Test("Fuzz: random responses give a value or a typed error, never a trap", arguments: 0..<6)
+  @Test("Fuzz: decoding a random response returns a value or throws a typed error, without a trap", arguments: 0..<6)
   func fuzz(seed: UInt64) throws {
     struct Model: Decodable, Sendable {
       var items: [Item]

@@ -12,7 +12,7 @@ import Foundation
 private struct Film: Decodable, Sendable, Equatable { var title: String }
 
 @Suite("Lossy arrays") struct LossyArrayTests {
-  @Test("Valid elements are kept in order, and each invalid one is reported with its index and reason")
+  @Test("A lossy array contains the valid elements in order, and reports each invalid element with index and reason")
   func drops() async throws {
     let json = #"[{"title":"a"},{"title":1},null,{"title":"b"},{},[],"secret",{"title":"c"}]"#
     let films = try await client(answering: .json(json)).send(Request<LossyArray<Film>>.get("/x"))
@@ -24,13 +24,14 @@ private struct Film: Decodable, Sendable, Equatable { var title: String }
     #expect(films.skipped.allSatisfy { $0.error is DecodingError && !$0.description.contains("secret") })
   }
 
-  @Test("An array of valid elements drops nothing")
+  @Test("A lossy array of valid elements skips no element")
   func good() async throws {
     let numbers = try await client(answering: .json("[1,2]")).send(Request<LossyArray<Int>>.get("/x"))
     #expect(numbers.elements == [1, 2] && numbers.skipped.isEmpty)
   }
 
-  @Test("Elements are decoded in the formats of the coding, by both coders, and read if they read themselves")
+  @Test(
+    "Elements of a lossy array are decoded in the formats of the coding, by both coders, or by their own initializer")
   func formats() async throws {
     struct Marked: Codable, JSONReadable {
       var isRead = false
@@ -52,7 +53,7 @@ private struct Film: Decodable, Sendable, Equatable { var title: String }
     #expect(marked.elements.map(\.isRead) == [true, true])
   }
 
-  @Test("Content that is not an array is a decoding error", arguments: ["{}", "null", "7"])
+  @Test("Decoding a lossy array from content that is not an array fails", arguments: ["{}", "null", "7"])
   func noArray(json: String) async {
     let error = await failure {
       try await client(answering: .json(json)).send(Request<LossyArray<Film>>.get("/x"))
@@ -60,7 +61,7 @@ private struct Film: Decodable, Sendable, Equatable { var title: String }
     #expect(error?.code == .decoding)
   }
 
-  @Test("Ordinary arrays are not lossy")
+  @Test("Decoding an ordinary array with an invalid element fails")
   func strict() async {
     let error = await failure {
       try await client(answering: .json("[1,\"x\"]")).send(Request<[Int]>.get("/x"))

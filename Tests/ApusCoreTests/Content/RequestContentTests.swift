@@ -22,7 +22,7 @@ import Foundation
     try await lowered(Request<Void>.post("/x", content: content), coding: coding)
   }
 
-  @Test("JSON content has its media type, and slashes are not escaped")
+  @Test("JSON content is sent as application/json, without escaped slashes")
   func json() async throws {
     let message = try await message(.json(Film()))
     #expect(message.head.headerFields[.contentType] == "application/json")
@@ -30,7 +30,7 @@ import Foundation
     #expect(text.contains(#""title":"Ran/1985""#) && text.contains(#""stars":5"#))
   }
 
-  @Test("A form has one parameter for each property, or keeps the given order")
+  @Test("Form content has one parameter for each property, or the specified parameters in order")
   func form() async throws {
     let message = try await message(.form(Film()))
     #expect(message.head.headerFields[.contentType] == "application/x-www-form-urlencoded")
@@ -50,7 +50,7 @@ import Foundation
     #expect(try await message(.text("x")).head.headerFields[.contentType] == "text/plain; charset=utf-8")
   }
 
-  @Test("Content of zero bytes is still content")
+  @Test("Content of zero bytes has a length and a media type")
   func noBytes() async throws {
     let message = try await message(.bytes(Data()))
     #expect(!message.content.isEmpty)
@@ -80,7 +80,7 @@ import Foundation
     #expect(alone.target == "/x" && content(of: alone) == "[1]")
   }
 
-  @Test("A value that cannot be encoded throws an error with its coding path")
+  @Test("Content that cannot be encoded fails with an error that has the coding path")
   func unencodable() async throws {
     struct Order: Encodable { var items = [Film(), Film(stars: .nan)] }
     let cases: [(RequestContent, String)] = [
@@ -104,7 +104,7 @@ import Foundation
     #expect(content(of: message) == "encoded")
   }
 
-  @Test("Custom content is made with the coding in effect")
+  @Test("Custom content is created with the coding in effect")
   func ownContent() async throws {
     var coding = CodingOptions()
     coding.json = .snakeCase
@@ -121,7 +121,7 @@ import Foundation
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test("Content is encoded once for each call, when it is sent")
+  @Test("Request content is encoded once for each call, when the call is sent")
   func once() async throws {
     let count = Counter()
     let content = RequestContent(.text) { _ in
@@ -135,7 +135,7 @@ import Foundation
   }
 }
 
-/// A format that only shows that it was used.
+/// A format whose output proves that it was used.
 struct LineFormat: ContentFormat {
   var mediaType: MediaType { "text/x-lines" }
   func encode(_ value: some Encodable) throws -> Data { Data("encoded".utf8) }

@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records each notification of how content ended.
+/// Records each notification of the end of content.
 private final class Ends: Sendable {
   private let list = Mutex<[String]>([])
   var all: [String] { list.withLock { $0 } }
@@ -64,7 +64,7 @@ private struct MemoryOnly: ContentSource {
     #expect(ResponseContent.empty.bytes == Data())
   }
 
-  @Test("Arriving content is read to its end, and every listener is notified once")
+  @Test("Arriving content can be read to its end, and every listener is notified once")
   func finished() async throws {
     let (content, ends) = arriving(["ab", "c"], length: 3)
     let late = Ends()
@@ -79,7 +79,7 @@ private struct MemoryOnly: ContentSource {
     #expect(try await content.next() == nil)
   }
 
-  @Test("Content that ends early fails once, and fails every later read")
+  @Test("Content that ends early fails once, and every later read fails")
   func failed() async throws {
     let (content, ends) = arriving(["ab"], error: Broke())
     await #expect(throws: Broke.self) { try await content.collect(upTo: 10) }
@@ -102,7 +102,7 @@ private struct MemoryOnly: ContentSource {
     #expect(content.expectedLength == nil)
   }
 
-  @Test("Discarding content during a read ends the read, and the content counts as discarded, not failed")
+  @Test("Discarding content during a read ends the read, and listeners are notified of a discard, not of a failure")
   func discardedWhileReading() async {
     for _ in 0..<50 {
       let channel = ContentChannel {}
@@ -128,7 +128,7 @@ private struct MemoryOnly: ContentSource {
     #expect(ends.all == ["discarded"] && cancels.value == 1)
   }
 
-  @Test("Content over the limit is an error, and the rest is discarded", arguments: [nil, 6] as [Int64?])
+  @Test("Reading content over the limit fails, and the rest is discarded", arguments: [nil, 6] as [Int64?])
   func limit(length: Int64?) async throws {
     let (content, ends) = arriving(["abc", "def"], length: length)
     let error = await #expect(throws: TransportError.self) { try await content.collect(upTo: 5) }
@@ -140,7 +140,7 @@ private struct MemoryOnly: ContentSource {
     #expect(try await none.collect(upTo: 0).isEmpty)
   }
 
-  @Test("A prefix is read, and the rest is discarded")
+  @Test("Reading a prefix of the content discards the rest")
   func prefix() async throws {
     let (content, ends) = arriving(["abc", "def", "ghi"])
     #expect(try await content.prefix(4) == Data("abcd".utf8))
@@ -150,7 +150,7 @@ private struct MemoryOnly: ContentSource {
     #expect(shortEnds.all == ["finished 1"])
   }
 
-  @Test("Content ends exactly once while it is read, discarded and finished concurrently", arguments: 0..<10)
+  @Test("Content that is read, discarded and finished concurrently ends exactly once", arguments: 0..<10)
   func race(seed: UInt64) async {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<40 {
@@ -193,7 +193,7 @@ private struct MemoryOnly: ContentSource {
     ResponseContent(Data("x".utf8)).arriving.discard()
   }
 
-  @Test("Allowed trailers are available once all content was read")
+  @Test("Permitted trailers are available once all content was read")
   func trailers() async throws {
     let fields: HTTPFields = [
       .init("X-Sum")!: "1", .setCookie: "a=b", .contentLength: "9", .init("Server-Timing")!: "t",

@@ -13,14 +13,14 @@ import Foundation
 private struct Film: Codable, Sendable, Equatable { var title: String }
 private struct Page: Decodable, Sendable { var items: [Film] }
 
-@Suite("From a response to its value") struct ResponseMappingTests {
+@Suite("Mapping a response to its value") struct ResponseMappingTests {
   private func value<V: Decodable & Sendable>(
     _ json: String, as type: V.Type = V.self, coding: CodingOptions = CodingOptions(), status: Int = 200
   ) async throws(CallError) -> V {
     try await client(answering: .json(json, status: status), coding: coding).send(Request<V>.get("/x"))
   }
 
-  @Test("Objects, arrays, numbers and null are decoded")
+  @Test("JSON objects, arrays, numbers and null are decoded")
   func shapes() async throws {
     #expect(try await value(#"{"title":"Ran"}"#) == Film(title: "Ran"))
     #expect(try await value(#"[{"title":"a"},{"title":"b"}]"#) == [Film(title: "a"), Film(title: "b")])
@@ -31,7 +31,8 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await value("{\"title\":\"x\",\"more\":[1]}\n ") == Film(title: "x"))
   }
 
-  @Test("A response without content is nil for an optional, otherwise a decoding error that says so")
+  @Test(
+    "A response without content is nil for an optional, otherwise a decoding error that reports the missing content")
   func empty() async throws {
     let none = client(answering: .status(204))
     #expect(try await none.send(Request<Film?>.get("/x")) == nil)
@@ -48,14 +49,14 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await client(answering: .status(204), coding: coding).send(Request<Film?>.get("/x")) == nil)
   }
 
-  @Test("Void ignores the content")
+  @Test("An endpoint of Void ignores the content of the response")
   func void() async throws {
     for answer in [StubReply.status(204), .text("anything"), .json("{"), .bytes(Data([0xFF]))] {
       try await client(answering: answer).send(Request<Void>.post("/x"))
     }
   }
 
-  @Test("Data is the raw bytes and String the raw text, not decoded JSON")
+  @Test("Values of type Data and String are the raw bytes and the raw text, not decoded JSON")
   func raw() async throws {
     let api = client(answering: .json(#""quoted""#))
     #expect(try await api.send(Request<Data>.get("/x")) == Data(#""quoted""#.utf8))
@@ -64,7 +65,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await client(answering: .status(200)).send(Request<Data>.get("/x")) == Data())
   }
 
-  @Test("Content is the whole undecoded response, and as a part of a model a decoding error")
+  @Test("A value of type Content is the whole undecoded response; as a part of a model it is a decoding error")
   func undecoded() async throws {
     let api = client(answering: .json("[1]"))
     let content: Content = try await api.send(.get("/x"))
@@ -74,7 +75,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(error?.code == .decoding)
   }
 
-  @Test("Each status is mapped its own way, and a status without a mapping is a decoding error")
+  @Test("Each status has its own mapping, and a status without a mapping is a decoding error")
   func byStatus() async throws {
     let mapping = ResponseMapping<String>.byStatus([
       200: .decoded, 202: .constant("later"), 207: ResponseMapping(accept: "text/x") { "\($0.status)" },
@@ -89,7 +90,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(ResponseMapping<Int>.byStatus([:]).accept == nil)
   }
 
-  @Test("Wrong types, missing keys and nulls are distinguished and named with their coding path")
+  @Test("Errors for wrong types, missing keys and nulls differ and contain the coding path")
   func places() async throws {
     let cases: [(String, detail: String, place: String)] = [
       (
@@ -119,7 +120,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
   }
 
   @Test(
-    "Content that is not JSON is a decoding error",
+    "Decoding content that is not JSON fails with a decoding error",
     arguments: ["{", "", "[1,", "nope", "{\"items\":[{\"title\":\"a", "\u{0}", "{}{}"])
   func malformed(json: String) async {
     let error = await failure { try await value(json, as: Page.self) }
@@ -137,7 +138,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(error?.content?.mediaType?.essence == "text/html")
   }
 
-  @Test("JSON nested ten thousand levels deep does not trap")
+  @Test("Decoding JSON nested ten thousand levels deep does not trap")
   func deep() async throws {
     for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
       let deep = String(repeating: open, count: 10_000) + "1" + String(repeating: close, count: 10_000)
@@ -150,7 +151,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     _ = try await value(some, as: JSONValue.self)
   }
 
-  @Test("Part of the content is found at its key path, in snake case too")
+  @Test("A part of the content is decoded at its key path, also in snake case")
   func keyPath() async throws {
     let json = #"{"result_page":{"film_list":[{"title":"a"}],"_private":1,"a__b":2,"HTTP_Code":3,"x_":4}}"#
     let api = client(answering: .json(json))
@@ -163,7 +164,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(try await client(answering: .json("5")).send(Request<Int>.get("/x").at("")) == 5)
   }
 
-  @Test("A key path that does not exist fails with the coding path up to the missing key")
+  @Test("Decoding at a key path that does not exist fails with the coding path up to the missing key")
   func noKeyPath() async {
     let api = client(answering: .json(#"{"data":{"items":3}}"#))
     for (path, place, detail) in [
@@ -179,7 +180,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     }
   }
 
-  @Test("Keys of dictionaries come from the server, so they are masked in the coding path")
+  @Test("Dictionary keys, which come from the server, are masked in the coding path")
   func dictionaryKeys() async {
     let json = #"{"ann@example.com":{"title":1}}"#
     let error = await failure { try await value(json, as: [String: Film].self) }
@@ -188,7 +189,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(numbered?.codingPath == "██")
   }
 
-  @Test("Keys made at run time are masked too, keys declared in source are not")
+  @Test("Keys created at run time are masked in the coding path, keys declared in source are not")
   func keysMadeAtRunTime() async throws {
     struct Made: CodingKey {
       let stringValue: String
@@ -226,7 +227,7 @@ private struct Page: Decodable, Sendable { var items: [Film] }
     #expect(listed?.codingPath == "██[1].title")
   }
 
-  @Test("An unavailable mapping throws a fault that says so")
+  @Test("An unavailable response mapping throws a fault with the reason")
   func unavailable() {
     #expect(throws: CallFault.self) { try ResponseMapping<Int>.unavailable.read(Content(data: Data())) }
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import ApusCore
 
 @Suite("Statuses") struct StatusTests {
-  @Test("Each acceptance accepts exactly its statuses")
+  @Test("Each status acceptance accepts exactly its statuses")
   func acceptance() {
     for status in 100...599 {
       #expect(StatusAcceptance.successful.contains(status) == (200...299).contains(status))
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test("Every status from 100 to 599 gives either a value or a rejection")
+  @Test("Every status from 100 to 599 results in either a value or a rejection")
   func everyStatus() async throws {
     let stub = StubTransport()
     let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("A status that an endpoint accepts gives a value")
+  @Test("A response with an accepted status is mapped to a value")
   func accepted() async throws {
     let api = client(answering: .json("7", status: 404))
     #expect(try await api.send(Request<Int>.get("/x").accepting(.statuses(404))) == 7)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Content that still has its content coding")
+@Suite("Responses whose content coding was not removed")
 struct UndecodedContentTests {
   private struct Film: Decodable, Sendable { var title: String }
 
-  /// Bytes that are no JSON and no UTF-8 text, as of a coding.
+  /// Bytes that are neither JSON nor UTF-8 text, like coded content.
   private static let bytes = Data([0x0B, 0x02, 0x80, 0x7B, 0x7D, 0x03])
   private static let detail = "the content has the content coding br, which was not decoded"
 
@@ -28,7 +28,7 @@ struct UndecodedContentTests {
     }
   }
 
-  @Test("The error of a model, a part of it, an envelope and a text names the coding")
+  @Test("The decoding error of a coded model, part of a model, envelope or text contains the content coding")
   func models() async {
     let errors = [
       await failure(Request<Film>.get("/x"), reply()), await failure(Request<Film>.get("/x").at("data"), reply()),
@@ -46,7 +46,7 @@ struct UndecodedContentTests {
   }
 
   @Test(
-    "The coding is shown as a name that is safe to log",
+    "The error contains the content coding as a name that is safe to log",
     arguments: [
       ("zstd", "zstd"), ("BR", "br"), ("gzip", "gzip"), ("gzip, br", "gzip, br"), (" identity, br ,", "br"),
       ("a b", "an unknown one"), ("x\"y", "an unknown one"), (String(repeating: "x", count: 41), "an unknown one"),
@@ -57,7 +57,8 @@ struct UndecodedContentTests {
     #expect(error?.detail == "the content has the content coding \(name), which was not decoded")
   }
 
-  @Test("Content that can be decoded is, whatever its field says", arguments: ["utf-8", "none", "identity", ""])
+  @Test(
+    "Plain content is decoded even if Content-Encoding declares a coding", arguments: ["utf-8", "none", "identity", ""])
   func readable(codings: String) async throws {
     let json = Data(#"{"title":"Ran"}"#.utf8)
     #expect(try await client(answering: reply(codings, content: json)).send(Request<Film>.get("/x")).title == "Ran")
@@ -66,7 +67,7 @@ struct UndecodedContentTests {
     #expect(error?.detail.contains("Expected Int") == true || error?.detail.contains("expected Int") == true)
   }
 
-  @Test("The error of a parser of the app names the coding and the parser's reason")
+  @Test("The error of an app's parser contains the content coding and the parser's reason")
   func parser() async {
     struct Unreadable: LoggableError { var description: String { "no header" } }
     let mapping = ResponseMapping<Int> { _ in throw Unreadable() }
@@ -75,7 +76,7 @@ struct UndecodedContentTests {
     #expect(error?.underlying is Unreadable)
   }
 
-  @Test("Raw values get the bytes and keep the field")
+  @Test("Raw values contain the coded bytes, and the field Content-Encoding remains")
   func raw() async throws {
     let api = client(answering: reply())
     let response = try await api.response(to: Request<Content>.get("/x"))
@@ -91,10 +92,10 @@ struct UndecodedContentTests {
   }
 
   @Test(
-    "A rejection is not read from coded bytes, and its error names the coding",
+    "A rejection is not decoded from coded bytes, and its error contains the content coding",
     arguments: ["application/json", "text/plain", "text/plain; charset=iso-8859-1"])
   func rejections(type: String) async {
-    // Readable, so that only the field tells that it is none.
+    // The bytes are valid text, so that only the field declares a coding.
     let error = await failure(
       Request<Film>.get("/x"), reply(type: type, status: 422, content: Data("It is not a film at all.".utf8)))
     #expect(error?.code == .rejected)
@@ -109,7 +110,7 @@ struct UndecodedContentTests {
     #expect(plain?.detail == "")
   }
 
-  @Test("A stream of elements fails at its start")
+  @Test("A stream of elements with a content coding fails at its start")
   func streams() async {
     func error<V: StreamedValue>(_ type: V.Type, _ mediaType: String) async -> [CallError?] {
       let api = client(answering: reply(type: mediaType))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Settings that calls have in common")
+@Suite("Comparing the settings of calls")
 struct CommonSettingsTests {
   private enum Level: ContextKey { static var defaultValue: Int { 0 } }
   private enum Name: ContextKey { static var defaultValue: String? { nil } }
@@ -19,7 +19,7 @@ struct CommonSettingsTests {
     return CommonSettings(values)
   }
 
-  @Test("Settings with equal values are equal, in whatever order they were set")
+  @Test("Settings with equal values are equal, independent of the order in which they were set")
   func same() throws {
     let none = try #require(settings())
     #expect(none == settings())
@@ -38,7 +38,7 @@ struct CommonSettingsTests {
     #expect(first.hashValue == second.hashValue)
   }
 
-  @Test("Settings with different values differ, and so do a value and none")
+  @Test("Settings with different values differ, and so do a set and an unset value")
   func different() throws {
     let all = [
       settings(), settings { $0[Level.self] = 1 }, settings { $0[Level.self] = 2 }, settings { $0[Ratio.self] = 1 },
@@ -52,14 +52,14 @@ struct CommonSettingsTests {
     #expect(Set(all).count == all.count)
   }
 
-  @Test("Keys that do not affect coalescing are ignored")
+  @Test("Setting keys that do not affect coalescing are ignored")
   func ignored() {
     #expect(settings { $0[Urgency.self] = 1 } == settings { $0[Urgency.self] = 2 })
     #expect(settings { $0[Urgency.self] = 1 } == settings())
     #expect(Level.affectsCoalescing && !Urgency.affectsCoalescing)
   }
 
-  @Test("Values that cannot be compared, or do not equal themselves, equal nothing")
+  @Test("Setting values that cannot be compared, or do not equal themselves, are never equal")
   func incomparable() {
     #expect(settings { $0[Hook.self] = {} } == nil)
     #expect(settings { $0[Ratio.self] = .nan } == nil)

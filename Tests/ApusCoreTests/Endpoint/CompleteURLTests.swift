@@ -17,7 +17,7 @@ struct CompleteURLTests {
   }
 
   @Test(
-    "A URL is sent as it is: nothing of the base URL is added",
+    "A complete URL is sent unchanged, without parts of the base URL",
     arguments: [
       ("https://cdn.example.com/a/b.png", "https://cdn.example.com/a/b.png"),
       ("https://cdn.example.com", "https://cdn.example.com/"),
@@ -34,13 +34,13 @@ struct CompleteURLTests {
     #expect(try await sent(.url(text)) == url)
   }
 
-  @Test("Parameters of the request are added to those of the URL")
+  @Test("Parameters of the request are added to the query of a complete URL")
   func parameters() async throws {
     #expect(try await sent(.url("https://b.example/a?x=1"), query: ["y": 2]) == "https://b.example/a?x=1&y=2")
     #expect(try await sent(.url("https://b.example/a"), query: ["y": 2]) == "https://b.example/a?y=2")
   }
 
-  @Test("A URL of Foundation is taken as its text")
+  @Test("A URL of Foundation is used as its text")
   func foundation() async throws {
     let url = try #require(URL(string: "https://b.example/a?x=1#y"))
     #expect(try await sent(.url(url)) == "https://b.example/a?x=1")
@@ -58,7 +58,7 @@ struct CompleteURLTests {
   }
 
   @Test(
-    "A URL that cannot be used fails the call before anything is sent, and the error shows nothing of it",
+    "An unusable URL fails the call before a request is sent, and the error contains no part of the URL",
     arguments: [
       "", "/s3nt1nel", "//s3nt1nel.example", "s3nt1nel", "ftp://s3nt1nel.example", "file:///s3nt1nel",
       "javascript:s3nt1nel",
@@ -76,21 +76,21 @@ struct CompleteURLTests {
     #expect(!"\(error) \(error.detail) \(error.trace) \(error.message)".contains("s3nt1nel"))
   }
 
-  @Test("A relative URL without the URL that it is relative to fails with a hint", arguments: [nil, "", "/v1/users"])
+  @Test("A relative URL without a base fails with a hint", arguments: [nil, "", "/v1/users"])
   func noBase(base: String?) async throws {
     await #expect(throws: CallError.self) { try await sent(.url("/users", relativeTo: base)) }
     let error = try #require(await Client.never.result(of: Request<String>.get(.url("/users"))).error)
     #expect(error.detail == "the URL is relative; pass the URL that it is relative to")
   }
 
-  @Test("The path of a URL is in no description, its origin is")
+  @Test("Descriptions contain the origin of a complete URL but not its path")
   func template() async throws {
     let request = Request<Void>.get(.url("https://b.example/s3nt1nel?x=s3nt1nel"))
     #expect(request.description == "GET https://b.example/{url}")
     #expect(request.path.description == "https://b.example/{url}")
   }
 
-  @Test("A response has the URL that it came from; one made by an app has none")
+  @Test("A received response has the URL that it came from, whereas a response created by an app has none")
   func responseURL() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .text("ok"))
@@ -107,7 +107,7 @@ struct CompleteURLTests {
 }
 
 extension Client {
-  /// A client whose calls are never answered.
+  /// A client whose calls never receive a response.
   fileprivate static var never: Client {
     Client(environment: Environment(baseURL: "https://api.example.com"), transport: StubTransport())
   }

@@ -43,7 +43,7 @@ private final class Ping: Endpoint {
 }
 
 @Suite("Endpoint styles") struct EndpointStyleTests {
-  @Test("An endpoint object whose type is known only at run time is sent, and its value ignored")
+  @Test("An endpoint whose type is known only at run time is sent, and its value ignored")
   func object() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .json(#"{"id":7}"#))
@@ -53,7 +53,7 @@ private final class Ping: Endpoint {
     #expect(stub.exchanges.map(\.request.head.path) == ["/ping"])
   }
 
-  @Test("All five styles send the same message and decode the same value")
+  @Test("All five endpoint styles send the same message and decode the same value")
   func five() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .json(#"{"id":7}"#))
@@ -66,13 +66,13 @@ private final class Ping: Endpoint {
     #expect(values == Array(repeating: User(), count: 5))
     let heads = stub.exchanges.map(\.request.head)
     #expect(heads.count == 5)
-    // The enum leaves its type to the call, which asks for the type it decodes.
+    // The call determines the type of the enum endpoint's value, and `Accept` is that of this type.
     #expect(Set(heads).count == 1)
     #expect(heads.first?.path == "/users/7?full=true")
     #expect(Set(stub.exchanges.map(\.endpoint.template)) == ["/users/{}"])
   }
 
-  @Test("Modifiers work on every style")
+  @Test("Modifiers work on every endpoint style")
   func modifiers() async throws {
     let api = client()
     let requests: [RequestMessage] = [
@@ -88,7 +88,7 @@ private final class Ping: Endpoint {
     }
   }
 
-  @Test("An endpoint whose request throws is an invalid request with that cause, with modifiers too")
+  @Test("An endpoint whose request throws is an invalid request with that cause, also with modifiers")
   func broken() async throws {
     let api = client(answering: .json("{}"))
     for error in [
@@ -104,7 +104,7 @@ private final class Ping: Endpoint {
     }
   }
 
-  @Test("Each call of an enum endpoint can decode another type, chosen by an annotation")
+  @Test("Calls of an enum endpoint can decode different types, determined by an annotation")
   func enumAs() async throws {
     let api = client(answering: .json("[1,2]"))
     let numbers: [Int] = try await api.send(UserAPI.list)
@@ -113,7 +113,7 @@ private final class Ping: Endpoint {
     #expect(try content.decode([Double].self) == [1, 2])
   }
 
-  @Test("An endpoint's identity is its type, method and template")
+  @Test("The identity of an endpoint consists of its type, method and template")
   func identity() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .json(#"{"id":7}"#))

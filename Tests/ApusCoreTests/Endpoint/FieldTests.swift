@@ -7,7 +7,7 @@ import Testing
 @Suite("Fields") struct FieldTests {
   private func name(_ text: String) throws -> HTTPField.Name { try #require(HTTPField.Name(text)) }
 
-  @Test("Accept is always sent: the value's media type, or any")
+  @Test("Accept is always sent, with the value's media type or `*/*`")
   func accept() async throws {
     #expect(try await lowered(Request<Int>.get("/x")).head.headerFields[.accept] == "application/json")
     #expect(try await lowered(Request<Void>.get("/x")).head.headerFields[.accept] == "*/*")
@@ -17,7 +17,7 @@ import Testing
     #expect(try await lowered(Request<Int>.get("/x").field("aCCept", "text/x")).head.headerFields[.accept] == "text/x")
   }
 
-  @Test("An endpoint's fields are sent once each, whatever their case")
+  @Test("An endpoint's fields are sent once each, independent of their case")
   func reach() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .status(200))
@@ -30,14 +30,14 @@ import Testing
     #expect(fields.count == 3)
   }
 
-  @Test("Of raw fields with the same name the last counts")
+  @Test("If several raw fields have the same name, the last is sent")
   func last() async throws {
     var request = Request<Void>.get("/x")
     request.fields = [RawField("X-A", "1"), RawField("x-a", "2")]
     #expect(try await lowered(request).head.headerFields[values: try name("x-a")] == ["2"])
   }
 
-  @Test("Control characters in a value are refused, except tabs")
+  @Test("Control characters in a field value are refused, except tabs")
   func controls() async throws {
     for code in [UInt8](0...0x1F) + [0x7F] {
       let value = "a\(Unicode.Scalar(code))b"
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("A line break in a value is refused", arguments: ["a\r\nX: y", "a\nb", "a\rb", "\r\n", "a\0"])
+  @Test("A line break in a field value is refused", arguments: ["a\r\nX: y", "a\nb", "a\rb", "\r\n", "a\0"])
   func injection(value: String) async {
     let error = await failure {
       try await lowered(Request<Void>.get("/x").field("X-A", value))
@@ -87,7 +87,7 @@ import Testing
     #expect(throws: CallFault.self) { try message.addField(RawField(name, "1")) }
   }
 
-  @Test("A value of a megabyte is sent whole, and an empty one too")
+  @Test("A field value of a megabyte and an empty field value are sent completely")
   func large() async throws {
     let value = String(repeating: "x", count: 1 << 20)
     let fields = try await lowered(Request<Void>.get("/x").field("X-Big", value).field("X-Empty", "")).head.headerFields
@@ -95,7 +95,7 @@ import Testing
     #expect(fields[try name("x-empty")] == "")
   }
 
-  @Test("A sensitive field is marked on the message and masked in text")
+  @Test("A sensitive field is marked in the message and masked in text")
   func sensitive() async throws {
     let request = Request<Void>.get("/x").field("Accept", "s3nt1nel", isSensitive: true).field("X-Open", "o")
     let fields = try await lowered(request).head.headerFields
@@ -107,7 +107,7 @@ import Testing
     #expect(environment.fields == [RawField("X-Who", "me", isSensitive: true)])
   }
 
-  @Test("Existing fields and parameters win over added ones")
+  @Test("Existing fields and parameters take precedence over added fields and parameters")
   func adding() throws {
     var message = RequestMessage(
       head: HTTPRequest(method: .get, scheme: "https", authority: "a.example", path: "/p?a=1"))
@@ -131,7 +131,7 @@ import Testing
     #expect(message.target == "/p?k+l=1")
   }
 
-  @Test("A parameter that cannot be added is an encoding error, from a middleware too")
+  @Test("A parameter that cannot be encoded is an encoding error, also if a middleware adds it")
   func addingUnwritable() async throws {
     struct Adds: Middleware {
       func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Methods") struct MethodTests {
   @Test(
-    "Each factory sends its method's exact token",
+    "Each endpoint factory sends its method's exact token",
     arguments: [
       (Request<Void>.get("/"), "GET"), (.head("/"), "HEAD"), (.post("/"), "POST"), (.put("/"), "PUT"),
       (.patch("/"), "PATCH"), (.delete("/"), "DELETE"), (.options("/"), "OPTIONS"),
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "Each factory for decoded responses sends its method's exact token",
+    "Each endpoint factory for decoded responses sends its method's exact token",
     arguments: [
       (Request<Int>.get("/"), "GET"), (.post("/"), "POST"), (.put("/"), "PUT"), (.patch("/"), "PATCH"),
       (.delete("/"), "DELETE"), (.query("/", content: .empty), "QUERY"), (.method(.options, "/"), "OPTIONS"),
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Each factory for responses decoded by the call sends its method's exact token and content",
+    "Each endpoint factory for responses decoded by the call sends its method's exact token and content",
     arguments: [
       (Request<Content>.get("/?a=1"), "GET", nil), (.post("/", query: ["a": 1], content: .text("c")), "POST", "c"),
       (.put("/", query: ["a": 1], content: .text("c")), "PUT", "c"),
@@ -43,7 +43,9 @@ import Testing
     #expect(try await client(answering: .text("7")).send(request, as: Int.self) == 7)
   }
 
-  @Test("A custom method keeps its spelling", arguments: ["PURGE", "purge", "M-SEARCH", "x!#$%&'*+.^_`|~9"])
+  @Test(
+    "A custom method is sent with its spelling unchanged",
+    arguments: ["PURGE", "purge", "M-SEARCH", "x!#$%&'*+.^_`|~9"])
   func custom(token: String) async throws {
     let method = try #require(HTTPRequest.Method(token))
     let request: Request<Void> = .method(method, "/")
@@ -55,7 +57,7 @@ import Testing
     #expect(HTTPRequest.Method(token) == nil)
   }
 
-  @Test("The path, query and content given to a factory are sent")
+  @Test("The path, query and content passed to an endpoint factory are sent")
   func everything() async throws {
     let request: Request<Int> = .query("/search", query: ["page": 2], content: .text("deep"))
     let message = try await lowered(request)

@@ -11,7 +11,7 @@ private struct Thing: Endpoint {
 }
 
 @Suite("Modifiers") struct ModifierTests {
-  @Test("Id, tags, limits and settings are kept in the call's options")
+  @Test("Modifiers store id, tags, limits and settings in the call's options")
   func options() {
     let request = Thing().id("a", onDuplicate: .coalesce).tag("x", "y").tag("z").timeout(.seconds(2)).contentLimit(9)
       .setting(Setting.self, 4)
@@ -24,7 +24,7 @@ private struct Thing: Endpoint {
     #expect(Thing().request.options.values[Setting.self] == 0)
   }
 
-  @Test("latestWins is an id whose duplicates replace")
+  @Test("latestWins sets an id with the policy cancelPrevious")
   func latestWins() {
     let request = Thing().latestWins("search")
     #expect(request.options.id == "search")
@@ -48,13 +48,13 @@ private struct Thing: Endpoint {
     #expect(changed.request.method == .post)
   }
 
-  @Test("A field replaces fields of the same name in any case")
+  @Test("A field modifier replaces fields of the same name, ignoring case")
   func field() async throws {
     let request = Thing().field("x-one", "1").field("X-Two", "2").field("X-ONE", "3")
     #expect(request.fields == [RawField("X-Two", "2"), RawField("X-ONE", "3")])
   }
 
-  @Test("Changing the response mapping keeps everything else")
+  @Test("Changing the response mapping leaves the rest of the request unchanged")
   func mapped() async throws {
     struct Refused: Decodable, Sendable {}
     let request = Thing().field("X", "1").tag("t").accepting(.any).rejecting(as: Refused.self).query(["q": 1])
@@ -69,7 +69,7 @@ private struct Thing: Endpoint {
     #expect(try await lowered(request).head.headerFields[.accept] == "*/*")
   }
 
-  @Test("Coding modifiers add up")
+  @Test("Coding modifiers can be combined")
   func coding() {
     let request = Thing().json(.snakeCase).coding { $0.query = QueryStyle(arrays: .brackets) }.coding {
       $0.form = .default

@@ -12,14 +12,14 @@ struct RequestTextTests {
     var request: Request<Void> { .get("/films/\(7)") }
   }
 
-  /// The value printed, reflected and dumped.
+  /// The value as printed, reflected and dumped text.
   private func texts(of value: Any) -> [String] {
     var dumped = ""
     dump(value, to: &dumped)
     return [String(describing: value), String(reflecting: value), dumped]
   }
 
-  @Test("A request prints as its endpoint type, method and template")
+  @Test("The description of a request has its endpoint type, method and template")
   func request() {
     let request = Request<Void>.post(
       "/films/\("s3cr3t")", query: ["q": "s3cr3t"], content: .json(["password": "s3cr3t"])
@@ -29,14 +29,14 @@ struct RequestTextTests {
     for text in texts(of: request) { #expect(text.contains("POST /films/{}") && !text.contains("s3cr3t")) }
   }
 
-  @Test("A path prints as its template")
+  @Test("The description of a path is its template")
   func path() {
     let path: RequestPath = "/films/\("s3cr3t")/cast/\(3, "id")?key=s3cr3t"
     #expect("\(path)" == "/films/{}/cast/{id}")
     for text in texts(of: path) { #expect(text.contains("/films/{}/cast/{id}") && !text.contains("s3cr3t")) }
   }
 
-  @Test("A query prints the names of its parameters, and the type of an encodable value")
+  @Test("The description of a query has the names of its parameters, and the type of an encodable value")
   func query() {
     var query: Query = ["q": "s3cr3t", "page": nil]
     query.append(Query(Filter()))
@@ -46,7 +46,7 @@ struct RequestTextTests {
     #expect("\([:] as Query)" == "[]")
   }
 
-  @Test("A query that a middleware cannot encode is an encoding error that names the parameter")
+  @Test("A query that a middleware cannot encode is an encoding error with the name of the parameter")
   func middleware() async {
     let writing = Doing { request, context, next in
       let query: Query = ["filter": ["rate": Double.nan]]

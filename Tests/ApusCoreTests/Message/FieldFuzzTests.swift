@@ -59,7 +59,7 @@ struct FieldFuzzTests {
   }
 
   @Test(
-    "Links from any field have a target without brackets and relations without spaces", arguments: 0..<8)
+    "Links parsed from random fields have a target without brackets and relations without spaces", arguments: 0..<8)
   func links(seed: UInt64) throws {
     try forEachText(seed) { text, fields in
       for link in WebLink.all(in: fields) {
@@ -69,7 +69,7 @@ struct FieldFuzzTests {
     }
   }
 
-  @Test("Dates, delays and limits from any field are in range or absent", arguments: 100..<108)
+  @Test("Dates, delays and rate limits parsed from random fields are in range or absent", arguments: 100..<108)
   func times(seed: UInt64) throws {
     let years = Double(-100_000_000_000)...300_000_000_000
     try forEachText(seed) { text, fields in
@@ -80,7 +80,7 @@ struct FieldFuzzTests {
     }
   }
 
-  @Test("Media types and cache directives from any field are parsed or ignored", arguments: 200..<208)
+  @Test("Media types and cache directives in random fields are parsed or ignored", arguments: 200..<208)
   func types(seed: UInt64) throws {
     try forEachText(seed) { text, fields in
       let type = MediaType(text)

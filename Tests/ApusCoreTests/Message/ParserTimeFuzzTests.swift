@@ -4,11 +4,11 @@ import Testing
 
 @testable import ApusCore
 
-/// Parsers in core that read text from servers or people, with input that tempts them to reread it.
+/// Parsers in core that read text from servers or people, with input for which a naive parser takes quadratic time.
 @Suite("Fuzz: parsers in core take linear time", .serialized)
 struct ParserTimeFuzzTests {
   @Test(
-    "Media types and parameters",
+    "Parsing media types and parameters takes linear time",
     arguments: [
       (";", "a/b"), ("; a=\"", "a/b"), ("; a=\"b\"", "a/b"), ("\\\"", "a/b; c=\""), (" ", "a/b"), (" ", ";"),
       ("=", "a;"),
@@ -23,7 +23,9 @@ struct ParserTimeFuzzTests {
       })
   }
 
-  @Test("Dates and delays", arguments: [" ", "9", "Sun, ", "-", ":", "Sunday, 06-Nov-94 ", "\u{301}", "0"])
+  @Test(
+    "Parsing dates and delays takes linear time",
+    arguments: [" ", "9", "Sun, ", "-", ":", "Sunday, 06-Nov-94 ", "\u{301}", "0"])
   func dates(piece: String) {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { text in
@@ -34,7 +36,7 @@ struct ParserTimeFuzzTests {
   }
 
   @Test(
-    "Links and rate limits",
+    "Parsing links and rate limits takes linear time",
     arguments: [
       ("<a>,", ""), ("<", ""), (";", "<a>"), (" ", "<a>;"), (",", ""), ("; a=b", "<a>"), ("\\\"", "<a>; b=\""),
       (" a", "<a>; rel=\""), ("; rel=a", "<a>"), ("&a=b", "<?"), ("; \u{301}", "<a>"), ("a", "<a>; "), ("9", "a="),
@@ -50,7 +52,7 @@ struct ParserTimeFuzzTests {
       })
   }
 
-  @Test("Cache directives", arguments: [",", "no-store ,", " ", "\u{301},", "a="])
+  @Test("Parsing cache directives takes linear time", arguments: [",", "no-store ,", " ", "\u{301},", "a="])
   func cacheControl(piece: String) {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { text in
@@ -59,7 +61,7 @@ struct ParserTimeFuzzTests {
   }
 
   @Test(
-    "Base URLs and origins",
+    "Parsing base URLs and origins takes linear time",
     arguments: [
       ("/", "https://a.example"), ("a", "https://"), (".", "https://"), ("é", "https://"), (":", "https://["),
       ("%2e", "https://a.example/"), ("%25", "https://a.example/"), ("./", "https://a.example/"),
@@ -76,7 +78,8 @@ struct ParserTimeFuzzTests {
   }
 
   @Test(
-    "Paths and path values", arguments: ["%2e", "%25", "../", "..\\", "é", "%", ".", ";", "a/", "%252e%252e%252f"])
+    "Checking paths and path values takes linear time",
+    arguments: ["%2e", "%25", "../", "..\\", "é", "%", ".", ";", "a/", "%252e%252e%252f"])
   func paths(piece: String) {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { text in
@@ -85,12 +88,12 @@ struct ParserTimeFuzzTests {
       })
   }
 
-  @Test("Masked targets", arguments: ["?", "&", "=", "a=b&", "%41", "&\u{301}="])
+  @Test("Masking targets takes linear time", arguments: ["?", "&", "=", "a=b&", "%41", "&\u{301}="])
   func redaction(piece: String) {
     #expect(LinearTime.holds(for: LinearTime.repeating(piece, after: "/?")) { _ = Redaction().target($0) })
   }
 
-  @Test("Shell words", arguments: ["'", "'\u{301}", "a", "\0", "é"])
+  @Test("Quoting shell words takes linear time", arguments: ["'", "'\u{301}", "a", "\0", "é"])
   func shellWords(piece: String) {
     #expect(LinearTime.holds(for: LinearTime.repeating(piece)) { _ = ShellWord.quoted($0) })
   }

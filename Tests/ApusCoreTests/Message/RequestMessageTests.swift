@@ -23,7 +23,7 @@ import Foundation
     return RequestMessage(head: head, content: content)
   }
 
-  @Test("curl masks credentials, query values and content")
+  @Test("A curl command masks credentials, query values and content")
   func redacted() throws {
     let stream = ContentStream(isReplayable: false) { { nil } }
     let contents: [MessageContent] = [.bytes(Data(secret.utf8)), .empty, .stream(stream)]
@@ -36,7 +36,7 @@ import Foundation
     }
   }
 
-  @Test("curl without redaction shows everything, quoted for a shell")
+  @Test("A curl command without redaction contains all values, quoted for a shell")
   func open() throws {
     let text = try message(content: .bytes(Data("it's @\(secret)\n".utf8))).curl(redaction: nil)
     #expect(text.hasPrefix("curl --request POST 'https://api.example.com/films?key=\(secret)&page=2&\(secret)'"))
@@ -45,7 +45,7 @@ import Foundation
     #expect(text.hasSuffix("--data-raw 'it'\\''s @\(secret)\n'"))
   }
 
-  @Test("curl shows what the redaction allows")
+  @Test("A curl command contains the fields and parameters that the redaction permits")
   func shown() throws {
     let redaction = Redaction(shownFields: ["X-API-Key"], shownParameters: ["page"])
     let text = try message().curl(redaction: redaction)
@@ -53,7 +53,7 @@ import Foundation
     #expect(text.contains("Accept: ██"))
   }
 
-  @Test("HEAD requests, files, streams and custom methods have their own curl options")
+  @Test("HEAD requests, files, streams and custom methods have specific curl options")
   func words() throws {
     #expect(try message(method: .head).curl().hasPrefix("curl --head 'https"))
     let odd = try #require(HTTPRequest.Method("a'b"))
@@ -65,7 +65,7 @@ import Foundation
     #expect(try message(content: .file(file)).curl().hasSuffix("--data-binary '@██'"))
   }
 
-  @Test("A sensitive field is masked even if its name is shown")
+  @Test("A sensitive field is masked even if the redaction permits its name")
   func sensitive() {
     var field = HTTPField(name: .accept, value: secret)
     #expect(Redaction().value(of: field) == secret)
@@ -73,7 +73,7 @@ import Foundation
     #expect(Redaction().value(of: field) == Redaction.mask)
   }
 
-  @Test("Descriptions, dumps and mirrors hold no values")
+  @Test("Descriptions, dumps and mirrors of a message contain no values")
   func descriptions() throws {
     let message = try message(content: .bytes(Data(secret.utf8)))
     var dumped = ""
@@ -84,7 +84,7 @@ import Foundation
     }
   }
 
-  @Test("Target, URL and origin come from the head")
+  @Test("Target, URL and origin are derived from the head")
   func parts() {
     var message = RequestMessage(head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil))
     #expect(message.target == "/" && message.origin == nil && message.url == ":///")
@@ -98,7 +98,7 @@ import Foundation
     #expect(message.url == "HTTPS://A.example:8443/x")
   }
 
-  @Test("A target without a query is shown unchanged")
+  @Test("A target without a query remains unchanged in descriptions")
   func plainTarget() {
     #expect(Redaction().target("/a/b") == "/a/b")
     #expect(Redaction().target("/a?") == "/a?")

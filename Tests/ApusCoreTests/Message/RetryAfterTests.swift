@@ -35,7 +35,7 @@ import Testing
     #expect(HTTPDate.parse(text) == nil)
   }
 
-  @Test("A field with commas that a proxy has repeated counts once, and different ones do not count")
+  @Test("Retry-After or Date repeated by a proxy is read once; with different values the field is ignored")
   func repeated() {
     let (date, later) = ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:47 GMT")
     func delay(_ fields: (HTTPField.Name, String)...) -> Duration? {
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "A number of seconds is a delay, and huge numbers are capped",
+    "Retry-After with a number of seconds is a delay, and huge numbers are capped",
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("2147483649", 1 << 31), ("99999999999999999999999999", 1 << 31),
     ] as [(String, Int64)])
@@ -57,14 +57,14 @@ import Testing
   }
 
   @Test(
-    "A value that is neither a number nor a date is ignored",
+    "Retry-After that is neither a number nor a date is ignored",
     arguments: ["", "-1", "+5", "1.5", "5s", "soon", "５", "5, 6", "0x10"])
   func ignored(text: String) {
     #expect(RetryAfter.delay(in: [.retryAfter: text]) == nil)
     #expect(RetryAfter.delay(in: [:]) == nil)
   }
 
-  @Test("A date is relative to the response's Date, and a past date is no delay")
+  @Test("A date in Retry-After is relative to the response's Date, and a past date means no delay")
   func relative() {
     let now = "Sun, 06 Nov 1994 08:49:37 GMT"
     #expect(RetryAfter.delay(in: [.retryAfter: "Sun, 06 Nov 1994 08:50:37 GMT", .date: now]) == .seconds(60))

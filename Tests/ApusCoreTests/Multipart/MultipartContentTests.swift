@@ -30,7 +30,7 @@ import Foundation
 
   private func lines(_ text: String) -> String { text.replacing("\n", with: "\r\n") }
 
-  @Test("A form has a named part for each value, and only content with a media type has Content-Type")
+  @Test("A multipart form has a named part for each value, and only parts with a media type have Content-Type")
   func form() async throws {
     let parts: [MultipartPart] = [
       .value("owner", 7), .value("note", "é\nb"), .part("details", .json(Details())),
@@ -82,7 +82,7 @@ import Foundation
   }
 
   @Test(
-    "A name with another control character, and a field with a line break, cannot be sent",
+    "Part names with other control characters, and part fields with a line break, are refused",
     arguments: [
       MultipartPart.value("a\0b", 1), .part("a", .empty, fileName: "a\u{1B}b"), .value("a\u{7F}", 1),
       .part("a", .empty, fields: [RawField("X-A", "b\r\nX-B: c")]), .part("a", .empty, fields: [RawField("X A", "b")]),
@@ -94,7 +94,7 @@ import Foundation
     #expect(error?.detail.contains("part 1") == true)
   }
 
-  @Test("A part that cannot be encoded is named by its number, with the coding path of the value")
+  @Test("The error for a part that cannot be encoded has the part's number and the coding path of the value")
   func unencodable() async throws {
     let error = await failure { try await message([.value("a", 1), .part("b", .json(Details(size: .nan)))]) }
     #expect(error?.code == .encoding && error?.codingPath == "size")
@@ -107,7 +107,7 @@ import Foundation
     #expect(none?.code == .encoding)
   }
 
-  @Test("Multipart content in multipart content has a boundary of its own")
+  @Test("Multipart content in multipart content has its own boundary")
   func nested() async throws {
     let inner = RequestContent.multipart([.part(.text("x", "text/plain"))], as: .mixed, boundary: "C")
     #expect(
@@ -129,7 +129,7 @@ import Foundation
           """))
   }
 
-  @Test("Related parts name the type of the first part, and parts may have fields of their own")
+  @Test("The media type of related parts contains the type of the first part, and parts may have fields")
   func related() async throws {
     let parts: [MultipartPart] = [
       .part(.json(["image": "cid:1"])),
@@ -157,7 +157,7 @@ import Foundation
     #expect(try await self.message(parts, as: .mixed).head.headerFields[.contentType] == "multipart/mixed; boundary=B")
   }
 
-  @Test("Boundaries are random, valid and the same in every attempt of a request")
+  @Test("Multipart boundaries are random, valid and equal in all attempts of a request")
   func boundaries() async throws {
     var seen: Set<String> = []
     for _ in 0..<100 {
@@ -175,7 +175,8 @@ import Foundation
   }
 
   @Test(
-    "A field Content-Type that would remove the boundary fails the call", arguments: ["Content-Type", "content-type"])
+    "Replacing Content-Type of multipart content, which would remove the boundary, fails the call",
+    arguments: ["Content-Type", "content-type"])
   func removedBoundary(name: String) async throws {
     let request = Request<Void>.post("/x", content: .multipart([.value("a", 1)]))
     for value in ["multipart/form-data", "application/json", "multipart/form-data; boundary=other"] {
@@ -187,7 +188,8 @@ import Foundation
     #expect(try await lowered(request.field(name, type)).head.headerFields[.contentType] == type)
   }
 
-  @Test("Content with files and streams is sent in pieces; its length is known and it is replayable if every part's is")
+  @Test(
+    "Multipart content with files and streams is sent in pieces; it has a length and is replayable if all parts are")
   func pieces() async throws {
     let path = FileManager.default.temporaryDirectory.path + "/apus-\(UUID().uuidString).jpeg"
     try Data("JPEG".utf8).write(to: URL(filePath: path))
@@ -221,7 +223,7 @@ import Foundation
 
 @Suite("Media types by file extension") struct MediaTypeFileTests {
   @Test(
-    "The extension decides, in any case",
+    "The file extension, ignoring case, determines the media type",
     arguments: [
       ("a.png", "image/png"), ("/b.c/photo.JPEG", "image/jpeg"), ("x.tar.gz", "application/gzip"),
       ("m.MP4", "video/mp4"), ("a.json", "application/json"), ("a", "application/octet-stream"),

@@ -37,7 +37,7 @@ import Foundation
     return found
   }
 
-  @Test("Any bytes in any pieces, each in memory of its size, give the same parts as in one piece", arguments: 0..<8)
+  @Test("Multipart content in random pieces is parsed into the same parts as in one piece", arguments: 0..<8)
   func anyPieces(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for round in 0..<fuzzRounds(usually: 200) {

@@ -57,7 +57,8 @@ import Foundation
     return parts
   }
 
-  @Test("Parts are the same for every split of the content into two pieces, and byte by byte", arguments: cases)
+  @Test(
+    "Multipart content that is split anywhere or arrives byte by byte is parsed into the same parts", arguments: cases)
   func splits(_ expected: Case) throws {
     let bytes = Self.bytes(expected.content)
     #expect(try parts([bytes]) == expected.parts)
@@ -66,7 +67,7 @@ import Foundation
   }
 
   @Test(
-    "Malformed content is an error",
+    "Parsing malformed multipart content fails",
     arguments: [
       ("", "the content ends before its last boundary"), ("--B\n\na", "the content ends before its last boundary"),
       ("--B\n\na\n--B", "the content ends before its last boundary"),
@@ -87,7 +88,7 @@ import Foundation
     #expect(throws: MultipartError(reason)) { try parts(bytes.map { Data([$0]) }) }
   }
 
-  @Test("A part may have as many bytes as the limit allows")
+  @Test("A part may be as long as the limit, and a longer part fails")
   func limit() throws {
     let bytes = Self.bytes("--B\n\n12345\n--B--")
     #expect(try parts([bytes], limit: 5) == ["|12345"])
@@ -97,20 +98,22 @@ import Foundation
     }
   }
 
-  @Test("The number of parts is limited")
+  @Test("The number of parts of multipart content is limited")
   func count() throws {
     let many = Data(String(repeating: "--B\r\n\r\n\r\n", count: 10_001).utf8) + Data("--B--".utf8)
     #expect(throws: MultipartError("the content has too many parts")) { try parts([many]) }
   }
 
-  @Test("A boundary must be valid", arguments: [nil, "", String(repeating: "b", count: 71), "a\nb", "é"])
+  @Test(
+    "Multipart content with an invalid boundary is refused",
+    arguments: [nil, "", String(repeating: "b", count: 71), "a\nb", "é"])
   func boundaries(boundary: String?) {
     #expect(throws: MultipartError("the media type has no valid boundary")) {
       try MultipartParser(boundary: boundary, limit: 1)
     }
   }
 
-  @Test("A part has fields, a media type and JSON")
+  @Test("Fields, media type and JSON of a part can be read")
   func properties() throws {
     let part = ReceivedPart(
       fields: [
@@ -121,7 +124,7 @@ import Foundation
     #expect(try part.decode([Int].self) == [1])
   }
 
-  @Test("Parts are returned while the response arrives, and by send")
+  @Test("Parts are returned by a stream while the response arrives, and by send")
   func stream() async throws {
     let stub = StubTransport()
     let pieces = ["--B\r\n\r\n", "one\r\n-", "-B\r\nContent-Range: bytes 0-1/9\r\n\r\ntw\r\n--B--\r\n"]
@@ -135,7 +138,8 @@ import Foundation
     #expect(all.elements.map { $0.field("Content-Range") } == [nil, "bytes 0-1/9"])
   }
 
-  @Test("A response that is not multipart, or is cut short, fails with decoding, and a large part with contentTooLarge")
+  @Test(
+    "A part stream fails with decoding if it is not multipart or cut short, and with contentTooLarge for a large part")
   func failures() async throws {
     let cases: [(String?, String, CallError.Code)] = [
       (nil, "x", .decoding), ("text/plain", "x", .decoding), ("multipart/mixed", "--B--", .decoding),

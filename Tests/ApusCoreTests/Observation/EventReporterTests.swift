@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reporting events to observers")
 struct EventReporterTests {
-  /// Records the order of events, and whether two were reported at once.
+  /// Records the order of events, and whether two events were reported at once.
   private final class Watcher: CallObserver {
     let numbers = Log<Int64>()
     let overlaps = Mutex(0)
@@ -23,7 +23,7 @@ struct EventReporterTests {
     }
   }
 
-  @Test("Events of many threads are reported one at a time, in the order of the trace, to every observer")
+  @Test("Events from many threads are reported one at a time, in the order of the trace, to every observer")
   func concurrent() async throws {
     let watchers = [Watcher(), Watcher()]
     let bench = CallBench(observers: watchers)
@@ -45,7 +45,7 @@ struct EventReporterTests {
     }
   }
 
-  @Test("An event that an observer causes is reported after the current one")
+  @Test("An event caused by an observer is reported after the current event")
   func reentrant() {
     final class Echo: CallObserver {
       let seen = Log<String>()
@@ -63,7 +63,7 @@ struct EventReporterTests {
     #expect(bench.log.events == echo.seen.all)
   }
 
-  @Test("Nothing is reported after the end")
+  @Test("No event is reported after the end of the call")
   func afterTheEnd() throws {
     let bench = CallBench()
     let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)

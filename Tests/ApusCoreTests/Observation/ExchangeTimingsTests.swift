@@ -13,7 +13,7 @@ struct ExchangeTimingsTests {
       })
   }
 
-  @Test("The parts of an exchange are measured between its events")
+  @Test("The phases of an exchange are measured between its events")
   func parts() throws {
     let exchange = try #require(
       trace([
@@ -32,7 +32,7 @@ struct ExchangeTimingsTests {
     #expect(exchange.receiving == .milliseconds(10))
   }
 
-  @Test("Parts that a transport does not report are nil, not zero")
+  @Test("Timings that a transport does not report are nil, not zero")
   func unknown() throws {
     let exchange = try #require(
       trace([(0, .exchangeStarted, 1), (5, .headArrived(status: 200), 1), (9, .contentArrived(length: 0), 1)])
@@ -42,7 +42,7 @@ struct ExchangeTimingsTests {
     #expect(exchange.receiving == .milliseconds(4))
   }
 
-  @Test("A response that starts before the request is complete has no waiting time")
+  @Test("An exchange whose response starts before the request is complete has no waiting time")
   func early() throws {
     let exchange = try #require(
       trace([
@@ -53,7 +53,7 @@ struct ExchangeTimingsTests {
     #expect(exchange.sending == .milliseconds(6))
   }
 
-  @Test("Each exchange has its own timings, and a resent request is measured from its last connection")
+  @Test("Each exchange of a call has its own timings, and a resent request is measured from its last connection")
   func several() {
     let exchanges = trace([
       (0, .exchangeStarted, 1), (1, .connected(reused: true), 1), (2, .requestSent, 1), (3, .resent, 1),

@@ -17,7 +17,7 @@ struct FailedAttemptTests {
     TraceEvent(kind: kind, instant: start, attempt: 1)
   }
 
-  @Test("The description has the failure and the decision, and every reason has a text")
+  @Test("The description of a failed attempt has the failure and the retry decision, and every reason has a text")
   func text() {
     #expect("\(attempt(.status(500)))" == "status 500: retry in 1000.000 ms, backoff with jitter")
     let last = attempt(.failed(.connectionLost, .maybeSent), .giveUp(.notIdempotent))
@@ -28,7 +28,7 @@ struct FailedAttemptTests {
     #expect(Set(pauses + ends).count == pauses.count + ends.count)
   }
 
-  @Test("A trace lists them in order")
+  @Test("A trace lists failed attempts in order")
   func trace() {
     let attempts = [attempt(.status(500)), attempt(.status(503), .giveUp(.attemptsExhausted))]
     let events = [event(.started), event(.attemptFailed(attempts[0])), event(.decoded)]
@@ -39,7 +39,7 @@ struct FailedAttemptTests {
   }
 
   @Test(
-    "Between attempts a call waits, and its request state is kept",
+    "Between attempts a call waits, and its request state does not change",
     arguments: [
       (FailedAttempt.Cause.failed(.connectionFailed, .notSent), RequestState.notSent),
       (.failed(.connectionLost, .maybeSent), .maybeSent), (.status(503), .maybeSent),
@@ -53,7 +53,7 @@ struct FailedAttemptTests {
     #expect(call.phase == .connecting && call.requestState == state)
   }
 
-  @Test("After the last attempt a call keeps that attempt's phase")
+  @Test("After the last attempt the phase of a call is that of the last attempt")
   func last() {
     var call = CallState()
     for kind in [TraceEvent.Kind.prepared, .exchangeStarted, .requestSent] { call.append(event(kind)) }

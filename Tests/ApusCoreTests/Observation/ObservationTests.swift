@@ -33,7 +33,7 @@ struct ObservationTests {
     #expect(bench.log.events.last == "failed: rejected")
   }
 
-  @Test("An observer can cancel the call on any event", arguments: 0..<8)
+  @Test("An observer can cancel a call on any event", arguments: 0..<8)
   func cancelling(at number: Int) async throws {
     struct Canceller: CallObserver {
       let number: Int
@@ -47,7 +47,8 @@ struct ObservationTests {
     let bench = CallBench(observers: [Canceller(number: number)])
     bench.stub.onAny(reply: .text("ok"))
     let result = await bench.api.result(of: Request<String>.get("/"))
-    // At the last event there is nothing left to cancel; progress is reported between the head and the content's end.
+    // At the last event the call can no longer be cancelled; progress is reported between the head and the content's
+    // end.
     let isEnd = result.error == nil
     #expect(isEnd || result.error?.cancellation == .requested)
     #expect(!isEnd || number > 7)
@@ -55,7 +56,7 @@ struct ObservationTests {
     #expect(bench.isClean)
   }
 
-  @Test("An observer can cancel through the registry from the first event on")
+  @Test("An observer can cancel a call through the registry from the first event on")
   func throughTheRegistry() async throws {
     final class Canceller: CallObserver {
       let registry = Log<CallRegistry>()
@@ -74,7 +75,7 @@ struct ObservationTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("An observer can make a call of its own")
+  @Test("An observer can start another call")
   func callingBack() async throws {
     final class Caller: CallObserver {
       let client = Log<Client>()
@@ -93,7 +94,7 @@ struct ObservationTests {
     #expect(try await caller.calls.all.first?.value == "ok")
   }
 
-  @Test("The registry shows the current state of a running call, and removes the call at its end")
+  @Test("The registry contains the current state of a running call, and removes the call at its end")
   func registry() async throws {
     let bench = CallBench()
     let gate = Gate()

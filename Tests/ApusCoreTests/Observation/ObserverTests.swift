@@ -40,7 +40,7 @@ struct ObserverTests {
     #expect(progress == ["a: received 1 of an unknown number of bytes", "a: received 2 of an unknown number of bytes"])
   }
 
-  @Test("An observer that is busy with one call does not delay others")
+  @Test("An observer that is busy with one call does not delay other calls")
   func slow() async throws {
     let executor = ManualExecutor()
     let busy = Busy()
@@ -62,7 +62,7 @@ struct ObserverTests {
     #expect(bench.isClean)
   }
 
-  @Test("A client keeps its observers and reports only its own calls to them")
+  @Test("A client retains its observers and reports only its own calls to them")
   func fixed() async throws {
     let told = Log<String>()
     let stub = StubTransport()
@@ -83,7 +83,7 @@ struct ObserverTests {
       told.all.filter { $0.hasSuffix("succeeded") }.map { $0.prefix { $0 != ":" } } == ["first", "second", "first"])
   }
 
-  @Test("A call without observers is traced and counted in the same way")
+  @Test("A call without observers is traced and counted like an observed call")
   func none() async throws {
     let gate = Gate()
     let stub = StubTransport()

@@ -1,10 +1,10 @@
 import ApusCore
 import Testing
 
-@Suite("Reasons to wait")
+@Suite("Queue reasons")
 struct QueueReasonTests {
   @Test(
-    "Every reason has a text",
+    "Every queue reason has a description",
     arguments: [
       (QueueReason.held, "held by the app"), (.tag(limit: 4), "concurrency limit of its tag, 4"),
       (.origin(limit: 5), "concurrency limit of its origin, 5"), (.global(limit: 64), "global concurrency limit, 64"),

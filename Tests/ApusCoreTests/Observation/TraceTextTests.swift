@@ -43,7 +43,7 @@ struct TraceTextTests {
     ),
   ]
 
-  /// Numbers the kinds: a new kind does not compile here until the list has it.
+  /// Numbers the kinds exhaustively, so that a new kind fails to compile until it is added to the list.
   private func number(of kind: TraceEvent.Kind) -> Int {
     switch kind {
     case .started: 0
@@ -76,7 +76,7 @@ struct TraceTextTests {
     }
   }
 
-  @Test("Every kind of event has a text")
+  @Test("Every kind of trace event has a description")
   func kinds() {
     #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...26))
     for (kind, text) in Self.texts { #expect(kind.description == text) }
@@ -90,7 +90,9 @@ struct TraceTextTests {
       events: events.map { TraceEvent(kind: $0.0, instant: start.advanced(by: $0.after), attempt: $0.attempt) })
   }
 
-  @Test("The timeline has a line for each event, with milliseconds since the start, and the numbers of later attempts")
+  @Test(
+    "The text of a trace has a line for each event, with milliseconds since the start, and the numbers of later attempts"
+  )
   func timeline() {
     let trace = trace([
       (.started, .zero, 1), (.headArrived(status: 503), .microseconds(80_005), 1),
@@ -107,14 +109,14 @@ struct TraceTextTests {
     #expect(trace.duration == .seconds(12_345_678))
   }
 
-  @Test("A trace without events has only its title")
+  @Test("The text of a trace without events is only a title")
   func empty() {
     let trace = trace([])
     #expect("\(trace)" == "call load GET /users/{}")
     #expect(trace.duration == .zero)
   }
 
-  @Test("Notes with equal text are equal")
+  @Test("Trace notes with equal text are equal")
   func notes() {
     let notes: [TraceNote] = ["waited, ms", "waited, ms", "shed"]
     #expect(notes[0] == notes[1] && notes[0] != notes[2])

@@ -14,7 +14,7 @@ import Foundation
 @Suite("Progress of transfers") struct TransferProgressTests {
   private func instant(_ seconds: Double) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-  @Test("A fraction is known with the total, is exactly 1 at the end and never more")
+  @Test("The fraction of a transfer is known if the total is, and exactly 1 at the end")
   func fractions() {
     #expect(TransferProgress(completed: 5).fraction == nil)
     #expect(TransferProgress(completed: 5, total: 10).fraction == 0.5)
@@ -23,7 +23,7 @@ import Foundation
     #expect(TransferProgress(completed: 0, total: 0).fraction == 1)
   }
 
-  @Test("The remaining time follows from total and rate")
+  @Test("The remaining time of a transfer is computed from total and rate")
   func remaining() {
     #expect(TransferProgress(completed: 5, total: 10).remaining == nil)
     #expect(TransferProgress(completed: 5, bytesPerSecond: 1).remaining == nil)
@@ -32,7 +32,7 @@ import Foundation
     #expect(TransferProgress(completed: 0, total: .max, bytesPerSecond: 1e-9).remaining == .seconds(1e9))
   }
 
-  @Test("The rate is the average of the last five seconds")
+  @Test("The rate of a transfer is the average of the last five seconds")
   func rate() {
     let reporter = ProgressReporter()
     reporter.report(0, of: 100_000, at: instant(0))
@@ -47,7 +47,7 @@ import Foundation
     #expect(reporter.current.bytesPerSecond == 100)
   }
 
-  @Test("Progress never decreases, and a retry keeps it until more bytes are transferred")
+  @Test("Progress never decreases, and a retry leaves it unchanged until more bytes are transferred")
   func monotonic() {
     let reporter = ProgressReporter()
     var seen: [Int64] = []
@@ -59,7 +59,7 @@ import Foundation
   }
 
   @Test(
-    "With another total the progress stays until its fraction is exceeded, and ends with all bytes of the last total",
+    "If the total changes, progress remains until the new fraction is larger, and ends with all bytes of the last total",
     arguments: [50, 1000] as [Int64])
   func otherTotal(_ total: Int64) {
     let reporter = ProgressReporter()
@@ -76,7 +76,7 @@ import Foundation
     #expect((reporter.current.completed, reporter.current.total) == (total, total))
   }
 
-  @Test("A total that becomes known, or unknown, never lets the count decrease")
+  @Test("The count never decreases if the total becomes known or unknown")
   func otherKnowledge() {
     let reporter = ProgressReporter()
     reporter.report(20, of: nil, at: instant(1))
@@ -92,7 +92,7 @@ import Foundation
     #expect((reporter.current.completed, reporter.current.total) == (20, 20))
   }
 
-  @Test("A loop receives the latest progress and ends with the transfer", arguments: [true, false])
+  @Test("A loop over progress receives the latest values and ends with the transfer", arguments: [true, false])
   func loop(isComplete: Bool) async {
     let reporter = ProgressReporter()
     reporter.report(1, of: 3, at: instant(0))
@@ -113,7 +113,7 @@ import Foundation
     #expect(await iterator.next() == nil)
   }
 
-  @Test("A loop ends when its task is cancelled, before it waits and while it waits")
+  @Test("A loop over progress ends when its task is cancelled, before or during a wait")
   func cancelledLoop() async {
     let reporter = ProgressReporter()
     for isEarly in [true, false] {
@@ -128,7 +128,7 @@ import Foundation
     }
   }
 
-  @Test("An upload and a download are reported until exactly all bytes are transferred")
+  @Test("The progress of an upload and a download ends with exactly all bytes")
   func call() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .pieces(["ab", "cde"]))
@@ -145,7 +145,7 @@ import Foundation
     #expect(await Array(down).isEmpty == false)
   }
 
-  @Test("The progress of a call that fails ends without being complete")
+  @Test("The progress of a failed call ends incomplete")
   func failedCall() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .pieces(["ab", "cde"]).failing(after: 1))
@@ -159,7 +159,7 @@ import Foundation
   }
 }
 
-/// Values that are handed out once each.
+/// Values of which each is returned once.
 private final class Once: Sendable {
   private let rest: Mutex<[Data]>
 

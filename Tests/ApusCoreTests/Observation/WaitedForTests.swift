@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("What a timed-out call was waiting for")
+@Suite("The last wait of a timed-out call")
 struct WaitedForTests {
   private static let now = MonotonicInstant(sinceStart: .zero)
   private static let origin = Origin(scheme: "https", host: "x.test", port: 443)
@@ -10,7 +10,7 @@ struct WaitedForTests {
     1, in: now...now, .status(503), .retry(after: .seconds(1), .backoff))
 
   @Test(
-    "The last event names it",
+    "CallState.waitedFor is determined by the last trace event",
     arguments: [
       (.queued(.global(limit: 5)), "was queued (global concurrency limit, 5)"),
       (.queued(.rateLimit), "was queued (rate limit)"),
@@ -30,7 +30,7 @@ struct WaitedForTests {
     #expect(state.waitedFor == text)
   }
 
-  @Test("A call without events waited for nothing")
+  @Test("CallState.waitedFor is empty for a call without events")
   func nothing() {
     #expect(CallState().waitedFor == "")
   }

@@ -4,15 +4,15 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-@Suite("URLs that a response names")
+@Suite("URLs of next pages in a response")
 struct NamedPageTests {
   private let bench = PageBench()
   private var urls: [String] { bench.stub.exchanges.map(\.request.url) }
 
-  // MARK: Lists that end silently
+  // MARK: The end of a list
 
   @Test(
-    "A Link field in single quotes, or without a comma between its links, is read",
+    "A Link field with single quotes, or without a comma between its links, can be parsed",
     arguments: [
       "</2>; rel='next'", "</2>; rel='prev next'; title='the, next; one'", "</1>; rel='prev', </2>; rel='next'",
       #"</1>; rel="prev" </2>; rel="next""#, "</1>;rel=prev</2>;rel=next", "</2>; rel='next' </9>; rel='last'",
@@ -48,7 +48,7 @@ struct NamedPageTests {
   }
 
   @Test(
-    "A Link field without a next page ends the list, however it is written",
+    "A Link field without a next page ends the list, independent of its spelling",
     arguments: [
       "</9>; rel=last", "/9; rel=last", "</9>; rel=\u{201C}last\u{201D}", "</9; rel=prev", "</9>; rel=nexto garbage",
       "</9>; title=next", "next", "/9; title=\"next\"", "</9>; curl=next x", "</9>; rel=\"https://a.test/next\" x",
@@ -97,7 +97,7 @@ struct NamedPageTests {
     expectRefusal(error)
   }
 
-  @Test("A cursor that is a URL that cannot be used is the server's fault")
+  @Test("A cursor that is an unusable URL is the server's fault")
   func unusableCursor() async throws {
     bench.stubPage("/items", [1], cursor: "ftp://example.test/2")
     let error = await collect(
@@ -108,7 +108,7 @@ struct NamedPageTests {
     #expect(error?.code == .malformedResponse && error?.requestState == .responded)
   }
 
-  @Test("A stored position that is an http URL is refused for a list that begins over https")
+  @Test("A stored position that is an http URL is refused for a list that starts over https")
   func stored() async throws {
     bench.stubPage("/items", [1], next: Self.http)
     bench.stubPage("/2", [2])
@@ -139,13 +139,13 @@ struct NamedPageTests {
     .get(RequestPath.url(Self.http).named(by: Origin(scheme: "https", host: "example.test", port: 443)))
   }
 
-  @Test("A message to such a URL is not described either")
+  @Test("Describing the message to a refused URL fails, too")
   func described() async throws {
     let error = await failure { try await bench.api.message(for: named) }
     #expect(error?.code == .malformedResponse)
   }
 
-  @Test("Calls that are refused are not coalesced with calls to the same URL that the app has chosen")
+  @Test("A refused call is not coalesced with a call to the same URL that the app has chosen")
   func coalescing() async throws {
     bench.stub.onAny(reply: .stalled)
     var pipeline = Pipeline()
@@ -176,7 +176,7 @@ struct NamedPageTests {
 
   // MARK: Lists without end
 
-  /// A list whose pages have ever new cursors and no elements.
+  /// Stubs a list whose pages have always new cursors and no elements.
   private func stubEmptyPages(except full: @escaping @Sendable (Int) -> Bool = { _ in false }, last: Int = .max) {
     bench.stub.on { _, _ in
       true
@@ -190,7 +190,7 @@ struct NamedPageTests {
     bench.api.pages(of: { .items(after: $0) }, next: .cursor(\.cursor)).pageLimit(.max)
   }
 
-  @Test("The hundredth page in a row without elements ends a list that goes on", arguments: [false, true])
+  @Test("A list that continues after a hundred consecutive pages without elements fails", arguments: [false, true])
   func emptyPages(prefetching: Bool) async throws {
     stubEmptyPages(except: { $0 == 3 })
     var iterator = (prefetching ? pages.prefetching() : pages).elements(\.items).makeAsyncIterator()
@@ -200,18 +200,18 @@ struct NamedPageTests {
     #expect(error?.detail == "100 pages in a row have no elements, and the list goes on")
     #expect(error?.trace.events.isEmpty == false)
     #expect(try await iterator.next() == nil)
-    // The page after it may be in flight.
+    // The next page may be in flight.
     #expect((prefetching ? 104...105 : 104...104).contains(bench.targets.count))
   }
 
-  @Test("A list of a hundred empty pages that ends is complete")
+  @Test("A list that ends after a hundred empty pages is complete")
   func emptyList() async throws {
     stubEmptyPages(last: 99)
     #expect(try await all(pages.elements(\.items)) == [])
     #expect(bench.targets.count == 100)
   }
 
-  @Test("Pages that are collections need no closure to be known as empty")
+  @Test("Empty pages that are collections are detected without a closure")
   func emptyCollections() async throws {
     bench.stub.on { _, _ in
       true

@@ -8,7 +8,9 @@ struct NextPageParameterTests {
   private let bench = PageBench()
   private var api: Client { bench.api }
 
-  @Test("The first page has no cursor, each further page that of the page before", arguments: [nil, ""] as [String?])
+  @Test(
+    "The first page is requested without a cursor, each later page with the cursor of the previous page",
+    arguments: [nil, ""] as [String?])
   func cursor(last: String?) async throws {
     bench.stubPage("/items", [1], cursor: "b c")
     bench.stubPage("/items?after=b%20c", [2], cursor: "d")
@@ -45,7 +47,7 @@ struct NextPageParameterTests {
     #expect(bench.targets == ["/", "/?time=7&id=x"])
   }
 
-  @Test("A cursor that cannot be encoded fails the next page")
+  @Test("If a cursor cannot be encoded, the next page fails")
   func unencodableCursor() async throws {
     bench.stub.on(.get, "/", reply: .json("1"))
     let pages = api.pages(
@@ -58,7 +60,7 @@ struct NextPageParameterTests {
   }
 
   @Test(
-    "A repeated cursor is an error anywhere in the loop",
+    "A cursor that was returned before is an error at any page of the loop",
     arguments: [["a", "a"], ["a", "b", "a"], ["a", "b", "c", "d", "b"]])
   func repeatedCursor(cursors: [String]) async throws {
     let targets = ["/items"] + cursors.dropLast().map { "/items?after=\($0)" }
@@ -69,7 +71,7 @@ struct NextPageParameterTests {
     #expect(items.count == targets.count && bench.targets == targets)
   }
 
-  @Test("Numbers begin at 1, or at another number", arguments: [1, 0, -1])
+  @Test("Page numbers start at 1 or at a specified number", arguments: [1, 0, -1])
   func first(number: Int) async throws {
     for page in number...2 {
       bench.stub.on(.get, "/items?page=\(page)", reply: .encoded(ItemPage(items: [page], number: page, total: 2)))
@@ -90,7 +92,7 @@ struct NextPageParameterTests {
     #expect(bench.targets == ["/items?offset=0", "/items?offset=3", "/items?offset=4"])
   }
 
-  @Test("A closure can end the list before an empty page, and offsets can begin elsewhere")
+  @Test("A closure can end the list before an empty page, and offsets can start at a specified number")
   func lastOffset() async throws {
     bench.stubPage("/items?offset=10", [1, 2])
     bench.stubPage("/items?offset=12", [3])
@@ -117,7 +119,7 @@ struct NextPageParameterTests {
     #expect(bench.targets.count == 2)
   }
 
-  @Test("A server that ignores the number or the offset is detected at the second page", arguments: [false, true])
+  @Test("A server that ignores the page number or the offset is detected at the second page", arguments: [false, true])
   func equalPages(prefetching: Bool) async throws {
     bench.stub.on(.get, "/items", reply: .encoded(ItemPage(items: [1], number: 1, total: 9)))
     for pages in [bench.numbered, api.pages(of: { .items(offset: $0) }, next: .offset { $0.items.count })] {

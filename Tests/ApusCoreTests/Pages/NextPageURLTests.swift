@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("Pages whose responses name the URL of the next page")
+@Suite("Pages whose responses contain the URL of the next page")
 struct NextPageURLTests {
   private let bench = PageBench()
 
@@ -20,7 +20,7 @@ struct NextPageURLTests {
   private var urls: [String] { bench.stub.exchanges.map { "\($0.request.origin?.description ?? "")\($0.target)" } }
 
   @Test(
-    "A Link field with rel=next is followed, complete or relative to the response, until a page has none",
+    "Link fields with rel=next are followed, complete or relative to the response, until a page has no such field",
     arguments: [
       ("/items?page=2", "https://example.test/items?page=2"), ("?page=2", "https://example.test/items?page=2"),
       ("more/2", "https://example.test/more/2"), ("//example.test/2", "https://example.test/2"),
@@ -35,7 +35,7 @@ struct NextPageURLTests {
     #expect(urls == ["https://example.test/items?page=1", url])
   }
 
-  @Test("Only a link whose context is the list itself counts")
+  @Test("Only a Link field whose context is the list itself is followed")
   func otherLinks() async throws {
     let links = #"</1>; rel=prev, </9>; rel="last", </x>; rel=next; anchor="/other""#
     bench.stub.on(.get, "/items", reply: .encoded(ItemPage(items: [1]), fields: linkField(links)))
@@ -43,7 +43,7 @@ struct NextPageURLTests {
     #expect(urls.count == 1)
   }
 
-  @Test("A URL in the content is followed until it is absent or empty", arguments: [nil, ""] as [String?])
+  @Test("A next URL in the content is followed until it is absent or empty", arguments: [nil, ""] as [String?])
   func content(last: String?) async throws {
     bench.stubPage("/items", [1], next: "/items?page=2")
     bench.stubPage("/items?page=2", [2], next: "https://example.test/items?page=3")
@@ -53,7 +53,7 @@ struct NextPageURLTests {
     #expect(bench.targets == ["/items", "/items?page=2", "/items?page=3"])
   }
 
-  @Test("A model may decode it as a URL")
+  @Test("A model may decode the next URL as Foundation's URL")
   func url() async throws {
     struct Page: Decodable, Sendable { let next: URL? }
     bench.stub.on(.get, "/items", reply: .json(#"{"next":"?page=2"}"#))
@@ -62,7 +62,7 @@ struct NextPageURLTests {
     #expect(bench.targets == ["/items", "/items?page=2"])
   }
 
-  @Test("The URL replaces path and query; fields, tags and decoding of the endpoint stay")
+  @Test("The next URL replaces path and query; fields, tags and decoding of the endpoint remain")
   func description() async throws {
     bench.stubPage("/items", [1], next: "/2?x=1")
     bench.stubPage("/2", [2])
@@ -86,7 +86,7 @@ struct NextPageURLTests {
     #expect(bench.stub.exchanges.last?.fields[.contentType] == nil)
   }
 
-  @Test("To another origin only fields of the endpoint are sent that are known to be harmless")
+  @Test("Only harmless fields of the endpoint are sent to a different origin")
   func otherOrigin() async throws {
     bench.stubPage("/items", [1], next: "https://other.test/2")
     bench.stubPage("/2", [2], next: "https://example.test/3")
@@ -100,7 +100,7 @@ struct NextPageURLTests {
   }
 
   @Test(
-    "A URL that cannot be used fails the call for its page, after the pages before it",
+    "If a next URL is unusable, the call for its page fails, after the previous pages",
     arguments: [
       ("ftp://example.test/2", "the URL has a scheme other than http and https"),
       ("javascript:alert(1)", "the URL has a scheme other than http and https"),
@@ -118,7 +118,7 @@ struct NextPageURLTests {
   }
 
   @Test(
-    "A URL that the list contained before is an error, however it is written",
+    "A next URL that was returned before is an error, independent of its spelling",
     arguments: [
       ["/items"], ["https://EXAMPLE.test:443/items"], ["/2", "/items"], ["/2", "/2"], ["/2", "/3", "./2"],
       ["/2", "/3", "/4", "/3"],
@@ -140,7 +140,7 @@ struct NextPageURLTests {
     #expect(try await all(bench.api.pages(of: Request<[Int]>.get("/1"), next: .link)).count == 3)
   }
 
-  @Test("Endpoints that leave their type to the call are decoded at the endpoint")
+  @Test("Pages of a `Content` endpoint are decoded with `decoded(as:)`")
   func contentEndpoint() async throws {
     bench.stubPage("/items", [1], next: "/2")
     bench.stubPage("/2", [2])

@@ -3,7 +3,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// A page of a list, with every way to name the next page.
+/// A page of a list, with all kinds of references to the next page.
 struct ItemPage: Codable, Sendable, Equatable {
   var items: [Int] = []
   var number = 1
@@ -28,7 +28,7 @@ extension Endpoint where Self == Request<ItemPage> {
   static func items(offset: Int) -> Self { .get("/items", query: ["offset": offset]) }
 }
 
-/// The style in which the call names the type.
+/// Endpoints in the style in which the call determines the type.
 enum ItemAPI: Endpoint {
   case items(page: Int)
   case all

@@ -9,7 +9,7 @@ struct PageLoopTests {
   private func number(_ number: Int) -> PagePosition { PagePosition(.number(number)) }
   private func url(_ url: String) -> PagePosition { PagePosition(.url(url)) }
 
-  @Test("Each page leads to the next, and the loop ends after a page without a next")
+  @Test("A page loop fetches the next position of each page, and ends after a page without a next position")
   func order() {
     var loop = PageLoop(from: nil, limit: 9)
     #expect(loop.advance() == .fetch(nil))
@@ -20,14 +20,14 @@ struct PageLoopTests {
     #expect(loop.advance() == .end)
   }
 
-  @Test("While a page is fetched, and after it failed, no further page is")
+  @Test("A page loop fetches no further page while a page is in flight, and after a page has failed")
   func failure() {
     var loop = PageLoop(from: number(3), limit: 9)
     #expect(loop.advance() == .fetch(number(3)))
     #expect(loop.advance() == .end)
   }
 
-  @Test("A refusal stays until the loop is ended")
+  @Test("A page loop repeats a refusal until it is ended")
   func refusal() {
     var loop = PageLoop(from: nil, limit: 1)
     _ = loop.advance()
@@ -38,7 +38,7 @@ struct PageLoopTests {
     #expect(loop.advance() == .end)
   }
 
-  @Test("A position is refused if it was fetched, began the loop, or is a page's own")
+  @Test("A position is refused if it was fetched before, started the loop, or is the page's own position")
   func repeats() {
     let cases: [(start: PagePosition?, own: PagePosition?, next: PagePosition)] = [
       (url("a"), nil, url("a")), (nil, url("a"), url("a")), (url("a"), url("b"), url("b")),
@@ -53,7 +53,7 @@ struct PageLoopTests {
   }
 
   @Test(
-    "Two equal pages in a row are refused, equal pages apart are not, and without fingerprints none is",
+    "Only two consecutive equal pages are refused, and only with fingerprints",
     arguments: [
       ([1, 1], false), ([1, 2, 1], true), ([nil, nil], true), ([1, nil, 1], true), ([1, 2, 2], false),
     ] as [([Int?], Bool)])
@@ -68,13 +68,13 @@ struct PageLoopTests {
     if !isAccepted { #expect(loop.advance() == .end) }
   }
 
-  @Test("The hundredth page in a row without elements is refused, and the 20,000th in all")
+  @Test("The hundredth consecutive page without elements is refused, and the 20,000th of a loop")
   func emptyPages() {
     var inRow = EmptyPages()
     for _ in 1..<100 { #expect(inRow.receive(isEmpty: true) == nil) }
     var other = inRow
     #expect(inRow.receive(isEmpty: true) == "100 pages in a row have no elements, and the list goes on")
-    // A page with elements ends a row.
+    // A page with elements resets the count of consecutive empty pages.
     #expect(other.receive(isEmpty: false) == nil && other.receive(isEmpty: true) == nil)
 
     var inAll = EmptyPages()

@@ -35,7 +35,7 @@ struct PagePositionTests {
     ("offset", #"{"offset":1}"#, "/items?offset=1"),
   ]
 
-  @Test("The position after each page is that of the next page, and nil after the last")
+  @Test("The position after each page is that of the next page, and nil after the last page")
   func positions() async throws {
     bench.stubPages(3)
     let steps = try await all(bench.numbered.withPositions)
@@ -43,7 +43,7 @@ struct PagePositionTests {
     #expect(try steps.map(\.next) == [position(#"{"page":2}"#), position(#"{"page":3}"#), nil])
   }
 
-  @Test("A position is stored as a small value, and another process resumes at it", arguments: stored)
+  @Test("A list can be resumed in another process at a stored position, which is small", arguments: stored)
   func resuming(kind: String, json: String, target: String) async throws {
     bench.stub.onAny(reply: .encoded(ItemPage(items: [1], number: 1, total: 9, next: "/items?page=2", cursor: "c")))
     let pages = try #require(sequences[kind])
@@ -57,13 +57,13 @@ struct PagePositionTests {
     #expect(bench.targets.last == target)
   }
 
-  @Test("Without a position the list begins at its first page")
+  @Test("Without a position the list starts at its first page")
   func noPosition() async throws {
     bench.stubPages(1)
     #expect(await collect(bench.numbered.resuming(at: nil)).items == [1, 2])
   }
 
-  @Test("Resumed pages go on to the end, and positions follow them")
+  @Test("A resumed list continues to its end, with the position after each page")
   func goingOn() async throws {
     bench.stubPages(4)
     let steps = try await all(bench.numbered.resuming(at: position(#"{"page":3}"#)).withPositions)
@@ -71,7 +71,7 @@ struct PagePositionTests {
     #expect(try steps.map(\.next) == [position(#"{"page":4}"#), nil])
   }
 
-  @Test("A position of another kind is an error, and nothing is sent", arguments: stored.map(\.0), stored.map(\.1))
+  @Test("A position of another kind is an error, and no request is sent", arguments: stored.map(\.0), stored.map(\.1))
   func mismatch(kind: String, json: String) async throws {
     guard !json.contains("\"\(kind)\"") else { return }
     let pages = try #require(sequences[kind]).resuming(at: position(json))
@@ -84,7 +84,7 @@ struct PagePositionTests {
   }
 
   @Test(
-    "A cursor of another type is an error",
+    "A stored cursor of another type is an error",
     arguments: [#"{"cursor":"\"c\""}"#, #"{"cursor":""}"#, #"{"cursor":"not JSON"}"#, #"{"cursor":"null"}"#])
   func otherCursor(json: String) async throws {
     let pages = try api.pages(of: { .items(afterID: $0) }, next: .cursor { $0.items.last }).resuming(at: position(json))
@@ -93,7 +93,8 @@ struct PagePositionTests {
   }
 
   @Test(
-    "A stored URL that cannot be used is an error", arguments: ["ftp://example.test/", "/items", "", "https://a b/"])
+    "A stored position with an unusable URL is an error",
+    arguments: ["ftp://example.test/", "/items", "", "https://a b/"])
   func badURL(url: String) async throws {
     let json = String(decoding: try JSONEncoder().encode(["url": url]), as: UTF8.self)
     let (_, error) = await collect(try #require(sequences["url"]).resuming(at: try position(json)))
@@ -102,13 +103,13 @@ struct PagePositionTests {
   }
 
   @Test(
-    "What is not a position is a decoding error",
+    "Decoding a position from other JSON fails",
     arguments: ["{}", "[]", "1", #"{"page":"2"}"#, #"{"page":1,"offset":2}"#, #"{"cursor":1}"#, #"{"other":1}"#])
   func undecodable(json: String) {
     #expect(throws: DecodingError.self) { try position(json) }
   }
 
-  @Test("The position after a link that cannot be used is stored too, and fails again")
+  @Test("A position with an unusable link can be stored, and fails again when the list is resumed")
   func unusable() async throws {
     bench.stubPage("/items", [1], next: "ftp://example.test/secret")
     let pages = try #require(sequences["url"])
@@ -121,7 +122,7 @@ struct PagePositionTests {
     #expect(bench.targets == ["/items"])
   }
 
-  @Test("Descriptions show neither URL nor cursor")
+  @Test("The description of a position contains neither URL nor cursor")
   func redaction() throws {
     for json in [#"{"url":"https://secret.test/"}"#, #"{"cursor":"\"secret\""}"#, #"{"unusable":"secret"}"#] {
       let position = try position(json)

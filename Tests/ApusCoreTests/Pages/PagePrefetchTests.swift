@@ -10,7 +10,7 @@ struct PagePrefetchTests {
 
   private let bench = PageBench()
 
-  @Test("Nothing is sent before the loop, and only one page is fetched ahead")
+  @Test("Prefetching starts with the loop and fetches only one page ahead")
   func onePage() async throws {
     bench.stubPages(4)
     let pages = bench.numbered.prefetching()
@@ -26,7 +26,7 @@ struct PagePrefetchTests {
     #expect(bench.targets == (1...4).map { "/items?page=\($0)" })
   }
 
-  @Test("The next page is in flight while the loop works on a page")
+  @Test("The next page is in flight while the loop processes a page")
   func concurrency() async throws {
     let gate = Gate()
     bench.stubPages(2)
@@ -35,7 +35,7 @@ struct PagePrefetchTests {
     var numbers: [Int] = []
     for try await page in bench.numbered.prefetching() {
       numbers.append(page.number)
-      // Without prefetching nobody would arrive.
+      // Without prefetching no call would arrive at the gate.
       if page.number == 1 { try await gate.waitForArrivals(1) }
       gate.open()
     }
@@ -50,7 +50,7 @@ struct PagePrefetchTests {
     #expect(bench.targets.count == 1)
   }
 
-  @Test("Every way to page can be prefetched, with positions and by element")
+  @Test("All kinds of paging can be prefetched, with positions and by element")
   func drivers() async throws {
     bench.stubPage("/items", [1], next: "/items?after=a", cursor: "a")
     bench.stubPage("/items?after=a", [2])
@@ -85,7 +85,7 @@ struct PagePrefetchTests {
     #expect(try await bench.stub.waitUntilIdle().last?.outcome == .cancelled)
   }
 
-  @Test("Cancelling the task while it works on a page cancels the prefetched call, once the loop ends")
+  @Test("Cancelling the task while it processes a page cancels the prefetched call at the end of the loop")
   func cancellingWork() async throws {
     bench.stubPages(2)
     bench.stub.on(.get, "/items?page=2", reply: .stalled)
@@ -100,7 +100,7 @@ struct PagePrefetchTests {
     #expect(try await bench.stub.waitUntilIdle().last?.outcome == .cancelled)
   }
 
-  @Test("A loop that was cancelled while it worked on a page prefetches nothing more")
+  @Test("A loop that was cancelled while it processed a page prefetches no further page")
   func cancelledLoop() async throws {
     bench.stubPages(3)
     let pages = bench.numbered.prefetching()
@@ -131,7 +131,7 @@ struct PagePrefetchTests {
     #expect(bench.targets.count == 2)
   }
 
-  @Test("A refused page is not prefetched, and the refusal comes after the pages before it")
+  @Test("A refused page is not prefetched, and the refusal is thrown after the previous pages")
   func refusedPage() async throws {
     bench.stubPage("/items", [1], next: "/2")
     bench.stubPage("/2", [2], next: "/items")
@@ -162,7 +162,7 @@ struct PagePrefetchTests {
     #expect(labels.all == ["loop", "loop"])
   }
 
-  @Test("A prefetched call ends at the deadline of the loop, and its error comes when its page is requested")
+  @Test("A prefetched call ends at the deadline of the loop, and its error is thrown when its page is requested")
   func deadline() async throws {
     let bench = CallBench()
     bench.stub.on(.get, "/items?page=1", reply: .encoded(ItemPage(items: [1], number: 1, total: 2)))

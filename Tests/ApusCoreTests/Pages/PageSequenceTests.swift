@@ -7,7 +7,7 @@ import Testing
 struct PageSequenceTests {
   private let bench = PageBench()
 
-  @Test("Pages arrive in order up to the last, and none is requested after it")
+  @Test("A page sequence returns all pages in order and requests no page after the last")
   func order() async throws {
     bench.stubPages(3)
     let (items, error) = await collect(bench.numbered)
@@ -15,7 +15,7 @@ struct PageSequenceTests {
     #expect(bench.targets == ["/items?page=1", "/items?page=2", "/items?page=3"])
   }
 
-  @Test("After the last page the iterator returns nil, repeatedly")
+  @Test("After the last page the iterator of a page sequence returns nil repeatedly")
   func end() async throws {
     bench.stubPages(1)
     var iterator = bench.numbered.makeAsyncIterator()
@@ -25,7 +25,7 @@ struct PageSequenceTests {
     #expect(bench.targets.count == 1)
   }
 
-  @Test("Nothing is sent before the loop, and nothing more after leaving it")
+  @Test("A page sequence sends no request before the loop or after it is left")
   func laziness() async throws {
     bench.stubPages(3)
     let pages = bench.numbered
@@ -34,7 +34,7 @@ struct PageSequenceTests {
     #expect(bench.targets.count == 2)
   }
 
-  @Test("Each loop begins anew")
+  @Test("Each loop over a page sequence starts at the first page")
   func twice() async throws {
     bench.stubPages(2)
     let pages = bench.numbered
@@ -43,7 +43,7 @@ struct PageSequenceTests {
     #expect(bench.targets.count == 4)
   }
 
-  @Test("A page that fails ends the loop with its call's error", arguments: [false, true])
+  @Test("A failed page ends the loop with its call's error", arguments: [false, true])
   func failure(prefetching: Bool) async throws {
     bench.stubPages(3)
     bench.stub.on(.get, "/items?page=2", reply: .status(503))
@@ -73,7 +73,7 @@ struct PageSequenceTests {
     #expect(items.count == 2 * pages && error == nil)
   }
 
-  @Test("The limit is 1000 pages by default, and at least one")
+  @Test("The page limit is 1000 by default and at least 1")
   func limits() async throws {
     // The pages differ, so that only the limit ends the list.
     bench.stub.on(where: { _, _ in true }, reply: { .encoded(ItemPage(items: [$0.id], total: 9)) })
@@ -95,7 +95,7 @@ struct PageSequenceTests {
     #expect(try await bench.stub.waitUntilIdle().last?.outcome == .cancelled)
   }
 
-  @Test("A cancelled task requests no page")
+  @Test("A cancelled task requests no page of a sequence")
   func cancelledBefore() async throws {
     bench.stubPages(2)
     let pages = bench.numbered.prefetching()
@@ -107,7 +107,7 @@ struct PageSequenceTests {
     #expect(bench.targets.isEmpty)
   }
 
-  @Test("Endpoints that leave their type to the call have pages too, decoded at the endpoint")
+  @Test("Pages of a `Content` endpoint are decoded with `decoded(as:)` in a page sequence")
   func contentEndpoint() async throws {
     bench.stubPages(2)
     let pages = bench.api.pages(
@@ -125,7 +125,7 @@ struct PageSequenceTests {
     #expect(bench.stub.exchanges.map(\.tags) == [["list"], ["list"]])
   }
 
-  @Test("An endpoint with expected rejections has pages too")
+  @Test("An endpoint with expected rejections can be paged")
   func outcomes() async throws {
     bench.stub.on(.get, "/items?page=1", reply: .json("[1]"))
     bench.stub.on(.get, "/items?page=2", reply: .json(#""closed""#, status: 403))
@@ -136,7 +136,7 @@ struct PageSequenceTests {
     #expect(outcomes == ["accepted([1])", #"rejected("closed")"#])
   }
 
-  @Test("Elements arrive one by one, also over empty pages, and the next page is fetched after the last of a page")
+  @Test("Elements are returned one by one across pages, and the next page is fetched after a page's last element")
   func elements() async throws {
     bench.stubPage("/items", [1, 2], next: "/empty")
     bench.stubPage("/empty", [], next: "/last")
@@ -150,7 +150,7 @@ struct PageSequenceTests {
     #expect(bench.targets == ["/items", "/empty", "/last"])
   }
 
-  @Test("An error of a page ends the elements after those before it")
+  @Test("An error of a page is thrown after the elements of the previous pages")
   func failedElements() async throws {
     bench.stubPage("/items", [1], next: "/gone")
     bench.stub.on(.get, "/gone", reply: .status(410))

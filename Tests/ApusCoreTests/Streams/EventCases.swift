@@ -31,7 +31,7 @@ struct EventCase: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// An event of a table.
+/// Returns an event for a table of test cases.
 func event(_ text: String, name: String = "message", id: String = "") -> ServerSentEvent {
   ServerSentEvent(name: name, text: text, id: id)
 }

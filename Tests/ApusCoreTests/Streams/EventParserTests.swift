@@ -22,16 +22,16 @@ struct EventParserTests {
     return (events, parser.position)
   }
 
-  @Test("Content in one piece", arguments: EventCase.all)
+  @Test("An event stream in one piece is parsed", arguments: EventCase.all)
   func whole(_ test: EventCase) throws {
     let (events, position) = try parse([test.content])
     #expect(events == test.events)
     #expect(position == test.position)
   }
 
-  @Test("The same events arrive if the content is split at any byte", arguments: EventCase.all)
+  @Test("An event stream that is split at any byte is parsed into the same events", arguments: EventCase.all)
   func splitInTwo(_ test: EventCase) throws {
-    // The ends of long content, whose middle is the same everywhere.
+    // Splits long content only near its ends, because its middle is uniform.
     let count = test.content.count
     for index in 0...count where index < 300 || index > count - 300 {
       let (events, position) = try parse([test.content.prefix(index), test.content.dropFirst(index)])
@@ -40,14 +40,15 @@ struct EventParserTests {
     }
   }
 
-  @Test("The same events arrive byte by byte", arguments: EventCase.all)
+  @Test("An event stream that arrives byte by byte is parsed into the same events", arguments: EventCase.all)
   func singleBytes(_ test: EventCase) throws {
     let (events, position) = try parse(test.content.map { Data([$0]) })
     #expect(events == test.events)
     #expect(position == test.position)
   }
 
-  @Test("All streams of the table in a row give the same events in pieces of any size", arguments: [1, 2, 7, 64, 1000])
+  @Test(
+    "Concatenated event streams are parsed into the same events in pieces of any size", arguments: [1, 2, 7, 64, 1000])
   func inARow(size: Int) throws {
     let cases = EventCase.all.filter { !EventCase.ends.map(\.testDescription).contains($0.testDescription) }
     let content = cases.map { $0.content + Data("\n\nid\n\n".utf8) }.reduce(Data(), +)
@@ -55,7 +56,7 @@ struct EventParserTests {
     #expect(try parse(pieces).events == parse([content]).events)
   }
 
-  @Test("A line of the maximum length is accepted, a longer one is refused before its end")
+  @Test("A line of the maximum length is accepted, a longer line is refused before its end")
   func lineLimit() throws {
     var parser = EventParser(limits: EventParser.Limits(line: 10, event: 100))
     parser.feed(Data("data: 6789\n\ndata: 67890".utf8))
@@ -74,7 +75,7 @@ struct EventParserTests {
     #expect(throws: ElementTooLong(element: "a line", limit: 10)) { try parser.next() }
   }
 
-  @Test("Data of the maximum length is accepted, one more byte is refused, line feeds included")
+  @Test("Event data of the maximum length, including line feeds, is accepted, and one more byte is refused")
   func eventLimit() throws {
     var parser = EventParser(limits: EventParser.Limits(line: 100, event: 5))
     parser.feed(Data("data: ab\ndata: cd\n\ndata: ab\ndata: cde\n\n".utf8))
@@ -82,19 +83,19 @@ struct EventParserTests {
     #expect(throws: ElementTooLong(element: "an event", limit: 5)) { try parser.next() }
   }
 
-  @Test("Endless empty data lines are refused, too")
+  @Test("An endless sequence of empty data lines is refused")
   func emptyLines() throws {
     var parser = EventParser(limits: EventParser.Limits(line: 100, event: 5))
     parser.feed(Data(String(repeating: "data\n", count: 7).utf8))
     #expect(throws: ElementTooLong(element: "an event", limit: 5)) { try parser.next() }
   }
 
-  @Test("The default limits are 1 MiB for a line and 8 MiB for an event")
+  @Test("The default limits of an event stream are 1 MiB for a line and 8 MiB for an event")
   func defaultLimits() {
     #expect(EventParser.Limits() == EventParser.Limits(line: 1 << 20, event: 8 << 20))
   }
 
-  @Test("The last event ID of earlier responses holds until an event sets another")
+  @Test("The last event ID of earlier responses applies until an event sets another")
   func earlierID() throws {
     var parser = EventParser(lastEventID: "7")
     parser.feed(Data("data: a\n\nid: 8\n\n".utf8))
@@ -103,7 +104,7 @@ struct EventParserTests {
     #expect(parser.position.lastEventID == "8")
   }
 
-  @Test("Text and JSON are read from the data of an event")
+  @Test("The data of an event can be read as text and JSON")
   func decoding() throws {
     let event = event(#"{"id":7}"#)
     #expect(event.text == #"{"id":7}"#)

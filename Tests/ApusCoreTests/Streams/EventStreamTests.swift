@@ -15,7 +15,7 @@ import Foundation
 struct EventStreamTests {
   private let bench = StreamBench()
 
-  @Test("Events arrive in order, over responses that end, until 204")
+  @Test("An event stream returns events in order, across responses that end, until 204")
   func order() async {
     bench.reply(.events("data: a\n\nda", "ta: b\n\n"), .events("data: c\n\n"))
     let (elements, error) = await bench.api.stream(.events).all()
@@ -26,7 +26,7 @@ struct EventStreamTests {
     #expect(bench.isClean)
   }
 
-  @Test("No cache answers for the server, unless the endpoint says otherwise")
+  @Test("An event stream bypasses caches unless the endpoint specifies Cache-Control")
   func noCache() async {
     bench.reply(.events("data: a\n\n"))
     _ = await bench.api.stream(.events).all()
@@ -36,7 +36,7 @@ struct EventStreamTests {
     #expect(bench.stub.exchanges.dropFirst(2).map { $0.fields[.cacheControl] } == ["max-age=9", "max-age=9"])
   }
 
-  @Test("204 to the first request is an empty stream")
+  @Test("An event stream whose first response is 204 is empty")
   func noContent() async {
     bench.reply()
     let (elements, error) = await bench.api.stream(.events).all()
@@ -44,7 +44,7 @@ struct EventStreamTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("The last event ID is sent when the stream reconnects, as long as it is not reset")
+  @Test("The last event ID is sent when the stream reconnects, unless it was reset")
   func lastEventID() async {
     bench.reply(
       .events("data: a\n\n"), .events("id: 1\ndata: b\n\ndata: c\n\nid: 2\ndata: lost\n"), .events(": nothing\n"),
@@ -54,7 +54,7 @@ struct EventStreamTests {
     #expect(bench.lastEventIDs == [nil, nil, "1", "1", nil])
   }
 
-  @Test("The first request sends the last event ID of the options, in place of the endpoint's own")
+  @Test("The first request sends the last event ID of the options instead of the endpoint's")
   func firstID() async {
     bench.reply(.events("data: a\n\n"))
     let endpoint = Request<EventStream<String>>.events.field("last-event-id", "3").streaming { $0.lastEventID = "7" }
@@ -62,14 +62,14 @@ struct EventStreamTests {
     #expect(bench.lastEventIDs == ["7", "7"])
   }
 
-  @Test("White space around an ID is not part of the field")
+  @Test("White space around an event ID is not sent")
   func paddedID() async {
     bench.reply(.events("id:  7 \ndata: a\n\n"))
     #expect(await bench.api.stream(.events).all().error == nil)
     #expect(bench.lastEventIDs == [nil, "7"])
   }
 
-  @Test("A response that breaks off is continued from the last complete event")
+  @Test("An interrupted event stream is continued from the last complete event")
   func brokenOff() async {
     bench.reply(.events("id: 1\ndata: a\n\nid: 2\ndata: b\n", "\n").failing(after: 1), .events("id: 2\ndata: b\n\n"))
     let (elements, error) = await bench.api.stream(.events).all()
@@ -79,7 +79,7 @@ struct EventStreamTests {
   }
 
   @Test(
-    "A response to the first request that is no event stream is an error",
+    "A first response that is not an event stream is an error",
     arguments: [
       (StubReply.json("{}"), CallError.Code.decoding, 200), (.pieces(["data: a\n\n"]), .decoding, 200),
       (.bytes(Data(), type: "text/event-stream", status: 202), .decoding, 202), (.status(404), .rejected, 404),
@@ -96,7 +96,7 @@ struct EventStreamTests {
   }
 
   @Test(
-    "A later response that is permanent ends the stream; a temporary one does not",
+    "A permanent error of a later response ends the stream; a temporary error does not",
     arguments: [
       (StubReply.json("{}"), CallError.Code.decoding), (.status(401), .rejected), (.status(403), .rejected),
       (.status(404), .rejected), (.status(410), .rejected), (.status(501), .rejected),
@@ -114,7 +114,7 @@ struct EventStreamTests {
     #expect(bench.isClean)
   }
 
-  @Test("Without reconnection a stream ends with its response, or with the error that breaks it off")
+  @Test("Without reconnection a stream ends with its response, or with the error that interrupts it")
   func single() async {
     bench.reply(.events("data: a\n\n"))
     let endpoint = Request<EventStream<String>>.events.streaming { $0.reconnects = false }
@@ -128,7 +128,7 @@ struct EventStreamTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("A POST is sent once, unless it is idempotent or has a last event ID")
+  @Test("An event stream by POST is sent once, unless it is idempotent or has a last event ID")
   func post() async {
     let once = Request<EventStream<String>>.post("/chat", content: .text("hi"))
     bench.stub.on(.post, "/chat", replies: [.events("data: a\n\n"), .events("data: b\n\n"), .status(204)])
@@ -142,7 +142,7 @@ struct EventStreamTests {
     #expect(bench.lastEventIDs.last == "1")
   }
 
-  @Test("A POST that breaks off without a last event ID throws")
+  @Test("An event stream by POST that is interrupted without a last event ID throws")
   func brokenPost() async {
     bench.stub.on(.post, "/chat", reply: .events("data: a\n\n", "data: b\n\n").failing(after: 1))
     let (elements, error) = await bench.api.stream(Request<EventStream<String>>.post("/chat")).all()
@@ -151,7 +151,7 @@ struct EventStreamTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("A QUERY reconnects, as it is safe; an endpoint that is declared not to be idempotent does not")
+  @Test("An event stream by QUERY, a safe method, reconnects; an endpoint declared not idempotent does not")
   func query() async {
     let query = Request<EventStream<String>>.query("/events", content: .text("all"))
     bench.stub.on(.query, "/events", replies: [.events("data: a\n\n"), .status(204)])
@@ -161,7 +161,7 @@ struct EventStreamTests {
     #expect(bench.stub.exchanges.count == 3)
   }
 
-  @Test("Content that can be sent only once prevents a reconnection")
+  @Test("Request content that can be sent only once prevents a reconnection")
   func oneTimeContent() async {
     let content = ContentStream(isReplayable: false) { { nil } }
     let query = Request<EventStream<String>>.query("/events", content: .stream(content, "text/plain"))
@@ -170,7 +170,7 @@ struct EventStreamTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("The end marker ends the stream and discards the rest of the response")
+  @Test("The end marker ends an event stream and discards the rest of the response")
   func endMarker() async {
     bench.reply(.events("data: a\n\ndata: [DONE]\n\ndata: b\n\n", "data: c\n\n").stalled(after: 1))
     let endpoint = Request<EventStream<String>>.events.streaming { $0.endMarker = "[DONE]" }
@@ -179,7 +179,7 @@ struct EventStreamTests {
     #expect(bench.isClean)
   }
 
-  @Test("An event that cannot be decoded ends the stream, with its call's trace")
+  @Test("An event that cannot be decoded ends the stream with an error that has the call's trace")
   func undecodable() async throws {
     bench.reply(.events("data: 1\n\ndata: x\n\ndata: 3\n\n"))
     let numbers = Request<EventStream<Int>>.get("/events")
@@ -193,7 +193,7 @@ struct EventStreamTests {
     #expect(bench.isClean)
   }
 
-  @Test("A handler is told about events that cannot be decoded, and the stream continues")
+  @Test("A handler is notified of events that cannot be decoded, and the stream continues")
   func skipping() async {
     bench.reply(.events("data: 1\n\ndata: x\n\ndata: 3\n\n"))
     let skipped = Log<Int>()
@@ -204,7 +204,7 @@ struct EventStreamTests {
     #expect(skipped.all == [1])
   }
 
-  @Test("An event above the limit ends the stream with contentTooLarge, after the events before it")
+  @Test("An event above the limit ends the stream with contentTooLarge, after the previous events")
   func tooLarge() async {
     bench.reply(.events("data: a\n\ndata: 12345678901234567890\n\n"))
     let (elements, error) = await bench.api.stream(
@@ -215,7 +215,7 @@ struct EventStreamTests {
     #expect(error?.detail == "a line exceeds 20 bytes; change the limit with .streaming(_:)")
   }
 
-  @Test("send returns the events of a whole response")
+  @Test("send returns all events of a response")
   func sending() async throws {
     bench.reply(.events("data: a\n\n", "data: b\n\ndata: c"))
     #expect(try await bench.api.send(.events).elements == ["a", "b"])

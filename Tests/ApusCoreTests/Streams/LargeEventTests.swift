@@ -47,7 +47,7 @@ private final class LargeEvent: ContentSource, Transport {
 @Suite("Events that are too large")
 struct LargeEventTests {
   @Test(
-    "An event of 10 MB ends the stream with a typed error, and no more of it is read than the limit",
+    "An event of 10 MB ends the stream with a typed error once the limit of bytes has been read",
     arguments: [
       (10_000_001, 1 << 20, "a line exceeds 1048576 bytes"), (1000, 8 << 20, "an event exceeds 8388608 bytes"),
     ])

@@ -5,7 +5,7 @@ import Testing
 @testable import ApusCore
 
 @Suite("Fuzz: lines") struct LineFuzzTests {
-  @Test("Searches find the same bytes as a loop, in memory of the size of the text", arguments: 0..<8)
+  @Test("Vectorized byte searches find the same bytes as a loop, in exactly sized memory", arguments: 0..<8)
   func searches(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for round in 0..<fuzzRounds(usually: 300) {

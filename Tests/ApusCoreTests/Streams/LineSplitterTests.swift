@@ -42,7 +42,7 @@ struct LineSplitterTests {
   }
 
   @Test(
-    "A line end is found at every offset and after bytes that look alike",
+    "A line end is found at every offset and after similar bytes",
     arguments: [0x00, 0x09, 0x0B, 0x7F, 0x8A, 0x8D, 0xFF])
   func offsets(filler: UInt8) throws {
     for length in 0..<100 {
@@ -58,21 +58,21 @@ struct LineSplitterTests {
     }
   }
 
-  @Test("A line over several blocks and pieces is joined")
+  @Test("A line that spans several blocks and pieces is joined")
   func longLines() throws {
     let line = String(repeating: "x", count: 3 * LineSplitter.blockSize + 5)
     #expect(try lines([Data((line + "\r\n" + line).utf8)], .any) == [line, line])
     #expect(try lines([Data(line.utf8), Data(line.utf8)], .any) == [line + line])
   }
 
-  @Test("A piece that is a slice of larger content is read from its own start")
+  @Test("A piece that is a slice of larger content is read from the start of the slice")
   func slices() throws {
     let content = Data("xx\na\nb\nyy".utf8)
     #expect(try lines([content[3..<7]], .any) == ["a", "b"])
   }
 
   @Test(
-    "The limit counts the bytes of a line without its end",
+    "The line limit counts the bytes of a line without its line end",
     arguments: [["abcde\n"], ["abc", "de\n"], ["a", "b", "c", "d", "e", "\r\n"]])
   func limit(pieces: [String]) throws {
     let pieces = pieces.map { Data($0.utf8) }

@@ -22,7 +22,7 @@ private struct DecodingPlace: Decodable, Sendable {
   }
 }
 
-/// A source that counts the pieces that its reader has asked for.
+/// A source that counts the pieces that its reader has requested.
 private final class CountingSource: ContentSource {
   let requested = Mutex(0)
   let isCancelled = Gate()
@@ -41,7 +41,7 @@ private final class CountingSource: ContentSource {
 struct LiveStreamTests {
   private let bench = StreamBench()
 
-  @Test("NDJSON, a JSON text sequence and lines arrive while the response does")
+  @Test("Elements of NDJSON, a JSON text sequence and lines are returned while the response arrives")
   func kinds() async {
     let lines = ["{\"id\":1}\n{\"i", "d\":2}\n{\"id\":3}"]
     bench.stub.onAny(reply: .pieces(lines, fields: [.contentType: "application/x-ndjson"]))
@@ -55,7 +55,7 @@ struct LiveStreamTests {
     #expect(bench.isClean && sequence.isClean)
   }
 
-  @Test("An element is returned as soon as it is complete, before the next piece")
+  @Test("A stream element is returned as soon as it is complete, before the next piece arrives")
   func live() async throws {
     let gate = Gate()
     bench.stub.onAny(reply: .pieces(["a\nb", "c\n"], gate: gate))
@@ -69,7 +69,7 @@ struct LiveStreamTests {
     #expect(try await lines.next() == nil)
   }
 
-  @Test("Nothing is sent before the first element is asked for, and each loop sends a request of its own")
+  @Test("A live stream sends a request when a loop requests the first element, one request for each loop")
   func lazy() async {
     bench.stub.onAny(reply: .text("a\n"))
     let lines = bench.api.stream(.lines)
@@ -80,7 +80,7 @@ struct LiveStreamTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("Leaving the loop cancels the exchange and ends the call with success")
+  @Test("Leaving the loop over a stream cancels the exchange and ends the call successfully")
   func leaving() async throws {
     bench.stub.onAny(reply: .pieces(["a\n", "b\n"]).stalled(after: 1))
     for try await line in bench.api.stream(.lines) {
@@ -95,14 +95,14 @@ struct LiveStreamTests {
     #expect(bench.clock.sleepers == 0)
   }
 
-  @Test("Leaving an event stream leaves no timer behind")
+  @Test("Leaving the loop over an event stream removes its timer")
   func noTimer() async throws {
     bench.reply(.events("data: a\n\n", "x").stalled(after: 1))
     for try await _ in bench.api.stream(.events) { break }
     #expect(bench.isClean)
   }
 
-  @Test("Cancelling the task while it waits for an element ends the loop with cancelled")
+  @Test("Cancelling the task while it waits for an element ends the stream with the code cancelled")
   func cancelledTask() async throws {
     let gate = Gate()
     bench.stub.onAny(reply: .pieces(["a\n", "b\n"], gate: gate))
@@ -118,7 +118,7 @@ struct LiveStreamTests {
     #expect(bench.isClean)
   }
 
-  @Test("A cancelled or superseded call returns no more elements, not even those that have arrived")
+  @Test("The stream of a cancelled or superseded call returns no further element, even if elements have arrived")
   func cancelledCall() async throws {
     bench.stub.onAny(reply: .text("a\nb\nc\n"))
     var lines = bench.api.stream(.lines).makeAsyncIterator()
@@ -130,7 +130,7 @@ struct LiveStreamTests {
     #expect(bench.isClean)
   }
 
-  @Test("A task that is cancelled before the loop sends nothing")
+  @Test("A task that is cancelled before the loop over a stream sends no request")
   func cancelledBefore() async {
     bench.stub.onAny(reply: .text("a\n"))
     let reading = Task { [bench] in
@@ -141,7 +141,7 @@ struct LiveStreamTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("One piece is pulled at a time, and only when its elements are used up")
+  @Test("A stream requests one piece at a time, after all elements of the previous piece")
   func backpressure() async throws {
     let source = CountingSource()
     let transport = SourceTransport(source: source)
@@ -156,7 +156,7 @@ struct LiveStreamTests {
     #expect(source.isCancelled.isOpen)
   }
 
-  @Test("A response that breaks off throws after the elements before it; a partial line is dropped")
+  @Test("An interrupted stream throws after the complete elements; a partial line is discarded")
   func brokenOff() async {
     bench.stub.onAny(reply: .pieces(["a\nb\nc", "d\n"]).failing(after: 1))
     let (elements, error) = await bench.api.stream(.lines).all()
@@ -165,7 +165,7 @@ struct LiveStreamTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("The deadline of the endpoint covers the stream")
+  @Test("The deadline of an endpoint ends its stream")
   func deadline() async throws {
     let gate = Gate()
     bench.stub.onAny(reply: .pieces(["a\n"], gate: gate))
@@ -180,7 +180,7 @@ struct LiveStreamTests {
     #expect(bench.isClean)
   }
 
-  @Test("A rejected response throws with the server's message")
+  @Test("The stream of a rejected call throws an error with the server's message")
   func rejected() async {
     bench.stub.onAny(reply: .json("{\"message\":\"no\"}", status: 403))
     let error = await bench.api.stream(.lines).all().error
@@ -189,14 +189,14 @@ struct LiveStreamTests {
     #expect(bench.isClean)
   }
 
-  @Test("Content in memory, as of a stored response, is read like arriving content")
+  @Test("A stream reads content in memory, for example of a stored response, like arriving content")
   func inMemory() async {
     let stored = Doing { _, _, _ in .text("a\nb\n") }
     let bench = CallBench(middlewares: [(stored, .cache)])
     #expect(await bench.api.stream(.lines).all().elements == ["a", "b"])
   }
 
-  @Test("The loop runs on the caller's actor")
+  @Test("The loop over a stream runs on the caller's actor")
   @MainActor
   func isolation() async throws {
     bench.stub.onAny(reply: .pieces(["a\n", "b\n"]))
@@ -208,7 +208,7 @@ struct LiveStreamTests {
     #expect(count == 2)
   }
 
-  @Test("Elements are decoded off the caller's actor")
+  @Test("Stream elements are decoded outside the caller's actor")
   @MainActor
   func decoding() async throws {
     bench.stub.onAny(reply: .text("1\n2\n"))
@@ -220,7 +220,7 @@ struct LiveStreamTests {
     #expect(count == 2)
   }
 
-  @Test("Content in memory is decoded in parts, in order")
+  @Test("A stream decodes content in memory in parts, in order")
   func parts() throws {
     let lines = (0..<250).map { "\($0)" }
     let content = Content(data: Data(lines.joined(separator: "\n").utf8))
@@ -243,7 +243,7 @@ struct LiveStreamTests {
     #expect(counts == [100, 100, 49, 1])
   }
 
-  @Test("The trace of an error is that of the call in whose response it happened")
+  @Test("A stream's error has the trace of the call in whose response the error occurred")
   func trace() async {
     bench.reply(.events("data: a\n\n"), .status(404))
     let error = await bench.api.stream(.events).all().error
@@ -252,7 +252,7 @@ struct LiveStreamTests {
     #expect(error?.trace.events.contains { $0.kind == .headArrived(status: 200) } == false)
   }
 
-  @Test("The trace of a later connection has its number")
+  @Test("The trace of a later connection of a stream has the connection's number")
   func connectionNumber() async {
     bench.reply(.events("data: a\n\n"), .events("data: b\n\n"))
     _ = await bench.api.stream(.events).all()
@@ -261,7 +261,7 @@ struct LiveStreamTests {
   }
 }
 
-/// A transport whose response comes from one source.
+/// A transport that responds with one content source.
 private struct SourceTransport: Transport {
   let source: CountingSource
 

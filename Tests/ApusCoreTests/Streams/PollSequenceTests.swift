@@ -30,7 +30,7 @@ struct PollSequenceTests {
     .encoded(Changes(items: [number], cursor: cursor))
   }
 
-  @Test("After a new cursor the next poll begins at least 100 milliseconds after the last one began")
+  @Test("After a new cursor the next poll starts at least 100 milliseconds after the start of the previous poll")
   func newCursor() async throws {
     bench.stub.on { _, _ in
       true
@@ -45,7 +45,7 @@ struct PollSequenceTests {
     #expect(try await bench.nextDelay() == .milliseconds(100))
     #expect(bench.stub.exchanges.count == 1)
     bench.clock.advance(by: .milliseconds(100))
-    // The later responses take longer than that.
+    // The later responses take longer than the interval.
     for count in 2...3 {
       #expect(try await bench.nextDelay() == .milliseconds(200))
       #expect(bench.stub.exchanges.count == count)
@@ -55,7 +55,7 @@ struct PollSequenceTests {
     #expect(bench.isClean)
   }
 
-  @Test("Each poll sends the cursor of the response before it, when the loop asks for it")
+  @Test("Each poll sends the cursor of the previous response, when the loop requests the next value")
   func cursors() async throws {
     bench.stub.on(.get, "/changes", replies: [reply(1, cursor: "a"), reply(2, cursor: "b"), reply(3, cursor: "c")])
     var values = polls(of: bench).makeAsyncIterator()
@@ -67,14 +67,14 @@ struct PollSequenceTests {
     #expect(bench.stub.exchanges.map(\.target) == ["/changes", "/changes?since=a", "/changes?since=b"])
   }
 
-  @Test("The first poll sends the cursor that the app has kept")
+  @Test("The first poll sends the cursor that the app has stored")
   func firstCursor() async throws {
     bench.stub.onAny(reply: reply(1, cursor: "b"))
     for try await _ in polls(of: bench, from: "a") { break }
     #expect(bench.stub.exchanges.map(\.target) == ["/changes?since=a"])
   }
 
-  @Test("Without a new cursor the same is sent again, at most once per interval", arguments: [nil, "a"])
+  @Test("Without a new cursor a poll repeats the last cursor, at most once per interval", arguments: [nil, "a"])
   func sameCursor(cursor: String?) async throws {
     bench.stub.onAny(reply: reply(1, cursor: cursor))
     let polling = Task { [self] in
@@ -89,7 +89,7 @@ struct PollSequenceTests {
     #expect(bench.stub.exchanges.map(\.target) == ["/changes?since=a", "/changes?since=a"])
   }
 
-  @Test("A response that took longer than the interval is followed by the next poll immediately")
+  @Test("A poll that took longer than the interval is followed by the next poll immediately")
   func heldResponse() async throws {
     bench.stub.onAny(reply: reply(1, cursor: nil).after(.seconds(30)))
     let polling = Task { [self] in
@@ -106,7 +106,7 @@ struct PollSequenceTests {
   }
 
   @Test(
-    "The error of the first poll is thrown, and the sequence ends",
+    "An error of the first poll is thrown and ends the sequence",
     arguments: [StubReply.status(503), .status(404), .failure(TransportError(.offline, requestState: .notSent))])
   func firstError(reply: StubReply) async throws {
     bench.stub.onAny(reply: reply)
@@ -117,7 +117,7 @@ struct PollSequenceTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("After a response temporary errors lead to another poll with the same cursor, after a delay")
+  @Test("A temporary error after the first response leads to another poll with the same cursor, after a delay")
   func temporaryErrors() async throws {
     let bench = StreamBench(random: .max)
     bench.stub.on(
@@ -137,7 +137,7 @@ struct PollSequenceTests {
     #expect(bench.isClean)
   }
 
-  @Test("A permanent error, and a temporary one of a POST that may have been sent, end the sequence")
+  @Test("A poll sequence ends with a permanent error, or a temporary error of a POST that may have been sent")
   func permanentErrors() async throws {
     bench.stub.on(.get, "/changes", replies: [reply(1, cursor: "a"), .status(404)])
     var values = polls(of: bench).makeAsyncIterator()
@@ -153,7 +153,7 @@ struct PollSequenceTests {
     #expect(await posts.failure()?.status == 503)
   }
 
-  @Test("A call is limited to 10 minutes, unless the endpoint sets a timeout; a poll that reaches it is repeated")
+  @Test("The timeout of a poll is 10 minutes unless the endpoint sets one, and a poll that times out is repeated")
   func timeouts() async throws {
     let limits = Log<Duration?>()
     bench.stub.on(
@@ -189,7 +189,7 @@ struct PollSequenceTests {
     #expect(bench.isClean)
   }
 
-  @Test("A sequence ends when the account has changed")
+  @Test("A poll sequence ends when the principal has changed")
   func principal() async throws {
     let account = Mutex<UInt64>(1)
     var environment = Environment(baseURL: "https://x.test")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusCore
 
-@Suite("Decisions about reconnecting")
+@Suite("Reconnection decisions")
 struct ReconnectStateTests {
   private typealias Failure = ReconnectState.Failure
 
@@ -17,24 +17,24 @@ struct ReconnectStateTests {
     return state
   }
 
-  @Test("The failure of the first connection is final, whatever it is")
+  @Test("Any failure of the first connection of a stream is final")
   func firstConnection() {
     var state = ReconnectState(isRepeatable: true, lastEventID: "7")
     #expect(state.ended(.failed(Failure(isTemporary: true, wasSent: false)), at: instant(0), jitter: 0) == .fail)
   }
 
-  /// A stream that has ended, and the decisions about it.
+  /// A stream that has ended, and the expected decisions.
   fileprivate struct Rule {
     var isTemporary = true
     var isRepeatable = true
     var id = ""
     var isAllowed = true
-    /// After a complete response and after a failure.
+    /// The expected actions after a complete response and after a failure.
     let actions: [ReconnectState.Action]
   }
 
   @Test(
-    "Whether a stream reconnects depends on the failure, the request and the last event ID",
+    "A stream reconnects depending on the failure, the request and the last event ID",
     arguments: [
       Rule(actions: [.connect(after: .zero), .connect(after: .zero)]),
       Rule(isRepeatable: false, id: "7", actions: [.connect(after: .zero), .connect(after: .zero)]),
@@ -51,14 +51,14 @@ struct ReconnectStateTests {
     #expect(actions == rule.actions)
   }
 
-  @Test("A request that was not sent may be sent again")
+  @Test("A stream reconnects if its request was not sent")
   func notSent() {
     var state = connected(isRepeatable: false)
     let failure = Failure(isTemporary: true, wasSent: false)
     #expect(state.ended(.failed(failure), at: instant(1), jitter: 0) == .connect(after: .zero))
   }
 
-  @Test("An ID that arrives makes a stream resumable, an empty one makes it not resumable")
+  @Test("A stream can be resumed after an event with an ID, but not after an empty ID")
   func position() {
     var state = connected(isRepeatable: false)
     state.reached(StreamPosition(lastEventID: "8"))
@@ -68,7 +68,7 @@ struct ReconnectStateTests {
     #expect(state.ended(.complete, at: instant(1), jitter: 0) == .finish)
   }
 
-  /// Returns the delays of connections in a row, in seconds.
+  /// Returns the delays of consecutive connections, in seconds.
   private func delays(_ count: Int, retry: Duration?, jitter: Double, lasting time: Double = 1) -> [Double] {
     var state = connected()
     state.reached(StreamPosition(reconnectionTime: retry))
@@ -83,7 +83,7 @@ struct ReconnectStateTests {
   }
 
   @Test(
-    "The bound of the delay doubles from 3 seconds to 30, and the delay is a random part of it",
+    "The reconnection delay is a random fraction of a bound that doubles from 3 to 30 seconds",
     arguments: [
       (0, [0, 0, 0, 0, 0, 0]), (0.5, [1.5, 3, 6, 12, 15, 15]), (1, [3, 6, 12, 24, 30, 30]),
     ] as [(Double, [Double])])
@@ -92,7 +92,7 @@ struct ReconnectStateTests {
   }
 
   @Test(
-    "The server's reconnection time is a minimum, and the start of the backoff",
+    "The server's reconnection time is the minimum delay and the start of the backoff",
     arguments: [
       (1, 0, [1, 1, 1]), (1, 1, [1.1, 2, 4, 8, 16, 30, 30]), (60, 1, [66, 66]), (60, 0.5, [63, 63]),
       (0, 1, [0, 0.2, 0.4, 0.8]), (100_000, 0, [3600]),
@@ -101,13 +101,13 @@ struct ReconnectStateTests {
     #expect(delays(expected.count, retry: .seconds(retry), jitter: jitter) == expected)
   }
 
-  @Test("After a connection of a minute the delay starts again")
+  @Test("The backoff is reset after a connection of a minute")
   func healthy() {
     #expect(delays(4, retry: nil, jitter: 1, lasting: 60) == [3, 3, 3, 3])
     #expect(delays(4, retry: nil, jitter: 1, lasting: 59.9) == [3, 6, 12, 24])
   }
 
-  @Test("A failed attempt to connect does not end the backoff, however long it takes")
+  @Test("A failed connection attempt does not reset the backoff, even if it takes long")
   func unconnected() {
     var state = connected()
     let failure = Failure(isTemporary: true)
@@ -115,7 +115,7 @@ struct ReconnectStateTests {
     #expect(state.ended(.failed(failure), at: instant(1000), jitter: 1) == .connect(after: .seconds(6)))
   }
 
-  @Test("The server's Retry-After is a minimum, at most an hour")
+  @Test("The server's Retry-After, up to an hour, is the minimum reconnection delay")
   func retryAfter() {
     var state = connected()
     let failure = Failure(isTemporary: true, retryAfter: .seconds(20))
@@ -125,7 +125,7 @@ struct ReconnectStateTests {
     #expect(state.ended(.failed(absurd), at: instant(1), jitter: 0) == .connect(after: .seconds(3600)))
   }
 
-  @Test("A reconnection time remains until the server sets another")
+  @Test("The server's reconnection time remains until it sets another")
   func keptTime() {
     var state = connected()
     state.reached(StreamPosition(reconnectionTime: .seconds(1)))
@@ -133,7 +133,7 @@ struct ReconnectStateTests {
     #expect(state.ended(.complete, at: instant(1), jitter: 0) == .connect(after: .seconds(1)))
   }
 
-  @Test("A complete response to a poll ends the backoff")
+  @Test("A complete response to a poll resets the backoff")
   func poll() {
     var state = ReconnectState(isRepeatable: true)
     state.responded()
@@ -145,7 +145,7 @@ struct ReconnectStateTests {
   }
 
   @Test(
-    "The code and the status of an error say whether it is temporary",
+    "An error is temporary depending on its code and status",
     arguments: [
       (CallError(.offline), true), (CallError(.hostNotFound), true), (CallError(.connectionFailed), true),
       (CallError(.connectionLost), true), (CallError(.timeout), true), (CallError(.tls), false),
@@ -165,11 +165,11 @@ struct ReconnectStateTests {
   }
 }
 
-@Suite("Limiting silence")
+@Suite("The silence timeout of a stream")
 struct SilenceStateTests {
   private func instant(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-  @Test("The limit passes while the app waits")
+  @Test("The silence timeout expires while the app waits")
   func expires() {
     var state = SilenceState<Int>(limit: .seconds(10))
     #expect(state.begin(at: instant(0)) == instant(10))
@@ -178,7 +178,7 @@ struct SilenceStateTests {
     #expect(state.alarmFired(at: instant(20)) == .nothing)
   }
 
-  @Test("A piece restarts the limit without another alarm")
+  @Test("A piece restarts the silence timeout without another alarm")
   func restarts() {
     var state = SilenceState<Int>(limit: .seconds(10))
     #expect(state.begin(at: instant(0)) == instant(10))
@@ -190,7 +190,7 @@ struct SilenceStateTests {
     #expect(state.alarmFired(at: instant(14)) == .expired)
   }
 
-  @Test("Time during which the app does not wait does not count")
+  @Test("The silence timeout excludes time during which the app does not wait")
   func notWaiting() {
     var state = SilenceState<Int>(limit: .seconds(10))
     _ = state.begin(at: instant(0))
@@ -200,7 +200,7 @@ struct SilenceStateTests {
     #expect(state.begin(at: instant(50)) == instant(60))
   }
 
-  @Test("Stopping returns the alarm to cancel, also one that is set meanwhile")
+  @Test("Stopping the silence timeout returns the alarm to cancel, even if the alarm is set concurrently")
   func stops() {
     var state = SilenceState<Int>(limit: .seconds(10))
     _ = state.begin(at: instant(0))
@@ -211,7 +211,7 @@ struct SilenceStateTests {
     #expect(state.alarmFired(at: instant(20)) == .nothing)
   }
 
-  @Test("An alarm that went off before it was recorded does not prevent the next")
+  @Test("An alarm that fired before it was recorded does not prevent the next alarm")
   func lateRecord() {
     var state = SilenceState<Int>(limit: .seconds(10))
     _ = state.begin(at: instant(0))

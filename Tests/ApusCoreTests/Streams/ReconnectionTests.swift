@@ -12,7 +12,7 @@ struct ReconnectionTests {
     Task { await stream.all() }
   }
 
-  @Test("A stream waits for the server's reconnection time on the client's clock")
+  @Test("A stream waits for the server's reconnection time, measured with the client's clock")
   func reconnectionTime() async throws {
     let bench = StreamBench()
     bench.reply(.events("retry: 1500\ndata: a\n\n"))
@@ -25,7 +25,7 @@ struct ReconnectionTests {
   }
 
   @Test(
-    "An event ID that no request could carry is ignored, and the stream continues from the one before",
+    "An event ID that cannot be sent in a field is ignored, and the stream continues from the previous ID",
     arguments: [
       "a\u{1}b", "\u{7F}", String(repeating: "x", count: 4097), String(repeating: "x", count: 900_000), "a\0",
     ])
@@ -37,7 +37,7 @@ struct ReconnectionTests {
     #expect(bench.lastEventIDs == [nil, "7"])
   }
 
-  @Test("An event ID of 4 KiB is sent back")
+  @Test("An event ID of 4 KiB is sent when the stream reconnects")
   func longID() async throws {
     let bench = StreamBench()
     let id = String(repeating: "x", count: 4096)
@@ -46,7 +46,7 @@ struct ReconnectionTests {
     #expect(bench.lastEventIDs == [nil, id])
   }
 
-  @Test("The delays of connections that fail in a row grow")
+  @Test("The delays of consecutive failed connections grow")
   func growingDelays() async throws {
     let bench = StreamBench(random: .max)
     bench.reply(.events("data: a\n\n"), .status(503), .status(503))
@@ -60,7 +60,7 @@ struct ReconnectionTests {
     #expect(bench.stub.exchanges.map(\.status) == [200, 503, 503, 204])
   }
 
-  @Test("Cancelling the task during the delay ends the stream")
+  @Test("Cancelling the task during the reconnection delay ends the stream")
   func cancelledDelay() async throws {
     let bench = StreamBench(random: .max)
     bench.reply(.events("data: a\n\n"))
@@ -74,7 +74,7 @@ struct ReconnectionTests {
     #expect(bench.isClean)
   }
 
-  @Test("During the delay the stream is found and cancelled by its tag, and no observer sees another call")
+  @Test("A stream can be cancelled by its tag during the reconnection delay, and observers receive no additional call")
   func cancelledByTag() async throws {
     let bench = StreamBench(random: .max)
     bench.reply(.events("data: a\n\n"))
@@ -87,7 +87,7 @@ struct ReconnectionTests {
     #expect(bench.isClean)
   }
 
-  @Test("A newer stream with the same id supersedes one that waits to reconnect")
+  @Test("A newer stream with the same id supersedes a stream that waits to reconnect")
   func superseded() async throws {
     let bench = StreamBench(random: .max)
     bench.reply(.events("data: a\n\n"))
@@ -99,7 +99,7 @@ struct ReconnectionTests {
     #expect(await older.value.error?.cancellation == .superseded)
   }
 
-  @Test("An inherited deadline ends the delay")
+  @Test("An inherited deadline ends the reconnection delay")
   func deadline() async throws {
     let bench = StreamBench(random: .max)
     bench.reply(.events("data: a\n\n"))
@@ -113,7 +113,7 @@ struct ReconnectionTests {
     #expect(bench.isClean)
   }
 
-  @Test("A stream that sends nothing for 90 seconds is reconnected")
+  @Test("A stream without content for 90 seconds is reconnected")
   func silence() async throws {
     let bench = StreamBench()
     bench.reply(.events("id: 1\ndata: a\n\n", "data: lost\n\n").stalled(after: 1), .events("data: b\n\n"))
@@ -127,7 +127,7 @@ struct ReconnectionTests {
     #expect(bench.isClean)
   }
 
-  @Test("A comment ends the silence")
+  @Test("A comment in an event stream restarts the silence timeout")
   func heartbeat() async throws {
     let bench = StreamBench()
     let gate = Gate()
@@ -140,7 +140,7 @@ struct ReconnectionTests {
     gate.release()
     try await gate.waitForArrivals(2)
     bench.clock.advance(by: .seconds(60))
-    // The limit counts from the comment.
+    // The timeout is measured from the comment.
     try await waitWhile(bench.clock.nextWake != MonotonicInstant(sinceStart: .seconds(150)))
     gate.release()
     try await events.first()
@@ -149,7 +149,7 @@ struct ReconnectionTests {
     #expect(await failure { try await reading.value }?.code == .cancelled)
   }
 
-  @Test("A silent stream that must not be reconnected fails with timeout and names the limit")
+  @Test("A silent stream that must not be reconnected fails with timeout and an error that contains the limit")
   func silentPost() async throws {
     let bench = StreamBench()
     bench.stub.on(.post, "/chat", reply: .events("data: a\n\n", "x").stalled(after: 1))
@@ -164,7 +164,7 @@ struct ReconnectionTests {
     #expect(bench.isClean)
   }
 
-  @Test("Without a limit silence is endless, and the transport's stall limit is off or twice the limit")
+  @Test("The transport's stall limit is twice the silence timeout, or disabled without a silence timeout")
   func limits() async throws {
     func stall(_ endpoint: Request<some StreamedValue>) async -> Duration? {
       let seen = Log<Duration?>()
@@ -186,7 +186,7 @@ struct ReconnectionTests {
       await stall(Request<LineStream>.get("/lines").streaming { $0.silenceTimeout = .seconds(40) }) == .seconds(80))
   }
 
-  @Test("The endpoint's own timeout ends the stream, without another connection")
+  @Test("The endpoint's timeout ends the stream without a reconnection")
   func ownTimeout() async throws {
     let bench = StreamBench()
     bench.reply(.events("id: 1\ndata: a\n\n", "x").stalled(after: 1))
@@ -199,7 +199,7 @@ struct ReconnectionTests {
     #expect(bench.isClean)
   }
 
-  @Test("A stream stays with the environment of its first connection")
+  @Test("A stream reconnects in the environment of its first connection")
   func environment() async throws {
     let bench = StreamBench()
     bench.reply(.events("retry: 1000\ndata: a\n\n"))
@@ -211,7 +211,7 @@ struct ReconnectionTests {
     #expect(bench.stub.exchanges.map(\.request.head.authority) == ["x.test", "x.test"])
   }
 
-  @Test("A stream ends when the account has changed since its first connection")
+  @Test("A stream ends when the principal has changed since its first connection")
   func principal() async throws {
     let account = Mutex<UInt64>(1)
     var environment = Environment(baseURL: "https://x.test")

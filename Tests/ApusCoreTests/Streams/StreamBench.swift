@@ -30,7 +30,7 @@ struct StreamBench {
     api = Client(environment: environment, pipeline: pipeline, transport: stub, settings: settings)
   }
 
-  /// Whether no call and no exchange is left.
+  /// Whether all calls and exchanges have ended.
   var isClean: Bool { api.calls.isEmpty && stub.openExchanges.isEmpty }
 
   /// The fields `Last-Event-ID` of all requests.
@@ -40,7 +40,7 @@ struct StreamBench {
 
   /// Waits until a call waits for its next connection or poll, and returns the time to wait.
   ///
-  /// Sleepers for a minute or more belong to time limits.
+  /// Sleepers for a minute or more belong to timeouts.
   func nextDelay() async throws -> Duration {
     func delay() -> Duration? { clock.nextWake.map { clock.now.duration(to: $0) } }
     try await waitWhile((delay() ?? .endless) > .seconds(60))

@@ -21,7 +21,7 @@ private enum Outcome: Hashable {
 
 @Suite("Elements of streams")
 struct StreamElementTests {
-  /// Returns the elements of content in pieces, with those that cannot be decoded.
+  /// Returns the elements of content in pieces, including the undecodable elements.
   private func elements(
     _ pieces: [Data], _ type: MediaType, _ change: (inout StreamOptions) -> Void = { _ in }
   ) throws -> [Outcome] {
@@ -50,7 +50,7 @@ struct StreamElementTests {
   }
 
   @Test(
-    "Lines of JSON, in pieces that end anywhere",
+    "Lines of JSON are parsed in pieces that end anywhere",
     arguments: [
       ("", []), ("1\n2\n", [.number(1), .number(2)]), ("1\n2", [.number(1), .number(2)]),
       ("1\r\n2\r\n", [.number(1), .number(2)]), ("\n\n1\n \t\n2\n\n", [.number(1), .number(2)]),
@@ -63,14 +63,14 @@ struct StreamElementTests {
   }
 
   @Test(
-    "A JSON text sequence, in pieces that end anywhere",
+    "A JSON text sequence is parsed in pieces that end anywhere",
     arguments: [
       ("", []), ("\u{1E}1\n\u{1E}2\n", [.number(1), .number(2)]), ("\u{1E}\u{1E}\u{1E}1\n", [.number(1)]),
       ("\u{1E}\n\u{1E} \n\u{1E}1\n", [.number(1)]), ("\u{1E}1\n\n\n\u{1E}2\r\n", [.number(1), .number(2)]),
       // Without white space after it, a number may be part of a number.
       ("\u{1E}1\n\u{1E}23", [.number(1), .broken(1)]), ("\u{1E}12\u{1E}3\n", [.broken(0), .number(3)]),
       ("\u{1E}12 \u{1E}3\t", [.number(12), .number(3)]), ("\u{1E}true", [.broken(0)]),
-      // A broken text ends at the next separator.
+      // An invalid text ends at the next separator.
       ("\u{1E}{\"a\":[1,\n\u{1E}2\n", [.broken(0), .number(2)]), ("\u{1E}\"abc\n\u{1E}2\n", [.broken(0), .number(2)]),
       ("\u{1E}]\n\u{1E}2\n", [.broken(0), .number(2)]), ("1\n\u{1E}2\n", [.broken(0), .number(2)]),
       (" \n\u{1E}2\n", [.number(2)]), ("\u{1E}1\n2\n\u{1E}3\n", [.number(1), .broken(1), .number(3)]),
@@ -80,7 +80,7 @@ struct StreamElementTests {
     try check(text, "application/geo+json-seq", expected)
   }
 
-  @Test("A text of a sequence may have several lines, and is returned at its line feed")
+  @Test("A text of a JSON text sequence may have several lines, and is returned at its final line feed")
   func severalLines() throws {
     var texts = JSONSequenceSplitter(limit: 100)
     texts.feed(Data("\u{1E}{\n\"a\": \"\\\"}\\n\"\n}\n".utf8))
@@ -94,7 +94,7 @@ struct StreamElementTests {
   }
 
   @Test(
-    "An element above the limit fails with contentTooLarge",
+    "A stream element above the limit fails with contentTooLarge",
     arguments: ["application/x-ndjson", "application/json-seq"] as [MediaType])
   func limit(type: MediaType) throws {
     #expect(
@@ -107,7 +107,7 @@ struct StreamElementTests {
     #expect(error?.code == .contentTooLarge)
   }
 
-  @Test("Without a handler the first element that cannot be decoded fails, with its index and coding path")
+  @Test("Without a handler the first invalid element fails the stream, with index and coding path")
   func failing() throws {
     var parser = try JSONStream<Item>._format.parser(
       StreamContext(Content(data: Data(), mediaType: nil), StreamOptions(for: .json)))
@@ -126,7 +126,7 @@ struct StreamElementTests {
     #expect(outcomes == [.number(1)])
   }
 
-  @Test("Data and text of events are not decoded; other types are decoded from JSON in the coding in effect")
+  @Test("Events are returned as raw data or text, or decoded from JSON in the coding in effect")
   func eventTypes() throws {
     struct Film: Decodable, Sendable, Hashable { var releaseYear: Int }
     func all<Element>(_ type: EventStream<Element>.Type, _ text: String) throws -> [Element] {
@@ -143,7 +143,7 @@ struct StreamElementTests {
   }
 
   @Test(
-    "A response that is no event stream is a decoding error",
+    "Reading a response that is not an event stream fails with a decoding error",
     arguments: [
       (200, "text/html", "expected text/event-stream, got text/html"),
       (200, nil, "expected text/event-stream, got no media type"),
@@ -159,7 +159,7 @@ struct StreamElementTests {
     #expect(error?.detail == detail)
   }
 
-  @Test("A media type is compared without case and parameters; 204 is an empty stream that is over")
+  @Test("The media type of a stream is compared without case and parameters; 204 is an empty stream that has ended")
   func acceptedResponses() throws {
     let options = StreamOptions(for: .events)
     let events = Content(data: Data(), mediaType: "Text/Event-Stream; charset=utf-8")
@@ -168,7 +168,7 @@ struct StreamElementTests {
     #expect(try EventElements<String>(StreamContext(empty, options)).isOver)
   }
 
-  @Test("Lines of text lose their ends and a byte order mark; invalid UTF-8 is repaired")
+  @Test("Lines of text are returned without line ends and byte order mark; invalid UTF-8 is repaired")
   func textLines() throws {
     let content = Data("\u{FEFF}a\r\n\nb\u{FEFF}\rc".utf8) + Data([0xFF])
     let mapping = LineStream._format.mapping(StreamOptions(for: .lines))
@@ -176,7 +176,7 @@ struct StreamElementTests {
     #expect(try mapping.read(Content(data: Data())).elements == [])
   }
 
-  @Test("The description of an element that cannot be decoded contains none of its values")
+  @Test("The description of an undecodable element contains none of its values")
   func description() throws {
     let described = Mutex("")
     _ = try elements([Data("\"secret\"\n".utf8)], "application/jsonl") { options in
@@ -186,7 +186,8 @@ struct StreamElementTests {
       described.withLock { $0 } == "element 0: expected Int, found a string (line 1, column 1, byte 0) at the top")
   }
 
-  @Test("Parsing takes linear time", arguments: ["data\n", "data: x\n\n", "\r", ": c\n", "id\n\n", "x"])
+  @Test(
+    "Parsing stream elements takes linear time", arguments: ["data\n", "data: x\n\n", "\r", ": c\n", "id\n\n", "x"])
   func linearTime(piece: String) {
     let options = StreamOptions(for: .events)
     #expect(

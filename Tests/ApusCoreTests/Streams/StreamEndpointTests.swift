@@ -54,7 +54,7 @@ struct StreamEndpointTests {
     for try await _ in modified {}
   }
 
-  @Test("The factory methods of other values are still found: the type of the value decides")
+  @Test("The type of the value selects between the factory methods of streams and of other values")
   func otherValues() async throws {
     let api = client(answering: .json(#"{"id":7}"#))
     let inferred: Item = try await api.send(Request.get("/item"))
@@ -90,7 +90,7 @@ struct StreamEndpointTests {
     #expect(file.head.headerFields[.accept] == "*/*")
   }
 
-  @Test("send collects a whole response with the same parser")
+  @Test("send collects the elements of a whole response with the parser of the stream")
   func collecting() async throws {
     let api = client(answering: .bytes(Data("{\"id\":1}\n{\"id\":2}".utf8), type: "application/jsonl"))
     #expect(try await api.send(.export).elements == [Item(id: 1), Item(id: 2)])
@@ -111,7 +111,7 @@ struct StreamEndpointTests {
     #expect(lenient.elements == [Item(id: 1), Item(id: 3)])
   }
 
-  @Test("Values for fakes are made from their elements")
+  @Test("Stream values for fakes can be created from elements")
   func fakes() {
     #expect(EventStream(["a"]).elements == ["a"])
     #expect(JSONStream([Item(id: 1)]).elements == [Item(id: 1)])

@@ -27,7 +27,7 @@ struct StreamFuzzTests {
     var (pieces, rest) = ([Data](), content[...])
     while !rest.isEmpty {
       let count = Int.random(in: 1...7, using: &generator)
-      // In memory of its size, so that the address sanitizer sees an access outside of a piece.
+      // Each piece has exactly sized memory, so that the address sanitizer detects an access outside of the piece.
       pieces.append(Data(exactCopyOf: rest.prefix(count)))
       rest = rest.dropFirst(count)
     }
@@ -63,7 +63,7 @@ struct StreamFuzzTests {
     return outcome
   }
 
-  @Test("Any bytes in any pieces give the same elements as in one piece", arguments: 0..<8)
+  @Test("Random content in random pieces is parsed into the same elements as in one piece", arguments: 0..<8)
   func anyPieces(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for round in 0..<fuzzRounds(usually: 100) {
@@ -85,7 +85,7 @@ struct StreamFuzzTests {
   }
 
   @Test(
-    "Parsing JSON takes linear time",
+    "Parsing a stream of JSON takes linear time",
     arguments: ["\u{1E}", "\u{1E}1\n", "\u{1E}{\n", "[", "\"", "\n", "1\n", " ", "\u{1E}\"\\"])
   func linearTime(piece: String) {
     for type in ["application/json-seq", "application/x-ndjson"] as [MediaType] {

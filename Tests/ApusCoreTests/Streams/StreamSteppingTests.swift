@@ -82,7 +82,7 @@ struct StreamSteppingTests {
     return (jobs, elements, error)
   }
 
-  @Test("Cancelled before any of its jobs, a stream ends and leaves nothing behind", arguments: Scenario.all)
+  @Test("A stream cancelled before any of its jobs ends and leaves no call or exchange", arguments: Scenario.all)
   private func torture(scenario: Scenario) async {
     let undisturbed = await run(scenario)
     #expect(undisturbed.jobs > 1)

@@ -6,7 +6,7 @@ import Testing
 struct AddressPolicyTests {
   private func bytes(_ text: String) throws -> [UInt8] {
     if !text.contains(":") { return text.split(separator: ".").compactMap { UInt8($0) } }
-    // Enough of RFC 4291 §2.2 for these tests: one `::`, groups of 16 bits.
+    // Parses the part of RFC 4291 §2.2 that these tests use: one `::`, groups of 16 bits.
     let halves = text.split(separator: "::", omittingEmptySubsequences: false).map { half in
       half.split(separator: ":").flatMap { group -> [UInt8] in
         let value = UInt16(group, radix: 16) ?? 0
@@ -18,7 +18,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "Addresses that are not public are refused, first and last of each block",
+    "The first and last address of each block that is not public are refused",
     arguments: [
       "0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.0.0.1",
       "127.255.255.255", "168.63.129.16", "169.254.0.0", "169.254.169.254", "169.254.255.255", "172.16.0.0",
@@ -37,7 +37,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "Public addresses are allowed, next to each block",
+    "The public addresses next to each block that is not public are permitted",
     arguments: [
       "1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
       "168.63.129.15", "168.63.129.17", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0",

@@ -72,7 +72,7 @@ struct PinnedHostTests {
   }
 
   @Test(
-    "Impossible hosts are refused with the reason",
+    "Pins for invalid hosts are refused with the reason",
     arguments: [
       ("", "the host is empty"), ("*.example.com", "a wildcard is not a host"), ("*", "a wildcard is not a host"),
       ("example.com:443", "at any port"), ("[::1]:443", "at any port"), ("fe80::1%eth0", "at any port"),
@@ -94,7 +94,7 @@ struct PinnedHostTests {
     #expect(error.map { "\($0)".contains("sentinel") } == false)
   }
 
-  @Test("Pins do not apply from their expiry on")
+  @Test("Pins do not apply after their expiry")
   func expiry() throws {
     let pins = [try pin { $0.expiry = now }]
     #expect(pins.covers("api.example.com", at: now.addingTimeInterval(-1)))
@@ -102,7 +102,7 @@ struct PinnedHostTests {
     #expect(pins.accepts([Self.other], from: "api.example.com", at: now))
   }
 
-  @Test("Several pins of a host must all match")
+  @Test("If several pins apply to a host, all must match")
   func several() throws {
     let second = try PinnedHost(
       "api.example.com", keys: [Self.other.base64EncodedString()], backup: [Self.backup.base64EncodedString()])
@@ -124,7 +124,7 @@ struct PinnedHostTests {
     #expect(throws: PinError(reason: reason)) { try PinnedHost("api.test", keys: keys, backup: backup) }
   }
 
-  @Test("A client identity shows neither its key nor its passphrase")
+  @Test("The description of a client identity contains neither its key nor its passphrase")
   func identity() {
     let identity = ClientIdentity(pkcs12: Data("sentinel-container".utf8), passphrase: "sentinel-passphrase")
     var text = "\(identity) \(String(reflecting: identity)) \([identity])"

@@ -8,7 +8,7 @@ import Testing
   private func checked(_ text: String) throws -> BaseURL { try BaseURL(text) }
 
   @Test(
-    "Scheme, host, port and path are kept in their normal form",
+    "A base URL stores scheme, host, port and path in normal form",
     arguments: [
       ("https://api.example.com", "https://api.example.com"),
       ("HTTPS://API.Example.COM/V1/", "https://api.example.com/V1"),
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "An invalid base URL is refused by the throwing initializer, and as a literal by its calls",
+    "An invalid base URL is refused by the throwing initializer; calls with an invalid literal fail",
     arguments: [
       "", "api.example.com", "//api.example.com", "ftp://a.example", "file:///etc", "https:/a", "https:a.example",
       "https://", "https:///x", "https://?q", "https://:80", "https://user@a.example", "https://user:pw@a.example",
@@ -57,7 +57,7 @@ import Testing
     #expect(failed?.detail == error?.description)
   }
 
-  @Test("The error does not quote the text, which may hold a password")
+  @Test("The error for a base URL does not contain its text, which may contain a password")
   func noSecrets() {
     let error = #expect(throws: BaseURL.ParseError.self) { try checked("https://user:s3cr3t@a.example") }
     #expect(error.map { "\($0)" }?.contains("s3cr3t") == false)
@@ -65,7 +65,7 @@ import Testing
     #expect(!BaseURL(stringLiteral: "https://a.example?key=s3cr3t").description.contains("s3cr3t"))
   }
 
-  @Test("The authority is sent in normal form, with a port only if it is not the scheme's default")
+  @Test("The authority is sent in normal form, without the scheme's default port")
   func authority() async throws {
     for (text, authority) in [
       ("https://API.example:443", "api.example"), ("https://api.example:8443", "api.example:8443"),
@@ -77,14 +77,14 @@ import Testing
     }
   }
 
-  @Test("A character is judged by its place: an at sign is valid in a path, a question mark in a query")
+  @Test("An at sign is valid in the path of a base URL, and a question mark in its query")
   func places() throws {
     #expect(try checked("https://a.example/x@y").description == "https://a.example/x@y")
     #expect(try checked("https://a.example?a@b").parts.get().query == "a@b")
     #expect(try checked("https://a.example/?a=b?c[d]").parts.get().query == "a=b%3Fc%5Bd%5D")
   }
 
-  @Test("The environment can be replaced, and copies keep their values")
+  @Test("The environment can be replaced, which does not change copies")
   func environment() async throws {
     var environment = Environment("staging", baseURL: "https://staging.example")
     environment.setField("X-A", "1")

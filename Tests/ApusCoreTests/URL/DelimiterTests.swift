@@ -7,7 +7,7 @@ import Testing
 @Suite("Delimiters are bytes")
 struct DelimiterTests {
   @Test(
-    "A redaction masks values after delimiters that carry a combining mark",
+    "A redaction masks values after delimiters that are followed by a combining mark",
     arguments: [
       ("/a?key=\u{301}s3cr3t", "/a?key=██"), ("/a?\u{301}s3cr3t", "/a?██"),
       ("/a?page=1&\u{301}k=s3cr3t", "/a?page=1&\u{301}k=██"),
@@ -17,14 +17,14 @@ struct DelimiterTests {
   }
 
   @Test(
-    "no-store is found next to any directive",
+    "The directive no-store is found next to any other directive",
     arguments: ["no-store,\u{301}x", "x,\u{301},no-store"])
   func cacheControl(line: String) {
     let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: line])
     #expect(ResponseProgress(head, received: 0).isNoStore)
   }
 
-  @Test("Parameters are added to the existing query")
+  @Test("Parameters are added to an existing query with combining marks")
   func adding() throws {
     var message = RequestMessage(
       head: HTTPRequest(method: .get, scheme: "https", authority: "h.example", path: "/a?\u{301}=1&\u{301}k=2"))
@@ -49,7 +49,7 @@ struct DelimiterTests {
   }
 
   @Test(
-    "The host of a base URL ends at the first slash, whatever follows it",
+    "The host of a base URL ends at the first slash, even before a combining mark",
     arguments: ["https://good.example/\u{301}@127.0.0.1/", "https://good.example?\u{301}@127.0.0.1/"])
   func baseURL(text: String) throws {
     #expect(try BaseURL(text).origin?.host == "good.example")

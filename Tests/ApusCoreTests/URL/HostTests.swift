@@ -6,7 +6,7 @@ import Testing
   private func host(_ text: String) -> String? { try? BaseURL("https://" + text).origin?.host }
 
   @Test(
-    "Names in any language are sent in their ASCII form",
+    "Host names in any language are sent in their ASCII form",
     arguments: [
       ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.example", "xn--bcher-kva.example"),
       ("中文.example", "xn--fiq228c.example"), ("中文。example", "xn--fiq228c.example"),
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "Names that look like other names are refused",
+    "Host names that look like other names are refused",
     arguments: [
       "bu\u{308}cher.example", "\u{301}a.example", "ｅｘａｍｐｌｅ.com", "１２７.0.0.1", "𝐞xample.com", "ﬁle.example",
       "か\u{3099}.example", "\u{1112}\u{1161}\u{11AB}.example", "a\u{200D}b.example", "a\u{200B}b.example",
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "Names that resolvers read as numbers are IPv4 addresses in four decimal parts, or refused",
+    "Host names that resolvers parse as numbers become IPv4 addresses in four decimal parts, or are refused",
     arguments: [
       ("127.0.0.1", true), ("0.0.0.0", true), ("255.255.255.255", true), ("256.0.0.1", false), ("1.2.3", false),
       ("2130706433", false), ("127.1", false), ("0x7f.0.0.1", false), ("0x7f000001", false), ("0x", false),
@@ -46,7 +46,7 @@ import Testing
     #expect((host(text) != nil) == isGood)
   }
 
-  @Test("Labels have at most 63 characters, names 253")
+  @Test("Labels of a host name have at most 63 characters, names at most 253")
   func lengths() {
     let label = String(repeating: "a", count: 63)
     #expect(host(label + ".example") != nil)

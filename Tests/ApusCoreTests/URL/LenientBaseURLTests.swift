@@ -5,7 +5,7 @@ import Testing
 @Suite("Base URLs typed by people")
 struct LenientBaseURLTests {
   @Test(
-    "A missing scheme is added, http for loopback hosts and https for others, and surrounding whitespace is removed",
+    "A missing scheme becomes http for loopback hosts and https otherwise, and surrounding white space is removed",
     arguments: [
       ("localhost:8080", "http://localhost:8080"), ("localhost", "http://localhost"),
       ("LOCALHOST:8080/v1/", "http://localhost:8080/v1"), ("api.localhost:1", "http://api.localhost:1"),
@@ -25,7 +25,7 @@ struct LenientBaseURLTests {
   }
 
   @Test(
-    "Text that is not clearly a host is refused",
+    "Typed text that is not clearly a host is refused",
     arguments: [
       "", "  ", "ftp://a.example", "javascript:alert(1)", "mailto:a@b.example", "user:pw@a.example", "me@localhost",
       "a.example#f", "a b.example", "a.example\\x", "http://good.example#@b",
@@ -35,7 +35,7 @@ struct LenientBaseURLTests {
     #expect(throws: BaseURL.ParseError.self, "\(text)") { try BaseURL(lenient: text) }
   }
 
-  @Test("Delimiters are found by bytes, even next to combining marks")
+  @Test("Delimiters in typed text are found by bytes, even next to combining marks")
   func bytes() throws {
     let url = try BaseURL(lenient: "good.example/\u{301}@127.0.0.1/")
     #expect(url.origin?.host == "good.example")

@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "A malformed authority gives no origin",
+    "A malformed authority has no origin",
     arguments: [
       "", ":", ":80", "a:", "a:x", "a:+80", "a:-1", "a:0", "a:65536", "a:99999999999999999999", "user@a", "user:pw@a",
       "::1", "[::1", "[::1]x", "[::1]:", "[::1]80", "a/b", "a?b", "a#b", "a b", "a\\b", "a]:1", "a\r\n", "a:8 0",
@@ -31,7 +31,7 @@ import Testing
     #expect(Origin(scheme: "", authority: "a") == nil)
   }
 
-  @Test("The port is written unless it is the scheme's default")
+  @Test("The text of an origin contains the port unless it is the scheme's default")
   func written() {
     #expect(Origin(scheme: "HTTPS", host: "A", port: 443).description == "https://a")
     #expect(Origin(scheme: "http", host: "a", port: 443).description == "http://a:443")
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "Only localhost and loopback addresses are this machine",
+    "Only origins of localhost and loopback addresses are this machine",
     arguments: [
       ("localhost", true), ("127.0.0.1", true), ("127.255.255.254", true), ("[::1]", true),
       ("127.0.0.1.example.com", false), ("127.example.com", false), ("127.0.0.256", false), ("127.0.0.+1", false),

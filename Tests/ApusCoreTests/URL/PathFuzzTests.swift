@@ -19,7 +19,7 @@ import Testing
     return String(text)
   }
 
-  @Test("Any value becomes one segment that decodes to the same value, or a typed fault", arguments: 0..<8)
+  @Test("A random path value becomes one segment that decodes to the same value, or a typed fault", arguments: 0..<8)
   func values(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("Any text becomes a path of visible ASCII without dot segments, or a typed fault", arguments: 100..<108)
+  @Test("Random path text becomes a path of visible ASCII without dot segments, or a typed fault", arguments: 100..<108)
   func texts(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {
@@ -57,7 +57,8 @@ import Testing
     }
   }
 
-  @Test("Any base URL is refused with a typed error, or gives an origin that parses to itself", arguments: 200..<208)
+  @Test(
+    "A random base URL is refused with a typed error, or its origin is parsed to an equal origin", arguments: 200..<208)
   func bases(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {

@@ -10,7 +10,7 @@ import Testing
     "%252525252e", "%2525252525252525252e", "%2%65", "%%32e", "%25%32e%2e",
   ]
 
-  @Test("A value that is a dot segment in any encoding is refused", arguments: dotSegments)
+  @Test("A path value that is a dot segment in any encoding is refused", arguments: dotSegments)
   func valueIsDotSegment(value: String) async {
     for path in ["/users/\(value)", "/users/\(value)/friends", "\(value)", "/\(value)/x"] as [RequestPath] {
       let error = await failure { try await target(path) }
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("A value that forms a dot segment with the text around it is refused")
+  @Test("A path value that forms a dot segment with adjacent text is refused")
   func composed() {
     let (dot, code) = (".", "2e")
     #expect(("/a/.\("%2")e" as RequestPath).fault == "the path contains a dot segment")
@@ -47,7 +47,7 @@ import Testing
     "..%3B/x", "/..", "//../x", "../../../etc/passwd", "a%252F..", "x%25252525",
   ]
 
-  @Test("A value that a server might decode into a dot segment is refused", arguments: detours)
+  @Test("A path value that a server might decode into a dot segment is refused", arguments: detours)
   func leadingElsewhere(value: String) async {
     let path: RequestPath = "/files/\(value)"
     #expect(path.fault?.isEmpty == false)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "Values with harmless slashes and dots pass",
+    "Path values with harmless slashes and dots are accepted",
     arguments: [
       "a/b", "a.b/c.d", ".../x", "..a/b", "a../b", "a%2Fb", "a;..", "a/;..", ".git/config", "50%", "a/b;v=1.2", "...",
     ])
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "Segments with dots that are not dot segments pass",
+    "Path segments with dots that are not dot segments are accepted",
     arguments: ["...", ".a", "a.", "a..b", "..a", ".%2ea", "%2e%2e%2e", "%252ex", "a%2e%2e", "2e", ".git"])
   func honestDots(value: String) {
     #expect(("/\(value)/x" as RequestPath).fault == nil)
@@ -94,13 +94,13 @@ import Testing
   }
 
   @Test(
-    "A path that contains a URL further in passes",
+    "A path that contains a URL after its start is accepted",
     arguments: ["/go/https://x", "/a:b", "a:b/c", "/x//y"])
   func notElsewhere(text: String) {
     #expect(RequestPath(stringLiteral: text).fault == nil)
   }
 
-  @Test("A value cannot set the host", arguments: ["https://evil.example", "//evil.example", "/evil"])
+  @Test("A path value cannot set the host", arguments: ["https://evil.example", "//evil.example", "/evil"])
   func valueNamesHost(value: String) async throws {
     let message = try await lowered(Request<Void>.get("\(value)"))
     #expect(message.head.authority == "api.example.com")
@@ -115,7 +115,7 @@ import Testing
     #expect(RequestPath(segments: [""]).fault != nil)
   }
 
-  @Test("Control characters are refused in values and in literal text")
+  @Test("Control characters are refused in path values and in literal text")
   func controls() {
     for code in [UInt8](0...0x1F) + [0x7F] {
       let character = String(Unicode.Scalar(code))
@@ -127,7 +127,7 @@ import Testing
     #expect(("/a/\("x\r\ny")" as RequestPath).fault == "a path value contains a control character")
   }
 
-  @Test("A fragment is refused, even after a question mark or before a combining mark")
+  @Test("A fragment in a path is refused, even after a question mark or before a combining mark")
   func fragment() {
     for text in ["/a#b", "/a?x#b", "#", "/a#\u{301}"] {
       #expect(RequestPath(stringLiteral: text).fault == "the path contains a fragment")
@@ -141,13 +141,13 @@ import Testing
     #expect(RequestPath(stringLiteral: text).fault != nil)
   }
 
-  @Test("The first fault counts, and quotes no value")
+  @Test("A path with several faults reports the first, without quoting a value")
   func firstFault() {
     let path: RequestPath = "/\("..")/\("")/\("secret\u{0}")"
     #expect(path.fault == "a path value is a dot segment")
   }
 
-  @Test("The fast check agrees with the full check on every short path")
+  @Test("The fast check of paths agrees with the full check for every short path")
   func plain() {
     let alphabet: [Character] = ["/", ".", ":", "%", "a", "2", "e", "?", "é"]
     var paths: [String] = [""]

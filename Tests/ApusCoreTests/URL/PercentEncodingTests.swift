@@ -9,7 +9,8 @@ import Testing
     return String(result.dropFirst())
   }
 
-  @Test("Exactly the characters that each component allows are kept", arguments: UInt8(0)...0xFF)
+  @Test(
+    "Percent-encoding leaves exactly the characters unchanged that a URL component permits", arguments: UInt8(0)...0xFF)
   func kept(byte: UInt8) {
     let scalar = Character(Unicode.Scalar(byte))
     let unreserved = scalar.isASCII && (scalar.isLetter || scalar.isNumber || "-._~".contains(scalar))
@@ -25,7 +26,7 @@ import Testing
     #expect(PercentEncoding.decode(escape).utf8.elementsEqual([byte]))
   }
 
-  @Test("Text is encoded byte by byte and appended")
+  @Test("Text is percent-encoded byte by byte and appended")
   func texts() {
     #expect(encoded("", .value) == "")
     #expect(encoded("é", .value) == "%C3%A9")
@@ -37,7 +38,7 @@ import Testing
     #expect(text == "%2034")
   }
 
-  @Test("Decoding undoes one level and keeps malformed escapes")
+  @Test("Percent-decoding removes one level of encoding and leaves malformed escapes unchanged")
   func decoding() {
     #expect(PercentEncoding.decode("%2525") == "%25")
     #expect(PercentEncoding.decode("%e9") == "\u{FFFD}")
@@ -46,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "An escape has two hexadecimal digits",
+    "A percent escape has two hexadecimal digits",
     arguments: [
       ("", true), ("%41", true), ("%4", false), ("%", false), ("a%4g", false), ("%%41", false), ("%25%41", true),
     ])

@@ -5,7 +5,7 @@ import Testing
 #if os(Linux) || os(macOS)
 import Foundation
 
-/// Decodes the same strings with Python's standard library.
+/// Decodes encoded strings with Python's standard library.
 @Suite("Queries decoded by Python") struct PythonTests {
   static let python = ["/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"].first {
     FileManager.default.isExecutableFile(atPath: $0)

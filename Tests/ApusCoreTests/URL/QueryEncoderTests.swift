@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("Nested containers keep names and indices")
+  @Test("Nested containers are encoded with their names and indices")
   func nested() throws {
     let items = try (["v": Nested()] as Query).items(style: QueryStyle(arrays: .indexed, nils: .empty))
     #expect(
@@ -50,19 +50,19 @@ import Testing
       ])
   }
 
-  @Test("A super encoder writes beside the members, or under its key")
+  @Test("A super encoder writes next to the members, or under its key")
   func supers() throws {
     let items = try (["v": Super()] as Query).items(style: .default)
     #expect(items.map { "\($0.name)=\($0.value)" } == ["v[a]=1", "v[name]=5"])
   }
 
-  @Test("A value that encodes nil is omitted")
+  @Test("A query value that encodes nil is omitted")
   func nothing() throws {
     #expect(try (["v": Nothing()] as Query).items(style: .default).isEmpty)
     #expect(try (["v": Nothing()] as Query).items(style: QueryStyle(nils: .null)).map(\.value) == ["null"])
   }
 
-  @Test("An error thrown by a value's encoding reaches the caller")
+  @Test("An error thrown while a query value is encoded reaches the caller")
   func throwing() async {
     struct Refuses: Encodable {
       func encode(to encoder: any Encoder) throws {
@@ -75,7 +75,7 @@ import Testing
     #expect(error.map { "\($0)".contains("secret") } == false)
   }
 
-  @Test("Keys have a name or an index")
+  @Test("Coding keys of queries have a name or an index")
   func keys() {
     #expect(QueryKey(stringValue: "a").isIndex == false)
     #expect(QueryKey(intValue: 3).isIndex)

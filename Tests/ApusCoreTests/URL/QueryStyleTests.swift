@@ -25,7 +25,7 @@ import Foundation
     }
   }
 
-  @Test("Arrays are written in the style's notation")
+  @Test("Arrays in queries are written in the style's notation")
   func arrays() throws {
     let query: Query = ["tag": ["a", "b"]]
     #expect(try written(query) == ["tag=a", "tag=b"])
@@ -36,13 +36,13 @@ import Foundation
   }
 
   @Test(
-    "An empty array writes nothing in any style",
+    "An empty array is omitted in every query style",
     arguments: [QueryStyle.Arrays.repeated, .brackets, .indexed, .joined(",")])
   func emptyArray(arrays: QueryStyle.Arrays) throws {
     #expect(try written(["tag": [Int](), "x": 1], QueryStyle(arrays: arrays)) == ["x=1"])
   }
 
-  @Test("Lists of enums, wrapped values and sets are joined too")
+  @Test("Lists of enums, wrapped values and sets are joined, too")
   func joinedKinds() throws {
     struct ID: Encodable {
       let number: Int
@@ -68,7 +68,7 @@ import Foundation
     #expect(try written(query, QueryStyle(arrays: .joined(","), nils: .null)) == ["n=null,1,null,2"])
   }
 
-  @Test("A list of composite values cannot be joined, and the error names it")
+  @Test("A list of composite values cannot be joined, and the error contains its name")
   func joinedNested() throws {
     struct Pair: Encodable { var a = 1 }
     let queries: [(Query, String)] = [
@@ -99,7 +99,7 @@ import Foundation
     #expect(try written(Query(Filter())) == ["year=1990", "genres=drama", "genres=war", "range[low]=1.5"])
   }
 
-  @Test("Lists of structs have indices in styles that write them")
+  @Test("Lists of structs have indices in query styles with indices")
   func listOfStructs() throws {
     struct Item: Encodable { let id: Int }
     let query: Query = ["i": [Item(id: 1), Item(id: 2)]]
@@ -148,13 +148,13 @@ import Foundation
       ])
   }
 
-  @Test("Booleans are words or digits")
+  @Test("Booleans in queries are written as words or digits")
   func bools() throws {
     #expect(try written(["a": true, "b": [false]]) == ["a=true", "b=false"])
     #expect(try written(["a": true, "b": [false]], QueryStyle(bools: .digits)) == ["a=1", "b=0"])
   }
 
-  @Test("Dates are written in the style's format")
+  @Test("Dates in queries are written in the style's format")
   func dates() throws {
     let date = Date(timeIntervalSince1970: 1_795_253_400.25)
     #expect(try written(["d": date]) == ["d=2026-11-21T09:30:00Z"])
@@ -167,7 +167,7 @@ import Foundation
     #expect(try written(["d": Date.distantFuture], QueryStyle(dates: .secondsSince1970)) == ["d=64092211200"])
   }
 
-  @Test("Dictionaries of any key type are sorted by name")
+  @Test("Dictionaries of any key type are written in queries sorted by name")
   func dictionaries() throws {
     #expect(try written(Query(["c": 3, "a": 1, "b": 2])) == ["a=1", "b=2", "c=3"])
     #expect(try written(["f": [2: "y", 1: "x"]]) == ["f[1]=x", "f[2]=y"])
@@ -189,7 +189,7 @@ import Foundation
     #expect(try written(["size": Numbered()]) == ["size[width]=10", "size[height]=20"])
   }
 
-  @Test("Equal sets are written identically")
+  @Test("Equal sets are written identically in queries")
   func sets() throws {
     let words = (0..<20).map { "w\($0)" }
     let first = try written(["s": Set(words)])
@@ -197,7 +197,7 @@ import Foundation
     #expect(Set(first) == Set(words.map { "s=\($0)" }))
   }
 
-  @Test("A long list of custom values is written in linear time")
+  @Test("A long list of custom values is written to a query in linear time")
   func longList() throws {
     let items = try Query(["g": Array(repeating: Genre.war, count: 50_000)]).items(style: .default)
     #expect(items.count == 50_000)

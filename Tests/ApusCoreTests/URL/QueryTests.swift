@@ -33,7 +33,7 @@ import Foundation
     #expect(Array(decoded.unicodeScalars) == Array(value.unicodeScalars))
   }
 
-  @Test("Values are encoded exactly once, and only unreserved characters are kept")
+  @Test("Query values are encoded exactly once, and only unreserved characters remain unchanged")
   func once() async throws {
     #expect(try await target("/x", query: ["a": "%41 é+"]) == "/x?a=%2541%20%C3%A9%2B")
     #expect(try await target("/x", query: ["k[]": "-._~*'()!"]) == "/x?k%5B%5D=-._~%2A%27%28%29%21")
@@ -46,7 +46,7 @@ import Foundation
     #expect(text(of: message.content) == "a+b=c+d%2B%7E*&e=")
   }
 
-  @Test("The order of parameters is kept, and names may repeat")
+  @Test("Query parameters remain in order, and names may repeat")
   func order() async throws {
     #expect(try await target("/x", query: ["z": 1, "a": 2, "z": 3]) == "/x?z=1&a=2&z=3")
     var query: Query = ["m": 1]
@@ -57,7 +57,7 @@ import Foundation
     #expect(try await target(of: Request<Void>.get("/x", query: ["a": 1]).query(["b": 2])) == "/x?a=1&b=2")
   }
 
-  @Test("Missing values are omitted, without leaving a bare question mark")
+  @Test("Missing query values are omitted, without a bare question mark at the end")
   func missing() async throws {
     let year: Int? = nil
     #expect(try await target("/x", query: ["year": year, "page": 1]) == "/x?page=1")
@@ -68,7 +68,7 @@ import Foundation
     #expect(!(["a": nil] as Query).isEmpty)
   }
 
-  @Test("Common types have a text form")
+  @Test("Values of common types can be query parameters")
   func types() async throws {
     struct Wrapped: Encodable, RawRepresentable { let rawValue: Int }
     enum Kind: String, Encodable { case film = "fi lm" }
@@ -88,7 +88,7 @@ import Foundation
     }
   }
 
-  @Test("An error for a property that cannot be written names it")
+  @Test("The error for a query property that cannot be encoded contains its name")
   func unwritable() async throws {
     struct Filter: Encodable {
       struct Range: Encodable { let low: Double }
@@ -113,7 +113,7 @@ import Foundation
     #expect(QueryEncodingError(name: "", reason: "is odd").description == "the value is odd")
   }
 
-  @Test("Random names and values survive a round trip, in queries and forms", arguments: 0..<4)
+  @Test("Random names and values survive a round trip in queries and forms", arguments: 0..<4)
   func fuzz(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<fuzzRounds(usually: 1000) {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Paths") struct RequestPathTests {
   @Test(
-    "Every combination of slashes gives the same URL",
+    "Every combination of slashes between base URL and path results in the same URL",
     arguments: [
       "https://api.example.com/v1", "https://api.example.com/v1/", "https://api.example.com/v1//",
     ] as [BaseURL])
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test("A trailing slash of a path is kept")
+  @Test("A trailing slash of a path is sent")
   func trailingSlash() async throws {
     #expect(try await target("/users/") == "/users/")
     #expect(try await target("users//7") == "/users//7")
@@ -28,7 +28,7 @@ import Testing
     #expect(try await target(RequestPath(segments: []), at: base) == expected)
   }
 
-  @Test("The base URL's path and query are kept, its query first")
+  @Test("The URL starts with the base URL's path, and its query with the base URL's query")
   func baseQuery() async throws {
     let base: BaseURL = "https://api.example.com/v1?region=eu"
     #expect(try await target("/users", at: base) == "/v1/users?region=eu")
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "A value stays one segment, whatever its characters",
+    "A path value is always one segment, independent of its characters",
     arguments: [
       ("a/b", "a%2Fb"), ("a?b", "a%3Fb"), ("a#b", "a%23b"), ("100%", "100%25"), ("%2F", "%252F"), ("a b", "a%20b"),
       ("é", "%C3%A9"), ("e\u{301}", "e%CC%81"), ("日本", "%E6%97%A5%E6%9C%AC"),
@@ -68,7 +68,7 @@ import Testing
     #expect(error?.code == .invalidRequest)
   }
 
-  @Test("The template shows the places of values, not the values")
+  @Test("The template of a path has placeholders instead of the values")
   func template() async throws {
     let values = "secret"
     #expect(
@@ -78,7 +78,7 @@ import Testing
     #expect(RequestPath(segments: ["a", "b"]).template == "/{}/{}")
   }
 
-  @Test("Text after a question mark becomes part of the query, and its values are encoded whole")
+  @Test("Text after a question mark in a path becomes part of the query, and its values are encoded completely")
   func literalQuery() async throws {
     let value = "a&b=c d+é?#%"
     let text = try await target("/search?q=\(value)&sort=up", query: ["page": 1])
@@ -86,13 +86,13 @@ import Testing
     #expect(QueryDecoding.pairs(of: text) == [["q", value], ["sort", "up"], ["page", "1"]])
   }
 
-  @Test("A value in the query may be empty, a dot segment or hold control characters")
+  @Test("A path's query value may be empty, be a dot segment, or contain control characters")
   func queryValues() async throws {
     #expect(try await target("/search?a=\("")&b=\("..")&c=\("x\r\ny")") == "/search?a=&b=..&c=x%0D%0Ay")
     #expect(try await target("/search?in=\(segments: ["a", "b/c"])") == "/search?in=a/b%2Fc")
   }
 
-  @Test("Characters that URLs do not allow in literal text are encoded once")
+  @Test("Characters in literal text that URLs do not permit are encoded once")
   func literalText() async throws {
     #expect(try await target("/a b/é/x%20y") == "/a%20b/%C3%A9/x%20y")
     #expect(try await target("/a?filter[year]=1990&x=é&why=?") == "/a?filter%5Byear%5D=1990&x=%C3%A9&why=%3F")
@@ -100,7 +100,7 @@ import Testing
     #expect(try await target("/x?\u{301}=1") == "/x?%CC%81=1")
   }
 
-  @Test("No bare question mark is left", arguments: ["/a", "/a?"] as [RequestPath])
+  @Test("A question mark without a query is removed", arguments: ["/a", "/a?"] as [RequestPath])
   func noBareQuestionMark(path: RequestPath) async throws {
     #expect(try await target(path, query: [:]) == "/a")
     #expect(try await target(path, query: ["x": nil]) == "/a")

@@ -24,7 +24,7 @@ struct URLReferenceTests {
   }
 
   @Test(
-    "the examples of RFC 3986 §5.4, without their fragments",
+    "The examples of RFC 3986 §5.4, without their fragments, are resolved",
     arguments: [
       ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d;p?y"), ("g?y", "/b/c/g?y"),
       ("#s", "/b/c/d;p?q"), ("g#s", "/b/c/g"), ("g?y#s", "/b/c/g?y"), (";x", "/b/c/;x"), ("g;x", "/b/c/g;x"),
@@ -39,7 +39,7 @@ struct URLReferenceTests {
     #expect(try resolved(reference) == "http://a" + target)
   }
 
-  @Test("A request path without a leading slash counts as the root")
+  @Test("A request path without a leading slash is resolved as the root")
   func rootless() throws {
     #expect(try resolved("x", at: Self.base, "/") == "http://a/x")
     #expect(try resolved("x", at: Self.base, "*") == "http://a/x")
@@ -48,7 +48,7 @@ struct URLReferenceTests {
   }
 
   @Test(
-    "Origins are normalized: case, default ports, addresses, non-ASCII hosts",
+    "The origin of a resolved URL is normalized: case, default ports, addresses, non-ASCII hosts",
     arguments: [
       ("HTTP://EXAMPLE.com:80/x", "http://example.com/x"), ("https://example.com:443", "https://example.com/"),
       ("https://example.com:8443?q", "https://example.com:8443/?q"), ("http://example.com:/x", "http://example.com/x"),
@@ -61,7 +61,7 @@ struct URLReferenceTests {
   }
 
   @Test(
-    "Characters that a URL must escape are escaped, and existing escapes stay",
+    "Characters that a URL must escape are escaped, and existing escapes remain",
     arguments: [
       ("/a b", "/a%20b"), ("/é", "/%C3%A9"), ("/a?é=[1]\"<>|^`{}", "/a?%C3%A9=%5B1%5D%22%3C%3E%7C%5E%60%7B%7D"),
       ("/%E9%2f", "/%E9%2f"), ("/a?b?c/d\\e", "/a?b?c/d%5Ce"), ("/a%00b", "/a%00b"), ("/a%0d%0ab", "/a%0d%0ab"),
@@ -72,7 +72,7 @@ struct URLReferenceTests {
     #expect(try resolved(text) == "http://a" + target)
   }
 
-  @Test("Bytes that are no UTF-8 are escaped in a path and refused in a host")
+  @Test("Bytes that are not UTF-8 are escaped in a path and refused in a host")
   func bytes() throws {
     let path = try URLReference(Array("/caf".utf8) + [0xE9], relativeTo: (Self.base, "/"))
     #expect(path.target == "/caf%E9")
@@ -82,7 +82,7 @@ struct URLReferenceTests {
   }
 
   @Test(
-    "Only http and https are valid",
+    "Only http and https are valid schemes of a resolved URL",
     arguments: [
       "ftp://a/", "mailto:a@b", "javascript:alert(1)", "data:,x", "file:///etc/passwd", "a:80/x", "ws://a/", ":x",
     ])
@@ -91,7 +91,7 @@ struct URLReferenceTests {
   }
 
   @Test(
-    "Ambiguous references are refused, and the reason contains nothing of them",
+    "Ambiguous URL references are refused, and the reason contains no part of them",
     arguments: [
       "/a\rb", "/a\nb", "/a\r\nSet-Cookie: x=s3nt1nel", "/a\0b", "/a\u{7F}", "/a\tb", "\\\\s3nt1nel", "/\\s3nt1nel",
       "/a\\..\\b",
@@ -107,7 +107,7 @@ struct URLReferenceTests {
     #expect(!why.contains("s3nt1nel") && !why.isEmpty)
   }
 
-  @Test("Without a URL to resolve it against, only a complete URL is valid")
+  @Test("Without a base URL only a complete reference is valid")
   func complete() throws {
     let reference = try URLReference("https://b.example/x?y#z".utf8, relativeTo: nil)
     #expect("\(reference.origin)\(reference.target)" == "https://b.example/x?y")
@@ -116,7 +116,7 @@ struct URLReferenceTests {
     }
   }
 
-  @Test("A reference up to the maximum length is valid, a longer one is not")
+  @Test("A URL reference up to the maximum length is valid, a longer reference is not")
   func length() throws {
     let long = "/" + String(repeating: "x", count: URLReference.maximumLength - 1)
     #expect(try resolved(long) == "http://a" + long)
@@ -124,7 +124,7 @@ struct URLReferenceTests {
   }
 
   @Test(
-    "Any result can be sent, and resolves to itself again", arguments: 0..<4 as Range<UInt64>
+    "The result of resolving a random reference can be sent, and resolves to itself", arguments: 0..<4 as Range<UInt64>
   )
   func fuzzing(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -37,8 +37,7 @@ import Testing
     #expect(Self.isSame(direct, codable), "\(direct)\n\(codable)\n\(text)", sourceLocation: location)
   }
 
-  /// Whether both results are errors. A text may have several faults, of which reading and decoding may report
-  /// different ones.
+  /// Whether both results are errors. If a text has several faults, reading and decoding may report different faults.
   private static func isSame(_ direct: String, _ codable: String) -> Bool {
     !direct.hasPrefix("[") && !codable.hasPrefix("[")
   }

@@ -72,7 +72,7 @@ import Testing
     ])
   func errors(part: String, replacement: String) throws {
     let text = try text(.default)
-    // The fault is placed in the first film of the text, then in each of the others.
+    // The fault is placed in each film of the text in turn.
     var start = text.startIndex
     while let range = text[start...].range(of: part) {
       start = range.upperBound

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests that every wait of a call counts toward its deadline.
-@Suite("What counts toward the deadline of a call")
+@Suite("Waiting times that count toward the deadline of a call")
 struct CountedTimeTests {
   private let clock = ManualClock(.manual)
   private let stub = StubTransport()

@@ -53,7 +53,7 @@ struct SentinelTests {
       }
       for text in entries.all + lines.lines.all.map(\.text) { #expect(SecretPlace.leaks(in: text) == [], "\(text)") }
       #expect(!entries.all.isEmpty && !lines.lines.all.isEmpty)
-      // Path values are logged if the app asks for paths.
+      // Path values are logged if the app enables paths in logs.
       for text in paths.lines.all.map(\.text) {
         #expect(SecretPlace.leaks(in: text).subtracting([.pathValue]) == [], "\(text)")
       }

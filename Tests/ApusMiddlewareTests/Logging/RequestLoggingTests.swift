@@ -99,7 +99,7 @@ struct RequestLoggingTests {
     #expect(!log.lines.all.contains { $0.text.contains(sentinel) })
   }
 
-  @Test("Paths are logged as sent if the app asks for it, with the query's values masked")
+  @Test("Paths are logged as sent if the app enables this, with the query's values masked")
   func shownPaths() async throws {
     let api = client(RequestLogging(log.logger(), showsPaths: true)).over(StubTransport.answering())
     try await api.send(.get("/users/\(42)", query: ["token": sentinel]))

@@ -30,7 +30,8 @@ struct RetryBench: Sendable {
     for method in [HTTPRequest.Method.get, .put, .post] { stub.on(method, "/v1/ping", replies: answers) }
   }
 
-  /// Performs a call, advances the time for its delays, and returns its error. Only for clients without a deadline.
+  /// Performs a call, advances the time for its delays, and returns its error. Use it only with clients without a
+  /// deadline.
   func outcome(of request: Request<Void> = .ping, _ api: Client) async -> CallError? {
     let ended = Gate()
     let call = Task {

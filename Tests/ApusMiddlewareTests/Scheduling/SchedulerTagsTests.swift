@@ -47,7 +47,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("Attempts with a paused tag wait, including queued ones, and run in order once the tag is resumed")
+  @Test("Attempts with a paused tag, including queued attempts, wait and run in order once the tag is resumed")
   func holding() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("0") { $0.tags = ["images"] }

@@ -125,7 +125,7 @@ struct SchedulingMiddlewareTests {
     for stream in streams { _ = await stream.result }
   }
 
-  @Test("A tag's limit counts a stream until it ends, and delays no other calls")
+  @Test("A tag's limit counts a stream until the stream ends, and does not delay calls without the tag")
   func streamsByTag() async throws {
     stub.on(.get, "/v1/file", reply: .pieces(["a", "b"]))
     stub.on(.get, "/v1/users", reply: .status(204))

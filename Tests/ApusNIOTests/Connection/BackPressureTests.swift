@@ -10,7 +10,7 @@ struct BackPressureTests {
   @Test("Content that arrived before the server closed the connection is delivered, however late it is read")
   func closedBeforeRead() async throws {
     for fields: FieldLines in [["Connection": "close"], [:]] {
-      // More than the buffers of the reader and the sockets can hold.
+      // The content exceeds the buffers of the reader and the sockets.
       let content = [UInt8](repeating: 7, count: 400_000)
       try await TestServer.with { _ in
         fields["Connection"] == nil

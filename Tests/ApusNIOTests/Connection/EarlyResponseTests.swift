@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Responses that begin before the request ends")
 struct EarlyResponseTests {
-  /// More than the socket buffers of both systems can hold.
+  /// A length that exceeds the socket buffers of both systems.
   private static let length = 30_000_000
 
   private struct Bench: Sendable {
@@ -179,7 +179,7 @@ struct EarlyResponseTests {
   @Test("A call fails if no byte of its content leaves within the stall timeout")
   func stalled() async throws {
     let never = Gate()
-    // Enough time for the head to arrive on a busy machine.
+    // The limit leaves enough time for the head to arrive on a busy machine.
     try await with(stall: .seconds(3), readsContent: false) { _, _ in
       Reply.text("stored", status: 201).inserting([.wait(never)], at: .end)
     } body: { bench in

@@ -47,7 +47,7 @@ struct RetryOnNewConnectionTests {
     }
   }
 
-  @Test("If other calls use all connections, the next idle connection is closed to make a new one")
+  @Test("If other calls use all connections, the next idle connection is closed and replaced by a new connection")
   func placesAreTaken() async throws {
     let (closing, holding) = (Gate(), Gate())
     try await TestServer.with { request in

@@ -81,7 +81,7 @@ struct StallTests {
   private func requireStall(after status: String, _ check: (CallError) -> Void) async throws {
     let pace = SlowReader.Pace(buffer: 8 << 10, greeting: "HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\n")
     try await SlowReader.with(pace) { server in
-      // Enough time for the head to arrive on a busy machine.
+      // The limit leaves enough time for the head to arrive on a busy machine.
       let error = try #require(try await send(8 << 20, to: server, stall: .seconds(3)))
       #expect(error.phase == .receiving && error.requestState == .responded)
       check(error)

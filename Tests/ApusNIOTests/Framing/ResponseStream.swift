@@ -2,7 +2,7 @@ import HTTPTypes
 
 import struct ApusTesting.SeededGenerator
 
-/// All bytes that arrive on a connection after one request: valid responses, almost valid ones, and noise.
+/// All bytes that arrive on a connection after one request: valid responses, almost valid responses, and noise.
 struct ResponseStream {
   let seed: UInt64
   let method: HTTPRequest.Method

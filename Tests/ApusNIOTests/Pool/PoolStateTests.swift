@@ -96,7 +96,7 @@ struct PoolStateTests {
     #expect(pool.connected(2, for: "a", now: at(0)) == [.use(2, "w")])
     #expect(pool.released(1, canReuse: true, now: at(1)) == [.close(1)])
     #expect(pool.released(2, canReuse: true, now: at(1)) == [.wake(at(61))])
-    // If no other connection was made in its place, the connection is reusable after its stream.
+    // If no further connection was opened because of the stream, the connection is reusable after the stream.
     #expect(pool.acquire("x", for: "a", now: at(2)) == [.use(2, "x")])
     #expect(pool.streamingStarted(on: 2) == [])
     #expect(pool.released(2, canReuse: true, now: at(3)) == [])

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Streams and the pool")
 struct StreamedCallsTests {
-  @Test("Open event streams block no other call to their server, whatever its connection limit")
+  @Test("Open event streams do not block other calls to their server, independent of the connection limit")
   func eventStreams() async throws {
     try await TestServer.with { request in
       request.path == "/events" ? Reply.text("data: 1\n\nmore").stalling(at: .content(9)) : .text("answer")

@@ -29,7 +29,7 @@ struct GrowthTests {
   }
 
   #if canImport(Glibc)
-  @Test("The figures count resources that are held, not released ones")
+  @Test("The figures count resources in use and exclude released resources")
   func resources() throws {
     let before = try Resources.now().allocatedBytes
     var held = [UInt8](repeating: 1, count: 64 << 20)

@@ -12,7 +12,7 @@ struct PinsOnChainTests {
   ) async throws -> (error: CallError?, requests: Int) {
     let chain = try CertificateChain.shared()
     let tls = TestServer.TLS(certificates: shown.map(\.certificate).joined(), key: chain.key)
-    // Pins require a backup pin; this one matches no key.
+    // Pins require a backup pin; this pin matches no key.
     let reserve = Data(repeating: 0, count: 32).base64EncodedString()
     let pin = try PinnedHost("localhost", keys: [pinned], backup: [reserve])
     return try await TestServer.with(options: .init(tls: tls)) { _ in

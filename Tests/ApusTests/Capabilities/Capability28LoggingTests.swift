@@ -35,7 +35,7 @@ struct Capability28LoggingTests {
     #expect(Configuration(baseURL: "https://example.test").logging == nil)
     let quiet = try #require(await output(of: .quiet))
     #expect(quiet == [])
-    // With a logger there are lines.
+    // With a logger, the call is logged.
     let logged = try #require(await output(of: .logged))
     #expect(logged.count == 4)
     #expect(logged.allSatisfy { $0.contains("/login/{}") })

@@ -60,7 +60,7 @@ struct Capability35ParallelTests {
           group.addTask { try await api.send(fall == .timedOut ? first.timeout(.seconds(5)) : first) }
           try await server.waitForRequests(1)
           for number in 0..<5 {
-            // Paused, so that no call uses the permit of the failing one before its siblings are cancelled.
+            // The tag is paused, so that no call uses the permit of the failing one before its siblings are cancelled.
             let request = Request<String>.get("/\(number)")
             group.addTask { try await api.send(number < 2 ? request : request.tag("late")) }
           }
@@ -94,7 +94,7 @@ struct Capability35ParallelTests {
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
-      // Paused, so that no call uses the permit of a sibling that is cancelled before it.
+      // The tag is paused, so that no call uses the permit of a sibling that is cancelled before it.
       scheduler.pause("late")
       let parent = Task {
         try await withThrowingTaskGroup(of: String.self) { group in

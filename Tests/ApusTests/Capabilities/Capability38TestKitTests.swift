@@ -42,7 +42,7 @@ struct Capability38TestKitTests {
     #expect(clock.now >= MonotonicInstant(sinceStart: .seconds(20)))
   }
 
-  @Test("Retries of many concurrent calls pass immediately, and none of the calls times out")
+  @Test("Retries of many concurrent calls run without delay under a test clock, and no call times out")
   func concurrentRetries() async throws {
     let (stub, clock) = (StubTransport(), ManualClock())
     let api = Client(baseURL: "https://example.test", transport: stub) {

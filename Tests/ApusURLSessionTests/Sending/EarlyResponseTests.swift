@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Responses that begin before the request ends")
 struct EarlyResponseTests {
-  /// More than the socket buffers of both systems can hold.
+  /// A length that exceeds the socket buffers of both systems.
   private static let length = 30_000_000
 
   private func with(

@@ -72,8 +72,8 @@ final class Flight: Sendable {
 
 /// The state of an exchange that several calls wait for. A pure state machine that returns the waiters to resume.
 ///
-/// The exchange ends with its result, or when the last waiter leaves. A waiter that leaves does not affect the
-/// others.
+/// The exchange ends with its result, or when the last waiter leaves. A waiter that leaves does not affect the other
+/// waiters.
 struct FlightState<Waiter: Sendable>: Sendable {
   enum Joining: Sendable {
     case waits

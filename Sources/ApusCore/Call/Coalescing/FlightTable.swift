@@ -48,7 +48,7 @@ extension FlightTable.Entry: Sendable where Flight: Sendable {}
 
 /// The response progress up to which another call may join an exchange.
 struct FlightTerms: Sendable, Hashable {
-  /// Calls with a common id join at any time.
+  /// The terms for calls with a common id, which join at any time.
   static let named = FlightTerms(bytes: .max, joinsNoStore: true)
 
   /// The maximum number of bytes that have arrived or are announced.

@@ -91,7 +91,7 @@ extension TransportConformance {
       }
     }
 
-  /// More than the socket buffers of both systems can hold.
+  /// A length that exceeds the socket buffers of both systems.
   private static let largeCount = 12 << 20
 
   private static func upload(to path: String) -> ConformanceMessage {

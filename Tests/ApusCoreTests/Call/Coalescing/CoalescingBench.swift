@@ -36,7 +36,7 @@ struct CoalescingBench {
     Task { [api] in await api.result(of: request) }
   }
 
-  /// How many calls have joined the exchange of another.
+  /// The number of calls that have joined the exchange of another call.
   var joined: Int { log.events.count { $0.hasPrefix("coalesced") } }
 
   func waitForJoined(_ count: Int) async throws {
@@ -54,12 +54,12 @@ struct CoalescingBench {
     return calls
   }
 
-  /// Whether no call and no exchange is left.
+  /// Whether all calls and exchanges have ended.
   var isClean: Bool { api.calls.isEmpty && stub.openExchanges.isEmpty }
 }
 
 extension CoalescingLimits {
-  /// The default limits but for a change.
+  /// The default limits with a change.
   init(_ change: (inout CoalescingLimits) -> Void) {
     self.init()
     change(&self)

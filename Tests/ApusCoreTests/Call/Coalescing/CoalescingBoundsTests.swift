@@ -7,15 +7,15 @@ import Testing
 struct CoalescingBoundsTests {
   private let gate = Gate()
 
-  /// A client that shares responses of up to four bytes. The first response comes piece by piece from a gate, the next
-  /// ones when the bench's own gate opens.
+  /// A client that shares responses of up to four bytes. The first response arrives piece by piece when a gate opens,
+  /// later responses when the bench's own gate opens.
   private func bench(_ first: StubReply) -> CoalescingBench {
     let bench = CoalescingBench(limits: CoalescingLimits { $0.sharedBytes = 4 })
     bench.stub.on(.get, "/user", replies: [first, .text("own").waiting(for: bench.gate)])
     return bench
   }
 
-  @Test("A response over the size limit is not joined any more; calls already waiting for it receive all of it")
+  @Test("No further call joins a response over the size limit, but calls that already wait receive the whole response")
   func tooLarge() async throws {
     let bench = bench(.pieces(["abcd", "ef", "g"], gate: gate))
     var early = [bench.start(.shared)]
@@ -39,7 +39,7 @@ struct CoalescingBoundsTests {
     #expect(bench.log.events.count { $0.hasPrefix("could not join call") } == 1)
   }
 
-  @Test("A response whose Content-Length is over the limit is not joined")
+  @Test("No call joins a response whose Content-Length is over the limit")
   func announced() async throws {
     let bench = bench(.pieces(["abcd", "e"], gate: gate, fields: [.contentLength: "5"]))
     let first = bench.start(.shared)
@@ -87,7 +87,7 @@ struct CoalescingBoundsTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("Beyond the limit on shared exchanges, a call has an exchange of its own and records it")
+  @Test("Beyond the limit on shared exchanges, a call has its own exchange and records this in its trace")
   func manyExchanges() async throws {
     let bench = CoalescingBench(limits: CoalescingLimits { $0.exchanges = 2 })
     let paths: [RequestPath] = ["/1", "/2", "/3", "/3"]

@@ -3,12 +3,12 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("Coalesced calls: how they end")
+@Suite("Coalesced calls: cancellation, deadlines and completion")
 struct CoalescingEndsTests {
   private let bench = CoalescingBench()
   private var gate: Gate { bench.gate }
 
-  @Test("Cancelling one call does not affect the other calls of its exchange", arguments: [0, 1, 2])
+  @Test("Cancelling one coalesced call does not affect the other calls", arguments: [0, 1, 2])
   func oneLeaves(index: Int) async throws {
     let calls = try await bench.share([.shared, .shared, .shared])
     calls[index].cancel()
@@ -20,7 +20,7 @@ struct CoalescingEndsTests {
     #expect(bench.isClean)
   }
 
-  @Test("A deadline ends only its own call, as maybe sent", arguments: [0, 1])
+  @Test("A deadline ends only its own call, with the request state maybeSent", arguments: [0, 1])
   func deadline(index: Int) async throws {
     var requests: [Request<String>] = [.shared, .shared]
     requests[index] = requests[index].timeout(.seconds(1))
@@ -49,7 +49,7 @@ struct CoalescingEndsTests {
     #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("When the last call leaves, the exchange is cancelled, and the next call starts a new one")
+  @Test("Cancelling the last coalesced call cancels the exchange, and the next call starts a new exchange")
   func allLeave() async throws {
     bench.stub.on(.get, "/user", replies: [.text("old").waiting(for: gate), .text("new")])
     let calls = try await bench.share([.shared, .shared])
@@ -61,16 +61,16 @@ struct CoalescingEndsTests {
     #expect(bench.isClean)
   }
 
-  @Test("A call made after the exchange has ended starts a new one")
+  @Test("A call made after the end of the shared exchange starts a new exchange")
   func afterwards() async throws {
     bench.stub.on(.get, "/user", replies: [.text("first"), .text("second")])
     #expect(try await bench.api.send(Request<String>.shared) == "first")
     #expect(try await bench.api.send(Request<String>.shared) == "second")
   }
 
-  @Test("A call that supersedes another joins its exchange only if a third call shares it")
+  @Test("A superseding call joins the exchange of the superseded call only if a third call shares the exchange")
   func superseded() async throws {
-    // Job by job: a superseded call that does not yet wait for its exchange would still share it.
+    // Runs jobs one by one: a superseded call that does not yet wait for its exchange would still share it.
     let executor = ManualExecutor()
     let bench = CoalescingBench(executor: executor)
     bench.stub.on(.get, "/user", replies: [.text("old").waiting(for: gate), .text("new").waiting(for: gate)])
@@ -93,7 +93,7 @@ struct CoalescingEndsTests {
     #expect(bench.stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("Middlewares see which calls share the exchange now, including calls that join later")
+  @Test("Middlewares can read the calls that currently share the exchange, including calls that join later")
   func sharers() async throws {
     let told = Log<Int>()
     let (requested, mayContinue) = (Gate(), Gate())
@@ -121,7 +121,7 @@ struct CoalescingEndsTests {
     mayContinue.open()
     for index in [0, 2] { #expect(try await calls[index].value.get() == "ok") }
     #expect(told.all == [1, 2, 3, -2])
-    // A call that shares its exchange with no other has no sharers.
+    // A call that does not share its exchange has no sharers.
     _ = try await bench.api.send(Request<String>.get("/user"))
     #expect(told.all.last == 0)
   }

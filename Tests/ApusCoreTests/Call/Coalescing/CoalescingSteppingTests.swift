@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Coalesced calls, step by step")
 struct CoalescingSteppingTests {
-  /// How the response arrives.
+  /// The arrival of the response.
   private enum Arrival: CaseIterable {
     case inPieces, refused, broken, noStore, tooLarge
 
@@ -68,7 +68,9 @@ struct CoalescingSteppingTests {
     }
   }
 
-  @Test("Disturbed before any job, every call ends once, none hangs, and nothing is left", arguments: Arrival.allCases)
+  @Test(
+    "Coalesced calls that are disturbed before any job end exactly once and leave no exchange",
+    arguments: Arrival.allCases)
   private func everyStep(arrival: Arrival) async {
     let undisturbed = await run(arrival)
     #expect(undisturbed.jobs > 4)
@@ -83,7 +85,7 @@ struct CoalescingSteppingTests {
     }
   }
 
-  @Test("In any order of jobs, every call ends once, and nothing is left", arguments: Arrival.allCases)
+  @Test("Coalesced calls end exactly once and leave no exchange in any order of jobs", arguments: Arrival.allCases)
   private func anyOrder(arrival: Arrival) async {
     for seed in UInt64(0)..<25 {
       var dice = SeededGenerator(seed: seed &+ 1000)

@@ -24,7 +24,7 @@ struct CoalescingTests {
     }
   }
 
-  @Test("The URL of a shared response is that from which it came, for every call")
+  @Test("Every coalesced call receives the URL from which the shared response came")
   func url() async throws {
     let bench = CoalescingBench(middlewares: [(Moving(), .coalescing)])
     let calls = (0..<2).map { _ in
@@ -38,9 +38,9 @@ struct CoalescingTests {
   private let bench = CoalescingBench()
   private var gate: Gate { bench.gate }
 
-  // MARK: What calls share
+  // MARK: Sharing
 
-  @Test("Any number of equal calls share one exchange, each with its own trace and id")
+  @Test("Equal calls share one exchange, and each has its own trace and id")
   func oneExchange() async throws {
     let calls = try await bench.share(Array(repeating: .shared, count: 20))
     let response = Task { [bench] in try await bench.api.response(to: Request<String>.shared) }
@@ -57,7 +57,7 @@ struct CoalescingTests {
     #expect(bench.isClean)
   }
 
-  @Test("A failure or a rejection reaches every call")
+  @Test("A failure or a rejection reaches every coalesced call")
   func failures() async throws {
     let broken = StubReply.failure(TransportError(.connectionLost, requestState: .maybeSent))
     for (answer, code) in [(broken, CallError.Code.connectionLost), (.status(404), .rejected)] {
@@ -70,7 +70,7 @@ struct CoalescingTests {
     }
   }
 
-  @Test("Each call decodes for itself: calls of different types share an exchange, and one may fail to decode it")
+  @Test("Calls of different types share an exchange and decode the response separately; one may fail")
   func ownDecoding() async throws {
     bench.stub.onAny(reply: .json(#"{"id":7}"#).waiting(for: gate))
     let user = bench.begin(Request<User>.get("/user").coalesced())
@@ -97,7 +97,7 @@ struct CoalescingTests {
     #expect(bench.stub.exchanges.count == (isSafe ? 1 : 2))
   }
 
-  @Test("QUERY calls share only if their content is equal byte for byte")
+  @Test("QUERY calls share an exchange only if their content is equal byte for byte")
   func contents() async throws {
     func query(_ text: String) -> Request<String> {
       Request<String>.query("/user", content: .text(text)).coalesced()
@@ -113,7 +113,7 @@ struct CoalescingTests {
   }
 
   @Test(
-    "Different ids, deadlines, trace fields and settings that do not affect coalescing do not keep calls from sharing")
+    "Calls with different ids, deadlines, trace fields and settings that do not affect coalescing share an exchange")
   func ownMatters() async throws {
     let requests: [Request<String>] = [
       .shared, .shared.id("a", onDuplicate: .allow), .shared.timeout(.seconds(9)), .shared.field("traceparent", "00-1"),
@@ -126,7 +126,7 @@ struct CoalescingTests {
   }
 
   @Test(
-    "A different target, field, tag, limit or setting keeps calls from sharing, and so does a value that cannot be compared"
+    "Calls with a different target, field, tag, limit or setting, or with a value that cannot be compared, do not share an exchange"
   )
   func differences() async throws {
     let requests: [Request<String>] = [
@@ -141,7 +141,7 @@ struct CoalescingTests {
     #expect(bench.joined == 0)
   }
 
-  @Test("Calls of different principals or environments do not share")
+  @Test("Calls of different principals or environments do not share an exchange")
   func accounts() async throws {
     let principal = Mutex<UInt64?>(1)
     var environment = Environment(baseURL: "https://x.test")
@@ -151,7 +151,7 @@ struct CoalescingTests {
     let others: [UInt64?] = [2, nil, 1]
     for (index, other) in others.enumerated() {
       try await gate.waitForArrivals(index + 1)
-      // Finally, another environment with equal values.
+      // Finally, switches to another environment with equal values.
       if index == 2 { bench.api.use(environment) }
       principal.withLock { $0 = other }
       calls.append(bench.start(.shared))
@@ -176,7 +176,7 @@ struct CoalescingTests {
     #expect(bench.stub.exchanges.count == 4)
   }
 
-  @Test("Streamed calls never share, and describing a message sends nothing")
+  @Test("Streamed calls never share an exchange, and describing a message sends no request")
   func streamed() async throws {
     _ = try await bench.api.message(for: Request<String>.shared)
     let calls = (0..<2).map { _ in

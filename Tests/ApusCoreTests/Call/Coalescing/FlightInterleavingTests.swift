@@ -3,7 +3,7 @@ import Testing
 @Suite("Shared exchanges in any order of events")
 struct FlightInterleavingTests {
   @Test(
-    "Each call joins, leads or has its own exchange as the model expects, and is resumed once; no state is left",
+    "Each call joins, leads or is not shared as predicted by a model, and is resumed exactly once",
     arguments: 0..<150 as Range<UInt64>)
   func random(seed: UInt64) {
     var world = FlightWorld(seed: seed)

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("When two messages are the same")
+@Suite("Comparing messages for coalescing")
 struct FlightMessageTests {
   private func compared(_ change: (inout RequestMessage) -> Void = { _ in }) -> FlightMessage? {
     var head = HTTPRequest(method: .query, scheme: "https", authority: "x.test", path: "/a?b=1")
@@ -20,7 +20,7 @@ struct FlightMessageTests {
     return FlightMessage(coalescing: request, but: ["x-call", "traceparent"])
   }
 
-  @Test("The spelling of the origin, the order of fields and per-call fields make no difference")
+  @Test("Messages are equal despite a different spelling of the origin, order of fields or per-call field")
   func same() throws {
     let plain = try #require(compared())
     let (call, trace) = (try #require(HTTPField.Name("X-Call")), try #require(HTTPField.Name("TraceParent")))
@@ -39,7 +39,7 @@ struct FlightMessageTests {
     }
   }
 
-  @Test("Method, origin, target, every other field and content make a difference")
+  @Test("Messages with a different method, origin, target, field or content are different")
   func different() throws {
     let other = try #require(HTTPField.Name("X-Other"))
     let changes: [(inout RequestMessage) -> Void] = [

@@ -11,7 +11,7 @@ struct FlightStateTests {
 
   private enum Step: Sendable {
     case come(UInt64)
-    /// Joins when a no-store response has begun.
+    /// A call joins when a no-store response has begun.
     case comeLate(UInt64)
     case wait(UInt64)
     case leave(UInt64)
@@ -21,12 +21,12 @@ struct FlightStateTests {
   private static let rows: [[(Step, String)]] = [
     [(.come(1), "in"), (.wait(1), "waits"), (.complete, "answers [1]"), (.come(2), "not in")],
     [(.come(1), "in"), (.come(2), "in"), (.wait(2), "waits"), (.wait(1), "waits"), (.complete, "answers [1, 2]")],
-    // One call leaves, the other is not affected.
+    // One call leaves, which does not affect the other call.
     [
       (.come(1), "in"), (.wait(1), "waits"), (.come(2), "in"), (.wait(2), "waits"), (.leave(1), "answers 1"),
       (.come(3), "in"), (.complete, "answers [2]"), (.wait(3), "result"),
     ],
-    // Cancelled before it waits.
+    // A call is cancelled before it waits.
     [(.come(1), "in"), (.come(2), "in"), (.leave(1), "nobody"), (.wait(1), "cancelled"), (.wait(2), "waits")],
     // The last call leaves: no call joins any more.
     [(.come(1), "in"), (.wait(1), "waits"), (.leave(1), "answers 1, abandoned"), (.come(2), "not in")],
@@ -34,12 +34,13 @@ struct FlightStateTests {
     // The exchange ends before the call waits; leaving afterwards is too late.
     [(.come(1), "in"), (.complete, "answers []"), (.wait(1), "result"), (.leave(1), "nobody")],
     [(.come(1), "in"), (.wait(1), "waits"), (.complete, "answers [1]"), (.complete, "answers []")],
-    // A call that never joined cannot leave, and none leaves twice.
+    // A call that never joined cannot leave, and no call leaves twice.
     [(.come(1), "in"), (.leave(2), "nobody"), (.come(2), "in"), (.leave(2), "nobody"), (.leave(2), "nobody")],
     [(.come(1), "in"), (.comeLate(2), "not in"), (.come(3), "in")],
   ]
 
-  @Test("Each step returns the waiters to resume, and whether a call joins", arguments: rows.indices)
+  @Test(
+    "Each step of a shared exchange returns the waiters to resume, and whether a call joins", arguments: rows.indices)
   func table(row: Int) {
     var state = FlightState<UInt64>(terms: FlightTerms(bytes: 10, joinsNoStore: false))
     for (index, (step, expected)) in Self.rows[row].enumerated() {
@@ -65,7 +66,7 @@ struct FlightStateTests {
   }
 
   @Test(
-    "In any order every waiter is resumed once, and the exchange is abandoned when the last call has left",
+    "In any order of steps every waiter is resumed once, and the exchange is abandoned when the last call has left",
     arguments: 0..<300)
   func model(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

@@ -6,7 +6,9 @@ import Testing
 struct FlightTableTests {
   private final class Plane {}
 
-  @Test("The first call leads, the next joins; a call that cannot join leads another exchange, which later calls join")
+  @Test(
+    "The first call leads and the next call joins; a call that cannot join leads another exchange, which later calls join"
+  )
   func joining() {
     var table = FlightTable<String, Plane>()
     let (first, second, third) = (Plane(), Plane(), Plane())
@@ -31,7 +33,7 @@ struct FlightTableTests {
   }
 
   @Test(
-    "Beyond the limit a call has an exchange of its own, unless it can join an exchange in flight"
+    "Beyond the limit of exchanges a call can join an exchange but cannot lead one"
   )
   func limit() {
     var table = FlightTable<String, Plane>()

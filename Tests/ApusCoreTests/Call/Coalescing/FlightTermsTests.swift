@@ -5,10 +5,10 @@ import Testing
 
 private let start = MonotonicInstant(sinceStart: .zero)
 
-@Suite("When a call may join a response in progress")
+@Suite("Conditions to join a response in progress")
 struct FlightTermsTests {
   @Test(
-    "A Cache-Control with no-store marks the response, whatever its case and position",
+    "The directive no-store in Cache-Control is recognized in any case and position",
     arguments: [
       ("no-store", true), ("No-Store", true), ("max-age=60, no-store", true), ("private,\tno-store , x", true),
       ("no-cache", false), ("no-stores", false), ("", false), ("x-no-store", false), ("private=\"x-no-store\"", false),
@@ -21,7 +21,7 @@ struct FlightTermsTests {
     #expect(ResponseProgress(HTTPResponse(status: .ok, headerFields: fields), received: 0).isNoStore == isNoStore)
   }
 
-  @Test("The size is the bytes received or the announced length, whichever is larger")
+  @Test("The size of a response is the larger of the bytes received and the announced length")
   func size() {
     func bytes(_ announced: String?, _ received: Int64) -> Int64 {
       var head = HTTPResponse(status: .ok)
@@ -49,7 +49,7 @@ struct FlightTermsTests {
   }
 
   @Test(
-    "Between attempts no response is known; after the end of a call its last response counts",
+    "Between attempts a flight has no response; after the end of a call the last response counts",
     arguments: waits)
   func betweenAttempts(kind: TraceEvent.Kind) {
     func append(_ kind: TraceEvent.Kind, to state: inout CallState) {

@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// A simulation of calls that share exchanges in random steps, with a simple model that predicts each outcome.
 struct FlightWorld {
-  /// A shared exchange without calls and tasks.
+  /// A simulated shared exchange, without real calls and tasks.
   final class Plane {
     let number: Int
     let key: Int
@@ -32,7 +32,7 @@ struct FlightWorld {
     var answer: String?
   }
 
-  /// Key 0 is that of calls with a named id.
+  /// The number of keys. Key 0 is for calls with a named id.
   static let keys = 4
   static let bytes: Int64 = 10
 
@@ -66,7 +66,7 @@ struct FlightWorld {
     check()
   }
 
-  /// Lets every call wait, and ends every exchange.
+  /// Makes every call wait, and ends every exchange.
   mutating func finish() {
     for plane in running { complete(plane) }
     for serial in callers.keys.sorted() where callers[serial]?.answer == nil { wait(serial) }

@@ -8,7 +8,7 @@ import Testing
 private struct User: Codable, Sendable, Equatable { var id: Int }
 private struct Name: Codable, Sendable, Equatable { var name: String }
 
-@Suite("Calls that join")
+@Suite("Calls that join an exchange by id")
 struct JoinTests {
   private let bench = CallBench()
   private let gate = Gate()
@@ -33,7 +33,7 @@ struct JoinTests {
     try await waitWhile(bench.log.events.count { $0.hasPrefix("coalesced") } < count)
   }
 
-  @Test("In a pipeline without coalescing, calls that would join have an exchange each")
+  @Test("In a pipeline without coalescing each call has its own exchange")
   func withoutCoalescing() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .text("ok").waiting(for: gate))
@@ -46,7 +46,7 @@ struct JoinTests {
     #expect(stub.exchanges.count == 2)
   }
 
-  @Test("One exchange serves all calls, each with its own trace")
+  @Test("Calls that join share one exchange, and each has its own trace")
   func oneExchange() async throws {
     bench.stub.onAny(reply: .text("ok", fields: [.eTag: "\"v1\""]).waiting(for: gate))
     let calls = try await join(request(), request(), request())
@@ -63,7 +63,7 @@ struct JoinTests {
     #expect(bench.isClean)
   }
 
-  @Test("Each call decodes for itself: one may fail while the other succeeds")
+  @Test("Calls that share an exchange decode separately: one may fail while the other succeeds")
   func ownDecoding() async throws {
     bench.stub.onAny(reply: .json(#"{"id":7}"#).waiting(for: gate))
     let user = Task { [bench] in
@@ -80,7 +80,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("A failure or a rejection reaches every call")
+  @Test("A failure or a rejection reaches every call that joined")
   func failures() async throws {
     let failure = StubReply.failure(TransportError(.connectionLost, requestState: .maybeSent))
     for (answer, code) in [(failure, CallError.Code.connectionLost), (.status(404), .rejected)] {
@@ -97,7 +97,7 @@ struct JoinTests {
     }
   }
 
-  @Test("Calls join only if they send the same message: the same target, fields and content")
+  @Test("Calls join only if their messages are equal: a different target, field or content causes a separate exchange")
   func differentMessages() async throws {
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     func post(_ text: String) -> Request<String> {
@@ -147,7 +147,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("Cancelling one of two joined calls does not affect the other call", arguments: [0, 1])
+  @Test("Cancelling either of two joined calls does not affect the other call", arguments: [0, 1])
   func oneLeaves(index: Int) async throws {
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let calls = try await join(request(), request())
@@ -160,7 +160,7 @@ struct JoinTests {
     #expect(bench.isClean)
   }
 
-  @Test("The deadline of a joined call ends only that call, as maybe sent")
+  @Test("A joined call's deadline does not affect the other calls, and its request state is maybeSent")
   func oneTimesOut() async throws {
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let calls = try await join(request(), request().timeout(.seconds(1)))
@@ -174,7 +174,7 @@ struct JoinTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("The leader's deadline does not end the exchange for the others")
+  @Test("The leader's deadline does not end the exchange for the joined calls")
   func firstTimesOut() async throws {
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let calls = try await join(request().timeout(.seconds(1)), request())
@@ -185,7 +185,7 @@ struct JoinTests {
     #expect(try await calls[1].value.get() == "ok")
   }
 
-  @Test("When the last call leaves, the exchange is cancelled, and the next call starts a new one")
+  @Test("Cancelling the last joined call cancels the exchange, and the next call starts a new exchange")
   func allLeave() async throws {
     bench.stub.on(.get, "/user", replies: [.text("old").waiting(for: gate), .text("new")])
     let calls = try await join(request(), request(), request())
@@ -197,14 +197,14 @@ struct JoinTests {
     #expect(bench.isClean)
   }
 
-  @Test("A call made after the exchange has ended starts a new one")
+  @Test("A call made after the end of the joined exchange starts a new exchange")
   func afterwards() async throws {
     bench.stub.on(.get, "/user", replies: [.text("first"), .text("second")])
     #expect(try await bench.api.send(request()) == "first")
     #expect(try await bench.api.send(request()) == "second")
   }
 
-  @Test("Cancelling by id ends all of the calls")
+  @Test("Cancelling by id ends all calls that joined")
   func byID() async throws {
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let calls = try await join(request(), request())

@@ -25,7 +25,7 @@ struct KeptResultsTests {
     }
   }
 
-  /// Weak references to what should be freed with the client.
+  /// Weak references to the objects that should be freed with the client.
   private struct Remains {
     weak var host: CallHost?
     weak var stub: StubTransport?
@@ -36,7 +36,7 @@ struct KeptResultsTests {
 
   private struct AppError: Error {}
 
-  /// Makes a value with a client that is released when this returns.
+  /// Returns a value made with a client that is released at the end of this method.
   private func make<Kept>(
     _ kept: (Client, StubTransport) async throws -> Kept
   ) async throws -> (kept: Kept, remains: Remains) {
@@ -49,13 +49,13 @@ struct KeptResultsTests {
     return (try await kept(api, transport.stub), remains)
   }
 
-  /// Whether everything is freed once the tasks that have just ended are.
+  /// Whether all objects are freed once the tasks that have just ended are freed.
   private func areGone(_ remains: Remains) async -> Bool {
     try? await waitWhile(!remains.isEmpty)
     return remains.isEmpty
   }
 
-  @Test("A kept rejection keeps neither its client nor the transport and its connections alive")
+  @Test("A stored rejection retains neither its client nor the transport and its connections")
   func rejection() async throws {
     let (error, remains) = try await make { api, stub in
       stub.onAny(reply: .json(#"{"message":"no"}"#, status: 404))
@@ -67,7 +67,7 @@ struct KeptResultsTests {
   }
 
   @Test(
-    "A kept error of any kind keeps nothing alive",
+    "A stored error of any kind retains neither client nor transport",
     arguments: [
       StubReply.failure(TransportError(.connectionFailed, requestState: .notSent)), .text("no JSON"),
       .failure(CancellationError()), .failure(AppError()),
@@ -81,7 +81,7 @@ struct KeptResultsTests {
     #expect(!error.message.isEmpty && !error.description.isEmpty && !error.trace.events.isEmpty)
   }
 
-  @Test("A kept error that a stream threw before its call ended keeps nothing alive")
+  @Test("A stored error that a stream threw before its call ended retains neither client nor transport")
   func stream() async throws {
     let (errors, remains) = try await make { api, stub in
       stub.onAny(reply: .pieces(["a"]).failing(after: 1))
@@ -100,12 +100,12 @@ struct KeptResultsTests {
     }
     #expect(await areGone(remains))
     #expect(errors.map(\.code) == [.connectionLost, .connectionLost])
-    // The first was thrown before the end and holds the events up to then.
+    // The first error was thrown before the end, and its trace contains the events up to that instant.
     #expect(errors[0].trace.events.last?.kind != .failed(.connectionLost))
     #expect(errors[1].trace.events.last?.kind == .failed(.connectionLost))
   }
 
-  @Test("A kept response and its trace keep nothing alive")
+  @Test("A stored response and its trace retain neither client nor transport")
   func response() async throws {
     let (response, remains) = try await make { api, stub in
       stub.onAny(reply: .text("ok"))
@@ -116,7 +116,7 @@ struct KeptResultsTests {
     #expect(response.trace.events.last?.kind == .succeeded && response.trace.description.contains("GET /users/{}"))
   }
 
-  @Test("A call's error kept as the cause of another call's error keeps neither client alive")
+  @Test("A call's error that is the cause of another call's error retains neither client")
   func causes() async throws {
     let (error, remains) = try await make { api, stub in
       stub.on(.get, "/other", reply: .status(404))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Calls that share an exchange")
 struct SharersTests {
-  @Test("The members are the calls that joined and have not left, in order")
+  @Test("The sharers are the calls that joined and have not left, in order")
   func members() {
     var state = SharersState<String, Int>()
     for (serial, name) in [(3, "a"), (1, "b"), (2, "c")] {
@@ -18,7 +18,7 @@ struct SharersTests {
     #expect(state.members == ["a", "c"])
   }
 
-  @Test("Listeners are notified of every call that joins, until they stop listening")
+  @Test("Listeners are notified of every call that joins until they are removed")
   func listening() {
     var state = SharersState<String, Int>()
     let (first, second) = (state.listen(10), state.listen(20))
@@ -32,7 +32,7 @@ struct SharersTests {
     #expect(told == [[10, 20], [20], []])
   }
 
-  @Test("A new listener is notified of the calls already sharing")
+  @Test("A new listener is notified of the calls that already share the exchange")
   func late() {
     let sharers = Sharers()
     let told = Log<TaskPriority>()
