@@ -95,16 +95,16 @@ extension Tokens {
 extension CredentialsStore {
   /// Removes the credentials, with the lock of a refreshable store. Returns the credentials if they are tokens.
   fileprivate func removeTokens() async throws -> Tokens? {
-    guard let store = self as? any RefreshableCredentialsStore else { return try await removeTokens() }
+    guard let store = self as? any RefreshableCredentialsStore else { return try await removeTokensUnlocked() }
     let taken = Mutex<Tokens?>(nil)
     try await store.withLock {
-      let tokens = try await store.removeTokens()
+      let tokens = try await store.removeTokensUnlocked()
       taken.withLock { $0 = tokens }
     }
     return taken.withLock { $0 }
   }
 
-  private func removeTokens() async throws -> Tokens? {
+  private func removeTokensUnlocked() async throws -> Tokens? {
     let stored = try await current()
     try await clear()
     guard case .tokens(let tokens)? = stored.credential else { return nil }
