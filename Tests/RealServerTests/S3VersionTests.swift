@@ -89,7 +89,7 @@ struct S3VersionTests {
     }
   }
 
-  @Test("More objects than one request can delete are deleted, including missing ones")
+  @Test("More objects than one request can delete are deleted, including missing objects")
   func batches() async throws {
     try await S3Server.moto.withBucket { bucket in
       let keys = (0..<1001).map { "key \($0)" }

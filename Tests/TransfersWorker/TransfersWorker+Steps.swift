@@ -9,7 +9,7 @@ import Foundation
 struct KilledTransfer: Sendable {
   /// `download`, `plain`, `tus`, `ietf` or `careful` for a transfer of a queue; `download-call`, `ranges-call`,
   /// `tus-call` or `s3-call` for a call.
-  let way: String
+  let variant: String
   /// For S3 the URL of the server, the bucket and the key, separated by spaces.
   let url: String
   let path: String
@@ -18,7 +18,7 @@ struct KilledTransfer: Sendable {
   fileprivate var store: FileTransferStore { FileTransferStore(folder) }
 
   fileprivate var uploadProtocol: UploadProtocol {
-    switch way {
+    switch variant {
     case "tus": .tus()
     case "careful": .ietf(createsFirst: true)
     default: .ietf()
@@ -59,7 +59,7 @@ extension TransfersWorker {
   static func perform(_ steps: String, _ transfer: KilledTransfer) async {
     let steps = steps.split(separator: " ").map(String.init)
     do {
-      if transfer.way.hasSuffix("-call") {
+      if transfer.variant.hasSuffix("-call") {
         for step in steps { try await performCall(step, transfer) }
       } else {
         try await performInQueue(steps, transfer)
@@ -85,7 +85,7 @@ extension TransfersWorker {
     printLine("listed \(names.sorted().joined(separator: " "))")
     for step in steps {
       switch step {
-      case "add" where transfer.way == "download":
+      case "add" where transfer.variant == "download":
         try await transfers.download(KilledFilm(url: transfer.url), to: transfer.path)
       case "add": try await transfers.upload(KilledClip(url: transfer.url, path: transfer.path))
       case "halfway", "run":
@@ -133,7 +133,7 @@ extension TransfersWorker {
       progress.observe { if KilledTransfer.isHalf($0) { call.cancel() } }
       _ = try? await call.value
     default:
-      switch transfer.way {
+      switch transfer.variant {
       case "download-call", "ranges-call": try await api.discardDownload(to: transfer.path)
       case "tus-call": try await api.discardUpload(film(of: transfer), by: .tus(), options: options(of: transfer))
       default:
@@ -146,11 +146,11 @@ extension TransfersWorker {
 
   /// Performs the call. Returns the number of transferred bytes.
   private static func send(_ transfer: KilledTransfer, _ progress: ProgressReporter) async throws -> Int64 {
-    switch transfer.way {
+    switch transfer.variant {
     case "download-call", "ranges-call":
       var options = DownloadOptions()
       options.checkpointInterval = 200_000
-      if transfer.way == "ranges-call" { options.maximumParallelRanges = 3 }
+      if transfer.variant == "ranges-call" { options.maximumParallelRanges = 3 }
       do throws(CallError) {
         let film = Request<Content>.get(.url(transfer.url)).downloadProgress(progress)
         return try await api.download(film, to: transfer.path, options: options).size

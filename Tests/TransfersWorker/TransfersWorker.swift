@@ -11,7 +11,7 @@ import Synchronization
 ///                                                    downloads the file, several ranges at once, flushes it after each
 ///                                                    INTERVAL of bytes, and prints the number of bytes on disk
 ///     TransfersWorker verified URL FILE              downloads the file, and stops before it is renamed
-///     TransfersWorker unreadable URL FILE WAY        sends the file as ordinary user. WAY is `plain`, `tus` or `ietf`
+///     TransfersWorker unreadable URL FILE KIND       sends the file as ordinary user. KIND is `plain`, `tus` or `ietf`
 ///     TransfersWorker limited URL FILE SIZE          downloads; the system permits no file with more bytes than SIZE
 ///     TransfersWorker filling URL FILE RANGES OTHER  downloads; fills the disk with the file OTHER when 2 MB have
 ///                                                    arrived, removes OTHER when the download fails, and downloads
@@ -22,19 +22,19 @@ import Synchronization
 ///                                                    uploads the file in parts to an S3 server with the account
 ///                                                    `test:tester`, with its record in the folder, and kills itself
 ///                                                    when LIMIT bytes were sent
-///     TransfersWorker queue WAY URL FILE FOLDER      transfers the file by a queue with a store in the folder. WAY is
+///     TransfersWorker queue KIND URL FILE FOLDER     transfers the file by a queue with a store in the folder. KIND is
 ///                                                    `download` or `upload`. A file FILE.add is the request to add the
-///                                                    transfer; without it, only a stored one continues. When the
+///                                                    transfer; without it, only a stored transfer continues. When the
 ///                                                    transfer is complete, the process adds a line to FILE.log. With
-///                                                    the way `dying` it downloads, and kills itself as soon as the
+///                                                    the kind `dying` it downloads, and kills itself as soon as the
 ///                                                    file has its final name
-///     TransfersWorker steps STEPS WAY URL FILE FOLDER
+///     TransfersWorker steps STEPS KIND URL FILE FOLDER
 ///                                                    performs steps on the transfer of a file, see `perform`
 ///     TransfersWorker fullstore URL FILE FOLDER OTHER
 ///                                                    queues downloads while the disk with the store in the folder is
 ///                                                    full, and again when the disk has space
-///     TransfersWorker memory WAY URL FILE            transfers the file, and prints by how much memory the process has
-///                                                    grown. WAY is `download`, `upload`, or `multipart` for a part of
+///     TransfersWorker memory KIND URL FILE           transfers the file, and prints by how much memory the process has
+///                                                    grown. KIND is `download`, `upload`, or `multipart` for a part of
 ///                                                    multipart content
 /// Each printed line is a word and a value: `bytes 1048576` for progress, then `resumed 0` and `done 5000000`, `grown
 /// 12345` in KiB, or `error` with a description and `files` with the names in the folder.
@@ -65,7 +65,7 @@ struct TransfersWorker {
     case "steps" where arguments.count > 6:
       await perform(
         arguments[2],
-        KilledTransfer(way: arguments[3], url: arguments[4], path: arguments[5], folder: arguments[6]))
+        KilledTransfer(variant: arguments[3], url: arguments[4], path: arguments[5], folder: arguments[6]))
     case "s3":
       let limit = arguments.count > 5 ? Int64(arguments[5]) : nil
       await uploadParts(arguments[3], to: arguments[2], extra, killedAt: limit ?? .max)
@@ -121,11 +121,11 @@ struct TransfersWorker {
   }
 
   /// Sends a file as an unprivileged user, who may not be able to read it.
-  private static func sendUnreadable(_ path: String, to url: String, _ way: String) async {
+  private static func sendUnreadable(_ path: String, to url: String, _ variant: String) async {
     if geteuid() == 0 { setuid(65_534) }
     let film = Request<Content>.post(.url(url), content: .file(path))
     do throws(CallError) {
-      switch way {
+      switch variant {
       case "tus": _ = try await api.upload(film, by: .tus())
       case "ietf": _ = try await api.upload(film, by: .ietf())
       default: _ = try await api.send(film)
@@ -164,7 +164,7 @@ struct TransfersWorker {
     var request: Request<Void> { .post(.url(url), content: .file(path)) }
   }
 
-  private static func queue(_ way: String, _ url: String, _ path: String, _ folder: String) async {
+  private static func queue(_ variant: String, _ url: String, _ path: String, _ folder: String) async {
     do {
       let transfers = try await Transfers(api, store: FileTransferStore(folder), account: "ada") {
         $0.downloads(of: QueuedFilm.self) { _, file in note(file.size, path) }
@@ -172,9 +172,9 @@ struct TransfersWorker {
       }
       let updates = transfers.updates
       let request = path + ".add"
-      if way == "dying" { dieWhenFileExists(path) }
+      if variant == "dying" { dieWhenFileExists(path) }
       if FileManager.default.fileExists(atPath: request) {
-        if way == "upload" {
+        if variant == "upload" {
           try await transfers.upload(QueuedClip(url: url, path: path))
         } else {
           try await transfers.download(QueuedFilm(url: url), to: path)
@@ -261,11 +261,11 @@ struct TransfersWorker {
 
   /// Transfers a file. Prints the difference between the peak memory use of the process and its memory use before it
   /// created its client.
-  private static func measure(_ way: String, _ url: String, _ path: String) async {
+  private static func measure(_ variant: String, _ url: String, _ path: String) async {
     do {
       let before = try memory("VmRSS")
       let api = Client(environment: Environment(baseURL: "http://127.0.0.1"), transport: NIOTransport())
-      switch way {
+      switch variant {
       case "download": _ = try await api.download(Request<Content>.get(.url(url)), to: path)
       case "upload": try await api.send(Request<Void>.put(.url(url), content: .file(path)))
       default: try await api.send(Request<Void>.put(.url(url), content: .multipart([.file("file", at: path)])))

@@ -1,17 +1,6 @@
 import ApusCore
 import HTTPTypes
 
-/// How a request states its bucket.
-public enum S3Addressing: Sendable, Hashable {
-  /// In the host at AWS servers, if the bucket's name can be part of a host name; otherwise in the path.
-  case automatic
-  /// In the host: `https://films.s3.eu-central-1.amazonaws.com/ran.mp4`. Calls for a bucket whose name cannot be part
-  /// of a host fail with the code `invalidRequest`, without sending a request.
-  case virtualHost
-  /// In the path: `https://s3.example.com/films/ran.mp4`.
-  case path
-}
-
 /// The rules by which requests state the location of a bucket or an object.
 struct S3Endpoint: Hashable, Sendable {
   let addressing: S3Addressing
@@ -105,6 +94,17 @@ struct S3Endpoint: Hashable, Sendable {
     let host = authority.prefix { $0 != ":" }
     return host.hasSuffix(".amazonaws.com") || host.hasSuffix(".amazonaws.com.cn")
   }
+}
+
+/// How a request states its bucket.
+public enum S3Addressing: Sendable, Hashable {
+  /// In the host at AWS servers, if the bucket's name can be part of a host name; otherwise in the path.
+  case automatic
+  /// In the host: `https://films.s3.eu-central-1.amazonaws.com/ran.mp4`. Calls for a bucket whose name cannot be part
+  /// of a host fail with the code `invalidRequest`, without sending a request.
+  case virtualHost
+  /// In the path: `https://s3.example.com/films/ran.mp4`.
+  case path
 }
 
 extension TransportError {

@@ -7,29 +7,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The day, region and service for which a signature is valid.
-struct SigningScope: Sendable, Hashable {
-  let day: String
-  let region: String
-  let service: String
-
-  /// The scope in the syntax of signatures.
-  var text: String { "\(day)/\(region)/\(service)/aws4_request" }
-}
-
-/// The time of a signature with its scope and key.
-struct SigningMoment: Sendable {
-  /// The whole seconds since 1970.
-  fileprivate let seconds: Int64
-  /// The time in the syntax of requests.
-  let time: String
-  fileprivate let scope: SigningScope
-  /// The scope in the syntax of signatures.
-  let scopeText: String
-  fileprivate let secret: String
-  let key: SymmetricKey
-}
-
 /// A cache of the signing keys that were derived last. A key is valid for one scope, and its derivation takes four
 /// keyed hashes.
 final class SigningKeys: Sendable {
@@ -70,6 +47,29 @@ final class SigningKeys: Sendable {
     }
     return key
   }
+}
+
+/// The day, region and service for which a signature is valid.
+struct SigningScope: Sendable, Hashable {
+  let day: String
+  let region: String
+  let service: String
+
+  /// The scope in the syntax of signatures.
+  var text: String { "\(day)/\(region)/\(service)/aws4_request" }
+}
+
+/// The time of a signature with its scope and key.
+struct SigningMoment: Sendable {
+  /// The whole seconds since 1970.
+  fileprivate let seconds: Int64
+  /// The time in the syntax of requests.
+  let time: String
+  fileprivate let scope: SigningScope
+  /// The scope in the syntax of signatures.
+  let scopeText: String
+  fileprivate let secret: String
+  let key: SymmetricKey
 }
 
 extension SigningMoment {

@@ -8,46 +8,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The parts of a transfer that identify it and do not change.
-struct TransferDescription: Codable, Hashable, Sendable {
-  let direction: Transfer.Direction
-  /// The name of the endpoint's type.
-  let name: String
-  /// The endpoint as JSON.
-  let endpoint: String
-  /// The absolute path of the file of a download.
-  let path: String?
-  /// A hash of the account, because the account may be a name or an address.
-  let account: String?
-
-  /// - Throws: an `EncodingError`.
-  init<E: TransferEndpoint>(_ direction: Transfer.Direction, _ endpoint: E, path: String?, account: String?) throws {
-    let encoder = JSONEncoder()
-    // Makes the JSON of an endpoint the same in every process.
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    self.direction = direction
-    name = E.transferName
-    self.endpoint = String(decoding: try encoder.encode(endpoint), as: UTF8.self)
-    self.path = path.map { URL(filePath: $0).standardizedFileURL.path }
-    self.account = Self.hash(ofAccount: account)
-  }
-
-  var id: Transfer.ID {
-    Transfer.ID(rawValue: Self.hash(["transfer", direction.rawValue, name, endpoint, path ?? "", account ?? ""]))
-  }
-
-  /// The name of the record in the store.
-  var recordName: String { Self.recordPrefix + id.rawValue }
-
-  /// The prefix of the names of transfer records, because a store may contain other records.
-  static let recordPrefix = "transfer-"
-
-  /// Returns the hash of an account that records contain.
-  static func hash(ofAccount account: String?) -> String? { account.map { hash(["account", $0]) } }
-
-  private static func hash(_ parts: [String]) -> String { Hexadecimal.hash(of: parts, bytes: 16) }
-}
-
 /// The stored description of a transfer, from which another process continues.
 ///
 /// It contains the encoded endpoint of the app, but no fields (headers) and no credentials. The only URL is that of a
@@ -89,4 +49,44 @@ struct TransferRecord: StoredRecord, Hashable, Sendable {
   init(_ description: TransferDescription, added: Int64, priority: CallPriority) {
     (self.description, self.added, self.priority) = (description, added, priority.level)
   }
+}
+
+/// The parts of a transfer that identify it and do not change.
+struct TransferDescription: Codable, Hashable, Sendable {
+  let direction: Transfer.Direction
+  /// The name of the endpoint's type.
+  let name: String
+  /// The endpoint as JSON.
+  let endpoint: String
+  /// The absolute path of the file of a download.
+  let path: String?
+  /// A hash of the account, because the account may be a name or an address.
+  let account: String?
+
+  /// - Throws: an `EncodingError`.
+  init<E: TransferEndpoint>(_ direction: Transfer.Direction, _ endpoint: E, path: String?, account: String?) throws {
+    let encoder = JSONEncoder()
+    // Makes the JSON of an endpoint the same in every process.
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    self.direction = direction
+    name = E.transferName
+    self.endpoint = String(decoding: try encoder.encode(endpoint), as: UTF8.self)
+    self.path = path.map { URL(filePath: $0).standardizedFileURL.path }
+    self.account = Self.hash(ofAccount: account)
+  }
+
+  var id: Transfer.ID {
+    Transfer.ID(rawValue: Self.hash(["transfer", direction.rawValue, name, endpoint, path ?? "", account ?? ""]))
+  }
+
+  /// The name of the record in the store.
+  var recordName: String { Self.recordPrefix + id.rawValue }
+
+  /// The prefix of the names of transfer records, because a store may contain other records.
+  static let recordPrefix = "transfer-"
+
+  /// Returns the hash of an account that records contain.
+  static func hash(ofAccount account: String?) -> String? { account.map { hash(["account", $0]) } }
+
+  private static func hash(_ parts: [String]) -> String { Hexadecimal.hash(of: parts, bytes: 16) }
 }

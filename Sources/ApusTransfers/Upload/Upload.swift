@@ -7,21 +7,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The stored state of an upload when a call begins.
-struct UploadPlace {
-  /// The locked record of the upload. `nil`: the upload is not stored.
-  var record: LockedTransferRecord?
-  /// The content of the record, if the upload can continue from it.
-  var stored: UploadRecord?
-  /// The upload on the server that cannot continue, because its content has changed, and can be cancelled.
-  var abandoned: UploadTicket?
-  /// Stores the end of the upload elsewhere before the record is removed, so that no other process starts the upload
-  /// again. Returns whether the end is stored. Default: the end is not stored elsewhere.
-  var storeEnd: StoreEnd = { _ in false }
-
-  typealias StoreEnd = @Sendable (Result<CompleteUpload, CallError>) async -> Bool
-}
-
 /// An upload in progress. Performs the actions that its ``UploadState`` selects, and updates its record.
 struct Upload {
   /// The end of an upload.
@@ -251,4 +236,19 @@ struct Upload {
   private func failure(_ cause: TransferError) -> CallError {
     calls.client.failure(cause.code ?? .cancelled, of: calls.request, cause, message: cause.message)
   }
+}
+
+/// The stored state of an upload when a call begins.
+struct UploadPlace {
+  /// The locked record of the upload. `nil`: the upload is not stored.
+  var record: LockedTransferRecord?
+  /// The content of the record, if the upload can continue from it.
+  var stored: UploadRecord?
+  /// The upload on the server that cannot continue, because its content has changed, and can be cancelled.
+  var abandoned: UploadTicket?
+  /// Stores the end of the upload elsewhere before the record is removed, so that no other process starts the upload
+  /// again. Returns whether the end is stored. Default: the end is not stored elsewhere.
+  var storeEnd: StoreEnd = { _ in false }
+
+  typealias StoreEnd = @Sendable (Result<CompleteUpload, CallError>) async -> Bool
 }

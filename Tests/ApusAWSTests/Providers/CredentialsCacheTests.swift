@@ -61,7 +61,7 @@ struct CredentialsCacheTests {
     #expect(source.fetches == 1 && cache.ready?.accessKeyID == "A")
   }
 
-  @Test("A cancelled call does not end the fetch for others")
+  @Test("A cancelled call does not end the fetch for other calls")
   func cancelled() async throws {
     let source = Source([.success(Self.fetched("A", nil))])
     let cache = cache(source)

@@ -366,22 +366,22 @@ struct S3MultipartTests {
   @Test(
     "An upload that cannot continue is removed from the server",
     arguments: ["changed", "partSize", "shrunk", "discarded"])
-  func abandoned(way: String) async throws {
+  func abandoned(cause: String) async throws {
     let store = PartStore()
     try await withFile(store) { bucket, path, options in
       store.stub.on(where: { request, _ in request.target.contains("partNumber=3&") }, reply: { _ in .status(403) })
       _ = await failure { try await bucket.upload(path, to: "ran.mp4", options: options) }
       store.start()
       var later = options
-      if way == "partSize" {
+      if cause == "partSize" {
         later.partSize = 6 << 20
       } else {
-        let content = way == "shrunk" ? Data(repeating: 8, count: 100) : Self.content + Data([1])
+        let content = cause == "shrunk" ? Data(repeating: 8, count: 100) : Self.content + Data([1])
         try content.write(to: URL(filePath: path))
       }
-      if way == "discarded" {
+      if cause == "discarded" {
         try await bucket.discardUpload(of: path, to: "ran.mp4", options: later)
-      } else if way == "shrunk" {
+      } else if cause == "shrunk" {
         store.stub.on(.put, "/films/ran.mp4", reply: .status(200, fields: [.eTag: "\"one\""]))
         try await bucket.upload(path, to: "ran.mp4", options: later)
       } else {

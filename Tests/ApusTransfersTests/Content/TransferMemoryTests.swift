@@ -7,7 +7,7 @@ import Testing
 /// Each transfer runs in a separate process, because other tests allocate memory in this process.
 @Suite("The memory of a process that transfers 1 GB", .serialized)
 struct TransferMemoryTests {
-  enum Way: String, CaseIterable, Sendable {
+  enum Variant: String, CaseIterable, Sendable {
     case download
     case upload
     case multipart
@@ -17,20 +17,20 @@ struct TransferMemoryTests {
   /// The limit in KiB. None with the address sanitizer, which keeps freed memory for a while.
   private static let limit = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil ? 40 << 10 : Int.max
 
-  @Test("A transfer of 1 GB takes at most 40 MiB of memory", arguments: Way.allCases)
-  func memory(way: Way) async throws {
+  @Test("A transfer of 1 GB takes at most 40 MiB of memory", arguments: Variant.allCases)
+  func memory(variant: Variant) async throws {
     try await TestServer.with { request in
       request.method == "GET" ? .generated(Self.length) : .status(204)
     } body: { server in
       try await DownloadBench.with { bench in
-        if way != .download { try makeFile(bench.target) }
-        let process = try WorkerProcess(.transfers, "memory", way.rawValue, "\(server.origin)/film", bench.target)
+        if variant != .download { try makeFile(bench.target) }
+        let process = try WorkerProcess(.transfers, "memory", variant.rawValue, "\(server.origin)/film", bench.target)
         let line = await process.line { _ in true }
         let grown = try #require(line.hasPrefix("grown ") ? Int(line.dropFirst("grown ".count)) : nil, "\(line)")
         #expect(grown <= Self.limit)
         // Proves that the process transferred the file.
         let sent = try #require(server.exchanges.first).request.contentLength
-        switch way {
+        switch variant {
         case .download: #expect(try fileSize(bench.target) == Self.length)
         case .upload: #expect(sent == Self.length)
         case .multipart: #expect(sent > Self.length && sent < Self.length + 1000)

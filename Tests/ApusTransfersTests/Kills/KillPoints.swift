@@ -81,7 +81,7 @@ struct KillRun {
 
 /// A transfer whose process a test kills: its file, its store and its server.
 struct KillBench {
-  let way: KillWay
+  let variant: KillVariant
   let server: KillServer
   let folder: String
 
@@ -92,13 +92,13 @@ struct KillBench {
   /// The bytes of the file. `nil`: the file does not exist.
   var bytes: Data? { FileManager.default.contents(atPath: path) }
 
-  static func with(_ way: KillWay, _ test: (KillBench) async throws -> Void) async throws {
+  static func with(_ variant: KillVariant, _ test: (KillBench) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.path + "/apus-kills-\(UUID())"
     try FileManager.default.createDirectory(atPath: folder + "/files", withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    try await KillServer.with(way) { server in
-      let bench = KillBench(way: way, server: server, folder: folder)
-      if !way.isDownload { try way.content.write(to: URL(filePath: bench.path)) }
+    try await KillServer.with(variant) { server in
+      let bench = KillBench(variant: variant, server: server, folder: folder)
+      if !variant.isDownload { try variant.content.write(to: URL(filePath: bench.path)) }
       try await test(bench)
     }
   }
@@ -118,7 +118,7 @@ struct KillBench {
     ]
     if let number { environment["APUS_KILL_AT"] = "\(number)" }
     let process = try WorkerProcess(
-      .transfers, environment: environment, "steps", steps, way.rawValue, server.url, path, store)
+      .transfers, environment: environment, "steps", steps, variant.rawValue, server.url, path, store)
     var lines: [String] = []
     _ = await process.line { line in
       lines.append(line)

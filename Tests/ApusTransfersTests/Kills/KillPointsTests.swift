@@ -18,19 +18,19 @@ enum KillCourse: String, CaseIterable, Sendable {
   case abandoning
 
   /// The steps of the process that is killed.
-  func steps(of way: KillWay) -> String {
+  func steps(of variant: KillVariant) -> String {
     switch self {
-    case .straight: way.isCall ? "run" : "add run close"
-    case .pausing: way.isCall ? "halfway" : "add halfway pause close"
-    case .continuing: way.isCall ? "run" : "resume run close"
-    case .cancelling, .abandoning: way.isCall ? "halfway cancel" : "add halfway cancel close"
+    case .straight: variant.isCall ? "run" : "add run close"
+    case .pausing: variant.isCall ? "halfway" : "add halfway pause close"
+    case .continuing: variant.isCall ? "run" : "resume run close"
+    case .cancelling, .abandoning: variant.isCall ? "halfway cancel" : "add halfway cancel close"
     }
   }
 
   /// The steps of the next process.
-  func nextSteps(of way: KillWay, after run: KillRun) -> String {
-    if self == .cancelling { return way.isCall ? "cancel" : "cancel close" }
-    if way.isCall || self == .abandoning { return way.isCall ? "run" : "run close" }
+  func nextSteps(of variant: KillVariant, after run: KillRun) -> String {
+    if self == .cancelling { return variant.isCall ? "cancel" : "cancel close" }
+    if variant.isCall || self == .abandoning { return variant.isCall ? "run" : "run close" }
     let isAdded = self == .continuing || run.lines.contains("add")
     return (isAdded ? "" : "add ") + "resume run close"
   }
@@ -44,13 +44,13 @@ private struct KilledPair {
   let first: KillRun
   let next: KillRun
 
-  var way: KillWay { bench.way }
+  var variant: KillVariant { bench.variant }
   var reported: [String] { first.reported + next.reported }
 
   /// The point at which the process was killed, for messages.
   var place: Comment {
     """
-    \(way.rawValue), \(course), before change \(number), after \(first.changes.suffix(3)): printed \(first.lines) then \
+    \(variant.rawValue), \(course), before change \(number), after \(first.changes.suffix(3)): printed \(first.lines) then \
     \(next.lines), left \(bench.files) \(bench.records), the server has \(bench.server.holdings)
     """
   }
@@ -58,7 +58,7 @@ private struct KilledPair {
   /// Whether the content may be sent twice: the server had it before the process could store the upload's URL or, for
   /// requests that cannot be resumed, the completion.
   var mayRepeat: Bool {
-    switch way {
+    switch variant {
     case .plain: first.reported.isEmpty && first.transferWrites < 2
     case .ietf: !first.writesUpload && !first.listsUpload
     // The call was about to return, so the next call is another upload.
@@ -68,34 +68,34 @@ private struct KilledPair {
   }
 
   func expectComplete() {
-    #expect(next.error == nil && next.lines.last == (way.isCall ? "run" : "close"), place)
-    #expect(!reported.isEmpty && reported.allSatisfy { $0 == "reported \(way.length)" }, place)
-    #expect(bench.bytes == way.content && bench.files == ["film.mp4"] && bench.records.isEmpty, place)
+    #expect(next.error == nil && next.lines.last == (variant.isCall ? "run" : "close"), place)
+    #expect(!reported.isEmpty && reported.allSatisfy { $0 == "reported \(variant.length)" }, place)
+    #expect(bench.bytes == variant.content && bench.files == ["film.mp4"] && bench.records.isEmpty, place)
     #expect(!first.removesTransfer || next.reported.isEmpty, place)
-    guard !way.isDownload else { return }
+    guard !variant.isDownload else { return }
     let holdings = bench.server.holdings
     #expect(holdings.complete == 1 || (mayRepeat && holdings.complete == 2), place)
-    if way == .tus || way == .careful || (way == .tusCall && !mayRepeat) {
-      #expect(holdings.received == way.length, place)
+    if variant == .tus || variant == .careful || (variant == .tusCall && !mayRepeat) {
+      #expect(holdings.received == variant.length, place)
     }
     expectNoIncompleteUpload()
   }
 
   func expectCancelled() {
-    #expect(next.error == nil && next.lines.last == (way.isCall ? "cancel" : "close"), place)
+    #expect(next.error == nil && next.lines.last == (variant.isCall ? "cancel" : "close"), place)
     #expect(reported.isEmpty, place)
     expectNothing()
   }
 
   func expectNothing() {
-    #expect(bench.files == (way.isDownload ? [] : ["film.mp4"]) && bench.records.isEmpty, place)
+    #expect(bench.files == (variant.isDownload ? [] : ["film.mp4"]) && bench.records.isEmpty, place)
     expectNoIncompleteUpload()
   }
 
   private func expectNoIncompleteUpload() {
     // Without a record no process can find the upload. In the draft protocol a process may be paused before it has a
     // record.
-    let isStored = course == .continuing && (way != .ietf || first.listsUpload)
+    let isStored = course == .continuing && (variant != .ietf || first.listsUpload)
     guard isStored || (course != .continuing && first.writesUpload) else { return }
     #expect(bench.server.holdings.incomplete == 0, place)
   }
@@ -108,24 +108,24 @@ private struct KilledPair {
 struct KillPointsTests {
   @Test(
     "A queued transfer killed at any point is completed by the next process, and sent once",
-    arguments: KillWay.queued, [KillCourse.straight, .pausing, .continuing])
-  func queued(_ way: KillWay, _ course: KillCourse) async throws {
-    try await forEachPoint(way, course) { pair in
+    arguments: KillVariant.queued, [KillCourse.straight, .pausing, .continuing])
+  func queued(_ variant: KillVariant, _ course: KillCourse) async throws {
+    try await forEachPoint(variant, course) { pair in
       #expect(!pair.next.listed.contains(".new"), pair.place)
       pair.expectComplete()
     }
   }
 
-  @Test("A queued transfer killed while it is cancelled leaves no files", arguments: KillWay.queued)
-  func cancelled(_ way: KillWay) async throws {
-    try await forEachPoint(way, .cancelling) { $0.expectCancelled() }
+  @Test("A queued transfer killed while it is cancelled leaves no files", arguments: KillVariant.queued)
+  func cancelled(_ variant: KillVariant) async throws {
+    try await forEachPoint(variant, .cancelling) { $0.expectCancelled() }
   }
 
   @Test(
     "A queued transfer killed while it is cancelled is either completed or cancelled by the next process",
-    arguments: KillWay.queued)
-  func abandoned(_ way: KillWay) async throws {
-    try await forEachPoint(way, .abandoning) { pair in
+    arguments: KillVariant.queued)
+  func abandoned(_ variant: KillVariant) async throws {
+    try await forEachPoint(variant, .abandoning) { pair in
       #expect(pair.next.error == nil && pair.next.lines.last == "close", pair.place)
       let (first, isStored) = (pair.first, pair.first.transferWrites > 0)
       let isRemoved = first.removesTransfer || first.removesUpload || first.removesFile
@@ -140,34 +140,36 @@ struct KillPointsTests {
 
   @Test(
     "A call killed at any point is completed by the next process",
-    arguments: KillWay.calls, [KillCourse.straight, .pausing, .continuing])
-  func call(_ way: KillWay, _ course: KillCourse) async throws {
-    try await forEachPoint(way, course) { $0.expectComplete() }
+    arguments: KillVariant.calls, [KillCourse.straight, .pausing, .continuing])
+  func call(_ variant: KillVariant, _ course: KillCourse) async throws {
+    try await forEachPoint(variant, course) { $0.expectComplete() }
   }
 
-  @Test("A call killed while it is discarded leaves no files", arguments: KillWay.calls)
-  func discarded(_ way: KillWay) async throws {
-    try await forEachPoint(way, .cancelling) { $0.expectCancelled() }
+  @Test("A call killed while it is discarded leaves no files", arguments: KillVariant.calls)
+  func discarded(_ variant: KillVariant) async throws {
+    try await forEachPoint(variant, .cancelling) { $0.expectCancelled() }
   }
 
   /// Runs a course with a kill before each change, and then the next process.
   private func forEachPoint(
-    _ way: KillWay, _ course: KillCourse, _ check: (KilledPair) throws -> Void
+    _ variant: KillVariant, _ course: KillCourse, _ check: (KilledPair) throws -> Void
   ) async throws {
     var changes: [String] = []
-    try await KillBench.with(way) { bench in
+    try await KillBench.with(variant) { bench in
       let run = try await start(course, bench)
       #expect(run.error == nil)
       changes = run.changes
     }
     try #require(!changes.isEmpty)
-    if KillPoints.isExhaustive { print("\(way.rawValue), \(course): killed before each of \(changes.count) changes") }
+    if KillPoints.isExhaustive {
+      print("\(variant.rawValue), \(course): killed before each of \(changes.count) changes")
+    }
     for number in KillPoints.numbers(of: changes) {
-      try await KillBench.with(way) { bench in
+      try await KillBench.with(variant) { bench in
         let first = try await start(course, bench, killedAt: number)
         // An incomplete file never has the final name.
-        if way.isDownload { #expect(bench.bytes == nil || bench.bytes == way.content) }
-        let next = try await bench.run(course.nextSteps(of: way, after: first))
+        if variant.isDownload { #expect(bench.bytes == nil || bench.bytes == variant.content) }
+        let next = try await bench.run(course.nextSteps(of: variant, after: first))
         let pair = KilledPair(bench: bench, course: course, number: number, first: first, next: next)
         #expect(first.error == nil, pair.place)
         try check(pair)
@@ -178,11 +180,11 @@ struct KillPointsTests {
   private func start(_ course: KillCourse, _ bench: KillBench, killedAt number: Int? = nil) async throws -> KillRun {
     bench.server.stall(course != .straight)
     if course == .continuing {
-      let first = try await bench.run(bench.way.isCall ? "halfway" : "add halfway pause close")
+      let first = try await bench.run(bench.variant.isCall ? "halfway" : "add halfway pause close")
       #expect(first.error == nil && first.reported.isEmpty)
       bench.server.stall(false)
     }
-    let run = try await bench.run(course.steps(of: bench.way), killedAt: number)
+    let run = try await bench.run(course.steps(of: bench.variant), killedAt: number)
     bench.server.stall(false)
     return run
   }

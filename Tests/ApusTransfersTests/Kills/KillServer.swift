@@ -7,8 +7,8 @@ import Synchronization
 @testable import ApusAWS
 @testable import ApusTransfers
 
-/// A way to transfer a file: by a queue, or by a call with a store.
-enum KillWay: String, CaseIterable, Sendable {
+/// A variant of transferring a file: by a queue, or by a call with a store.
+enum KillVariant: String, CaseIterable, Sendable {
   case download
   /// An upload by the IETF draft to a server that does not support the draft.
   case plain
@@ -22,8 +22,8 @@ enum KillWay: String, CaseIterable, Sendable {
   case tusCall = "tus-call"
   case s3Call = "s3-call"
 
-  static let queued: [KillWay] = [.download, .plain, .tus, .ietf, .careful]
-  static let calls: [KillWay] = [.downloadCall, .rangesCall, .tusCall, .s3Call]
+  static let queued: [KillVariant] = [.download, .plain, .tus, .ietf, .careful]
+  static let calls: [KillVariant] = [.downloadCall, .rangesCall, .tusCall, .s3Call]
 
   var isDownload: Bool { [.download, .downloadCall, .rangesCall].contains(self) }
   var isCall: Bool { Self.calls.contains(self) }
@@ -66,11 +66,11 @@ final class KillServer: Sendable {
   func stall(_ isOn: Bool) { stalls.isOn.withLock { $0 = isOn } }
 
   /// Runs a test with a server.
-  static func with(_ way: KillWay, _ test: (KillServer) async throws -> Void) async throws {
+  static func with(_ variant: KillVariant, _ test: (KillServer) async throws -> Void) async throws {
     let stalls = StallSwitch()
-    switch way {
+    switch variant {
     case .download, .downloadCall, .rangesCall:
-      let content = way.content
+      let content = variant.content
       try await TestServer.with {
         reply(to: $0, content, isStalling: stalls.value)
       } body: { server in
@@ -88,8 +88,9 @@ final class KillServer: Sendable {
       }
     case .tus, .ietf, .careful, .tusCall:
       let faults = UploadServer.stalls(after: [100_000]) { stalls.value ? 0 : 1 }
-      try await UploadServer.with(way == .ietf || way == .careful ? .ietf : .tus, faults: faults) { uploads, server in
-        let content = [UInt8](way.content)
+      try await UploadServer.with(variant == .ietf || variant == .careful ? .ietf : .tus, faults: faults) {
+        uploads, server in
+        let content = [UInt8](variant.content)
         try await test(
           KillServer(server.origin + UploadServer.path, stalls) {
             let counts = uploads.counts(of: content)
@@ -97,7 +98,7 @@ final class KillServer: Sendable {
           })
       }
     case .s3Call:
-      let store = PartsOnServer(way.content, stalls)
+      let store = PartsOnServer(variant.content, stalls)
       let options = TestServer.Options(contentLimit: 1 << 24)
       try await TestServer.with(options: options) {
         store.reply(to: $0)

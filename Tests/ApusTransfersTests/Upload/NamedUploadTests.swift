@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Upload URLs that a server states in Location")
 struct NamedUploadTests {
-  enum Way: String, CaseIterable, Sendable {
+  enum Variant: String, CaseIterable, Sendable {
     case tus, ietf
 
     var uploadProtocol: UploadProtocol { self == .tus ? .tus() : .ietf(createsFirst: true) }
@@ -59,64 +59,65 @@ struct NamedUploadTests {
 
   @Test(
     "After a Location that leads from https to http, no byte is sent, and the upload is not stored",
-    arguments: Way.allCases,
+    arguments: Variant.allCases,
     [RedirectPolicy.follow, nil, RedirectPolicy.none])
-  func refused(way: Way, policy: RedirectPolicy?) async throws {
+  func refused(variant: Variant, policy: RedirectPolicy?) async throws {
     stubServer("http://films.example/files/1")
     try await withStore { options, records in
       let api = client(policy)
-      let error = await failure { try await api.upload(film, by: way.uploadProtocol, options: options) }
+      let error = await failure { try await api.upload(film, by: variant.uploadProtocol, options: options) }
       #expect(error?.code == .malformedResponse && error?.requestState == .responded)
       #expect(error?.description.contains("http URL") == true)
       #expect(urls == ["POST https://films.example/files"] && records().isEmpty)
     }
   }
 
-  @Test("A Location that leads from https to http is used if the redirect policy permits it", arguments: Way.allCases)
-  func permitted(way: Way) async throws {
+  @Test(
+    "A Location that leads from https to http is used if the redirect policy permits it", arguments: Variant.allCases)
+  func permitted(variant: Variant) async throws {
     stubServer("http://films.example/files/1")
     let own = film.redirects(.follow(allowsInsecure: true))
-    #expect(try await client().upload(own, by: way.uploadProtocol).size == 5)
+    #expect(try await client().upload(own, by: variant.uploadProtocol).size == 5)
     #expect(urls == ["POST https://films.example/files", "PATCH http://films.example/files/1"])
   }
 
-  @Test("If the endpoint itself is http, its upload may have any URL", arguments: Way.allCases)
-  func http(way: Way) async throws {
+  @Test("If the endpoint itself is http, its upload may have any URL", arguments: Variant.allCases)
+  func http(variant: Variant) async throws {
     stubServer("http://store.example/files/1")
-    #expect(try await client(.follow, "http://films.example").upload(film, by: way.uploadProtocol).size == 5)
+    #expect(try await client(.follow, "http://films.example").upload(film, by: variant.uploadProtocol).size == 5)
   }
 
   @Test(
     "A stored upload at an http URL is refused and removed, so that the next call starts over",
-    arguments: Way.allCases)
-  func stored(way: Way) async throws {
+    arguments: Variant.allCases)
+  func stored(variant: Variant) async throws {
     try await withStore { options, records in
       stubServer("http://films.example/files/1", failing: true)
       let careless = client(.follow(allowsInsecure: true))
-      _ = await failure { try await careless.upload(film, by: way.uploadProtocol, options: options) }
+      _ = await failure { try await careless.upload(film, by: variant.uploadProtocol, options: options) }
       try #require(records().count == 1)
       let before = stub.exchanges.count
-      let error = await failure { try await client().upload(film, by: way.uploadProtocol, options: options) }
+      let error = await failure { try await client().upload(film, by: variant.uploadProtocol, options: options) }
       #expect(error?.code == .malformedResponse && stub.exchanges.count == before && records().isEmpty)
       stubServer("/files/2")
-      #expect(try await client().upload(film, by: way.uploadProtocol, options: options).size == 5)
+      #expect(try await client().upload(film, by: variant.uploadProtocol, options: options).size == 5)
     }
   }
 
-  @Test("A stored upload at an http URL can be discarded without a request", arguments: Way.allCases)
-  func discarded(way: Way) async throws {
+  @Test("A stored upload at an http URL can be discarded without a request", arguments: Variant.allCases)
+  func discarded(variant: Variant) async throws {
     try await withStore { options, records in
       stubServer("http://films.example/files/1", failing: true)
       let careless = client(.follow(allowsInsecure: true))
-      _ = await failure { try await careless.upload(film, by: way.uploadProtocol, options: options) }
+      _ = await failure { try await careless.upload(film, by: variant.uploadProtocol, options: options) }
       let before = stub.exchanges.count
-      try await client().discardUpload(film, by: way.uploadProtocol, options: options)
+      try await client().discardUpload(film, by: variant.uploadProtocol, options: options)
       #expect(stub.exchanges.count == before && records().isEmpty)
     }
   }
 
-  @Test("An http endpoint that redirects to https must not state an http URL, either", arguments: Way.allCases)
-  func redirected(way: Way) async throws {
+  @Test("An http endpoint that redirects to https must not state an http URL, either", arguments: Variant.allCases)
+  func redirected(variant: Variant) async throws {
     stubServer("http://films.example/files/1")
     stub.on { request, _ in
       request.url == "http://films.example/files"
@@ -125,28 +126,28 @@ struct NamedUploadTests {
     }
     try await withStore { options, records in
       let api = client(.follow, "http://films.example")
-      let error = await failure { try await api.upload(film, by: way.uploadProtocol, options: options) }
+      let error = await failure { try await api.upload(film, by: variant.uploadProtocol, options: options) }
       #expect(error?.code == .malformedResponse && records().isEmpty)
       #expect(urls == ["POST http://films.example/files", "POST https://films.example/files"])
     }
   }
 
-  @Test("A single Location may contain commas, and equal Locations count as one", arguments: Way.allCases)
-  func commas(way: Way) async throws {
+  @Test("A single Location may contain commas, and equal Locations count as one", arguments: Variant.allCases)
+  func commas(variant: Variant) async throws {
     for locations in [["/files/1, 2"], ["/files/1, 2", "https://films.example/files/1,%202"]] {
       let server = NamedUploadTests()
       if locations.count == 1 { server.stubServer(locations[0]) } else { server.stubServer(locations[0], locations[1]) }
-      #expect(try await server.client().upload(server.film, by: way.uploadProtocol).size == 5)
+      #expect(try await server.client().upload(server.film, by: variant.uploadProtocol).size == 5)
       #expect(server.urls.last == "PATCH https://films.example/files/1,%202")
     }
   }
 
-  @Test("Several different Locations, or an unusable Location, are an error of the server", arguments: Way.allCases)
-  func unusable(way: Way) async throws {
+  @Test("Several different Locations, or an unusable Location, are an error of the server", arguments: Variant.allCases)
+  func unusable(variant: Variant) async throws {
     for locations in [["/files/1", "/files/2"], ["ftp://films.example/1"], ["https://a:b@films.example/1"]] {
       let server = NamedUploadTests()
       if locations.count == 1 { server.stubServer(locations[0]) } else { server.stubServer(locations[0], locations[1]) }
-      let error = await failure { try await server.client().upload(server.film, by: way.uploadProtocol) }
+      let error = await failure { try await server.client().upload(server.film, by: variant.uploadProtocol) }
       #expect(error?.code == .malformedResponse && error?.transfer?.problem == .noLocation)
       #expect(server.urls == ["POST https://films.example/files"])
     }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Servers that send two responses to an upload request")
 struct SecondResponseTests {
-  enum Way: String, CaseIterable, Sendable {
+  enum Variant: String, CaseIterable, Sendable {
     case plain
     case tus
     case ietf
@@ -24,21 +24,21 @@ struct SecondResponseTests {
 
   /// Sends 20 MB to a server that responds twice while the content arrives, and then makes another call.
   private func send(
-    _ way: Way, _ responses: [String], gate: Gate? = nil, _ check: (CallError?, TestServer) throws -> Void
+    _ variant: Variant, _ responses: [String], gate: Gate? = nil, _ check: (CallError?, TestServer) throws -> Void
   ) async throws {
     let steps = responses.map { Reply.Step.raw(Array("HTTP/1.1 \($0)\r\n\r\n".utf8)) }
     let separated = gate.map { [steps[0], .wait($0)] + steps.dropFirst() } ?? steps
     let options = TestServer.Options(contentLimit: 1 << 10, repliesAt: .head)
     try await TestServer.with(options: options) { request in
       if request.target == "/next" { return .text("next") }
-      if request.number == way.number { return Reply(steps: separated) }
+      if request.number == variant.number { return Reply(steps: separated) }
       return .status(201, fields: ["Location": "/files/1"])
     } body: { server in
       try await UploadBench.with(server) { bench in
         try bench.write(20_000_000)
         let film = Request<Void>.put("/files", content: .file(bench.path))
         let error = await failure {
-          switch way {
+          switch variant {
           case .plain: try await bench.api.send(film)
           case .tus: _ = try await bench.api.upload(film, by: .tus(), options: bench.options)
           case .ietf: _ = try await bench.api.upload(film, by: .ietf(), options: bench.options)
@@ -51,7 +51,7 @@ struct SecondResponseTests {
         }
         try check(error, server)
         let connections = Dictionary(grouping: server.exchanges, by: \.connection)
-        let used = try #require(server.exchanges.first { $0.id == way.number }?.connection)
+        let used = try #require(server.exchanges.first { $0.id == variant.number }?.connection)
         #expect(connections[used]?.contains { $0.target == "/next" } == false)
         #expect(bench.records.isEmpty || error != nil)
       }
@@ -60,30 +60,30 @@ struct SecondResponseTests {
 
   @Test(
     "An early rejection is the outcome, and the success after it reaches no other call",
-    arguments: Way.allCases, [true, false])
-  func rejected(_ way: Way, _ isTogether: Bool) async throws {
-    try await send(way, [Self.rejection, way.success], gate: isTogether ? nil : Gate()) { error, _ in
+    arguments: Variant.allCases, [true, false])
+  func rejected(_ variant: Variant, _ isTogether: Bool) async throws {
+    try await send(variant, [Self.rejection, variant.success], gate: isTogether ? nil : Gate()) { error, _ in
       #expect(error?.code == .rejected && error?.status == 413)
     }
   }
 
   @Test(
     "An early success is the outcome once all content was sent, and the rejection after it reaches no other call",
-    arguments: Way.allCases)
-  func accepted(_ way: Way) async throws {
-    try await send(way, [way.success, Self.rejection], gate: Gate()) { error, server in
+    arguments: Variant.allCases)
+  func accepted(_ variant: Variant) async throws {
+    try await send(variant, [variant.success, Self.rejection], gate: Gate()) { error, server in
       #expect(error == nil)
-      #expect(server.exchanges.filter { $0.target != "/next" }.count == way.number + 1)
+      #expect(server.exchanges.filter { $0.target != "/next" }.count == variant.number + 1)
     }
   }
 
   @Test(
-    "An early success is not the outcome if the server closes the connection after it", arguments: Way.allCases)
-  func cutOff(_ way: Way) async throws {
-    try await send(way, [way.success, Self.rejection]) { error, _ in
+    "An early success is not the outcome if the server closes the connection after it", arguments: Variant.allCases)
+  func cutOff(_ variant: Variant) async throws {
+    try await send(variant, [variant.success, Self.rejection]) { error, _ in
       // By tus the upload then requests the offset, and this server does not support that request.
-      #expect(error?.code == (way == .tus ? .malformedResponse : .connectionLost))
-      if way != .tus { #expect(error?.requestState == .responded && error?.status == 200) }
+      #expect(error?.code == (variant == .tus ? .malformedResponse : .connectionLost))
+      if variant != .tus { #expect(error?.requestState == .responded && error?.status == 200) }
     }
   }
 }

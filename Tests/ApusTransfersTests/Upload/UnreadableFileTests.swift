@@ -12,12 +12,13 @@ struct UnreadableFileTests {
   @Test(
     "A file that the process may not read fails the upload, and no request is sent",
     arguments: ["plain", "tus", "ietf"])
-  func mode(_ way: String) async throws {
+  func mode(_ variant: String) async throws {
     try await UploadServer.with(.tus) { _, server in
       try await UploadBench.with(server) { bench in
         try bench.write(1000)
         #expect(chmod(bench.path, 0) == 0)
-        let process = try WorkerProcess(.transfers, "unreadable", server.origin + UploadServer.path, bench.path, way)
+        let process = try WorkerProcess(
+          .transfers, "unreadable", server.origin + UploadServer.path, bench.path, variant)
         let line = await process.line { _ in true }
         #expect(line == "error encoding notSent the file \(bench.path) cannot be sent: it is not readable")
         #expect(server.exchanges.isEmpty)

@@ -139,7 +139,7 @@ struct UploadStateTests {
   @Test(
     "A server that accepts no bytes, or does not state its offset, receives a bounded number of requests",
     arguments: 0..<3)
-  func noProgress(way: Int) throws {
+  func noProgress(step: Int) throws {
     var state = state(at: 50)
     var rounds = 0
     var ticket = try #require(state.ticket)
@@ -148,7 +148,7 @@ struct UploadStateTests {
       ticket.expiration = Int64(rounds)
       let parts = StoredParts(upTo: 50)
       let isPossible =
-        way == 0 ? state.recordUnknownParts() : way == 1 ? state.send(parts) : state.create(ticket, parts)
+        step == 0 ? state.recordUnknownParts() : step == 1 ? state.send(parts) : state.create(ticket, parts)
       guard isPossible else { break }
       expect(state.locate(StoredParts(upTo: 50)), true)
       rounds += 1

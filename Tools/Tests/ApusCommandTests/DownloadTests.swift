@@ -162,7 +162,7 @@ struct DownloadTests {
   }
 
   @Test(
-    "The file must have the digest",
+    "The downloaded file must have the requested digest",
     arguments: [
       ("sha-256=1f825aa2f0020ef7cf91dfa30da4668d791c5d4824fc8e41354b89ec05795ab3", 0),
       ("SHA-256=H4JaovACDvfPkd+jDaRmjXkcXUgk/I5BNUuJ7AV5WrM=", 0),

@@ -47,7 +47,9 @@ struct ProfileFolderTests {
     #expect(owner.login == "0123456789abcdef")
   }
 
-  @Test("Other files are ignored", arguments: ["x", ".json", "x.json.part", ".x.json", "a b.json", "lock"])
+  @Test(
+    "Files without the name of a profile are ignored",
+    arguments: ["x", ".json", "x.json.part", ".x.json", "a b.json", "lock"])
   func foreign(file: String) {
     #expect(ProfileFolder.name(ofProfile: file) == nil)
   }

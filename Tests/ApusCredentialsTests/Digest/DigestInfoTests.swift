@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Proofs of servers in Authentication-Info")
-struct DigestProofTests {
+struct DigestInfoTests {
   private typealias Behavior = DigestServer.Behavior
 
   private let post = Request<String>.post("/things", content: .text("thing"))
