@@ -30,7 +30,7 @@ extension Person {
   /// The object of 152 bytes, as JSON.
   public static let text = object(members(of: 0))
 
-  /// Returns an array of objects as JSON: 100 take 16 KB, 6,500 1 MB.
+  /// Returns an array of objects as JSON: 100 objects take 16 KB, and 6,500 objects take 1 MB.
   public static func array(_ count: Int) -> String {
     array(of: (0..<count).map { object(members(of: $0)) })
   }

@@ -34,7 +34,7 @@ public struct TraceContext: Sendable, Hashable {
   /// The value of the field.
   public var value: String { "00-\(traceID)-\(parentID)-\(isSampled ? "01" : "00")" }
 
-  /// Returns the position of an operation in the same trace.
+  /// Returns the trace context of a child span: the same trace ID, and a new parent ID.
   func child(_ random: () -> UInt64) -> TraceContext {
     TraceContext(traceID: traceID, parentID: Self.hexadecimal(random()), isSampled: isSampled)
   }

@@ -19,14 +19,14 @@ public struct S3ObjectInfo: Sendable, Hashable {
   public let entityTag: String?
   /// The version, if the bucket has versioning. `nil` in a list.
   public let version: String?
-  /// The time of the last change. `nil` when the object is stored.
+  /// The time of the last change. `nil` in the results of `put` and `copy`.
   public private(set) var lastModified: Date?
   /// The storage class, for example `GLACIER`. The server states `STANDARD` only in a list.
   public private(set) var storageClass: String?
-  /// The media type. `nil` in a list and when the object is stored.
+  /// The media type. `nil` in a list, and in the results of `put` and `copy`.
   public private(set) var mediaType: MediaType?
-  /// The app's own metadata by name, without the prefix `x-amz-meta-`, in lower case. Empty in a list and when the
-  /// object is stored.
+  /// The app's own metadata by name, without the prefix `x-amz-meta-`, in lower case. Empty in a list, and in the
+  /// results of `put` and `copy`.
   public private(set) var metadata: [String: String] = [:]
   /// The fields of the response. `nil` in a list.
   let fields: HTTPFields?

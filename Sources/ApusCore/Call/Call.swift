@@ -231,3 +231,52 @@ final class Call: DeadlineTarget {
     for progress in [options.uploadProgress, options.downloadProgress] { progress?.finish(isComplete: isComplete) }
   }
 }
+
+/// The shell of ``CallLimits``. One alarm of the client's timer enforces all limits of a call.
+extension Call {
+  /// Sets the deadline of the call, unless an earlier deadline is set.
+  func setDeadline(_ instant: MonotonicInstant) {
+    setAlarm(at: state.withLock { $0.limits.setDeadline(instant) })
+  }
+
+  /// Sets the default limit of the call.
+  func setDefaultLimit(_ limit: CallTimeLimit) {
+    setAlarm(at: state.withLock { $0.limits.setDefaultLimit(limit) })
+  }
+
+  private func setAlarm(at instant: MonotonicInstant?) {
+    guard let instant else { return }
+    let key = host.timer.schedule(self, at: instant)
+    let superfluous = state.withLock { $0.limits.alarmSet(key, at: instant) }
+    if let superfluous { host.timer.cancel(superfluous) }
+  }
+
+  /// Handles the alarm. Progress does not move the alarm, so the state decides whether the call is over.
+  func deadlinePassed() {
+    let now = runtime.clock.now
+    let leaderContent = snapshot(\.leader)?.snapshot(\.limits.content)
+    switch state.withLock({ $0.limits.alarmFired(at: now, leaderContent: leaderContent) }) {
+    case .none: break
+    case .setAlarm(let instant): setAlarm(at: instant)
+    case .endCall: cancel { .deadline($0) }
+    }
+  }
+
+  /// Notifies a target at an instant of the client's clock.
+  func alarm(for target: any DeadlineTarget, at instant: MonotonicInstant) -> DeadlineAlarm {
+    DeadlineAlarm(host.timer, host.timer.schedule(target, at: instant))
+  }
+
+  /// Shares the exchange of another call. From now on the default limit depends on the content of that exchange.
+  func follow(_ leader: Call) {
+    let now = runtime.clock.now
+    let earlier = leader.snapshot { $0.limits.content.time(at: now) }
+    state.withLock { $0.follow(leader, after: earlier) }
+  }
+
+  /// Returns the remaining time if no content is transferred from now on, or `nil` without a limit. Zero or negative
+  /// once a limit has passed.
+  func remaining(at now: MonotonicInstant) -> Duration? {
+    snapshot { $0.remaining(at: now) }
+  }
+}

@@ -43,7 +43,9 @@ struct CallLimits {
     return earlierAlarm(limit.firstCheck)
   }
 
-  /// Adapts the default limit to a shared exchange, in which content was already transferred for `earlier`.
+  /// Adapts the default limit when the call joins an exchange.
+  ///
+  /// - Parameter earlier: the time during which the exchange has already transferred content.
   mutating func shareExchange(after earlier: Duration) {
     defaultLimit = defaultLimit?.sharing(after: earlier)
   }

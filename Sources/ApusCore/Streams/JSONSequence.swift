@@ -41,9 +41,8 @@ struct JSONSequenceElements<Element: Decodable & Sendable>: ElementParser {
 
 /// A splitter of a JSON text sequence (RFC 7464) into its texts. Pure.
 ///
-/// A text is complete at the record separator (RS) of the next, at the end, or at a line feed outside of strings,
-/// arrays and objects, so that it need not wait for its successor. RS occurs in no JSON text, so a broken text ends
-/// there.
+/// A text ends at the record separator (RS) of the next text, at the end of the sequence, or at a line feed outside of
+/// strings, arrays and objects. No JSON text contains RS, so the next RS also ends a malformed text.
 struct JSONSequenceSplitter {
   /// A text of a sequence.
   struct Text: Hashable {

@@ -138,7 +138,7 @@ struct AuthenticatedExchange {
     CallCredential(stored, candidate.authentication, (context, request), middleware)
   }
 
-  /// Adds the credentials of a candidate that were read to a message.
+  /// Adds a candidate's credentials to a message, if they have been read.
   mutating func addCredentials(of index: Int, to message: inout RequestMessage) async throws {
     let candidate = candidates[index]
     guard let stored = candidate.stored, let credential = stored.credential else { return }

@@ -190,7 +190,7 @@ struct APIKeyScheme: AuthenticationScheme {
 }
 
 extension RequestMessage {
-  /// Adds checked credentials in a sensitive field, which intermediaries do not index and texts mask.
+  /// Adds checked credentials as a sensitive field: intermediaries do not index it, and logs and descriptions mask it.
   fileprivate mutating func authorize(by scheme: String, _ value: String) {
     var field = HTTPField(name: .authorization, value: "\(scheme) \(value)")
     field.indexingStrategy = .disallow

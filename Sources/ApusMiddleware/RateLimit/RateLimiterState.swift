@@ -42,7 +42,7 @@ struct RateLimiterState: Hashable {
     var next: Waiter?
   }
 
-  /// The calls that a delay affects.
+  /// The result of delaying the queue.
   struct Delay: Hashable {
     /// The calls that are too late now, with the instants at which they could have been sent.
     var late: [Waiter: MonotonicInstant] = [:]

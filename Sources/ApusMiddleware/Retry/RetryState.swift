@@ -44,7 +44,7 @@ struct RetryState: Hashable {
   let policy: RetryPolicy
   let budget: RetryBudget
   let subject: Subject
-  /// The number of attempts that count.
+  /// The number of attempts that count toward the maximum. The immediate retry does not.
   private(set) var count = 1
   /// Whether the immediate retry is used up.
   private var hasGoneAtOnce = false
@@ -97,7 +97,7 @@ struct RetryState: Hashable {
     case .lasting: .end(.notTemporary)
     // An earlier hop of the redirected attempt was sent.
     case .notSent where sent != .repeatable: .end(.notIdempotent)
-    // An immediate retry would find no network either, and a later retry loads no server.
+    // An immediate retry would find no network either. A later retry is free, because it puts no load on a server.
     case .notSent(.offline): .later(isThrottled: false, serverDelay: nil, isFree: true)
     case .notSent: hasGoneAtOnce ? .later(isThrottled: false, serverDelay: nil) : .atOnce
     case .unknown: isRepeatable(sent) ? .later(isThrottled: false, serverDelay: nil) : .end(.notIdempotent)

@@ -215,7 +215,7 @@ struct ConnectedChannel {
 struct ConnectTimings: Sendable {
   /// Name resolution; `nil` if the host was an address.
   var lookup: Duration?
-  /// From the first attempt to connect to the first success, a proxy's tunnel included.
+  /// The time from the first connection attempt to the first success, including a proxy's tunnel.
   var connect = Duration.zero
   /// The TLS handshake; `nil` without TLS.
   var handshake: Duration?

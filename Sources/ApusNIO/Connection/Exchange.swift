@@ -136,7 +136,7 @@ final class Exchange: DeadlineTarget {
 
   // MARK: From the connection
 
-  /// Enters a connection. Returns `false` if the exchange has ended.
+  /// Assigns the exchange to a connection. Returns `false` if the exchange has ended.
   func enter(_ connection: Connection) -> Bool {
     let (isWanted, alarm) = shared.withLock { shared -> (Bool, Scheduled<Void>?) in
       shared.state.entered(connection) ? (true, shared.takeAlarm()) : (false, nil)

@@ -13,7 +13,7 @@ struct OAuthCalls: Sendable {
 
   /// A form to post.
   struct Submission: Sendable {
-    /// The names of the parameters that texts must not contain.
+    /// The names of the parameters whose values are masked in logs and errors.
     private static let confidential: Set = [
       "code", "code_verifier", "client_secret", "client_assertion", "refresh_token", "device_code", "token",
     ]

@@ -20,7 +20,7 @@ public struct SimulationReport: Sendable, Hashable {
     events.map { "\($0)\n" }.joined()
   }
 
-  /// Returns the number of events that `matches`.
+  /// Returns the number of events for which `matches` returns `true`.
   package func count(where matches: (SimulationEvent.Kind) -> Bool) -> Int {
     events.reduce(0) { matches($1.kind) ? $0 + 1 : $0 }
   }

@@ -53,7 +53,7 @@ struct UploadState {
     return taken.firstGap(of: length).map { ticket.part(of: $0) }
   }
 
-  /// Records that the upload exists on the server, whose parts are not known.
+  /// Records that the upload exists on the server. Its stored parts are not known yet.
   mutating func announce(_ ticket: UploadTicket) {
     (self.ticket, isLocated) = (ticket, false)
   }

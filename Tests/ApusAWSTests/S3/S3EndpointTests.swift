@@ -92,7 +92,7 @@ struct S3EndpointTests {
     #expect("\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "")" == place.url)
   }
 
-  @Test("Parameters of the environment follow those of the operation")
+  @Test("The environment's query parameters are appended to those of the operation")
   func commonParameters() throws {
     var head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/-?tenant=7&x=%20")
     try S3Endpoint(addressing: .path).write(S3Route("films", nil, [.init("list-type", "2")]), region: "r", to: &head)

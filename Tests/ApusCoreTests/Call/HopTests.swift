@@ -64,7 +64,7 @@ struct HopTests {
     #expect(executor.jobCount == 1)
   }
 
-  @Test("From the main actor, a call takes one job elsewhere, which includes decoding")
+  @Test("A call from the main actor runs one job off the main actor, which includes decoding")
   @MainActor
   func mainActor() async throws {
     MainQueue.mark()

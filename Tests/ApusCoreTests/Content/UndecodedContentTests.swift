@@ -95,7 +95,7 @@ struct UndecodedContentTests {
     "A rejection is not decoded from coded bytes, and its error contains the content coding",
     arguments: ["application/json", "text/plain", "text/plain; charset=iso-8859-1"])
   func rejections(type: String) async {
-    // The bytes are valid text, so that only the field declares a coding.
+    // The content is plain text; only `Content-Encoding` declares a coding.
     let error = await failure(
       Request<Film>.get("/x"), reply(type: type, status: 422, content: Data("It is not a film at all.".utf8)))
     #expect(error?.code == .rejected)

@@ -40,7 +40,7 @@ struct CompleteURLTests {
     #expect(try await sent(.url("https://b.example/a"), query: ["y": 2]) == "https://b.example/a?y=2")
   }
 
-  @Test("A URL of Foundation is used as its text")
+  @Test("A URL of Foundation results in the same request as its text")
   func foundation() async throws {
     let url = try #require(URL(string: "https://b.example/a?x=1#y"))
     #expect(try await sent(.url(url)) == "https://b.example/a?x=1")

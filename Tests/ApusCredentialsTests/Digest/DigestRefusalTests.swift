@@ -54,7 +54,7 @@ struct DigestRefusalTests {
   }
 
   @Test(
-    "All other characters are accepted, and so are empty names and passwords",
+    "Names and passwords without control characters are accepted, even if they are empty",
     arguments: ["", "a:b", "a b,c=\"d\"", "'%;"])
   func fine(text: String) async throws {
     let exchange = DigestExchange(credential: .password(user: text, Secret(text)))

@@ -177,7 +177,7 @@ struct ModelStackTests {
   @Test("Models with large frames are refused before they use more than half of the stack")
   func largeFrames() throws {
     func refusal<Value: Decodable & SendableMetatype>(_ type: Value.Type, levels: Int) -> JSONError.Reason? {
-      let text = Way.objects.text(levels)
+      let text = Nesting.objects.text(levels)
       return onSmallStack(bytes: smallStacks[0]) { () -> JSONError.Reason? in
         do {
           _ = try JSONCoding.default.decode(Value.self, from: text)

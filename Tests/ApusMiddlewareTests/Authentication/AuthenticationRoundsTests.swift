@@ -18,7 +18,7 @@ struct AuthenticationRoundsTests {
       isSent: sent, hasCredential: true, isRefreshable: refreshable, challenge: challenge, answered: answered)
   }
 
-  @Test("Sent credentials are rejected if no challenge can be answered")
+  @Test("If no challenge can be answered, the rejection concerns the credentials that were sent")
   func plain() {
     var rounds = Rounds()
     #expect(rounds.decide([candidate()], hasChallenges: false) == .end(rejected: 0))

@@ -82,7 +82,7 @@ struct BreakerOriginTests {
     #expect(refused > 500 && bench.status(nil) == .closed)
   }
 
-  @Test("Messages without a template count only for the origin, each path as an endpoint")
+  @Test("Messages without a path template have only the origin's circuit, for which each path is an endpoint")
   func withoutTemplate() {
     var bench = Bench()
     for _ in 0..<20 { bench.call(.other("/a")) }

@@ -67,7 +67,7 @@ struct BreakerRulesTests {
   ]
 
   @Test(
-    "Warning breakerBeyondPermits: too few concurrent attempts can fail for the breaker to open for a silent endpoint",
+    "Warning breakerBeyondPermits: with so few permits, a silent endpoint causes too few failures to open its circuit",
     arguments: permits)
   func breakerBeyondPermits(row: RuleRow) {
     #expect(Contradictions.breakerBeyondPermits(row.layers) == row.warning(.breakerBeyondPermits))

@@ -84,7 +84,7 @@ struct MisplacedLayersTests {
       ]) == [.breakerBeyondPermits])
   }
 
-  @Test("Warnings for delays longer than the call, missing delays, and a budget without effect")
+  @Test("Delays longer than the call, missing delays and a budget without effect each cause a warning")
   func pauses() {
     #expect(
       codes([(RetryMiddleware(RetryPolicy(maximumAttempts: 4, baseDelay: .seconds(15))), .after(.retry))]) == [

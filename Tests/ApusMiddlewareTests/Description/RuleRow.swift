@@ -29,6 +29,6 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
 extension Fact {
   /// Delays from 200 ms, doubling up to 20 s.
   static let somePauses = Fact.backoff(first: .milliseconds(200), maximum: .seconds(20))
-  /// A ratio of half of at least 10 exchanges within 30 s.
+  /// A failure ratio of 0.5 over at least 10 exchanges within 30 s.
   static let someRatio = Fact.failureRatio(0.5, minimum: 10, window: .seconds(30))
 }

@@ -39,7 +39,7 @@ struct BackPressureTests {
         let client = try makeClient(server.origin, transport)
         try await client.withResponse(to: message(.get, "/large")) { response in
           _ = try await response.next()
-          // In this time the server could send everything, if it were read.
+          // These exchanges take long enough for the server to send the whole large response, if the client read it.
           for _ in 0..<200 { _ = try await client.send(message(.get, "/small")) }
           #expect(server.exchanges.first { $0.path == "/large" }?.outcome == .inFlight)
         }

@@ -173,7 +173,7 @@ struct ConnectionTextsTests {
         == "no secure connection to localhost:\(told.port): the server accepts no TLS version that is allowed here")
   }
 
-  @Test("The error text for a server that requires a client certificate")
+  @Test("The error of a handshake without the required client certificate says that the server requires one")
   func clientCertificate() async throws {
     let authority = try TestAuthority.shared()
     var tls = authority.tls()

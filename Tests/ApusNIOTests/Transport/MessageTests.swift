@@ -159,7 +159,7 @@ struct MessageTests {
     }
   }
 
-  @Test("A failure to produce content has the error source content, not server")
+  @Test("If the content of a request cannot be produced, the error's source is the content, not the server")
   func subject() async throws {
     struct OutOfPaper: Error {}
     let file = FileManager.default.temporaryDirectory.appending(path: "gone-\(UUID())")

@@ -51,7 +51,7 @@ struct IDTokenClaimsTests {
     #expect((grant.identity?.authenticated != nil) == (claims["auth_time"] != nil))
   }
 
-  @Test("The age is measured to the start of the sign-in, so that the user may take time")
+  @Test("The limit max_age applies to the start of the sign-in, so that a slow sign-in is accepted")
   func slow() async throws {
     let now = Log<Date>()
     now.add(FakeIssuer.now)

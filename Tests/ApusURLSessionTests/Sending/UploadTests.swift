@@ -93,7 +93,7 @@ struct UploadTests {
     }
   }
 
-  @Test("A failure to produce content has the error source content, not server")
+  @Test("If the content of a request cannot be produced, the error's source is the content, not the server")
   func subject() async throws {
     struct OutOfPaper: Error {}
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("gone-\(UUID().uuidString)")

@@ -182,7 +182,7 @@ struct DownloadTests {
   }
 
   @Test(
-    "Failures have their status and message, and leave no file",
+    "A failed download exits with the status of the failure and a message, and leaves no file",
     arguments: [
       (
         Reply.json(#"{"detail":"There is no such film."}"#, status: 404), [], 22, "The server rejected the request: 404"

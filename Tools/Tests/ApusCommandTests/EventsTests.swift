@@ -106,7 +106,7 @@ struct EventsTests {
   }
 
   @Test(
-    "Failures have their status",
+    "apus events exits with the status of the failure",
     arguments: [
       (Reply.text("gone", status: 410), [], 22), (.text("text"), [], 8),
       (stream("data: a\n\n").setting("Content-Length", to: "100").closing(at: .end), ["--no-reconnect"], 56),

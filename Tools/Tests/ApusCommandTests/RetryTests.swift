@@ -46,7 +46,7 @@ struct RetryTests {
   }
 
   @Test(
-    "A redirected request is resent, and with --no-retry ends apus send with 56",
+    "A redirected request is resent after a lost connection; with --no-retry apus send exits with status 56",
     arguments: [([], 0, "there"), (["--no-retry"], 56, "")] as [([String], Int32, String)])
   func redirected(arguments: [String], status: Int32, text: String) async throws {
     try await TestServer.with { request in

@@ -143,7 +143,7 @@ struct UploadTests {
     }
   }
 
-  @Test("Failures have their status and message")
+  @Test("A failed upload exits with the status of the failure and a message")
   func failures() async throws {
     try await TestServer.with { _ in
       .json(#"{"detail":"The film is too long."}"#, status: 413)

@@ -87,7 +87,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case .some(.inputClosed) = event as? ChannelEvent {
       connection?.left()
-      // Otherwise the connection is closed after the last response.
+      // With a pending response, the connection is closed after the last response.
       if pending.isEmpty { context.close(promise: nil) }
     }
     context.fireUserInboundEventTriggered(event)

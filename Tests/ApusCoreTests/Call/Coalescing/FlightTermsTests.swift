@@ -49,7 +49,7 @@ struct FlightTermsTests {
   }
 
   @Test(
-    "Between attempts a flight has no response; after the end of a call the last response counts",
+    "Between attempts a shared exchange has no response; after the end of a call its last response counts",
     arguments: waits)
   func betweenAttempts(kind: TraceEvent.Kind) {
     func append(_ kind: TraceEvent.Kind, to state: inout CallState) {

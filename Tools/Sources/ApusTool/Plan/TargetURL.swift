@@ -80,7 +80,8 @@ struct TargetURL: Sendable, Hashable {
     return isPlain && !path.hasPrefix("//") ? path : "/"
   }
 
-  /// Removes the scheme from a URL and returns it; `nil` if it has none: `://` may also be part of a query or password.
+  /// Removes and returns the scheme of a URL; `nil` if the URL has no scheme. A `://` in a query or a password delimits no
+  /// scheme.
   private static func removeScheme(_ text: inout ArraySlice<UInt8>) -> String? {
     let length = text.prefix { !"/?:@[".utf8.contains($0) }.count
     guard text.dropFirst(length).starts(with: "://".utf8) else { return nil }

@@ -34,8 +34,7 @@ struct Words: Sendable, Hashable {
     return isToken(word) && (word == word.uppercased() || !Item.isItem(next))
   }
 
-  /// Whether a word has only letters and hyphens. A URL without dot, colon and slash is recognized only if it is the
-  /// first word and items follow.
+  /// Whether a word can be a method: it has only letters and hyphens, and is not `localhost`.
   private static func isToken(_ word: String) -> Bool {
     word.lowercased() != "localhost" && !word.isEmpty
       && word.utf8.allSatisfy { byte in

@@ -51,7 +51,7 @@ extension Profile {
     var user: String?
     /// The time in the format of RFC 3339.
     var since: String
-    /// The id of the login.
+    /// The id of the login, which names the folder of its credentials.
     var credentials: String
   }
 

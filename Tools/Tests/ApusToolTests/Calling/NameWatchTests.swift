@@ -13,7 +13,7 @@ struct NameWatchTests {
     return head
   }
 
-  @Test("The name comes from the first response with a name, otherwise from the last URL")
+  @Test("The file name comes from the first response that suggests a name, otherwise from the last URL")
   func names() {
     let watch = NameWatch()
     #expect(watch.name == nil)

@@ -55,7 +55,7 @@ struct ProfileFolderTests {
   }
 
   @Test(
-    "Other folders are ignored",
+    "Folders whose names are not those of credentials are ignored",
     arguments: [
       "x", "x.", "x.0123", ".0123456789abcdef", "x.0123456789ABCDEF", "x.0123456789abcdeg", ".x.0123456789abcdef",
     ])
