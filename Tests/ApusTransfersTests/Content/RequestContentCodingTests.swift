@@ -67,7 +67,7 @@ struct RequestContentCodingTests {
     }
   }
 
-  @Test("Compressed content is replayable if the content is")
+  @Test("Compressed content is replayable if and only if the original content is replayable")
   func replayable() async throws {
     let api = Client(environment: Environment(baseURL: "https://api.example.com"), transport: stub)
     for isReplayable in [true, false] {
@@ -102,7 +102,7 @@ struct RequestContentCodingTests {
     #expect(field("Content-Digest", of: exchange)?.hasPrefix("sha-512=:") == true)
   }
 
-  @Test("The digest of a file is computed beforehand; a call fails if its digest cannot be known")
+  @Test("The digest of a file is computed before the call; a call fails if its content cannot be digested in advance")
   func fileDigest() async throws {
     try await withFile(Self.pattern) { path in
       let digest = try await FileDigest(ofFileAt: path)
@@ -118,7 +118,7 @@ struct RequestContentCodingTests {
   }
 }
 
-/// Values that are returned once each.
+/// A queue of values. `take` removes and returns the first value.
 private final class Once: Sendable {
   private let rest: Mutex<[Data]>
 

@@ -14,7 +14,7 @@ struct TransferMemoryTests {
   }
 
   private static let length = 1_000_000_000
-  /// The limit in KiB. None with the address sanitizer, which keeps freed memory for a while.
+  /// The limit in KiB. With the address sanitizer there is no limit, because it keeps freed memory for a while.
   private static let limit = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil ? 40 << 10 : Int.max
 
   @Test("A transfer of 1 GB takes at most 40 MiB of memory", arguments: Variant.allCases)

@@ -54,7 +54,7 @@ struct DigestFieldTests {
     #expect(throws: TransferError.self) { try FileDigest(.sha512, digits) }
   }
 
-  @Test("A digest matches only the same bytes")
+  @Test("A digest matches only the bytes from which it was computed")
   func matches() throws {
     let digest = try #require(FileDigest(.sha256, Self.bytes))
     #expect(digest.matches(Self.bytes))

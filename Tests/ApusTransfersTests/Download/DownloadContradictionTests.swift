@@ -149,7 +149,7 @@ struct DownloadContradictionTests {
     #expect(result.bench.ranges == ["", "bytes=300000-", ""] && result.bench.bytes == film.bytes)
   }
 
-  @Test("A part that exceeds its range is discarded completely: it may begin at another offset than it states")
+  @Test("A part that exceeds its range is discarded completely, because its bytes may be at other offsets than stated")
   func excessivePart() async throws {
     var film = film
     film.fields[.contentLength] = "100000"
@@ -193,7 +193,7 @@ struct DownloadContradictionTests {
     #expect(result.error?.description.contains("the same call continues") == true)
   }
 
-  @Test("No bytes of a changed file are kept if the server has no usable ranges, and the error states that")
+  @Test("If a file changes and the server has no usable ranges, the error states that no bytes are kept")
   func nothingKept() async throws {
     var next = film
     (next.tag, next.pieceSize) = (#""v2""#, 100_000)
@@ -244,7 +244,8 @@ struct DownloadContradictionTests {
       var film = film
       film.pieceSize = 300_000
       try await bench.interrupt(film, after: 300_000)
-      // The complete file is interrupted after its first piece each time, and the rest belongs to another file.
+      // Each response with the complete file is interrupted after its first piece. Each response with a range belongs
+      // to another file.
       let whole = film.whole().failing(after: 1)
       bench.stub.on(where: { _, _ in true }) { $0.fields[.range] == nil ? whole : reply }
       let error = await failure { try await bench.download() }

@@ -42,7 +42,7 @@ struct DownloadLimitTests {
     }
   }
 
-  /// The reply with the file but without its length.
+  /// Returns a reply with the file but without its length.
   private func unstated() -> StubReply {
     let pieces = stride(from: 0, to: film.bytes.count, by: 1000).map {
       film.bytes[$0..<min($0 + 1000, film.bytes.count)]

@@ -33,7 +33,7 @@ struct DownloadProcessesTests {
   /// The maximum number of bytes that a killed process had received but not written: the gathered bytes, and those of
   /// an unfinished write.
   private static let unwritten = 2 * ContentWriter.writeSize + pieceSize
-  /// The maximum number of bytes that arrive at once.
+  /// The maximum number of bytes in one received piece.
   private static let pieceSize = 64 << 10
 
   @Test(
@@ -42,8 +42,7 @@ struct DownloadProcessesTests {
   func killed(_ seed: UInt64) async throws {
     let length = 40_000_000
     var random = SeededGenerator(seed: seed)
-    // The number of bytes after which each process is killed, and the number of bytes that the server sends beyond
-    // that.
+    // Each process is killed after `goal` bytes. The server sends `beyond` further bytes before it stalls.
     let runs = (0..<20).map { _ in
       (goal: Int.random(in: 700_000..<1_700_000, using: &random), beyond: Int.random(in: 1..<200_000, using: &random))
     }
@@ -85,7 +84,7 @@ struct DownloadProcessesTests {
     arguments: [1, 2])
   func killedInParallel(_ seed: UInt64) async throws {
     let length = 100_000_000
-    // The number of bytes after which the server stalls each response of the present process. `nil`: the server never
+    // The number of bytes after which the server stalls each response to the present process. `nil`: the server never
     // stalls.
     let stall = Mutex<Int?>(0)
     let random = Mutex(SeededGenerator(seed: seed))

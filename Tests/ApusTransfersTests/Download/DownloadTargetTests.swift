@@ -20,7 +20,7 @@ struct DownloadTargetTests {
       try prepare(bench)
       let error = await failure { try await bench.download(options) }
       #expect(error?.code == .refused && error?.requestState == .notSent && bench.stub.exchanges.isEmpty)
-      // The folder still contains its one file, and no other.
+      // The folder contains only the file that the test prepared.
       #expect(bench.names.count == 1)
       return error?.transfer?.problem
     }

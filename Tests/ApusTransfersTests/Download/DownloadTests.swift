@@ -218,7 +218,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("Bytes of another resource are not used, unless both have the same resource name")
+  @Test("Bytes from another URL are used only if both downloads have the same resource name")
   func otherResource() async throws {
     try await DownloadBench.with { bench in
       try await bench.interrupt(film, after: 300_000)

@@ -62,7 +62,7 @@ struct FullDiskTests {
         let kept = try #require(Int(words[of - 1]))
         let line = await process.line { $0.hasPrefix("resumed") || $0.hasPrefix("error") }
         let resumed = try #require(line.split(separator: " ").last.flatMap { Int($0) })
-        // The part of the last write for which there was space is resumed, too.
+        // The last write was incomplete because the disk was full. The bytes that it wrote are resumed, too.
         #expect(kept > 0 && resumed >= kept && resumed - kept < ranges * ContentWriter.writeSize)
         #expect(await process.line { $0.hasPrefix("done") } == "done \(length)")
       }

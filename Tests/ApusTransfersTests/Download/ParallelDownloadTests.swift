@@ -10,11 +10,12 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("Downloads with several ranges at once")
+@Suite("Downloads with several concurrent ranges")
 struct ParallelDownloadTests {
   private let film = FileOnServer(length: 700_000)
 
-  /// Serves the complete file to requests without a range, and replies to other requests as given.
+  /// Serves the complete file to requests without a range, and calls the closure for the replies to requests with a
+  /// range.
   private func serve(
     _ bench: DownloadBench, ranges: @escaping @Sendable (FileOnServer, HTTPFields) -> StubReply
   ) {
@@ -31,7 +32,7 @@ struct ParallelDownloadTests {
     fields[.range].flatMap { Int($0.dropFirst("bytes=".count).prefix { $0 != "-" }) } ?? 0
   }
 
-  /// The number of bytes that requests for ranges with both ends specify.
+  /// Returns the total number of bytes in the requested ranges that have a first and a last byte.
   private func requestedBytes(_ bench: DownloadBench) -> Int {
     bench.ranges.reduce(0) { sum, range in
       let ends = range.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
@@ -100,7 +101,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("A file that changes meanwhile arrives completely, without bytes of the old file", arguments: [200, 206, 416])
+  @Test("A file that changes during its download arrives without bytes of the old file", arguments: [200, 206, 416])
   func changed(_ status: Int) async throws {
     try await DownloadBench.with { bench in
       let next = { () -> FileOnServer in
@@ -134,7 +135,7 @@ struct ParallelDownloadTests {
         let reply = server.reply(to: fields)
         return [175_000, 350_000].contains(Self.start(of: fields)) ? reply.failing(after: 2) : reply
       }
-      // The ranges are too short for an idle lane to take over half of one.
+      // The ranges are so short that an idle lane cannot take over half of a range.
       var options = DownloadOptions.parallel()
       options.minimumRange = 100_000
       try await bench.download(options)
@@ -164,7 +165,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("Other lanes request the ranges that the server rejects", arguments: [429, 503])
+  @Test("A range that the server rejects on one lane is requested by another lane", arguments: [429, 503])
   func rejected(_ status: Int) async throws {
     try await DownloadBench.with { bench in
       let first = Mutex(Set([175_000, 525_000]))
@@ -226,8 +227,8 @@ struct ParallelDownloadTests {
       bench.serve(film)
       let file = try await bench.download(.parallel(next))
       #expect(file.resumedBytes == 120_000 && bench.bytes(bench.target) == film.bytes && bench.names == ["film.mp4"])
-      // A download with one range requests no byte twice. A range that another lane takes over was requested completely
-      // before.
+      // A download with one range requests no byte twice. With several ranges a lane may take over a part of a range
+      // that was already requested.
       let again = requestedBytes(bench) - before
       #expect(next == 1 ? again == 580_000 : again >= 580_000)
     }

@@ -25,14 +25,14 @@ struct RangeLogTests {
     try content.withUnsafeBytes { buffer in try file.descriptor.write(buffer, at: bytes.lowerBound) }
   }
 
-  /// The bytes on disk that a later call can use.
+  /// Returns the bytes on disk that a later call can use, and the size of the file.
   private func found(_ bench: DownloadBench) async throws -> (ranges: ByteRanges, size: Int64) {
     let opened = try await OpenedDownload.open(bench.target, DownloadOptions(), source, DownloadState.Rules())
     defer { opened.file.release() }
     return (opened.gapped ?? ByteRanges([0..<opened.state.kept]), try opened.file.size)
   }
 
-  @Test("A record with gaps is read again; a contradictory record is not")
+  @Test("A record with gaps is read; a contradictory record is ignored")
   func record() throws {
     let present = ByteRanges([0..<10, 50..<60])
     let record = try record(present)

@@ -120,7 +120,7 @@ struct RangeStateTests {
     state.adopt(until: 100)
     _ = state.next(for: 1)
     #expect(state.arrive(40, on: 0) == .last(25))
-    // The bytes are not yet written, but lane 1 requests no more nevertheless.
+    // Lane 1 requests no further range, although the bytes of the first response are not yet written.
     #expect(state.receive(Self.head(200), on: 1) == .stop && state.end == .sequential)
     state.reach(25, on: 0)
     #expect(state.present.prefix == 25 && state.next(for: 0) == nil)
@@ -177,7 +177,7 @@ struct RangeStateTests {
     #expect(state.end == .failed && state.next(for: 0) == nil)
   }
 
-  @Test("Other lanes take over a range that the server rejects; if the last lane is rejected, the download ends")
+  @Test("A range that the server rejects is taken over by other lanes; if the last lane is rejected, the download ends")
   func rejected() throws {
     var state = try state(3, minimum: 30)
     #expect(ranges(&state, 0..<3) == [0..<33, 33..<66, 66..<100])

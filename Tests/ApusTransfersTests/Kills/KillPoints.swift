@@ -3,16 +3,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The file-system changes before each of which a test kills a process.
+/// The changes of the file system at which tests kill a process. The process is killed immediately before the change.
 enum KillPoints {
   /// The library that counts the changes and kills the process. `nil`: no compiler is installed.
   static let library: String? = compiled()
 
-  /// Whether a test kills a process before every change, instead of before some.
+  /// Whether a test kills a process before every change. `false`: only before some changes.
   static var isExhaustive: Bool { ProcessInfo.processInfo.environment["APUS_KILLS"] == "all" }
 
-  /// Returns the numbers of the changes before which a process is killed: the last changes, where transfers complete or
-  /// are removed, without flushes and permissions, and some earlier changes, evenly spread.
+  /// Returns the numbers of the changes before which a process is killed. They are the last changes, in which transfers
+  /// complete or are removed, and some evenly spread earlier changes. Flushes and changes of permissions are not among
+  /// the last changes.
   static func numbers(of changes: [String]) -> [Int] {
     let (late, early) = (8, 4)
     guard !isExhaustive, changes.count > late + early else { return Array(1...max(changes.count, 1)) }
@@ -63,7 +64,7 @@ struct KillRun {
     listed.split(separator: " ").contains { $0.hasSuffix(".json") && !$0.hasPrefix("transfer-") }
   }
 
-  /// The number of changes by a function to files whose names satisfy a condition.
+  /// Returns how many times a function changed files whose names satisfy a condition.
   func count(_ function: String, where condition: (String) -> Bool) -> Int {
     changes.count { change in
       change.hasPrefix("\(function) ") && condition(change.split(separator: "/").last.map(String.init) ?? "")

@@ -4,20 +4,21 @@ import Testing
 
 @testable import ApusTransfers
 
-/// The processes of a transfer, one of which is killed.
+/// The work of a process when it is killed, and of the next process.
 enum KillCourse: String, CaseIterable, Sendable {
-  /// Killed during the transfer.
+  /// The process is killed during the transfer.
   case straight
-  /// Killed while it transfers half and then pauses.
+  /// The process is killed while it transfers half of the file and then pauses.
   case pausing
-  /// Killed while it continues a paused transfer.
+  /// The process is killed while it continues a paused transfer.
   case continuing
-  /// Killed while it transfers half and then cancels. The next process cancels, too.
+  /// The process is killed while it transfers half of the file and then cancels. The next process cancels, too.
   case cancelling
-  /// Killed while it transfers half and then cancels. The next process continues from the record.
+  /// The process is killed while it transfers half of the file and then cancels. The next process continues from the
+  /// record.
   case abandoning
 
-  /// The steps of the process that is killed.
+  /// Returns the steps of the process that is killed.
   func steps(of variant: KillVariant) -> String {
     switch self {
     case .straight: variant.isCall ? "run" : "add run close"
@@ -27,7 +28,7 @@ enum KillCourse: String, CaseIterable, Sendable {
     }
   }
 
-  /// The steps of the next process.
+  /// Returns the steps of the next process.
   func nextSteps(of variant: KillVariant, after run: KillRun) -> String {
     if self == .cancelling { return variant.isCall ? "cancel" : "cancel close" }
     if variant.isCall || self == .abandoning { return variant.isCall ? "run" : "run close" }
@@ -55,8 +56,9 @@ private struct KilledPair {
     """
   }
 
-  /// Whether the content may be sent twice: the server had it before the process could store the upload's URL or, for
-  /// requests that cannot be resumed, the completion.
+  /// Whether the content may be sent twice. This happens if the server receives all content before the process stores
+  /// the upload's URL. For requests that cannot be resumed, it happens if the server receives all content before the
+  /// process stores the completion.
   var mayRepeat: Bool {
     switch variant {
     case .plain: first.reported.isEmpty && first.transferWrites < 2
@@ -150,7 +152,7 @@ struct KillPointsTests {
     try await forEachPoint(variant, .cancelling) { $0.expectCancelled() }
   }
 
-  /// Runs a course with a kill before each change, and then the next process.
+  /// Runs a process that is killed before a change, and then the next process. Repeats this for each change.
   private func forEachPoint(
     _ variant: KillVariant, _ course: KillCourse, _ check: (KilledPair) throws -> Void
   ) async throws {

@@ -17,7 +17,7 @@ enum KillVariant: String, CaseIterable, Sendable {
   /// An upload by the IETF draft that is created without content.
   case careful
   case downloadCall = "download-call"
-  /// A download of several ranges at once.
+  /// A download of several concurrent ranges.
   case rangesCall = "ranges-call"
   case tusCall = "tus-call"
   case s3Call = "s3-call"
@@ -125,7 +125,7 @@ final class KillServer: Sendable {
   }
 }
 
-/// Whether a server stalls transfers before they are complete.
+/// A switch that makes a server stall transfers before they are complete.
 final class StallSwitch: Sendable {
   let isOn = Mutex(false)
 

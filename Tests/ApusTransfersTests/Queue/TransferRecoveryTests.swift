@@ -53,7 +53,7 @@ struct TransferRecoveryTests {
       let transfers = try await bench.queue { $0.scheduler = held }
       let id = try await transfers.download(FilmFile(), to: "\(drive)/film.mp4")
       await transfers.close()
-      // The record of a process that ended after it renamed the file and before it reported the completion.
+      // Writes the record of a process that ended after it renamed the file and before it reported the completion.
       let path = bench.store.path + "/transfer-\(id.rawValue).json"
       var record = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
       try film.bytes.write(to: URL(filePath: "\(drive)/film.mp4"))
@@ -69,7 +69,7 @@ struct TransferRecoveryTests {
     }
   }
 
-  @Test("Adding a transfer that is being cancelled waits for its removal, and then creates it again")
+  @Test("Adding a transfer that is being cancelled waits for its removal, and then creates a new transfer")
   func addingWhileCancelled() async throws {
     try await QueueBench.with { bench in
       try film.bytes.write(to: URL(filePath: bench.path(1)))

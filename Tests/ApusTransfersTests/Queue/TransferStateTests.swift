@@ -12,7 +12,7 @@ struct TransferStateTests {
   private let lost = CallError(.connectionLost)
   private let full = TransferError(.diskFull)
 
-  /// A new transfer that is stored and running.
+  /// Returns the state of a new transfer that is stored and running.
   private func running() -> TransferState {
     var state = TransferState(priority: .low)
     #expect(state.start() == Effects(startsDriver: true, change: 1))
@@ -22,7 +22,8 @@ struct TransferStateTests {
     return state
   }
 
-  /// Performs actions until the driver ends. All succeed, except that a run may end with an error. Returns the actions.
+  /// Performs actions until the driver ends, and returns the actions. A run ends with `error`; all other actions
+  /// succeed.
   private func actions(_ state: inout TransferState, run error: CallError? = nil) -> [TransferState.Action] {
     var actions: [TransferState.Action] = []
     while let action = state.next() {
@@ -114,12 +115,12 @@ struct TransferStateTests {
     #expect(state.failure?.code == .connectionLost && state.end == nil)
     #expect(state.resume() == Effects(startsDriver: true, change: 3))
     #expect(actions(&state, run: lost) == [.store, .run, .store])
-    // A failed transfer can be paused, so that the list no longer contains it as failed.
+    // Pausing a failed transfer removes its failure.
     #expect(state.pause().startsDriver)
     #expect(actions(&state) == [.store] && state.failure == nil)
   }
 
-  @Test("A transfer is paused if the app cancels its call by other means")
+  @Test("A transfer is paused if its call is cancelled without a command of the queue")
   func cancelledCall() {
     var state = running()
     state.ended(CallError(.cancelled))
@@ -299,7 +300,7 @@ private struct RandomCourse {
     case .store: state.stored(fails ? TransferError(.diskFull) : nil)
     case .run:
       if Bool.random(using: &random) { state.admit() }
-      // A run sometimes ends by itself, and always after it was stopped.
+      // A run that is being stopped always ends here. Any other run ends at random.
       guard state.isStopping || Int.random(in: 0..<4, using: &random) == 0 else { return }
       state.ended(state.isStopping ? CallError(.cancelled) : fails ? CallError(.connectionLost) : nil)
     case .discard: state.discarded(fails ? TransferError(.diskFull) : nil)

@@ -15,21 +15,21 @@ private struct DraftClip: Endpoint, TransferEndpoint {
   var request: Request<StoredFilm> { .post("/files", content: .file(path)) }
 }
 
-/// The changes of the records in a store.
+/// A log of the changes of the records in a store.
 private final class StoreLog: Sendable {
   private let log = Mutex<[(name: String, content: Data?)]>([])
 
-  /// Returns the store, and records the changes of its records here.
+  /// Returns the store with a function that logs the changes of its records.
   func store(_ store: FileTransferStore) -> FileTransferStore {
     var store = store
     store.didWrite = { [self] name, content in log.withLock { $0.append((name, content)) } }
     return store
   }
 
-  /// The records of transfers that were written.
+  /// The records of transfers in the log.
   var contents: [TransferRecord] { log.withLock { $0.compactMap { $0.content.flatMap { TransferRecord($0) } } } }
 
-  /// The changes: the kind of each record, and the kind of the change.
+  /// The changes in the log. Each change is described by the kind of its record and the kind of the change.
   var changes: [String] {
     log.withLock(\.self).map { name, content in
       guard name.hasPrefix("transfer-") else { return content == nil ? "upload removed" : "upload" }
@@ -127,7 +127,7 @@ struct TransferUploadsTests {
         let error = try await transfers.outcome(of: id)
         #expect(error?.code == .decoding)
         await transfers.close()
-        // The record of a process that ended immediately after the response.
+        // The record is that of a process that ended immediately after the response.
         let record = try #require(log.contents.first { $0.uploaded != nil })
         #expect(record.failure == nil && record.uploaded?.size == 1000)
         let path = "\(bench.store.path)/transfer-\(id.rawValue).json"
@@ -268,7 +268,8 @@ struct TransferUploadsTests {
         held.resumeAll()
         try await waitWhile(!next.all.isEmpty)
         #expect(server.exchanges.isEmpty && bench.records.isEmpty)
-        // A queue that was created before reads the record when the transfer is added, and adds the transfer anew.
+        // A queue that already exists reads this record only when the transfer is added. It then adds the transfer
+        // anew.
         try #require(record.encoded()).write(to: URL(filePath: path))
         let again = try await next.upload(Clip(path: bench.path))
         #expect(again == id)

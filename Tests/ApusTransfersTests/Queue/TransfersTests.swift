@@ -141,7 +141,7 @@ struct TransfersTests {
       let transfers = try await bench.queue { $0.scheduler = held }
       let id = try await transfers.download(FilmFile(), to: bench.path(7))
       await transfers.close()
-      // The record of a process that ended after it renamed the file and before it reported the completion.
+      // Writes the record of a process that ended after it renamed the file and before it reported the completion.
       let path = bench.store.path + "/transfer-\(id.rawValue).json"
       var record = try #require(bench.bench.bytes(path).flatMap { TransferRecord($0) })
       try film.bytes.write(to: URL(filePath: bench.path(7)))
@@ -371,7 +371,7 @@ struct TransfersTests {
     }
   }
 
-  @Test("The completion closure may send commands to its own complete transfer, and add others")
+  @Test("The completion closure may send commands to its own complete transfer, and add other transfers")
   func commandsInClosure() async throws {
     try await QueueBench.with { bench in
       bench.stub.on(where: { _, _ in true }) { _ in film.whole() }
@@ -411,7 +411,7 @@ struct TransfersTests {
 }
 
 extension QueueBench {
-  /// The priority in the record of a transfer.
+  /// Returns the priority in the record of a transfer.
   fileprivate func priority(of id: Transfer.ID) -> Int? {
     bench.bytes(store.path + "/transfer-\(id.rawValue).json").flatMap { TransferRecord($0) }?.priority
   }

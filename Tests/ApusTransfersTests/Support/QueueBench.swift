@@ -74,7 +74,7 @@ extension Transfers {
     return self[id]?.state.failure
   }
 
-  /// Waits until a transfer has a state.
+  /// Waits until the state of a transfer satisfies a condition.
   func wait(_ id: Transfer.ID, until condition: (Transfer.State) -> Bool) async throws {
     try await waitWhile(!(self[id].map { condition($0.state) } ?? false))
   }

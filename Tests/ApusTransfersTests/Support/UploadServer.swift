@@ -64,8 +64,9 @@ final class UploadServer: Sendable {
     }
   }
 
-  /// Faults after which the server stops reading: in run `n` when `stops[n]` bytes of content have arrived, and never
-  /// in later runs. So the sending process is killed in the middle, however busy the machine is.
+  /// Returns faults after which the server stops reading: in run `n` when `stops[n]` bytes of content have arrived, and
+  /// never in later runs. With these faults a test can kill the sending process in the middle of an upload, even on a
+  /// busy machine.
   static func stalls(after stops: [Int], run: @escaping @Sendable () -> Int) -> [Fault] {
     let never = Gate()
     return stops.enumerated().map { number, stop in
@@ -81,7 +82,7 @@ final class UploadServer: Sendable {
   /// Returns the target of the upload that a request created.
   static func target(of request: RecordedRequest) -> String { "/files/upload-\(request.number)" }
 
-  // MARK: What is stored
+  // MARK: Stored bytes
 
   private func segments(of target: String) -> [Segment] {
     let (exchanges, frozen) = state.withLock { ($0.server?.exchanges ?? [], $0.frozen) }
@@ -98,10 +99,10 @@ final class UploadServer: Sendable {
     return segments
   }
 
-  /// The number of stored bytes of an upload.
+  /// Returns the number of stored bytes of an upload.
   func offset(of target: String) -> Int { segments(of: target).last?.range.upperBound ?? 0 }
 
-  /// The stored bytes of an upload.
+  /// Returns the stored bytes of an upload.
   func bytes(of target: String) -> [UInt8] {
     let exchanges = state.withLock { $0.server?.exchanges ?? [] }
     var contents: [Int: [UInt8]] = [:]
@@ -109,11 +110,11 @@ final class UploadServer: Sendable {
     return segments(of: target).flatMap { Array((contents[$0.exchange] ?? []).prefix($0.range.count)) }
   }
 
-  /// Whether an upload consists of these bytes. A test that compares large arrays in `#expect` takes minutes if they
-  /// differ.
+  /// Returns whether an upload consists of these bytes. A test that compares large arrays in `#expect` takes minutes if
+  /// they differ.
   func has(_ bytes: [UInt8], in target: String = "/files/upload-0") -> Bool { self.bytes(of: target) == bytes }
 
-  /// The number of uploads that consist of these bytes, and the number of uploads that are neither complete nor
+  /// Returns the number of uploads that consist of these bytes, and the number of uploads that are neither complete nor
   /// removed.
   func counts(of bytes: [UInt8]) -> (complete: Int, incomplete: Int) {
     let (known, gone) = state.withLock { (Set($0.lengths.keys), $0.gone) }
@@ -148,7 +149,7 @@ final class UploadServer: Sendable {
 
   private func isUnread(_ request: RecordedRequest) -> Bool { state.withLock { $0.unread }(request) }
 
-  /// Removes an upload, as a server does whose upload has expired.
+  /// Removes an upload, as a server does when the upload has expired.
   func forget(_ target: String) {
     state.withLock { _ = $0.gone.insert(target) }
   }
@@ -175,7 +176,7 @@ final class UploadServer: Sendable {
     }
   }
 
-  /// Waits until all content of a request has arrived. Returns `false` if the connection ended before.
+  /// Waits until all content of a request has arrived. Returns `false` if the connection ends before.
   private func receivesAll(of request: RecordedRequest) async -> Bool {
     guard let server = state.withLock({ $0.server }) else { return false }
     return (try? await server.exchange { $0.id == request.number && $0.request.isComplete }) != nil
@@ -231,7 +232,7 @@ final class UploadServer: Sendable {
   private func append(_ request: RecordedRequest) async -> Reply {
     let target = request.target
     guard isKnown(target) else { return .status(404) }
-    // The first bytes of this request may have arrived.
+    // The offset is not compared with the number of stored bytes, which may already include bytes of this request.
     let start = Int(request.fields["Upload-Offset"] ?? "") ?? -1
     guard await receivesAll(of: request) else { return Reply(steps: []) }
     guard

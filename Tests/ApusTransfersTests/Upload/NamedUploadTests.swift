@@ -25,7 +25,7 @@ struct NamedUploadTests {
     return Client(environment: Environment(baseURL: baseURL), pipeline: pipeline, transport: stub)
   }
 
-  /// Scripts a server whose uploads have the URLs in the fields `Location`. The server stores all content.
+  /// Scripts a server that states the given values of `Location` for its uploads. The server stores all content.
   private func stubServer(_ locations: String..., failing isFailing: Bool = false) {
     var fields = HTTPFields()
     for location in locations { fields.append(HTTPField(name: .location, value: location)) }
@@ -132,7 +132,7 @@ struct NamedUploadTests {
     }
   }
 
-  @Test("A single Location may contain commas, and equal Locations count as one", arguments: Variant.allCases)
+  @Test("A Location may contain commas, and repeated equal Locations are treated as one", arguments: Variant.allCases)
   func commas(variant: Variant) async throws {
     for locations in [["/files/1, 2"], ["/files/1, 2", "https://films.example/files/1,%202"]] {
       let server = NamedUploadTests()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusTransfers
 
-@Suite("The parts of an upload that a server has")
+@Suite("The stored parts of an upload")
 struct StoredPartsTests {
   private func parts(_ ranges: [Range<Int64>]) -> StoredParts {
     var parts = StoredParts()

@@ -8,8 +8,8 @@ import Testing
 
 @testable import ApusTransfers
 
-/// A protocol with numbered parts of one size that each have a receipt, and a last request that lists the receipts, as
-/// object stores use it.
+/// An upload protocol like those of object stores. It sends numbered parts of one size and gets a receipt for each
+/// part. Its last request lists the receipts.
 private struct PartsUpload: UploadDriver {
   static let partSize: Int64 = 40_000
 
@@ -135,7 +135,7 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("After an interruption the missing parts are sent, whatever the order in which the server lists the others")
+  @Test("After an interruption the missing parts are sent, whatever the order of the server's list of stored parts")
   func gaps() async throws {
     let objects = PartsServer([2: "tag-2"], rejecting: 1)
     try await with(objects) { bench, server, film in
@@ -159,7 +159,7 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("As many parts are sent at once as the protocol permits, and reported as one progress")
+  @Test("Parts are sent concurrently, up to the maximum of the protocol, and reported as one progress")
   func parallel() async throws {
     let objects = PartsServer()
     let gate = Gate()
@@ -188,7 +188,7 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("One failed part among several is resent alone; if it fails permanently, the others are cancelled")
+  @Test("One failed part among several is resent alone; if it fails permanently, the remaining parts are cancelled")
   func parallelFailures() async throws {
     let driver = UploadProtocol(PartsUpload(maximumParallelParts: 3))
     let objects = PartsServer(rejecting: 2)

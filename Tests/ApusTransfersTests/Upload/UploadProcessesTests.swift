@@ -13,7 +13,7 @@ struct UploadProcessesTests {
   private static let length = 20_000_000
   private static let kills = 20
 
-  /// The numbers of bytes after which the processes are killed, in ascending order.
+  /// Returns the numbers of bytes after which the processes are killed, in ascending order.
   private static func stops(seed: UInt64) -> [Int] {
     var random = SeededGenerator(seed: seed)
     return (0..<kills).map { _ in Int.random(in: 1...length / kills / 2, using: &random) }

@@ -33,7 +33,7 @@ struct UploadStateTests {
     #expect(state.next == .finish)
   }
 
-  @Test("Parts sent at once differ from each other, from stored parts and from parts in progress")
+  @Test("Concurrent parts differ from each other, from stored parts and from parts in progress")
   func parallel() {
     var ticket = ticket
     ticket.partSize = 40
@@ -156,7 +156,7 @@ struct UploadStateTests {
     #expect(rounds == 5)
   }
 
-  @Test("An offset that decreases is used")
+  @Test("An upload continues at the server's offset, even if that offset has decreased")
   func backwards() {
     var state = state(at: 80)
     expect(state.interrupt(isTemporary: true), 1)

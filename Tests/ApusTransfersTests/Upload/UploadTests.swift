@@ -200,7 +200,7 @@ struct UploadTests {
     }
   }
 
-  @Test("Bytes in memory and replayable streams are uploaded and continued, too")
+  @Test("Uploads of bytes in memory and of replayable streams continue after an interruption")
   func otherContent() async throws {
     let fault = Fault(
       at: .requestContent(after: 100_000), .reset, on: .matching { $0.request?.fields["Upload-Offset"] == "0" })
@@ -247,7 +247,7 @@ struct UploadTests {
   }
 }
 
-/// Counts calls from 1.
+/// A counter that starts at 1.
 private final class Counter: Sendable {
   private let count = Mutex(0)
   func next() -> Int {
