@@ -43,7 +43,7 @@ struct ChecksumTests {
     #expect(text(algorithm, (Data([1, 2, 3]) + data).dropFirst(3)) == whole)
   }
 
-  @Test("Folding and tables compute the same CRC as bit by bit, for lengths up to 4,500 at different alignments")
+  @Test("Folding, tables and bitwise computation yield the same CRC, up to 4,500 bytes at different alignments")
   func folded() {
     compare(0x9A6C_9329_AC4B_C9B5 as UInt64)
     compare(0x82F6_3B78 as UInt32)
@@ -76,7 +76,7 @@ struct ChecksumTests {
     }
   }
 
-  @Test("Lengths and names are those of the fields")
+  @Test("Each algorithm states the length of its checksum, and CRC-64/NVME has the expected field name")
   func names() {
     for algorithm in ChecksumAlgorithm.allCases {
       #expect(Checksum(algorithm).bytes.count == algorithm.length)

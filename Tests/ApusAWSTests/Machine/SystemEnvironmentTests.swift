@@ -56,7 +56,7 @@ struct SystemEnvironmentTests {
     let folder = folder.path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    // The agent inherits the program's standard output. The program writes the agent's number into a file.
+    // The agent inherits the program's standard output. The program writes the agent's process ID into a file.
     let script = "sleep 1000 & echo $! >\(folder)/agent; printf %40000s x; exit \(status)"
     let result = await Task {
       try await SystemProgram.run(program("/bin/sh", ["-c", script], limit: 50_000, seconds: 10))

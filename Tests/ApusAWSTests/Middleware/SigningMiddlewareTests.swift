@@ -226,7 +226,7 @@ extension StubTransport {
   }
 }
 
-/// A provider that returns credentials in order, and fails after the last ones.
+/// A provider that returns credentials in order, and fails after the last credentials.
 private final class Rotating: AWSCredentialsProvider {
   struct Empty: Error {}
 

@@ -116,7 +116,7 @@ struct AWSCredentialsChainTests {
 
   // MARK: Instance
 
-  @Test("The metadata service is only requested with a token")
+  @Test("Role and credentials are requested from the metadata service with a token, which is requested first")
   func instance() async throws {
     let bench = ProviderBench()
     let base = "http://169.254.169.254/latest"

@@ -147,7 +147,7 @@ struct CredentialsCacheTests {
     #expect(cache.ready == nil)
   }
 
-  @Test("Other credentials that are already expired when fetched are an error")
+  @Test("Fetched credentials that have already expired are an error, unless they are those of an instance")
   func stale() async {
     let source = Source([.success(Self.fetched("A", 0))])
     source.gate.open()

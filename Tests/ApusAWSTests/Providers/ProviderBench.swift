@@ -8,7 +8,7 @@ import Synchronization
 
 /// A machine whose files and services a test defines.
 struct ProviderBench {
-  /// Secret texts that must appear only in requests.
+  /// Secrets that must appear only in requests.
   static let secrets = ["SENTINEL-secret", "SENTINEL-token", "SENTINEL-bearer"]
   static let date = Date(timeIntervalSince1970: 1_440_938_160)
 

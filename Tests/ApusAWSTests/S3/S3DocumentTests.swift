@@ -54,7 +54,7 @@ struct S3DocumentTests {
     #expect(S3Error(Data("<Error><Code>\u{202E}</Code></Error>".utf8)) == nil)
   }
 
-  @Test("Texts of an error are cleaned, whichever initializer creates the error")
+  @Test("Code, message and request ID of an error are sanitized, whichever initializer creates the error")
   func cleaned() {
     let text = "a\u{1B}[31m\u{202E}b\nc\u{85}" + String(repeating: "x", count: 500)
     let error = S3Error(code: text, message: text, requestID: text)

@@ -100,7 +100,7 @@ struct S3EndpointTests {
   }
 
   @Test(
-    "Only texts with the characters of region names become part of a host",
+    "Only strings with the characters of region names become part of a host",
     arguments: ["evil.com/", "a.b", "", "-a", "A", "a b", "a:1"])
   func regions(name: String) {
     #expect(!RegionName.isValid(name))

@@ -139,7 +139,7 @@ private final class PartStore: Sendable {
 
 @Suite("S3: uploads in parts")
 struct S3MultipartTests {
-  /// Three parts of 5 MiB, of which the last one is shorter.
+  /// Content for two parts of 5 MiB and a shorter third part.
   static let content = Data(repeating: 7, count: 12_000_000)
 
   private func withFile(

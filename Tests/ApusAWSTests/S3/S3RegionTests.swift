@@ -106,12 +106,12 @@ struct S3RegionTests {
     #expect(regions.stub.exchanges.map(\.text) == ["123456789", "123456789"])
     let name = try #require(HTTPField.Name("x-amz-checksum-crc64nvme"))
     #expect(regions.stub.exchanges.map { $0.fields[name] } == ["rosUhgp5mIg=", "rosUhgp5mIg="])
-    // Opened once for the checksum, and once for each server.
+    // The content is opened once for the checksum, and once for each server.
     #expect(opened.value == 3)
   }
 
   @Test(
-    "Content that can be read only once is not resent: the call fails with the server's reason, the next one succeeds",
+    "Content that can be read only once is not resent: the call fails with the server's reason; the next call succeeds",
     arguments: [301, 307, 400], RegionNaming.allCases)
   func onlyOnce(status: Int, naming: RegionNaming) async throws {
     let regions = Regions(rejecting: status, naming, .status(200))

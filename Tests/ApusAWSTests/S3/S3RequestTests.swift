@@ -181,7 +181,7 @@ struct S3RequestTests {
     #expect(presigned?.code == .invalidRequest)
   }
 
-  @Test("A server's texts for people are limited to one line without control characters")
+  @Test("Request IDs, codes and messages of a server are limited to one line without control characters")
   func serverTexts() async throws {
     let name = try #require(HTTPField.Name("x-amz-request-id"))
     let long = String(repeating: "x", count: 500)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApusAWS
 
-/// Tests with published examples, and of the rules for lengths and pieces.
+/// Tests of published examples, and of the rules for lengths and pieces.
 @Suite("Chunked payload")
 struct ChunkedPayloadTests {
   private static let credentials = AWSCredentials(

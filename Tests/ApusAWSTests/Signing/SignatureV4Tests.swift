@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Tests with signatures of published examples, and of the rules for the parts of a request.
+/// Tests of the signatures of published examples, and of the rules for the parts of a request.
 @Suite("Signature Version 4")
 struct SignatureV4Tests {
   @Test("The published example of a list of users has the published signature")
