@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApusOAuth
 
-/// Records the texts of all events and of their calls.
+/// A recorder of the descriptions of all events and of their calls.
 private final class EventTexts: CallObserver {
   private let texts = Mutex<[String]>([])
   var all: [String] { texts.withLock { $0 } }
@@ -19,7 +19,7 @@ private final class EventTexts: CallObserver {
   }
 }
 
-@Suite("Texts of a sign-in contain no secrets")
+@Suite("Descriptions of a sign-in contain no secrets")
 struct OAuthSecretsTests {
   private let issuer = FakeIssuer()
   private let events = EventTexts()
@@ -41,7 +41,7 @@ struct OAuthSecretsTests {
     return oauth
   }
 
-  /// The secrets that texts of the requests and the tokens must not contain.
+  /// Returns the secrets in the requests and the tokens, which no description may contain.
   private func secrets(_ tokens: Tokens?) -> [String] {
     let sent = issuer.forms("/token").flatMap { form in
       ["code", "code_verifier", "client_secret", "client_assertion", "refresh_token", "device_code"]
@@ -61,7 +61,7 @@ struct OAuthSecretsTests {
     for secret in secrets(tokens) { #expect(!shown.contains(secret), "\(what) shows a secret") }
   }
 
-  @Test("Texts of a sign-in, a refresh, a revocation and their events contain no secret", arguments: [false, true])
+  @Test("Results, logs and events of sign-in, refresh and revocation contain no secret", arguments: [false, true])
   func accepted(bindsTokens: Bool) async throws {
     var oauth = oauth
     oauth.bindsTokens = bindsTokens
@@ -80,7 +80,7 @@ struct OAuthSecretsTests {
     }
   }
 
-  @Test("Texts of a sign-in on another device, or of a client without a user, contain no secret")
+  @Test("Results, logs and events of a sign-in on another device, or of a client without a user, contain no secret")
   func otherFlows() async throws {
     let pem = P256.Signing.PrivateKey().pemRepresentation
     var oauth = oauth
@@ -102,7 +102,7 @@ struct OAuthSecretsTests {
     #expect(!texts(of: oauth).contains("PRIVATE KEY"))
   }
 
-  @Test("Texts about a refused ID token do not contain it")
+  @Test("The error about a refused ID token does not contain the token")
   func refusedIDToken() async throws {
     issuer.state.withLock { $0.claims["nonce"] = "sentinel-of-another" }
     let oauth = oauth
@@ -117,7 +117,7 @@ struct OAuthSecretsTests {
   }
 
   @Test(
-    "Texts of an error do not contain a secret that the server repeats",
+    "The description of an error does not contain a secret that the server repeats",
     arguments: [(400, "invalid_grant"), (401, "invalid_client"), (400, "other"), (503, ""), (200, "")])
   func rejected(status: Int, error: String) async throws {
     let oauth = oauth

@@ -98,7 +98,7 @@ struct DeviceTests {
     return (try #require(prompts.all.first), try #require(wait))
   }
 
-  @Test("Texts for the user contain no control, direction or other invisible characters")
+  @Test("Strings that the user reads contain no control, direction or other invisible characters")
   func cleaned() async throws {
     let json = #"""
       {"device_code":"d","user_code":" AB\u001b[2J\u202eCD\u200b\n ","verification_uri":"https://a.example/\u202egpj",
@@ -110,7 +110,7 @@ struct DeviceTests {
     #expect(prompt.completePage == "https://a.example/%E2%80%AE%20x?c=%C3%A9")
   }
 
-  @Test("Times may be strings, empty members count as missing, and the response may be a form")
+  @Test("Times may be strings, empty members are treated as missing, and the response may be a form")
   func lenient() async throws {
     let json = #"""
       {"device_code":"d","user_code":"u","verification_uri":"","verification_url":"https://a.example/","interval":"7",

@@ -46,7 +46,7 @@ struct EncodingTests {
     #expect(FormText.decoded((0..<100).map { "p\($0)=1" }.joined(separator: "&"))?.count == 100)
   }
 
-  @Test("A secret text has 43 characters of 256 random bits")
+  @Test("A generated secret has 256 random bits, encoded in 43 characters")
   func secrets() {
     var next: UInt64 = 0
     let text = SecretText.make {

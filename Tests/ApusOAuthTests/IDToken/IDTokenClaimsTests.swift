@@ -39,7 +39,7 @@ struct IDTokenClaimsTests {
   }
 
   @Test(
-    "A user who authenticated within the requested age is accepted; without a requested age any user is",
+    "A user who authenticated within the requested age is accepted; without a requested age any user is accepted",
     arguments: [
       ("300", ["auth_time": 1_799_999_640]), ("300", ["auth_time": "1799999640"]), ("0", ["auth_time": 1_799_999_940]),
       ("0", ["auth_time": 1_800_000_060]), (nil, ["auth_time": 1]), (nil, [:]),
@@ -76,7 +76,7 @@ struct IDTokenClaimsTests {
 
   // MARK: Contexts
 
-  @Test("The class of the authentication can be read, and an empty claim counts as missing")
+  @Test("The class of the authentication can be read, and an empty claim is treated as missing")
   func context() async throws {
     let grant = try await signIn(claims: ["acr": "urn:mfa", "email": "", "name": .null])
     #expect(grant.identity?["acr"] == "urn:mfa")

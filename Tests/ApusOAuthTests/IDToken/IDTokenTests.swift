@@ -67,8 +67,8 @@ struct IDTokenTests {
   @Test(
     "The hash of an access token is half of the algorithm's hash",
     arguments: [
-      // The access token of OpenID Connect Core, appendix A.3, with its published hash. The others were computed with
-      // Python's hashlib.
+      // The access token of OpenID Connect Core, appendix A.3, with its published hash. The other hashes were computed
+      // with Python's hashlib.
       (.rs256, "77QmUPtjPfzWtF2AnpK9RQ"), (.es256, "77QmUPtjPfzWtF2AnpK9RQ"), (.ps256, "77QmUPtjPfzWtF2AnpK9RQ"),
       (.rs384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"), (.es384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"),
       (.ps384, "jtAeDp945y1dDqU3nkIVGNZP1HjH_MFs"), (.rs512, "q7nS86GgvvFaZkzALLWqJYaJIKw2wCDAVfCAsm5CrBM"),
@@ -106,7 +106,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "Each claim is checked",
+    "A token with a wrong or missing claim is refused",
     arguments: [
       (["iss": "https://id.example.com/"], .issuerMismatch), (["iss": nil], .issuerMismatch),
       (["sub": nil], .invalidIDToken),

@@ -35,7 +35,7 @@ struct RedirectRequestTests {
   }
 
   @Test(
-    "All other requests are refused, and the wait continues",
+    "Requests that are not the redirect are refused, and the wait continues",
     arguments: [
       ("GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),
       ("GET /callback HTTP/1.1\r\nHost: 127.0.0.1:4000\r\n\r\n", 404),

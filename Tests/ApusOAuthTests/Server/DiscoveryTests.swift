@@ -22,7 +22,7 @@ struct DiscoveryTests {
   }
 
   @Test(
-    "The documents have the URLs that the RFCs specify",
+    "Discovery documents are requested at the URLs that the RFCs specify",
     arguments: [
       ("https://id.example.com", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
       ("https://id.example.com/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
@@ -90,7 +90,7 @@ struct DiscoveryTests {
     #expect(error.map { "\($0)".contains("evil") } == false)
   }
 
-  @Test("An endpoint that is empty, null or not a string counts as missing")
+  @Test("An endpoint that is empty, null or not a string is treated as missing")
   func empty() async throws {
     let names = [
       "authorization_endpoint", "pushed_authorization_request_endpoint", "device_authorization_endpoint",
@@ -167,7 +167,7 @@ struct DiscoveryTests {
     #expect(try IssuerPattern(tenants, for: .discovery).tenant(in: issuer) == tenant)
   }
 
-  @Test("An issuer that is an http URL of this machine may state such endpoints")
+  @Test("An issuer that is an http URL of this machine may state http endpoints of this machine")
   func loopback() async throws {
     let urls: [String: JSONValue?] = [
       "issuer": "http://127.0.0.1:8080", "token_endpoint": "http://localhost:8080/token",

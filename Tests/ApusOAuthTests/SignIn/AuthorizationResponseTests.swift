@@ -55,7 +55,7 @@ struct AuthorizationResponseTests {
     #expect(error.problem == .issuerMismatch)
   }
 
-  @Test("A redirect URL with parameters keeps them")
+  @Test("A redirect URL keeps its own parameters")
   func query() throws {
     #expect(try code("app:/done?x=1&code=c&state=s1", redirect: "app:/done?x=1").get() == "c")
     #expect(throws: OAuthError.self) { try code("app:/done?x=1?code=c&state=s1", redirect: "app:/done?x=1").get() }

@@ -104,7 +104,7 @@ struct SignInTests {
     #expect(error?.problem == code && error?.step == .idToken)
   }
 
-  @Test("With openid an ID token is required; without openid it is not read")
+  @Test("With openid an ID token is required; without openid an ID token is ignored")
   func openID() async throws {
     issuer.state.withLock { $0.changes["id_token"] = "" }
     issuer.state.withLock { $0.changes["id_token"] = "x.y.z" }

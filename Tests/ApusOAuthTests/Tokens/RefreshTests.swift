@@ -65,7 +65,7 @@ struct OAuthRefreshTests {
     #expect(next.refresh == first.refresh && next.idToken == first.idToken && next.scopes == first.scopes)
   }
 
-  @Test("An empty refresh token in a store counts as missing")
+  @Test("An empty refresh token in a store is treated as missing")
   func emptyToken() async throws {
     let tokens = Tokens(access: "a", refresh: "")
     let error = await oauthFailure { () async throws(OAuthError) in try await issuer.oauth().refreshed(tokens) }

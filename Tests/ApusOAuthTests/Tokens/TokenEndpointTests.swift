@@ -88,7 +88,7 @@ struct TokenEndpointTests {
   }
 
   @Test(
-    "Each error of a server has its code and its step, with an error status and with status 200",
+    "Each error code of a server becomes an error with its code and the step, even in a response with status 200",
     arguments: [200, 400, 401])
   func errors(status: Int) async throws {
     for code in OAuthError.Problem.allCases {

@@ -26,7 +26,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "A token type that is missing, empty or bearer in any case is Bearer",
+    "A token type that is missing, empty or “bearer” in any case is treated as Bearer",
     arguments: [
       "", #","token_type":"""#, #","token_type":null"#, #","token_type":"bearer""#, #","token_type":"BEARER""#,
       #","token_type":" Bearer ""#,
@@ -43,7 +43,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "Another token type is refused, and the error contains it if it is a short name",
+    "An unknown token type is refused, and the error contains the type if it is a short name",
     arguments: [
       (#""mac""#, "“mac”"), (#""DPoP""#, "“DPoP”"), (#""urn:x:token-type:jwt""#, "“urn:x:token-type:jwt”"),
       ("7", "“7”"), (#""a b""#, nil), (#""a\u001b[2J""#, nil), ("[]", nil), (#""sentinel-access""#, nil),
@@ -70,7 +70,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "Empty members count as missing",
+    "Empty members are treated as missing",
     arguments: [
       #""refresh_token":"","id_token":"","scope":"""#, #""refresh_token":" ","id_token":" ","scope":" ""#,
       #""refresh_token":null,"id_token":null,"scope":null,"expires_in":null"#,
@@ -96,7 +96,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "A response may be a form, and so may an error",
+    "A response and an error may be forms",
     arguments: ["application/x-www-form-urlencoded", "text/plain; charset=utf-8"])
   func form(type: String) async throws {
     let answer = "access_token=a%2Bb&scope=x%2Cy&token_type=bearer&expires_in=60&refresh_token=\n"
@@ -113,7 +113,7 @@ struct TokenResponseTests {
   }
 
   @Test(
-    "A text that is not a form is malformed",
+    "Content that is not a form is malformed",
     arguments: [
       ("text/html", "access_token=a"), ("text/plain", "busy"), ("text/plain", "access_token=a&access_token=b"),
     ])
