@@ -9,7 +9,7 @@ import Testing
 
 @testable import ApusCredentials
 
-/// Compares the product's responses to challenges with those of an independent client.
+/// Tests that compare the product's responses to challenges with the responses of an independent client.
 @Suite("Digest responses compared with curl", .enabled(if: Curl.isInstalled, "curl is not installed"))
 struct CurlDigestTests {
   @Test(

@@ -10,7 +10,7 @@ struct DigestExchange {
   var credential = Credential.password(user: "Mufasa", "Circle of Life")
   var request = DigestBench.request("/dir/index.html")
 
-  /// The value of `Authorization`; `nil` if the scheme adds no response.
+  /// Returns the value of `Authorization`; `nil` if the scheme adds no response.
   func answer(to challenge: String) async throws -> String? {
     var request = request
     let challenge = Challenge.all(in: [.wwwAuthenticate: challenge]).first
@@ -18,12 +18,12 @@ struct DigestExchange {
     return request.head.headerFields[.authorization]
   }
 
-  /// The parameters of the response.
+  /// Returns the parameters of the response.
   func parameters(for challenge: String) async throws -> [String: String] {
     DigestBench.parameters(of: try await answer(to: challenge))
   }
 
-  /// The error that the scheme throws.
+  /// Returns the error that the scheme throws.
   func refusal(of challenge: String) async -> TransportError? {
     do {
       _ = try await answer(to: challenge)
@@ -36,7 +36,7 @@ struct DigestExchange {
 
 /// The values that tests of digest share.
 enum DigestBench {
-  /// A secret text that must appear only in messages that are sent.
+  /// A secret that must appear only in sent messages.
   static let sentinel = "s3nt1nel-SECRET-0xDEADBEEF"
   static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
   static let opaque = "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
@@ -44,7 +44,7 @@ enum DigestBench {
   static let clientNonce = "0123456789abcdef0123456789abcdef"
   static let random: @Sendable () -> UInt64 = { 0x0123_4567_89AB_CDEF }
 
-  /// A challenge for the message of RFC 7616 §3.9.1.
+  /// Returns a challenge for the message of RFC 7616 §3.9.1.
   static func challenge(_ rest: String) -> String {
     "Digest realm=\"http-auth@example.org\", nonce=\"\(nonce)\", \(rest)"
   }

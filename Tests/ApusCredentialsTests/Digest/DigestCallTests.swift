@@ -42,7 +42,7 @@ struct DigestCallTests {
     stub.on(.get, "/v1/ping", replies: answers)
   }
 
-  /// The values of a parameter in all messages that were sent.
+  /// Returns the values of a parameter in all messages that were sent.
   private func sent(_ name: String) -> [String?] {
     stub.exchanges.map { DigestBench.parameters(of: $0.fields[.authorization])[name] }
   }

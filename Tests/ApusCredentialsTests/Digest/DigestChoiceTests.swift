@@ -11,12 +11,12 @@ struct DigestChoiceTests {
     DigestScheme(allowsMD5: allowsMD5).choose(among: Challenge.all(in: [.wwwAuthenticate: challenges]))
   }
 
-  /// Returns challenges with different realms, each with its expected response.
+  /// Returns challenges with different realms and the given parameters. The realms are the numbers of the challenges.
   private func list(_ rest: [String]) -> String {
     rest.enumerated().map { #"Digest realm="\#($0.offset)", nonce=n\#($0.element)"# }.joined(separator: ", ")
   }
 
-  @Test("The strongest challenge is chosen, the first of several equally strong challenges")
+  @Test("The strongest challenge is chosen, and the first of several equally strong challenges")
   func strongest() {
     let (sha, shaSession) = (", qop=auth, algorithm=SHA-256", ", qop=auth, algorithm=SHA-256-sess")
     let (md5, md5Session) = (", qop=auth, algorithm=MD5", ", qop=auth, algorithm=MD5-sess")

@@ -31,13 +31,13 @@ struct DigestComputationTests {
     nonce: "5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+niz/sm",
     target: "/doe.json")
 
-  @Test("The examples of RFC 7616 §3.9.1")
+  @Test("The responses in the examples of RFC 7616 §3.9.1 are computed")
   func examples() {
     #expect(Example().response(.md5) == "8ca523f5e9506fed4657c9700eebdbec")
     #expect(Example().response(.sha256) == "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1")
   }
 
-  @Test("The example of RFC 2617 §3.5, also without a qop")
+  @Test("The response in the example of RFC 2617 §3.5 is computed, also without a qop")
   func older() {
     var example = Example(
       user: "Mufasa", password: "Circle Of Life", realm: "testrealm@host.com",

@@ -65,7 +65,7 @@ struct DigestContentTests {
     #expect(parameters["response"] == "75213213ee22e5c9fa3fc41d085aeba9da7390324df91dc96681a193c8c4dd6c")
   }
 
-  @Test("A file that has changed or is missing fails the call, and uses no count")
+  @Test("A file that has changed or is missing fails the call, and uses no nonce count")
   func changedFile() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "digest-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }

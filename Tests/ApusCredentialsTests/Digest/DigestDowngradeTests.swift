@@ -62,7 +62,7 @@ struct DigestDowngradeTests {
     }
   }
 
-  @Test("The call fails with the reason, and no digest response is sent")
+  @Test("A call that gets a weak challenge fails with the reason, and no digest response is sent")
   func call() async throws {
     let stub = StubTransport()
     let challenge = { (rest: String) in

@@ -121,7 +121,7 @@ struct DigestInfoTests {
     #expect(server.shown.map { $0["nonce"] } == [nil, "nonce-1", "nonce-1", "nonce-1"])
   }
 
-  @Test("A malformed field counts as a missing proof", arguments: ["", ",,,", "rspauth", "=", "\"", "rspauth=\"a"])
+  @Test("A malformed field is treated as a missing proof", arguments: ["", ",,,", "rspauth", "=", "\"", "rspauth=\"a"])
   func malformed(text: String) async throws {
     let stub = StubTransport()
     let asks = #"Digest realm="things", nonce=n, qop=auth, algorithm=SHA-256"#

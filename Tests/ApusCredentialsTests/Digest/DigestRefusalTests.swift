@@ -44,7 +44,7 @@ struct DigestRefusalTests {
     #expect(isAdded)
   }
 
-  @Test("A refused message uses no count")
+  @Test("A refused message uses no nonce count")
   func noCount() async throws {
     var exchange = DigestExchange()
     exchange.credential = .password(user: "\n", "p")

@@ -22,7 +22,7 @@ struct DigestSchemeTests {
     #expect(answer == expected.joined(separator: ", "))
   }
 
-  @Test("Without a qop the response has no count and no client nonce")
+  @Test("Without a qop the response has no nonce count and no client nonce")
   func unprotected() async throws {
     let challenge = #"Digest realm="http-auth@example.org", nonce="\#(DigestBench.nonce)""#
     let answer = try await DigestExchange().answer(to: challenge)
@@ -45,7 +45,7 @@ struct DigestSchemeTests {
   private static let firstNonce = "00000000000000010000000000000002"
   private static let secondNonce = "00000000000000030000000000000004"
 
-  @Test("Every message has a new count and a new client nonce")
+  @Test("Every message has a new nonce count and a new client nonce")
   func counting() async throws {
     let answers = try await twice("SHA-256")
     #expect(answers.map { $0["nc"] } == ["00000001", "00000002"])
@@ -71,7 +71,7 @@ struct DigestSchemeTests {
     #expect(try await twice("MD5-sess").map { $0["response"] } == weak)
   }
 
-  @Test("No two messages have the same count, even if many are sent concurrently")
+  @Test("No two messages have the same nonce count, even if many are sent concurrently")
   func concurrency() async throws {
     let (scheme, challenge) = (DigestScheme(), protected)
     let answers = try await withThrowingTaskGroup(of: [String: String].self) { group in

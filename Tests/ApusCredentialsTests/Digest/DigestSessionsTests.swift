@@ -40,7 +40,7 @@ struct DigestSessionsTests {
     #expect(single == ["5", "6"])
   }
 
-  @Test("A nonce that has reached its maximum count is not used again, but other nonces are")
+  @Test("A nonce that has reached its maximum count is not used again, but other nonces are still used")
   func usedUp() {
     var sessions = DigestSessions(maximumUses: 2)
     let counts = ["n", "n", "n", "n", "m"].map { count(&sessions, key($0)) }

@@ -120,7 +120,7 @@ struct FileCredentialsStoreTests {
     }
   }
 
-  @Test("A write by one process takes effect in the others immediately")
+  @Test("A write by one process takes effect in all processes immediately")
   func shared() async throws {
     try await CredentialsFolder.with { place in
       let stores = [place.store(), place.store()]
@@ -171,7 +171,7 @@ struct FileCredentialsStoreTests {
     }
   }
 
-  @Test("Concurrent writes and refreshes lose no step, whichever store object they use")
+  @Test("Each successful write or refresh increases the generation by one, even if several run concurrently")
   func load() async throws {
     try await CredentialsFolder.with { place in
       let stores = (0..<3).map { _ in place.waitingStore() }

@@ -13,9 +13,9 @@ struct FileDamageTests {
   private func reasons(at index: Int, hasPassphrase: Bool) -> Set<CredentialsStoreError.Problem> {
     switch index {
     case ..<9: [.unknownFormat]
-    // The byte is the kind of the key: a different or an unknown kind.
+    // The byte states the kind of the key. The changed byte states a different or an unknown kind.
     case 9: [.unknownFormat, .keyKindMismatch]
-    // More rounds than the maximum.
+    // The number of rounds exceeds the maximum.
     case 10 where hasPassphrase: [.unknownFormat]
     default: [.wrongKeyOrDamaged]
     }

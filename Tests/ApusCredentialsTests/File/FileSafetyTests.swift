@@ -24,7 +24,7 @@ struct FileSafetyTests {
       #expect(chmod(place.file, mode_t(mode)) == 0)
       let (read, written) = await found(in: place)
       #expect(read == .accessibleToOthers && written == .accessibleToOthers)
-      // A store that has cached the file notices this, too.
+      // A store that has cached the file detects the changed permissions, too.
       let noticed = await reason { _ = try await early.current() }
       #expect(noticed == .accessibleToOthers)
     }

@@ -180,7 +180,7 @@ struct LeaseTests {
     }
   }
 
-  @Test("Credentials set during the refresh of old ones can be refreshed at the same time")
+  @Test("Credentials set during the refresh of old credentials can be refreshed at the same time")
   func newCredentials() async throws {
     try await CredentialsFolder.with { place in
       let (first, second, gate) = (place.store(), place.store(), Gate())

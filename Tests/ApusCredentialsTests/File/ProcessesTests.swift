@@ -31,7 +31,7 @@ struct ProcessesTests {
   }
 
   @Test(
-    "If several processes find their token expired at once, one refreshes, and each call gets a response",
+    "If several processes find their token expired at the same time, one refreshes, and each call gets a response",
     arguments: [2, 4])
   func together(count: Int) async throws {
     let gate = Gate()

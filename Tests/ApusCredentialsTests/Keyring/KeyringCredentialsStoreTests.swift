@@ -117,7 +117,7 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
-  @Test("A key that vanishes between the search and the read counts as missing")
+  @Test("A key that vanishes between the search and the read is treated as missing")
   func vanished() async throws {
     try await CredentialsFolder.with { place in
       let store = place.keyring(kernel)
@@ -246,7 +246,7 @@ struct KeyringCredentialsStoreTests {
     }
   }
 
-  @Test("Sign-ins and sign-outs by this process are notified immediately, those by others when they are read")
+  @Test("Session changes by this process are notified immediately, changes by other processes when they are read")
   func notifications() async throws {
     try await CredentialsFolder.with { place in
       let (store, other) = (place.keyring(kernel), place.keyring(kernel))

@@ -9,7 +9,7 @@ private struct Holder {
 }
 
 extension CallError {
-  /// Returns all texts that describe this error and its underlying errors.
+  /// Returns all descriptions of this error and its underlying errors.
   ///
   /// - Parameter withContent: whether values that are for programs only, and never printed by the library, are
   ///   included.

@@ -2,13 +2,13 @@ import Apus
 import ApusTesting
 import HTTPTypes
 
-/// A call with a given outcome, and all texts that it produces.
+/// A call with a given outcome, and all descriptions and log lines that the call produces.
 struct SecretBench: Sendable {
   let authenticator: Authenticator
   let ending: Ending
   let stub = StubTransport()
   let events = Log<SessionEnd>()
-  /// The texts produced during the call.
+  /// The descriptions produced during the call.
   private let shown = Log<PrintedText>()
   private let lines = LogRecorder()
   private let clock = ManualClock(.manual)
@@ -43,7 +43,7 @@ struct SecretBench: Sendable {
 
   /// Makes the call.
   ///
-  /// - Returns: the call's error, and all texts.
+  /// - Returns: the call's error, and all descriptions and log lines.
   func run() async throws -> (error: CallError?, texts: [PrintedText]) {
     let call = Task { await self.call() }
     try await meanwhile()
@@ -100,7 +100,7 @@ struct SecretBench: Sendable {
     for text in error.printedTexts(withContent: ending.isUnreadable) { shown.add(text) }
   }
 
-  /// Records the texts of the client, its settings and the messages that were sent.
+  /// Records the descriptions of the client, its settings and the messages that were sent.
   private func showAround() async {
     show("client", client)
     show("configuration", configuration)
@@ -119,7 +119,7 @@ struct SecretBench: Sendable {
   }
 }
 
-/// Records all texts of the registry entry of a call.
+/// An observer that records all descriptions of the registry entry of a call.
 private struct EntryReader: CallObserver {
   let shown: Log<PrintedText>
 

@@ -67,7 +67,7 @@ struct SecretValuesTests {
     }
   }
 
-  @Test("An error about unusable credentials does not contain them")
+  @Test("An error about unusable credentials does not contain the credentials")
   func unusable() async throws {
     func token(_ end: String) -> MemoryCredentialsStore { MemoryCredentialsStore(token: Planted.key.secret + end) }
     func account(_ end: String) -> MemoryCredentialsStore {

@@ -3,9 +3,9 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-/// Secrets come from all sources of credentials and from servers that repeat them, and may leave only in messages that
-/// are sent.
-@Suite("No text contains a secret, whatever the scheme and the outcome of the call")
+/// Secrets come from all sources of credentials, and from servers that repeat secrets. They may leave the process only
+/// in messages that are sent.
+@Suite("No description or log line contains a secret, whatever the scheme and the outcome of the call")
 struct SecretsEverywhereTests {
   @Test(
     "Errors, traces, events, registry entries, log lines, curl lines and dumps contain no secret",

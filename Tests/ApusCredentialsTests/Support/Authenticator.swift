@@ -54,7 +54,7 @@ enum Authenticator: String, CaseIterable, Sendable {
 }
 
 extension Endpoint where Self == Request<Tokens> {
-  /// The refresh request.
+  /// Returns the refresh request.
   static func newTokens(for token: Secret) -> Self {
     .post("/token", content: .form(["refresh_token": token.value]))
   }

@@ -37,7 +37,7 @@ struct CredentialsFolder: Sendable {
     return FileCredentialsStore(at: file, key: key ?? .file(keyFile), dependencies: dependencies)
   }
 
-  /// Waits between attempts at a lock, by the clock of the test.
+  /// The pause between attempts to acquire a lock, by the clock of the test.
   var pause: FileLock.Pause { Clocks(clock: clock, date: { [wall] in wall.date }).pause }
 
   /// Returns a store with a running clock, so that it can wait for other processes.

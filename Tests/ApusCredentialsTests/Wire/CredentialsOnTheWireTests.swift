@@ -155,7 +155,7 @@ struct CredentialsOnTheWireTests {
   }
 
   @Test(
-    "Another client of the same server sends no credentials", arguments: Authenticator.allCases)
+    "A second client of the server, without credentials, sends none", arguments: Authenticator.allCases)
   func otherClient(authenticator: Authenticator) async throws {
     try await withServers(of: authenticator) { servers in
       let api = try await client(authenticator, of: servers)
