@@ -7,7 +7,7 @@ import Testing
 
 import class ApusTesting.ManualClock
 
-/// Limits every attempt to one second.
+/// A middleware that limits every attempt to one second.
 private struct ShortAttempts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -43,7 +43,7 @@ struct AttemptEndTests {
       clock.advance(by: .seconds(1))
       let error = try #require(await call.value as? CallError)
       #expect(error.code == .timeout && error.requestState == .maybeSent && error.cancellation == nil)
-      // The session does not report that a request without content has left.
+      // The session does not report that a request without content was sent.
       #expect(error.phase == .connecting)
       try await server.waitForClientClose(of: exchange)
     }

@@ -19,7 +19,7 @@ struct ConformanceTests {
     "URLSessionTransport passes the transport conformance suite", arguments: TransportConformance.checks(lacking: gaps))
   func conforms(check: TransportConformance.Check) async throws {
     try await LoopbackServer.with { server in
-      // Runs on a slow machine, because hundreds of other tests run at the same time.
+      // The limit is long, because hundreds of other tests run at the same time.
       let transport = URLSessionTransport()
       defer { transport.shutDown() }
       try await check.run(transport, server, limit: .seconds(1200))

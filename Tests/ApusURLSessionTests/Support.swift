@@ -4,7 +4,7 @@ import ApusURLSession
 import HTTPTypes
 import LoopbackConformance
 
-/// Returns a client on the transport under test, whose calls respect their `timeout`.
+/// Returns a client that uses the transport under test. Its calls respect their `timeout`.
 func makeClient(
   _ server: TestServer, transport: URLSessionTransport = URLSessionTransport(),
   settings: ClientSettings = ClientSettings(),

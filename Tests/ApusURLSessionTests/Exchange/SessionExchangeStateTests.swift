@@ -186,7 +186,7 @@ struct SessionExchangeStateTests {
     }
   }
 
-  /// Counts the actions that must occur exactly once in a sequence of events.
+  /// The numbers of the actions that must occur exactly once in a sequence of events.
   struct Ledger {
     var answers = 0
     var contentEnds = 0

@@ -59,7 +59,7 @@ struct URLErrorMeaningTests {
     #expect(error.requestState == .responded)
   }
 
-  @Test("Other errors become connectionLost, with the original as underlying error")
+  @Test("An error of an unknown type becomes connectionLost, with the original as underlying error")
   func foreign() {
     struct Foreign: Error {}
     let early = TransportError(Foreign(), hasHead: false)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Outgoing pieces")
 struct OutgoingPiecesTests {
-  /// Reads all pieces on a dedicated thread, which blocks. `isWhole` is `false` if the content is incomplete.
+  /// Reads all pieces on a dedicated thread, because reading blocks the thread. `isWhole` is `false` if the content is
+  /// incomplete.
   private func read(_ pieces: OutgoingPieces, by size: Int) async -> (content: Data, isWhole: Bool) {
     await withCheckedContinuation { done in
       Thread.detachNewThread {

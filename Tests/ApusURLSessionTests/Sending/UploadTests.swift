@@ -132,7 +132,7 @@ struct UploadTests {
   }
 }
 
-/// Adds the source of a failure to the error's detail.
+/// A middleware that adds the source of a failure to the error's detail.
 private struct NamingSubject: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     do {
@@ -144,7 +144,7 @@ private struct NamingSubject: Middleware {
   }
 }
 
-/// Returns consecutive numbers, beginning with 0.
+/// A source of consecutive numbers, beginning with 0.
 private actor Numbers {
   private var value = 0
 

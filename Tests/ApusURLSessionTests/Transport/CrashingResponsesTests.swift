@@ -4,8 +4,8 @@ import ApusTestServer
 import ApusURLSession
 import Testing
 
-/// Responses that crash the process inside `URLSession` on Linux, which no delegate can prevent. Each runs in a process
-/// of its own.
+/// Responses that crash the process inside `URLSession` on Linux. No delegate can prevent the crash, so each test
+/// receives its response in a separate process.
 ///
 /// A test fails as soon as the platform no longer crashes. Then remove that test, and the exceptions in other tests for
 /// the same response.
