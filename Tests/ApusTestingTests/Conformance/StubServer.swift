@@ -9,7 +9,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A conformance server over a stub: performs the scripted replies and records requests as a server would receive them.
+/// A conformance server that uses a stub. It performs the scripted replies, and records requests as a server would
+/// receive them.
 final class StubServer: ConformanceServer {
   private struct State {
     var gates: [Gate] = []
@@ -107,7 +108,8 @@ final class StubServer: ConformanceServer {
     return (isHeldAtStart ? answer.waiting(for: gate) : answer).trailers(trailers)
   }
 
-  /// Returns the connection's number: the number of connections that a real server would have closed before.
+  /// Returns the number of the connection, which is the number of connections that a real server would have closed
+  /// before.
   private func connection(of exchange: StubExchange) -> Int {
     let closing = state.withLock { $0.closing }
     return stub.exchanges.prefix(exchange.id).count { exchange in closing.contains { exchange.isAt($0) } }

@@ -40,7 +40,7 @@ struct SeededGeneratorTests {
     #expect((0..<5).map { _ in source() } == (0..<5).map { _ in generator.next() })
   }
 
-  @Test("Serial numbers count up from the given start")
+  @Test("Serial numbers increase from the given start")
   func serials() {
     let next = SerialNumbers(from: 100).next
     #expect([next(), next(), next()] == [100, 101, 102])

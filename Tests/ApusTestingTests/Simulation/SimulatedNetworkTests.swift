@@ -61,7 +61,7 @@ struct SimulatedNetworkTests {
     #expect(endings == [Ending(text: "to /a", after: .milliseconds(230))])
   }
 
-  @Test("Messages share the bandwidth of their own device, one after the other")
+  @Test("The messages of one device share its bandwidth, one after the other")
   func bandwidth() async throws {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server("api.test") {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusTesting
 
-/// Sets a deadline for every attempt, without retries.
+/// A middleware that sets a deadline for every attempt, without retries.
 private struct AttemptLimit: Middleware {
   let limit: Duration
 
@@ -95,7 +95,7 @@ struct SimulatedTimeoutTests {
     #expect(endings.all.count == 2)
   }
 
-  @Test("If a response is lost after its head, the connection is lost, even if the link stalls on loss")
+  @Test("If a response is lost after its head, the call fails with connectionLost, even if the link stalls on loss")
   func lostBehindHead() async throws {
     let endings = Log<Ending>()
     _ = try await Simulation(seed: 1).run { world in
