@@ -90,8 +90,8 @@ import Testing
       let client = try await RawClient.connect(to: server.port)
       try await client.request("PUT", "/", "Expect: 100-continue\r\nContent-Length: 5000000\r\n")
       #expect(try await client.receiveHead().hasPrefix("HTTP/1.1 413 "))
-      // The server reads on after its response, so that a client that is still sending does not lose the response to a
-      // reset.
+      // The server continues to read after its response. Otherwise a reset could discard the response before a client
+      // that is still sending has received it.
       try await client.send(ContentPattern.counting.bytes(0..<5_000_000))
       #expect(await client.receiveAll().end == .closed)
       #expect(server.exchanges.map(\.outcome) == [.replied])
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("A test server can reply to selected requests before their content, which is read meanwhile")
+  @Test("A test server can reply to selected requests before their content has arrived, and still reads the content")
   func repliesToSomeHeads() async throws {
     var options = TestServer.Options()
     options.repliesToHead = { $0.path == "/early" }

@@ -51,7 +51,7 @@ struct FaultTests {
         // A client that is still sending gets the reset while sending, and only once.
         #expect(end == .reset || trigger == .connect || trigger == .requestHead, "\(effect)")
       case .close where trigger == .connect || trigger == .requestHead:
-        // Closing with the request unread resets the connection.
+        // Closing a connection with an unread request resets the connection.
         #expect(text.isEmpty && (end == .closed || end == .reset), "\(effect)")
       default:
         #expect(text == sent(before: trigger) && end == .closed, "\(effect)")
@@ -99,7 +99,7 @@ struct FaultTests {
   }
 
   @Test(
-    "A stall after a number of content bytes reads exactly these, even if all bytes arrive at once",
+    "A stall after a number of content bytes reads exactly that number of bytes, even if more bytes have arrived",
     arguments: [1, 1000, 99_999])
   func exactStalls(length: Int) async throws {
     let (gate, head) = (Gate(), Gate())

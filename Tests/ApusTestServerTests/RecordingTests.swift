@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("Consecutive requests never count as concurrently in flight")
+  @Test("Consecutive requests are never counted as concurrently in flight")
   func neverTwo() async throws {
     try await TestServer.with { _ in
       .text("x")

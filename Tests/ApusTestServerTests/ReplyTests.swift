@@ -95,7 +95,7 @@ import Foundation
     }
   }
 
-  @Test("Interim responses precede the response and do not count as its status")
+  @Test("Interim responses precede the final response, and the recorded status is that of the final response")
   func interim() async throws {
     let (text, exchange) = try await answer(.text("x").interim(103, fields: ["Link": "a"]).interim(102))
     #expect(
