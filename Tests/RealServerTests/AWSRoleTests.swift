@@ -11,7 +11,8 @@ import Testing
 struct AWSRoleTests {
   private static let role = "arn:aws:iam::123456789012:role/"
 
-  /// An environment with a profile `base`, which has the user's keys, and profiles that assume roles with them.
+  /// An environment with a profile `base`, which has the user's keys, and with profiles that assume roles with these
+  /// keys.
   private func environment(_ url: String, secret: String = "testing") -> AWSEnvironment {
     var environment = AWSEnvironment(
       variables: ["AWS_ENDPOINT_URL_STS": url, "AWS_REGION": "us-east-1"], home: "/home/x")
@@ -82,7 +83,7 @@ struct AWSRoleTests {
     }
   }
 
-  @Test("A role is assumed with the credentials of another role, whose session token is signed")
+  @Test("A role is assumed with the credentials of another role, and their session token is signed")
   func chained() async throws {
     try await withChain(profile: "chained") { bucket, _ in
       let film = try await bucket.get("a")

@@ -2,7 +2,8 @@
 import Apus
 import Synchronization
 
-/// Records the `Authorization` of each message just before it is sent. Optionally stores cookies.
+/// A middleware that records the `Authorization` of each message just before the message is sent. It can also store
+/// cookies.
 final class DigestWatcher: Middleware {
   private struct State {
     var shown: [[String: String]] = []

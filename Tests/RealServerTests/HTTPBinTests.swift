@@ -88,7 +88,7 @@ struct HTTPBinTests {
       }
       let ids = try lines.map { try JSONDecoder().decode(JSONValue.self, from: Data($0))["id"]?.number?.int }
       #expect(ids == Array(0..<50))
-      // The server sends a byte each second, so the first one arrives long before the last one.
+      // The server sends a byte each second, so the first byte arrives long before the last byte.
       let (dripped, pieces, time) = try await client.withResponse(
         to: message(.get, "/drip?numbytes=10&duration=10&delay=0")
       ) { response in

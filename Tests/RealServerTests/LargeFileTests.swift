@@ -9,10 +9,11 @@ import Testing
 /// memory.
 @Suite("nginx: large files", .needs(.nginx), .serialized)
 struct LargeFileTests {
-  /// More than reading needs, but much less than the file. The address sanitizer keeps freed memory for a while.
+  /// The permitted growth of memory in bytes: more than reading needs, but much less than the file. With the address
+  /// sanitizer there is no limit, because it keeps freed memory for a while.
   private static let memory = ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil ? 128 << 20 : Int.max
 
-  /// Reads the large file. Returns its hash, and the growth of the process's memory meanwhile.
+  /// Reads the large file. Returns its hash, and the growth of the process's memory during the read.
   private func read(by client: Client, length: Int64) async throws -> (checksum: Checksum, growth: Int) {
     let before = try residentBytes()
     return try await client.withResponse(to: message(.get, "/files/big")) { response in

@@ -177,7 +177,7 @@ struct RegistryTests {
   }
 }
 
-/// Returns content in pieces of 100,000 bytes.
+/// A source of content in pieces of 100,000 bytes.
 private actor Pieces {
   private var rest: Data
 

@@ -14,7 +14,7 @@ struct MultipartTests {
     var sha256: String
   }
 
-  /// The parts that a parser returned. Values precede files, because Werkzeug returns them separately.
+  /// Returns the parts that a parser found. Values precede files, because Werkzeug returns them separately.
   private func parts(_ parts: [MultipartPart], by parser: String, over wire: Wire) async throws -> [Part] {
     let server = try await RealServer.httpbin.value
     return try await withClient(try server.url(), over: wire) { api in
@@ -70,7 +70,7 @@ struct MultipartTests {
   }
 }
 
-/// Counts calls from 0.
+/// A counter that starts at 0.
 private actor Counter {
   private var count = 0
 

@@ -66,7 +66,7 @@ struct NginxDownloadTests {
     }
   }
 
-  @Test("A file that has changed meanwhile has another entity tag, and is downloaded completely")
+  @Test("A file that has changed since the interruption has another entity tag, and is downloaded completely")
   func changed() async throws {
     let nginx = try await RealServer.nginx.value
     let place = Place(nginx)

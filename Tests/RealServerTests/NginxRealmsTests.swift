@@ -118,7 +118,7 @@ struct NginxRealmsTests {
     }
   }
 
-  @Test("Content sent without a password is resent once with it, and stored once", arguments: Wire.allCases)
+  @Test("Content sent without a password is resent once with the password, and stored once", arguments: Wire.allCases)
   func content(wire: Wire) async throws {
     let nginx = try await RealServer.nginx.value
     try await withConfigured(try nginx.url(), over: wire) {

@@ -123,7 +123,7 @@ struct OAuthPushTests {
     }
   }
 
-  @Test("Another key is rejected at each endpoint")
+  @Test("A client key that is not registered is rejected at each endpoint")
   func wrongKey() async throws {
     let tokens = try await withKey { try await $0.signIn().tokens }
     try await withKey(P256.Signing.PrivateKey().pemRepresentation) { bench in

@@ -27,7 +27,7 @@ struct OAuthTests {
   }
 
   @Test(
-    "The signature of an ID token is verified with each algorithm, and so is the hash of the access token in it",
+    "The signature of an ID token, and the access token's hash in it, are verified with each algorithm",
     arguments: ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"])
   func algorithms(name: String) async throws {
     try await withOAuth(id: "app-\(name)") { bench in

@@ -27,7 +27,7 @@ final class RealServer: Sendable {
     case moto
     case oauth
 
-    /// Whether its programs are installed.
+    /// Whether the server's programs are installed.
     var isInstalled: Bool {
       let places = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":").map(String.init)
       switch self {
@@ -120,7 +120,7 @@ final class RealServer: Sendable {
     process.standardInput = input
     process.standardOutput = output
     holding = input.fileHandleForWriting
-    // Prevents a server from inheriting the input of another server, which would keep it open.
+    // Prevents other servers from inheriting this input, because an inherited input would stay open.
     _ = fcntl(holding.fileDescriptor, F_SETFD, FD_CLOEXEC)
     try process.run()
     var line = Data()

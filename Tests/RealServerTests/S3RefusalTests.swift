@@ -23,7 +23,7 @@ struct S3RefusalTests {
     }
   }
 
-  @Test("A clock that is wrong by an hour is rejected, and not corrected over http", arguments: S3Server.strict)
+  @Test("With a clock wrong by an hour, http requests are rejected without a correction", arguments: S3Server.strict)
   func skewedClock(server: S3Server) async throws {
     let late: @Sendable () -> Date = { Date().addingTimeInterval(-3600) }
     try await server.withBucket(now: late) { bucket in
@@ -32,7 +32,7 @@ struct S3RefusalTests {
     }
   }
 
-  @Test("A clock that is wrong by an hour is rejected, and corrected by the server's time over https")
+  @Test("If the clock is wrong by an hour, requests are rejected, and over https the server's time corrects the clock")
   func correctedClock() async throws {
     let server = S3Server.secureSeaweedFS
     let late: @Sendable () -> Date = { Date().addingTimeInterval(-3600) }

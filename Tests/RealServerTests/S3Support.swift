@@ -32,7 +32,7 @@ enum S3Server: String, CaseIterable, Sendable {
     self == .secureSeaweedFS ? [try await started().file("ca.pem")] : []
   }
 
-  /// Wraps the usual transport for a test.
+  /// A closure that wraps the usual transport for a test.
   typealias Wrap = @Sendable (any Transport) -> any Transport
 
   /// The account, which is the same on all servers.
@@ -54,7 +54,7 @@ enum S3Server: String, CaseIterable, Sendable {
       $0.trust.additionalTrustRoots = authorities
     } body: { transport in
       let name = "bucket-\(UUID().uuidString.lowercased())"
-      // This client creates and removes the bucket, so the test's changes to requests do not affect that.
+      // This client creates and removes the bucket, so the test's changes to requests do not affect these two requests.
       let client = Client(environment: Environment(baseURL: url), transport: transport)
       try await S3(client, region: "us-east-1", credentials: Self.credentials).bucket(name).create()
       let changed = Client(environment: Environment(baseURL: url), transport: wrap(transport))
