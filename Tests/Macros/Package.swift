@@ -23,8 +23,8 @@ let package = Package(
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
-    // The sources of the plugin through a symbolic link, because a test cannot import the macro target of another
-    // package.
+    // Builds the sources of the plugin through a symbolic link, because a test cannot import the macro target of
+    // another package.
     .macro(
       name: "ApusMacrosExpansion",
       dependencies: [

@@ -5,7 +5,7 @@ import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-/// Expects the code that `@JSONCodable` adds to a type without some conformances.
+/// Expects the code that `@JSONCodable` adds to a type that lacks the given conformances.
 func expect(
   _ source: String, expandsTo expansion: String, conformances: [TypeSyntax] = ["JSONReadable", "JSONWritable"],
   _ location: Testing.SourceLocation = #_sourceLocation

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "@JSONCodable and Foundation agree on changed texts, with the same value or coding path",
+    "@JSONCodable and Foundation decode changed JSON to the same value, or fail with the same coding path",
     arguments: [
       (#""filmId":7,"#, ""), (#""filmId":7"#, #""filmId":"7""#), (#""rating":8.25,"#, #""rating":null,"#),
       (#""released":"2001-04-25T00:00:00Z""#, #""released":"x""#), (#""suit":"Spades""#, #""suit":"spades""#),
