@@ -116,7 +116,7 @@ extension TransfersWorker {
       do throws(CallError) {
         try await command(transfer.id)
       } catch {
-        // The transfer has completed meanwhile.
+        // An unknown transfer has completed meanwhile.
         if error.transfer?.problem != .unknownTransfer { throw error }
       }
     }
