@@ -10,7 +10,7 @@ struct BatchFlagsTests {
   }
 
   @Test(
-    "Every request carries the credentials of the options, even if its URL contains others",
+    "Every request carries the credentials of the options, even if its URL contains other credentials",
     arguments: [
       (["--bearer", "t0ken"], "Bearer t0ken"), (["--basic", "ada:secret"], "Basic YWRhOnNlY3JldA=="),
     ])

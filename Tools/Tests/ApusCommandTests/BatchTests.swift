@@ -75,7 +75,7 @@ struct BatchTests {
     }
   }
 
-  @Test("An invalid line gets an error, and the others are sent")
+  @Test("An invalid line gets an error, and the valid lines are sent")
   func badLines() async throws {
     try await TestServer.with { _ in
       .text("hi")

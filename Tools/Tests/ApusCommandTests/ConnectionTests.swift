@@ -83,7 +83,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("Credentials are sent")
+  @Test("Credentials of --bearer, of --basic and of a URL are sent")
   func credentials() async throws {
     try await TestServer.with { _ in
       .text("hi")

@@ -75,7 +75,7 @@ struct DownloadFaultTests {
     }
   }
 
-  @Test("The cause is printed as well if the file cannot be written")
+  @Test("If the file cannot be written, the cause is printed")
   func written() async throws {
     try folder.write("old".utf8, to: "out")
     let run = try await ToolRun.of(["download", "http://127.0.0.1:1/"] + arguments)

@@ -7,7 +7,7 @@ import Testing
 struct LoginTests {
   private let profiles = TestProfiles()
 
-  @Test("The first line of standard input is a password, sent to its server")
+  @Test("The first line of standard input is stored as the password, and sent to the profile's server")
   func password() async throws {
     try await TestServer.with { _ in
       .text("hi")

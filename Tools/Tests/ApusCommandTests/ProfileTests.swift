@@ -109,7 +109,7 @@ struct ProfileTests {
     #expect(profiles.contents == [])
   }
 
-  @Test("A damaged profile is reported, does not affect others, and can be replaced or removed")
+  @Test("A damaged profile is reported, does not affect other profiles, and can be replaced or removed")
   func damaged() async throws {
     try await TestServer.with { _ in
       .text("hi")

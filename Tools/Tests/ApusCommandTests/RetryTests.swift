@@ -13,7 +13,7 @@ struct RetryTests {
     return try await ToolRun.of(["batch", "--connections", "1"] + arguments, .init(input: Data(input.utf8)))
   }
 
-  @Test("In a batch, a request on a closed connection is resent on a new one, and the trace records this")
+  @Test("In a batch, a request on a closed connection is resent on a new connection, and the trace records this")
   func again() async throws {
     try await TestServer.with { request in
       request.number == 1 ? .closed : .text("hi")
@@ -35,7 +35,7 @@ struct RetryTests {
       request.number == 1 ? .closed : .text("hi")
     } body: { server in
       let run = try await batch(to: server, arguments, more: more)
-      // Every line has a result, which counts as success for a batch.
+      // Every line has a result, so the batch succeeds.
       #expect(run.status == 0)
       let answers = try run.results().values
       #expect(answers.compactMap(\.status) == [200])

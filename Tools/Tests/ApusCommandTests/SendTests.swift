@@ -66,7 +66,7 @@ struct SendTests {
   }
 
   @Test(
-    "Each class of errors has its status and message",
+    "Each class of errors has a specific status and a message",
     arguments: [
       (Reply.raw("nonsense\r\n\r\n"), [], 8), (.text("hello").closing(at: .content(2)), [], 56), (.closed, [], 56),
       (.stalled, ["--timeout", "0.3"], 28),
@@ -105,7 +105,7 @@ struct SendTests {
     }
   }
 
-  @Test("A refused connection is status 7, and a host without TLS 35")
+  @Test("A refused connection exits with status 7, and https to a server without TLS with status 35")
   func unreachable() async throws {
     let port = try await TestServer.with { _ in
       .closed

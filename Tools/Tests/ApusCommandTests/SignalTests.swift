@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Signals and closed inputs and outputs.
-@Suite("Interrupting", .timeLimit(.minutes(3)))
+@Suite("Signals and closed inputs and outputs", .timeLimit(.minutes(3)))
 struct SignalTests {
   @Test(
     "A signal cancels the call and determines the status",

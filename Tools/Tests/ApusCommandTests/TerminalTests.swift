@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The tool on a terminal.
-@Suite("On a terminal", .timeLimit(.minutes(3)))
+@Suite("The tool on a terminal", .timeLimit(.minutes(3)))
 struct TerminalTests {
   @Test("JSON is formatted in color on a terminal, and without color if NO_COLOR is set")
   func color() async throws {

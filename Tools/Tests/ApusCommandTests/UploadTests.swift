@@ -64,7 +64,7 @@ struct UploadTests {
     }
   }
 
-  @Test("The same command continues an interrupted upload; while an upload runs, a second one of the file is refused")
+  @Test("The same command continues an interrupted upload; a second upload is refused while the first one runs")
   func continued() async throws {
     let upload = UploadOnServer(part: 600_000, stalls: true)
     try await TestServer.with {

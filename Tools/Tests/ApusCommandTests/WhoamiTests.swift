@@ -86,7 +86,7 @@ struct WhoamiTests {
     }
   }
 
-  @Test("--all removes all profiles, including damaged and unfinished ones")
+  @Test("--all removes all profiles, including damaged and unfinished profiles")
   func all() async throws {
     _ = try await profiles.logIn("one", "h.example", token: "t0ken")
     _ = try await profiles.logIn("two", "h.example", token: "t0ken")

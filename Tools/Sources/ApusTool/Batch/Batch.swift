@@ -12,7 +12,8 @@ import Foundation
 /// ends.
 struct Batch: Sendable {
   let clients: Clients
-  /// The origin of credentials that are not those of a profile; `nil` without such credentials.
+  /// The origin of the credentials on the command line; `nil` without credentials, and for the credentials of a
+  /// profile.
   var scope: CredentialScope?
   /// Whether redirects are followed unless a line says otherwise.
   let followsRedirects: Bool
@@ -54,7 +55,7 @@ struct Batch: Sendable {
     if let line = splitter.finish() { feed.yield(line) }
   }
 
-  /// Lets the first line with a URL determine the origin of the credentials, before any line is sent.
+  /// Records the origin of the first line with a URL as the origin of the credentials, before any line is sent.
   private func recordOrigin(of line: LineSplitter.Line) {
     guard let scope, scope.isOpen, case .text(let bytes) = line, let request = try? BatchLine(bytes),
       let url = try? TargetURL(request.url)
@@ -73,7 +74,7 @@ struct Batch: Sendable {
         result = BatchResult(error)
       }
     }
-    // Written even when cancelled: every request must have a result.
+    // The result is written even if the task is cancelled, because every request must have a result.
     try await output.writeToTheEnd(isOnTerminal ? TerminalText.harmless(result.line) : result.line)
   }
 

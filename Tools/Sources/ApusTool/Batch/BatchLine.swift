@@ -11,7 +11,7 @@ import Foundation
 struct BatchLine: Sendable, Decodable {
   /// The number that identifies the result.
   var n: Int
-  /// Default: `GET`, or `POST` when there is content.
+  /// The method. Default: `GET`, or `POST` when there is content.
   var method: String?
   var url: String
   /// Pairs of name and value, in order.

@@ -43,7 +43,7 @@ final class CallWatch: CallObserver {
     if let drawing { error.enqueue(drawing) }
   }
 
-  /// Removes the progress bar, before content is written to the same terminal or the tool exits.
+  /// Removes the progress bar. Called before content is written to the same terminal, and before the tool exits.
   func stopDrawing() async {
     let drawing = state.withLock { state in
       defer { state.bar = nil }

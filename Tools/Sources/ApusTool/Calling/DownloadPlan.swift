@@ -21,7 +21,7 @@ struct DownloadPlan: Sendable {
   /// - Throws: ``InputError``
   func endpoint(_ connection: ConnectionPlan) throws(InputError) -> Request<Content> {
     var endpoint = try request.endpoint(connection)
-    // Otherwise the library would accept no coding.
+    // Without these fields the library would accept no coding.
     for field in codings { endpoint = endpoint.field(field.name, field.value) }
     return endpoint
   }
@@ -95,7 +95,7 @@ extension Ending {
     }
   }
 
-  /// - Parameter mayStartOver: whether the failure may repeat itself where the command continues.
+  /// - Parameter mayStartOver: whether the message also offers to start over, because a continuation may fail again.
   private static func kept(_ transfer: TransferError, mayStartOver: Bool = false) -> String {
     guard transfer.keptBytes > 0 else { return "" }
     let total = transfer.total.map { " of \($0)" } ?? ""
@@ -105,8 +105,8 @@ extension Ending {
 }
 
 extension Complaint {
-  /// Reduces the description of a transfer's failure, at the end of the details, to its cause: the rest is advice for
-  /// apps.
+  /// Replaces the description of a transfer's failure, at the end of the details, by the failure's cause. The rest of
+  /// the description is advice for apps.
   mutating func shorten(_ transfer: TransferError) {
     guard detail.hasSuffix(transfer.description) else { return }
     let first = detail.dropLast(transfer.description.count)

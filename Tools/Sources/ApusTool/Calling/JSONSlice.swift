@@ -50,7 +50,7 @@ struct JSONSlice: Sendable {
     guard bytes.first == UInt8(ascii: "{") else { return nil }
     var (found, cursor) = (nil as JSONSlice?, Cursor(bytes))
     while let name = cursor.nextValue(), let value = cursor.nextValue() {
-      // Of members with the same name the last one is used, as by `JSONValue`.
+      // If several members have the same name, the last member is used, as by `JSONValue`.
       if JSONSlice(name).value?.string == key { found = JSONSlice(value) }
     }
     return found
@@ -77,7 +77,7 @@ struct JSONSlice: Sendable {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
   }
 
-  /// Excludes white space and a byte order mark.
+  /// Whether a byte begins a value. White space and a byte order mark do not.
   private static func beginsValue(_ byte: UInt8) -> Bool { byte < 0x80 && !isSpace(byte) }
 }
 

@@ -1,13 +1,13 @@
 import Apus
 
-/// A page of a list: its elements as lines of JSON, and the text that leads to the next page.
+/// A page of a list: its elements as lines of JSON, and the URL or the cursor of the next page.
 struct ListPage: Sendable {
   var elements: [[UInt8]]
   /// The URL or the cursor of the next page; `nil` for none.
   var next: String?
 }
 
-// A collection, so that the library can end an infinite list whose pages have no elements.
+// The page is a collection, so that the library can end an infinite list whose pages have no elements.
 extension ListPage: RandomAccessCollection {
   var startIndex: Int { elements.startIndex }
   var endIndex: Int { elements.endIndex }

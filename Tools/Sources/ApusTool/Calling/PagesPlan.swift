@@ -63,7 +63,7 @@ struct PagesPlan: Sendable {
       method: request.method, path: .url("\(url.origin)\(url.target)"), content: try request.content.content(),
       mapping: .content
     ).parsed(by: PageParser(items: items, next: path))
-    // The library sends only some fields to other origins. The setting keeps repeated fields separate.
+    // The library sends only some of these fields to other origins. The `WrittenMessage` keeps repeated fields separate.
     endpoint.fields = request.fields
     return connection.applied(
       to: endpoint.setting(WrittenMessageKey.self, WrittenMessage(fields: request.fields, origin: url.origin)))

@@ -26,7 +26,7 @@ struct SendPlan: Sendable {
     !refusesCodings && request.fields.contains { $0.name.lowercased() == "accept-encoding" }
   }
 
-  /// Refuses content codings, unless the user states the accepted ones.
+  /// Refuses content codings, unless the user states the accepted codings.
   mutating func refuseCodings() {
     guard !namesCodings else { return }
     request.fields.append(RawField("Accept-Encoding", "identity"))
@@ -83,7 +83,7 @@ struct Sending: Sendable {
   private func send(_ watch: CallWatch) async throws -> Ending {
     let client = try await connection.client(for: plan.request.url, observers: [watch])
     let request = try plan.endpoint(connection)
-    // Opened before the request, which is useless if its response cannot be stored.
+    // The file is opened before the request is sent, because the request is useless if its response cannot be stored.
     var file: OutputFile?
     if let path = plan.output { file = try await OutputFile.opened(path) }
     defer { file?.discard() }

@@ -27,13 +27,14 @@ struct UploadPlan: Sendable {
 
   /// Returns the request of a resumable upload. None of its fields are sent to other origins.
   ///
-  /// - Throws: ``InputError`` for a file that cannot be read, or not twice.
+  /// - Throws: ``InputError`` for a file that cannot be read, or that can be read only once.
   func endpoint(_ connection: ConnectionPlan) throws(InputError) -> Request<Content> {
     let request = sending.request
     if case .file(let path, _) = request.content, try !InputFile.check(path) {
       throw InputError(place: path, reason: "only a regular file can be read again after an interruption")
     }
-    // Target and fields are not sent as written, because they would replace those of further requests.
+    // The endpoint has no `WrittenMessage`, which would also replace the target and fields of the upload's further
+    // requests.
     var endpoint = Request<Content>(
       method: request.method, path: .url("\(request.url.origin)\(request.url.target)"),
       content: try request.content.content(), mapping: .content)

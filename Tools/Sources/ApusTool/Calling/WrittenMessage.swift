@@ -25,7 +25,7 @@ struct AsWritten: Middleware {
     if let target = written.target { request.target = target }
     var fields = HTTPFields()
     for field in written.fields {
-      // Validates the field like those of any message.
+      // Validates the field like the fields of other messages.
       var probe = RequestMessage(head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil))
       try probe.addField(field)
       fields.append(contentsOf: probe.head.headerFields)

@@ -60,8 +60,8 @@ struct BatchCommand: AsyncParsableCommand {
     throw ExitCode(status.rawValue)
   }
 
-  /// Returns the origin of credentials; `nil` for a profile's credentials, which belong to its server, and without
-  /// credentials.
+  /// Returns the origin of the credentials; `nil` without credentials, and for a profile, whose credentials belong to
+  /// its server.
   ///
   /// - Throws: ``PlanError``
   func scope(of credentials: CredentialPlan?) throws(PlanError) -> CredentialScope? {

@@ -47,7 +47,7 @@ struct ListCommand: AsyncParsableCommand {
 }
 
 extension ConnectionOptions {
-  /// Throws if credentials are given that a request to S3 cannot use.
+  /// Throws if the command line contains credentials that a request to S3 cannot use.
   func checkNoCredentials() throws(PlanError) {
     guard bearer == nil, basic == nil, profile == nil else {
       throw PlanError("--bearer, --basic and --profile are not for places in S3.")

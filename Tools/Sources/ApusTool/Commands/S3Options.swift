@@ -43,8 +43,8 @@ struct S3Options: ParsableArguments {
     return url
   }
 
-  /// Returns the URL of S3 in a region of AWS. Throws if the region's name contains a delimiter of URLs, with which it
-  /// would name another host.
+  /// Returns the URL of S3 in a region of AWS. Throws if the region's name contains a delimiter of URLs, because the
+  /// URL would then have another host.
   private static func server(in region: String) throws(PlanError) -> TargetURL {
     let host = "s3.\(region).amazonaws.com" + (region.hasPrefix("cn-") ? ".cn" : "")
     guard let url = try? TargetURL("https://\(host)"), url.origin.description == "https://\(host)", url.target == "/"

@@ -6,7 +6,7 @@ enum CodingNote {
   ///
   /// - Parameters:
   ///   - head: the head of the response. A transport that decodes the content removes the field.
-  ///   - isFile: whether the content was written to a file. Default: yes.
+  ///   - isFile: whether the content was written to a file. Default: `true`.
   static func text(for head: HTTPResponse, isFile: Bool = true) -> String? {
     let codings = head.headerFields[values: .contentEncoding].filter { $0.lowercased() != "identity" }
     guard !codings.isEmpty else { return nil }

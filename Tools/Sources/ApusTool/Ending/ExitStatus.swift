@@ -79,7 +79,8 @@ extension ExitStatus {
       return
     }
     if let transfer = error.transfer, transfer.reason != .interrupted, error.code == .refused {
-      // The server's limits, as with status 413. The other reasons concern files.
+      // A size limit of the server has the same exit status as a response with status 413. The other reasons concern
+      // files.
       switch transfer.reason {
       case .sizeLimit: self = .rejected
       default: self = .output

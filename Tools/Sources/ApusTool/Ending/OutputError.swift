@@ -6,7 +6,7 @@ struct OutputError: Error, Sendable, Hashable, CustomStringConvertible {
   var place: String
   /// The system's error number.
   var number: Int32
-  /// The reason, as part of a sentence, if the system's text would be misleading. `nil`: the system's text.
+  /// The reason, as part of a sentence, if the system's message would be misleading; `nil` for the system's message.
   var reason: String?
 
   /// Whether the reader closed the pipe.
@@ -34,9 +34,9 @@ struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
   var description: String { "Cannot read \(place): \(reason)." }
 }
 
-/// The system's error texts.
+/// The system's error messages.
 enum SystemText {
-  /// Returns the text of an error number, as part of a sentence.
+  /// Returns the message of an error number, as part of a sentence.
   static func of(_ number: Int32) -> String {
     let text = String(cString: strerror(number))
     return text.prefix(1).lowercased() + text.dropFirst()

@@ -32,8 +32,8 @@ enum AWSCredentialsPlan: Sendable, Hashable {
     }
   }
 
-  /// Returns the name of the account for records of interrupted transfers, which is the same for each new set of
-  /// temporary credentials; `nil` if it is unknown.
+  /// Returns the account's name in records of interrupted transfers; `nil` if it is unknown. The name is the same for
+  /// each new set of temporary credentials.
   func account(in environment: [String: String]) -> String? {
     switch self {
     case .keys(let credentials): credentials.accessKeyID

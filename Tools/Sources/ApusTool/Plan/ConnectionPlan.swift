@@ -40,7 +40,7 @@ struct ConnectionPlan: Sendable {
   var signing: AWSPlan?
   /// The maximum number of connections to one origin; `nil` for the transport's default.
   var connections: Int?
-  /// The process's limit of open files; `nil` for no limit. The number of connections stays below it, so that
+  /// The process's limit of open files; `nil` for no limit. The number of connections stays below this limit, so that
   /// requests wait instead of failing.
   var openFiles: Int?
 

@@ -11,7 +11,7 @@ struct PartPlan: Sendable, Hashable {
 
   var name: String
   var source: Source
-  /// The media type; `nil` for the one of the file's extension.
+  /// The media type; `nil` for the media type of the file's extension.
   var mediaType: String?
   /// The file name that is sent to the server; `nil` for the file's own name.
   var fileName: String?

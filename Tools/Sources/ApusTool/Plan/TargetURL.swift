@@ -25,11 +25,11 @@ struct TargetURL: Sendable, Hashable {
   /// The decoded user information; `nil` for none.
   let userInformation: UserInformation?
 
-  /// Parses a URL by bytes, so that a combining mark after a delimiter does not hide it.
+  /// Parses a URL by bytes, so that a combining mark after a delimiter does not hide the delimiter.
   ///
   /// - Parameters:
   ///   - text: an http or https URL.
-  ///   - completesScheme: whether a missing scheme is added: http for this machine, https for others. Default: `false`.
+  ///   - completesScheme: whether a missing scheme is added: http for this machine, otherwise https. Default: `false`.
   init(_ text: String, completesScheme: Bool = false) throws(Malformed) {
     var rest = Array(text.utf8)[...].prefix { $0 != UInt8(ascii: "#") }
     let scheme = Self.removeScheme(&rest)
@@ -163,7 +163,7 @@ extension TargetURL.UserInformation {
     }
   }
 
-  /// Decodes percent-escapes; invalid ones stay unchanged.
+  /// Decodes percent-escapes; invalid escapes stay unchanged.
   private static func decoded(_ bytes: ArraySlice<UInt8>) throws(TargetURL.Malformed) -> String {
     var decoded: [UInt8] = []
     var rest = bytes

@@ -54,7 +54,7 @@ struct OAuthSession: Sendable, Hashable, Codable {
 }
 
 extension Client {
-  /// Creates the client for requests to an authorization server, which are not part of a command's trace.
+  /// Creates the client for requests to an authorization server. These requests are not part of a command's trace.
   ///
   /// - Parameters:
   ///   - server: any URL of the server.

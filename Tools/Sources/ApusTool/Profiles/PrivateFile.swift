@@ -68,7 +68,7 @@ enum PrivateFile {
     guard descriptor >= 0 else { throw OutputError(place: path, number: errno) }
     var failure: OutputError?
     if case .failure(let error) = Descriptor.write(bytes, to: descriptor, place: path) { failure = error }
-    // Flushed before the rename, so that a power failure does not leave an empty file.
+    // The file is flushed before the rename, so that a power failure does not leave an empty file.
     if failure == nil, case let number = flush(descriptor), number != 0 {
       failure = OutputError(place: path, number: number)
     }

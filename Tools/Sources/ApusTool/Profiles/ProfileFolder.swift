@@ -12,8 +12,8 @@ struct ProfileFolder: Sendable, Hashable {
     self.path = path
   }
 
-  /// Selects `APUS_CONFIG_HOME`, or `apus` in `XDG_CONFIG_HOME`, or `apus` in `~/.config`. Empty variables count as
-  /// unset, as do relative paths in the last two.
+  /// Selects `APUS_CONFIG_HOME`, or `apus` in `XDG_CONFIG_HOME`, or `apus` in `~/.config`. Empty variables are treated
+  /// as unset, and so are relative paths in the last two.
   ///
   /// - Throws: ``ProfileError/noFolder``
   init(environment: [String: String]) throws(ProfileError) {

@@ -5,7 +5,7 @@ import ApusOAuth
 /// The credentials of one login in encrypted files. No other type of the tool uses `FileCredentialsStore`.
 ///
 /// The encrypted content contains its purpose, as the user name or account. The readable part of a profile can be
-/// changed without the key; the purpose prevents it from redirecting a secret to another server.
+/// changed without the key. Because of the purpose, a changed profile cannot redirect a secret to another server.
 struct SecretFile: Sendable, Hashable {
   let profile: Profile
   let folder: ProfileFolder
@@ -62,7 +62,7 @@ struct SecretFile: Sendable, Hashable {
     }
   }
 
-  /// Compares bytes, because canonically equivalent texts are different names.
+  /// Whether an owner is the profile. Compares bytes, because canonically equivalent texts are different names.
   private func isOwn(_ owner: String) -> Bool { owner.utf8.elementsEqual(profile.identity.utf8) }
 
   private var misplaced: ProfileError {

@@ -12,8 +12,8 @@ struct UserFolder: Sendable, Hashable {
   /// The folder of the state, which contains the records of interrupted uploads.
   static let state = UserFolder(own: "APUS_STATE_HOME", shared: "XDG_STATE_HOME", fallback: ".local/state")
 
-  /// Returns the path; `nil` if the environment does not determine it. Empty variables count as unset, as do relative
-  /// paths in all variables but the folder's own.
+  /// Returns the path; `nil` if the environment does not determine it. Empty variables are treated as unset, and so are
+  /// relative paths in all variables but the folder's own.
   func path(in environment: [String: String]) -> String? {
     if let own = environment[own], !own.isEmpty { return Self.withoutSlash(own) }
     if let shared = environment[shared], shared.utf8.first == UInt8(ascii: "/") {

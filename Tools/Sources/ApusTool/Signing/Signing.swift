@@ -63,7 +63,7 @@ struct Signing: Sendable {
     return Data(bytes)
   }
 
-  /// The URL of a signed message. Characters that a URL cannot contain are percent-encoded.
+  /// Returns the URL of a signed message. Characters that a URL cannot contain are percent-encoded.
   private static func url(of message: RequestMessage) -> String {
     var bytes = Array("https://\(message.head.authority ?? "")".utf8)
     for byte in message.target.utf8 {

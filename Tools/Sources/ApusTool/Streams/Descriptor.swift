@@ -186,7 +186,7 @@ enum OpenFiles {
     var raised = limit
     raised.rlim_cur = limit.rlim_max
     #if canImport(Darwin)
-    // The system rejects more, although the hard limit is infinite.
+    // The system rejects limits above `OPEN_MAX`, although the hard limit is infinite.
     raised.rlim_cur = min(raised.rlim_cur, rlim_t(OPEN_MAX))
     #endif
     if limit.rlim_cur < raised.rlim_cur, setrlimit(resource, &raised) == 0 { limit = raised }

@@ -7,8 +7,8 @@ import Synchronization
 /// written to directly. Links to files are refused: in a folder that others can write to, another user may have created
 /// them. The path is never resolved here, because the system protects only links that it follows itself.
 ///
-/// `apus send` uses this type instead of the library's downloads: those do not write to special files and expect a
-/// response with a complete file, whereas `send` supports any method and prints rejections.
+/// `apus send` uses this type instead of the library's downloads, which do not write to special files and expect a
+/// response with a complete file. `apus send` supports any method and prints rejections.
 final class OutputFile: Sendable {
   private struct Open {
     var descriptor: Int32

@@ -20,8 +20,8 @@ enum EventText {
     return Data(bytes)
   }
 
-  /// Returns the text for a terminal: a line with name and ID, the data, of which JSON is formatted, and an empty line.
-  /// Control characters are escaped.
+  /// Returns the text for a terminal: a line with name and ID, the data, and an empty line. JSON data is formatted, and
+  /// control characters are escaped.
   static func shown(_ event: ServerSentEvent, hasColors: Bool) -> Data {
     let title = TerminalText.harmless(event.id.isEmpty ? event.name : "\(event.name) \(event.id)", keepsLines: false)
     var text = Data((hasColors ? "\u{1B}[1m\(title)\u{1B}[0m\n" : "\(title)\n").utf8)

@@ -34,7 +34,7 @@ struct BatchLineTests {
     #expect(written.fields.map(\.name) == ["A", "a"] && written.fields.map(\.value) == ["1", "2"])
   }
 
-  @Test("Content makes the default method POST; null counts as missing")
+  @Test("Content makes the default method POST; null is treated as missing")
   func method() throws {
     let url = try TargetURL("http://h/")
     #expect(try BatchLine(Data(#"{"n":1,"url":"","body":"x"}"#.utf8)).request(to: url) { _ in }.method == .post)

@@ -28,7 +28,7 @@ struct ExitStatusTests {
   }
 
   @Test(
-    "Each kind of failure has its status",
+    "Each kind of failure has a specific exit status",
     arguments: [
       (.offline, .connectionFailed), (.hostNotFound, .hostNotFound), (.connectionFailed, .connectionFailed),
       (.tls, .tls), (.connectionLost, .broken), (.malformedResponse, .malformedResponse),
@@ -90,7 +90,7 @@ struct ExitStatusTests {
   }
 
   @Test(
-    "Failures of uploads have a status, and advice for users of the command line",
+    "Failures of uploads have a specific exit status, and a message with advice for users of the command line",
     arguments: [
       (
         UploadTransport(limit: 1), .rejected, "The file is too large for the server.",

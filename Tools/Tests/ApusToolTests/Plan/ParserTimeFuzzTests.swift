@@ -5,11 +5,11 @@ import Testing
 
 @testable import ApusTool
 
-/// The tool's parsers, with long inputs on which they might backtrack.
+/// Tests of the tool's parsers, with long inputs on which the parsers might backtrack.
 @Suite("Parsers of the tool take linear time", .serialized)
 struct ParserTimeFuzzTests {
   @Test(
-    "URLs",
+    "Parsing a URL takes linear time",
     arguments: [
       ("/", "http://h"), ("../", "http://h/"), ("a/", "http://h/"), ("%2e%2e/", "http://h/"), ("@", "http://"),
       (":", "http://"), ("%41", "http://"), ("%41@h", "http://"), ("#", "http://h/"), ("?", "http://h"),
@@ -24,7 +24,9 @@ struct ParserTimeFuzzTests {
       })
   }
 
-  @Test("Text on a terminal", arguments: ["\u{1B}", "\u{9B}", "\r", "\u{202E}", "é", "a", "\"", "{\"a\":[", "\\"])
+  @Test(
+    "Filtering and formatting text for a terminal takes linear time",
+    arguments: ["\u{1B}", "\u{9B}", "\r", "\u{202E}", "é", "a", "\"", "{\"a\":[", "\\"])
   func terminal(piece: String) {
     let make: (Int) -> Data = { Data(LinearTime.repeating(piece)($0).utf8) }
     #expect(
@@ -36,7 +38,7 @@ struct ParserTimeFuzzTests {
       })
   }
 
-  @Test("Items of the command line", arguments: [":", "=", " ", "a", "\u{301}", "://"])
+  @Test("Parsing an item of the command line takes linear time", arguments: [":", "=", " ", "a", "\u{301}", "://"])
   func items(piece: String) {
     #expect(
       LinearTime.holds(for: LinearTime.repeating(piece)) { text in

@@ -31,7 +31,7 @@ struct PartPlanTests {
     #expect(throws: PlanError.self) { try PartPlan.all(values) }
   }
 
-  @Test("curl interprets the part in the same way")
+  @Test("A part is converted back to curl's notation, with masked values unless requested")
   func curl() throws {
     let part = try PartPlan(#"a=@"f;\"g\"\\h";type=a/b;filename="g,h""#)
     #expect(part.curlWords(isShown: true) == ["--form", #"a=@"f;\"g\"\\h";type=a/b;filename="g,h""#])

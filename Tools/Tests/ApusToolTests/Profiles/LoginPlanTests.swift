@@ -24,7 +24,7 @@ struct LoginPlanTests {
   }
 
   @Test(
-    "Plain http is permitted for this machine, and for others with an option",
+    "Plain http is permitted for this machine, and for other machines with an option",
     arguments: [
       ("http://127.0.0.1:80", true), ("http://localhost:81/", true), ("http://[::1]:81", true), ("localhost", true),
       ("http://127.evil.example", false), ("http://localhost.evil.example", false), ("http://10.0.0.1", false),

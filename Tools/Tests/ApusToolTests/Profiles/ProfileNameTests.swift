@@ -15,7 +15,7 @@ struct ProfileNameTests {
   }
 
   @Test(
-    "Other names are rejected, such as hidden files, options and paths",
+    "Invalid names are rejected, such as hidden files, options and paths",
     arguments: [
       "", ".", "..", ".work", "-work", "a/b", "../a", "a b", "a\n", "a\0", "ä", "a\u{301}", "a:b", "~",
       String(repeating: "x", count: 65),
@@ -30,7 +30,7 @@ struct ProfileNameTests {
     #expect(throws: PlanError(reason + "use “work”.")) { try ProfileName(text) }
   }
 
-  @Test("Names are ordered")
+  @Test("Profile names are sorted alphabetically")
   func order() throws {
     #expect(try [ProfileName("b"), ProfileName("a")].sorted().map(\.description) == ["a", "b"])
   }

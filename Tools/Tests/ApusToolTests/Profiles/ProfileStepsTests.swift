@@ -79,7 +79,7 @@ final class ProfileStepsTests {
     let store = store
     let (first, second) = (try profile(), try profile())
     try await store.signIn(first, with: "one")
-    // A folder, which cannot be removed like a file.
+    // A folder cannot be removed like a file.
     let obstacle = store.folder.credentials(of: first.name, login: first.login) + "/obstacle"
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
     let trouble = try await store.signIn(second, with: "two") as? OutputError

@@ -96,7 +96,7 @@ final class ProfileStoreTests {
     #expect(!store.hasCredentials(of: work))
   }
 
-  @Test("A credentials folder without its file counts as no credentials")
+  @Test("A credentials folder without its file is treated as no credentials")
   func emptied() async throws {
     let store = store
     let work = try profile("work")
@@ -111,7 +111,7 @@ final class ProfileStoreTests {
     let store = store
     let (first, second) = (try profile("work"), try profile("work"))
     try await store.signIn(first, with: "one")
-    // A folder with the name of the file that is written last.
+    // The file that is written last cannot be written, because a folder has its name.
     let obstacle = store.folder.profile(first.name) + ".part"
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
     await #expect(throws: OutputError.self) { try await store.signIn(second, with: "two") }

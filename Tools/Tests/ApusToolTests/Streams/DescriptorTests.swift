@@ -59,7 +59,7 @@ struct DescriptorTests {
     close(other.read)
   }
 
-  @Test("Failures are errors with the system's text")
+  @Test("Failures are errors with the system's message")
   func failing() async throws {
     let reader = DescriptorReader(path: "/nowhere/pipe")
     await #expect(throws: InputError(place: "/nowhere/pipe", reason: "no such file or directory")) {

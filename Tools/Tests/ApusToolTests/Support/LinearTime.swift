@@ -44,7 +44,7 @@ struct LinearTime {
     return false
   }
 
-  /// Returns a generator of texts that repeat a piece, on which parsers may backtrack.
+  /// Returns a generator of strings that repeat a piece. Parsers may backtrack on such strings.
   static func repeating(_ piece: String, after start: String = "", before end: String = "") -> (Int) -> String {
     { length in start + String(repeating: piece, count: max(1, length / max(1, piece.utf8.count))) + end }
   }
