@@ -21,8 +21,8 @@ struct SignIn: Endpoint {
   }
 }
 
-/// Idempotent on this server, which accepts a refresh token until a token of the next pair is used. With single-use
-/// refresh tokens the endpoint would not be idempotent.
+/// A request for new tokens. It is idempotent on this server, which accepts a refresh token until a token of the next
+/// pair is used. With single-use refresh tokens the request would not be idempotent.
 struct RefreshSession: Endpoint {
   let token: Secret
 
@@ -31,7 +31,8 @@ struct RefreshSession: Endpoint {
   }
 }
 
-/// Sends only the refresh token, because the access token may have expired. Revocation is idempotent (RFC 7009 §2.2).
+/// A request that revokes the tokens. It contains only the refresh token, because the access token may have expired.
+/// Revocation is idempotent (RFC 7009 §2.2).
 struct SignOut: Endpoint {
   let token: Secret
 

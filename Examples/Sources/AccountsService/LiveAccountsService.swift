@@ -1,7 +1,8 @@
 public import Apus
 
 extension Authentication {
-  /// Bearer tokens from a sign-in, refreshed with the account server's refresh endpoint.
+  /// Returns an authentication with the bearer tokens of a sign-in. The account server's refresh endpoint refreshes the
+  /// tokens.
   ///
   /// Clients that share one value share its tokens and refreshes.
   ///
@@ -13,7 +14,7 @@ extension Authentication {
 
 /// The accounts of one server.
 ///
-/// The client must not be switched to another server, because the tokens of a sign-in belong to this one. A second
+/// The client must not be switched to another server, because the tokens of a sign-in belong to one server. A second
 /// server needs a second service with its own credentials store.
 ///
 /// ```swift
@@ -61,7 +62,8 @@ public struct LiveAccountsService: AccountsService {
     let token: Secret?
     do {
       token = try await refreshToken()
-      // Locally first: the server may be slow, and a refresh in flight must find no session to write to.
+      // The tokens are removed locally first: the server may be slow, and a refresh in flight must find no session to
+      // write to.
       try await client.signOut()
     } catch {
       throw CallError(converting: error)

@@ -104,8 +104,8 @@ extension Backend {
     public var database: String?
     /// The time for which access tokens are valid.
     public var tokenLifetime: Duration = .seconds(3600)
-    /// Whether token responses contain the lifetime of access tokens, in `expires_in`. Otherwise clients detect an
-    /// expired token by a 401.
+    /// Whether token responses contain the lifetime of access tokens, in `expires_in`. `false`: clients detect an expired
+    /// token by a 401.
     public var sendsTokenLifetime = true
     /// The lifetime of refresh tokens, and so of a session without a refresh.
     public var sessionLifetime: Duration = .seconds(30 * 24 * 3600)

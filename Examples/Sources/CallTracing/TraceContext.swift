@@ -1,4 +1,4 @@
-/// The position of a call in a distributed trace: the value of the field `traceparent` (W3C Trace Context, version 00).
+/// The trace context of a call: the value of the field `traceparent` (W3C Trace Context, version 00).
 public struct TraceContext: Sendable, Hashable {
   /// The trace that the call belongs to: 32 hexadecimal digits.
   public let traceID: String
@@ -7,7 +7,7 @@ public struct TraceContext: Sendable, Hashable {
   /// Whether the trace is recorded.
   public let isSampled: Bool
 
-  /// Creates a position from random bits.
+  /// Creates a trace context from random bits.
   ///
   /// - Parameters:
   ///   - random: returns 64 random bits.

@@ -1,12 +1,12 @@
 public import Apus
 
-/// The key for the call's position in its trace.
+/// The key for the call's trace context.
 enum TraceContextKey: ContextKey {
   static let defaultValue: TraceContext? = nil
 }
 
 extension Endpoint {
-  /// Continues a trace instead of starting a new trace, for example that of the request that a server handles.
+  /// Continues a trace, for example that of a request that a server handles, instead of starting a new trace.
   public func continuing(_ trace: TraceContext?) -> Request<Value> { setting(TraceContextKey.self, trace) }
 }
 
@@ -19,7 +19,7 @@ public struct TraceContextMiddleware: Middleware {
   /// The origins that get the field, besides that of the environment's base URL.
   private let origins: Set<Origin>
 
-  /// The number of origins.
+  /// A description with the number of allowed origins.
   public var summary: String { "origins besides the base URL's: \(origins.count)" }
 
   /// Creates the middleware. ``Pipeline/insertTraceContext(isSampled:origins:)`` inserts it.
@@ -57,8 +57,8 @@ extension Pipeline {
   ///   - isSampled: whether the traces that are started here are recorded. Default: `true`.
   ///   - origins: the allowed origins, besides that of the environment's base URL. Default: none.
   public mutating func insertTraceContext(isSampled: Bool = true, origins: Set<Origin> = []) {
-    // Runs once per call, so that its retries belong to one trace; inside `coalescing`, which does not combine calls
-    // with different values.
+    // Runs once per call, so that the call's retries belong to one trace. Runs inside `coalescing`, which does not
+    // combine calls with different values.
     insert(TraceStartMiddleware(isSampled: isSampled), .before(.retry))
     // Runs once per exchange, where the origin of each redirect is known.
     insert(TraceContextMiddleware(origins: origins), .before(.transport))

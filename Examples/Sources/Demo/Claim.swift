@@ -6,7 +6,7 @@ struct Claim: Sendable {
   let name: String
   /// The server whose log is checked; `nil` for a claim about an app's screen.
   var server: Server?
-  /// The method and path of the rows to check. `*` matches any path segment; alone, any request.
+  /// The method and path of the rows to check. `*` matches any path segment; `*` alone matches any request.
   let subject: String
   /// The expected summary of the rows.
   let expected: String

@@ -1,11 +1,11 @@
 import Logging
 import Synchronization
 
-/// A thread-safe list of texts, in order.
+/// A thread-safe list of strings, in order.
 final class Journal: Sendable {
   private let list = Mutex<[String]>([])
 
-  /// The texts so far.
+  /// The strings so far.
   var entries: [String] { list.withLock { $0 } }
 
   func add(_ entry: String) {

@@ -104,7 +104,8 @@ struct World: Sendable {
     let name: String
   }
 
-  /// Each server has its own API key. Only the unstable server has short-lived tokens and faults.
+  /// Returns the options of a server. Each server has its own API key. Only the unstable server has short-lived tokens
+  /// and faults.
   private static func settings(_ name: String, _ options: DemoOptions, _ faults: FaultControls) -> Backend.Options {
     var settings = Backend.Options()
     settings.name = name

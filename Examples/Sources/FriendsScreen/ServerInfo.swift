@@ -11,9 +11,9 @@ public nonisolated struct ServerInfo: Codable, Sendable, Hashable {
 }
 
 /// Factories need `nonisolated` to be used off the main actor, for example in the closure of `client.pages(of:next:)`;
-/// `send` on the main actor works without.
+/// `send` on the main actor works without `nonisolated`.
 nonisolated extension Endpoint where Self == Request<ServerInfo> {
-  /// Describes the server.
+  /// Returns the request for the server's description.
   public static func serverInfo() -> Self { .get("/") }
 }
 

@@ -9,8 +9,8 @@ extension Endpoint where Self == Request<FriendsPage> {
 }
 
 extension Endpoint where Self == Request<Friend> {
-  /// Can be retried safely even if the first attempt may have arrived: the server adds one friend for each idempotency
-  /// key.
+  /// Returns a request that can be retried safely even if the first attempt may have arrived: the server adds one
+  /// friend for each idempotency key.
   static func addFriend(_ friend: NewFriend) -> Self {
     .post("/friends", content: .json(friend)).idempotencyKey()
   }

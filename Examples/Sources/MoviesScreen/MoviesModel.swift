@@ -16,7 +16,7 @@ public final class SearchField {
 public final class MoviesModel {
   /// The search field.
   public let field: SearchField
-  /// The movies with the typed text in their titles; the most popular ones while the field is empty.
+  /// The movies with the typed text in their titles; the most popular movies while the field is empty.
   public let films: Loader<[Movie]>
 
   /// Creates a model that has loaded nothing yet.

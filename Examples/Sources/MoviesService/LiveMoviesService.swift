@@ -49,7 +49,7 @@ public struct LiveMoviesService: MoviesService {
 }
 
 extension LiveMoviesService {
-  /// The movies of TheMovieDB itself.
+  /// Returns the service for TheMovieDB itself.
   ///
   /// - Parameter key: the API key of a TheMovieDB account.
   public static func theMovieDB(key: Secret) -> LiveMoviesService {

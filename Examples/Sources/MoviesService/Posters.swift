@@ -15,7 +15,8 @@ public struct Poster: Sendable, Hashable {
 }
 
 extension Endpoint where Self == Request<Poster> {
-  /// Has a low priority, at most two attempts, and a tag by which all image requests can be paused or cancelled.
+  /// Returns a request with a low priority, at most two attempts, and a tag by which all image requests can be paused
+  /// or cancelled.
   static func poster(_ file: String) -> Self {
     Request<Poster>(method: .get, path: "/w185/\(file)", mapping: .poster)
       .tag("images").priority(.low).retry(RetryPolicy(maximumAttempts: 2))

@@ -2,8 +2,8 @@ public import Apus
 
 /// The news of a server that wraps every response in `{"code": …, "message": …, "data": …}`.
 ///
-/// The envelope is a setting of the client, so endpoints describe only the data inside it. If its code is not that of
-/// success, the call fails as rejected, although the status is 200.
+/// The envelope is a setting of the client, so endpoints describe only the data inside it. If the code in the envelope
+/// is not the code of success, the call fails as rejected, although the status is 200.
 public struct LiveNewsService: NewsService {
   private let client: Client
 

@@ -28,7 +28,7 @@ import Testing
       return app
     }
 
-    /// The statuses of the requests to a path.
+    /// Returns the statuses of the requests to a path.
     func statuses(_ path: String) -> [Int?] { backend.log.rows { $0.path == path }.map(\.status) }
   }
 

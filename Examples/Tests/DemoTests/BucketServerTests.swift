@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(
-    "Any other line is reported as the reason why the server did not start",
+    "A line without an address is reported as the reason why the server did not start",
     arguments: [
       ("failed seaweedfs is not installed", "seaweedfs is not installed"), ("failed ", "it has ended"),
       ("", "it has ended"), ("Traceback", "Traceback"), (#"ready {"ports": {}}"#, "it has named no port"),

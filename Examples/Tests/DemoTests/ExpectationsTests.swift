@@ -25,7 +25,7 @@ import Testing
     #expect(table().summary == "There are no expectations.")
   }
 
-  @Test("Breaking one row does not affect the others")
+  @Test("Breaking one row does not affect the other rows")
   func breaking() {
     let table = table(breaking: "b", row("a", "200", "200"), row("b", "200", "200"))
     #expect(table.rows.map(\.isMet) == [true, false])

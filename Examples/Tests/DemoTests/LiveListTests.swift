@@ -56,7 +56,7 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await clients[0].send(Request<Void>.method(.get, "/first")) }
       try await wait(for: (0, 1, 0))
-      // The first of these calls has the same number as the first call of the other client, but its own line.
+      // The first of these calls has the same number as the first call of the other client, but a separate line.
       for _ in 0..<4 { group.addTask { try await clients[1].send(Request<Void>.method(.get, "/others/\(1)")) } }
       try await wait(for: (4, 1, 0))
       let lines = list.lines(maximum: 3)

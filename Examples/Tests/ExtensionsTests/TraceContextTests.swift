@@ -75,7 +75,7 @@ struct TraceContextTests {
     #expect("\(client(origins: []).describe())".contains("TraceContextMiddleware (origins besides the base URL's: 0)"))
   }
 
-  @Test("A value can be read and written unchanged", arguments: [incoming, incoming.dropLast() + "1"])
+  @Test("A value that is read is written unchanged", arguments: [incoming, incoming.dropLast() + "1"])
   func reading(value: String) {
     #expect(TraceContext(value)?.value == value)
   }

@@ -10,7 +10,7 @@ import Testing
   private let client: Client
 
   init() {
-    // The client does not retry, so that a failed load is an error at once.
+    // The client does not retry, so that a failed load is an error immediately.
     client = Client(baseURL: "https://friends.test", transport: stub) { $0.retry = .none }
     model = FriendsModel(service: LiveFriendsService(client: client))
   }

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test("Without a network a call fails at once as offline, and no request is sent")
+  @Test("Without a network a call fails immediately as offline, and no request is sent")
   func failFast() async throws {
     try await withSite { site in
       try await site.signIn()

@@ -17,7 +17,7 @@ import Testing
     "MoviesScreen": ["Apus", "MoviesService", "Observation", "SwiftUI"],
   ]
 
-  /// Returns the texts of a target's files by name.
+  /// Returns the contents of a target's files by name.
   private static func files(of target: String) throws -> [String: String] {
     let folder = sources.appendingPathComponent(target)
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The README's samples are compiled: each is part of the source file that is named in the comment above it.
+/// Tests that the README's samples are compiled: each sample is part of the source file that the comment above it
+/// names.
 @Suite struct ReadmeTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

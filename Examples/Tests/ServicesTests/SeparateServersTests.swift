@@ -6,7 +6,7 @@ import Testing
 
 /// An accounts server and an analytics server, used by one app.
 @Suite struct SeparateServersTests {
-  @Test("Each server gets only its own credentials, and a redirect carries none to the other")
+  @Test("Each server gets only its own credentials, and a redirect carries no credentials to another server")
   func credentials() async throws {
     try await withSite { accounts in
       try await withSite(.testing { $0.apiKey = "analytics-key" }) { analytics in

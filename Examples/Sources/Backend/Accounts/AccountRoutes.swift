@@ -71,7 +71,7 @@ struct AccountRoutes {
     return .noContent
   }
 
-  /// Tokens must not be cached (RFC 6749 §5.1).
+  /// Forbids caching of a response, because the response contains tokens (RFC 6749 §5.1).
   private func uncached(_ response: Response) -> Response {
     var response = response
     response.headers[.cacheControl] = "no-store"

@@ -49,7 +49,8 @@ struct AccountStore: Sendable {
         .map { try (Account(row: $0), PasswordHash(text: $0.get("password"))) }
     }
     guard let (account, hash) = found, let hash else {
-      // Takes as long as for a wrong password, so that timing does not reveal which addresses have accounts.
+      // Hashing takes as long as the comparison with a wrong password, so that timing does not reveal which addresses
+      // have accounts.
       _ = try await self.hash(of: password)
       return nil
     }

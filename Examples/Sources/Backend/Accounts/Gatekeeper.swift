@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Authenticates requests by their bearer tokens.
+/// An authenticator of requests by their bearer tokens.
 struct Gatekeeper: Sendable {
   let sessions: SessionStore
   let realm: String
@@ -40,18 +40,18 @@ enum BearerToken {
 
 /// Problems with status 401 and their `WWW-Authenticate` field (RFC 6750 §3).
 enum Challenge {
-  /// Credentials are missing. The challenge has no error code, because the request contained no token (RFC 6750
-  /// §3.1).
+  /// Returns the problem of a request without credentials. The challenge has no error code, because the request
+  /// contained no token (RFC 6750 §3.1).
   static func missing(realm: String) -> Problem {
     problem("This resource is for signed-in clients.", #"Bearer realm="\#(quoted(realm))""#)
   }
 
-  /// A sign-in failed. The challenge has no error code, because the request contained no token.
+  /// Returns the problem of a failed sign-in. The challenge has no error code, because the request contained no token.
   static func refused(realm: String, _ description: String) -> Problem {
     problem(description, #"Bearer realm="\#(quoted(realm))", error_description="\#(quoted(description))""#)
   }
 
-  /// A token was rejected.
+  /// Returns the problem of a rejected token.
   static func invalidToken(realm: String, _ description: String) -> Problem {
     let parameters = #"realm="\#(quoted(realm))", error="invalid_token", error_description="\#(quoted(description))""#
     return problem(description, "Bearer \(parameters)")

@@ -6,8 +6,8 @@ import Foundation
 /// a refresh, so that requests in flight succeed.
 ///
 /// A client may crash before it has stored a new pair. A refresh token is therefore accepted again until a token of a
-/// later pair is used: the refresh issues another pair and revokes the lost pair. If it is used after that, it may be
-/// stolen, so its use ends the session (RFC 9700 §4.14.2).
+/// later pair is used: the refresh issues another pair and revokes the lost pair. A refresh token that is used later
+/// may have been stolen, so its use ends the session (RFC 9700 §4.14.2).
 ///
 /// A session started by an OAuth client can be refreshed and ended only by the same client.
 struct SessionStore: Sendable {

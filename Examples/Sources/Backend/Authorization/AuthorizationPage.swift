@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The pages that a browser shows at `/authorize`.
 enum AuthorizationPage {
-  /// The sign-in page. Its form is sent to the page's own URL, so the page contains no part of the request.
+  /// Returns the sign-in page. Its form is sent to the page's own URL, so the page contains no part of the request.
   ///
   /// - Parameter isRejected: whether the last attempt failed.
   static func signIn(isRejected: Bool = false) -> Response {
@@ -20,7 +20,7 @@ enum AuthorizationPage {
       """, status: isRejected ? .forbidden : .ok)
   }
 
-  /// A page that ends the sign-in.
+  /// Returns a page that ends the sign-in.
   static func failure(_ sentence: String) -> Response {
     page("This sign-in cannot continue", "<p>\(sentence)</p>", status: .badRequest)
   }

@@ -86,7 +86,7 @@ struct TokenRoutes {
 
   private static let usedTwice = OAuthProblem(.invalidGrant, "the code was used twice")
 
-  /// Tokens must not be cached (RFC 6749 §5.1).
+  /// Returns a response with tokens that forbids caching (RFC 6749 §5.1).
   private static func response(_ tokens: Tokens) -> Response {
     var response = Response.json(tokens)
     response.headers[.cacheControl] = "no-store"

@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// Closes connections of a backend in the middle of responses, to demonstrate how clients continue.
+/// Faults that close connections of a backend in the middle of responses, to demonstrate how clients continue.
 ///
 /// ```swift
 /// let options = Backend.Options()

@@ -107,7 +107,7 @@ struct FaultRoutes {
   }
 }
 
-/// Counts the attempts at flaky requests.
+/// A counter of the attempts at flaky requests.
 final class FlakyAttempts: Sendable {
   /// Clients choose the keys, so the number of keys is limited.
   private static let maximumKeys = 10_000

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Delays responses of a backend after the work is done, until they are released, to demonstrate how clients handle
-/// late responses.
+/// Faults that delay responses of a backend after the work is done, until ``release()`` is called. They demonstrate how
+/// clients handle late responses.
 ///
 /// ```swift
 /// let options = Backend.Options()

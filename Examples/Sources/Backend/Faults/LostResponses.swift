@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Drops responses of a backend after the work is done. The client receives a 502 instead, as from a gateway whose
-/// server closed the connection.
+/// Faults that drop responses of a backend after the work is done. The client receives a 502 instead, as from a gateway
+/// whose server closed the connection.
 ///
 /// ```swift
 /// let options = Backend.Options()

@@ -19,7 +19,8 @@ extension FriendStore {
   /// Returns the first names of new accounts' friends.
   static func seededNames(_ count: Int) -> [String] { (0..<count).map { seeded($0).name } }
 
-  /// The lengths of the lists are coprime, so every pair of first and last name is used once before a pair is repeated.
+  /// Returns the values of a friend. The lengths of the lists of names are coprime, so every pair of first and last
+  /// name is used once before a pair is repeated.
   private static func seeded(_ index: Int) -> (name: String, email: String, category: String?) {
     let first = firstNames[index % firstNames.count]
     let last = lastNames[index % lastNames.count]

@@ -42,7 +42,6 @@ public final class ExchangeLog: Sendable {
   /// - Parameters:
   ///   - count: the number of rows to wait for.
   ///   - limit: the maximum wait. Default: 10 seconds.
-  ///   - condition: evaluated again whenever a row changes.
   ///   - condition: checked again whenever a row changes.
   /// - Returns: the rows that satisfy the condition; fewer than `count` after the limit, or when the task is cancelled.
   public func rows(
@@ -53,7 +52,8 @@ public final class ExchangeLog: Sendable {
     // The watcher is added before the first evaluation, so that no change is missed in between.
     state.withLock { $0.watchers[key] = continuation }
     let alarm = Task {
-      // The sleep is cancelled when the rows have arrived; in both cases the wait is over.
+      // The sleep ends at the limit, or when it is cancelled because the rows have arrived. In both cases the wait is
+      // over.
       try? await Task.sleep(for: limit)
       continuation.finish()
     }

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 
-/// Removes secrets from the log.
+/// Functions that remove secrets from the log.
 enum Redaction {
   private static let secretParameters: Set = [
     "api_key", "access_token", "refresh_token", "token", "password", "code", "code_verifier", "state",

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Builds a backend's server from its parts.
+/// A builder of a backend's server.
 struct Assembly {
   let options: Backend.Options
   let database: Database
@@ -45,7 +45,7 @@ struct Assembly {
   }
 }
 
-/// Describes the backend.
+/// The route that describes the backend.
 ///
 /// - `GET /`: `{"name": …, "films": …, "latency_ms": …}`
 struct InfoRoutes {

@@ -7,9 +7,9 @@ import NIOHTTP1
 /// response was sent to it completely.
 ///
 /// All events run on the connection's event loop, so they are in order: a client that disconnects right after its
-/// response is never recorded as disconnected before its end. The server allows half-closed connections, so a closed
-/// socket is reported as `inputClosed` rather than as a closed channel. A client that closes only its sending side is
-/// treated as disconnected; HTTP clients do not do that.
+/// response is never recorded as disconnected before the end of the response. The server allows half-closed
+/// connections, so a closed socket is reported as `inputClosed` rather than as a closed channel. A client that closes
+/// only its sending side is treated as disconnected; HTTP clients do not do that.
 final class ConnectionHandler: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart

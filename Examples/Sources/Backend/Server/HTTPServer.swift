@@ -41,7 +41,7 @@ struct HTTPServer: Sendable {
     listening(channel.localAddress?.port ?? 0)
     await withDiscardingTaskGroup { group in
       for await request in requests { group.addTask { await respond(to: request) } }
-      // After a cancellation the server accepts no new connections, and no new requests on open ones.
+      // After a cancellation the server accepts neither new connections nor new requests on open connections.
       try? await channel.close()
       connections.close()
     }
@@ -65,8 +65,8 @@ struct HTTPServer: Sendable {
     let head = HTTPResponseHead(response, isForHead: isForHead, server: name)
     channel.write(HTTPServerResponsePart.head(head), promise: nil)
     if head.status.mayHaveResponseBody, !isForHead {
-      // A client may disconnect as soon as it has received `Content-Length` bytes, so they are sent together with the
-      // end. Content of unknown length is sent as it arrives.
+      // A client may disconnect as soon as it has received `Content-Length` bytes, so these bytes are sent together
+      // with the end. Content of unknown length is sent as it arrives.
       let isWhole = response.body.contentLength != nil
       if !isWhole { channel.flush() }
       do {

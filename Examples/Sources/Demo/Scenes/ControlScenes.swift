@@ -2,7 +2,7 @@ import AccountsService
 import Apus
 import FriendsService
 
-/// Three calls in flight: the first is cancelled by its id, then the others.
+/// Three calls in flight: the first is cancelled by its id, then the remaining two.
 struct CancelScene: Scene {
   let title = "Cancel one call, then all"
 

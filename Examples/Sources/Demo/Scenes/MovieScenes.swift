@@ -139,7 +139,7 @@ struct PostersScene: Scene {
     ]
   }
 
-  /// The movies and posters of two clients that share a scheduler.
+  /// Returns a service for movies and posters, whose two clients share a scheduler.
   private func service(on world: World, _ scheduler: Scheduler, _ list: LiveList) throws -> LiveMoviesService {
     let films = try Client(baseURL: world.staging.url("/3")) {
       $0.apply(.app)
@@ -282,7 +282,7 @@ struct EnvironmentsScene: Scene {
     }
   }
 
-  /// The configuration file of the movies app.
+  /// Returns the configuration file of the movies app.
   private static func file(_ servers: [Server]) throws -> Data {
     let sites = servers.map { server in
       #""\#(server.name)": {"api": "\#(server.address)/3", "images": "\#(server.address)/t/p", "key": "\#(server.apiKey)"}"#

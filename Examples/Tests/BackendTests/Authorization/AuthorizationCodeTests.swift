@@ -9,7 +9,7 @@ import Testing
     account: Account(id: 1, name: "Ann", email: "ann@example.com"), client: "demo-app", redirect: "r", challenge: "c")
   private let code = Data([1])
 
-  /// A class, because `#expect` evaluates calls of mutating functions on a copy.
+  /// The codes of a test. This type is a class, because `#expect` evaluates calls of mutating functions on a copy.
   private final class Codes {
     private var state: AuthorizationCodeState
 

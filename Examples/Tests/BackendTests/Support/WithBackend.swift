@@ -15,7 +15,7 @@ func withBackend(
 }
 
 extension Backend.Options {
-  /// Options with a free port, fast password hashing and no friends.
+  /// Returns options with a free port, fast password hashing and no friends.
   static func testing(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
     var options = Backend.Options()
     options.passwordHashRounds = 2

@@ -90,7 +90,7 @@ func withSite(
 }
 
 extension Backend.Options {
-  /// Options with a free port and fast password hashing.
+  /// Returns options with a free port and fast password hashing.
   static func testing(_ change: (inout Backend.Options) -> Void = { _ in }) -> Backend.Options {
     var options = Backend.Options()
     options.passwordHashRounds = 2
