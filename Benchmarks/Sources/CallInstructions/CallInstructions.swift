@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Makes calls above a transport that responds immediately, all on the main thread, so that callgrind can count their
-/// instructions.
+/// A program that makes calls above a transport that responds immediately. All calls run on the main thread, so that
+/// callgrind can count their instructions.
 ///
 ///     CallInstructions ROW COUNT     makes a number of calls of a row
 ///     CallInstructions rows          prints the names of the rows

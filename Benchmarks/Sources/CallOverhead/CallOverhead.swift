@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Measures the cost of a call above its transport, which responds immediately.
+/// A program that measures the cost of a call above its transport, which responds immediately.
 ///
 ///     CallOverhead [filter]            only the rows whose names contain the text
 ///     CallOverhead "under control"     only the comparison of the control middlewares

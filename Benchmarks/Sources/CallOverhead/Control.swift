@@ -1,8 +1,9 @@
 import Apus
 import Measuring
 
-/// Measures the cost of the control middlewares (retry, scheduling, breaker and so on) while nothing fails and no
-/// call is queued: the default pipeline, the pipeline without them, and with each of them alone.
+/// A measurement of the control middlewares (retry, scheduling, breaker and so on) while nothing fails and no call is
+/// queued. It compares the default pipeline, the pipeline without control middlewares, and the pipeline with one
+/// control middleware.
 enum Control {
   /// A variant of the same call.
   private struct Way {
@@ -50,7 +51,7 @@ enum Control {
     return costs
   }
 
-  /// The first variant is the baseline.
+  /// Returns the variants. The first variant is the baseline.
   private static func lineup() -> [Way] {
     let limiter = RateLimiter(.perSecond(1_000_000))
     let all = layers.map { $0.slot }

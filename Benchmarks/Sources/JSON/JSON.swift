@@ -1,15 +1,15 @@
 import ApusJSON
 import Foundation
 
-/// Compares the coder of this package with Foundation's `JSONDecoder` and `JSONEncoder`: processor time of the thread
-/// and allocations, interleaved in one process. The contenders' results are compared first.
+/// A program that compares the coder of this package with Foundation's `JSONDecoder` and `JSONEncoder`: processor time
+/// of the thread and allocations, interleaved in one process. The contenders' results are compared first.
 ///
 ///     JSON [rounds] [row …]                  prints a table as Markdown, of all rows or some
 ///     JSON rows                              prints the names of the rows
 ///     JSON profile ROW CONTENDER COUNT       runs one contender (apus, foundation, unformatted), for a profiler
 @main
 struct JSON {
-  /// The command line is not understood.
+  /// The error of an invalid command line.
   private struct Usage: Error {}
 
   static func main() throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Samples
 
-/// A text with escapes and characters outside ASCII.
+/// An object whose strings have escapes and characters outside ASCII.
 struct Note: Codable, Equatable {
   var title: String
   var text: String
@@ -72,16 +72,16 @@ struct Wide: Decodable, Equatable {
   static let text = Person.object((0..<4000).map { #""member\#($0)":\#($0)"# })
 }
 
-/// Texts of `Person` that are not written like an encoder's output.
+/// JSON of `Person` that is not written like an encoder's output.
 enum Unusual {
-  /// The members of every object in another order.
+  /// Returns an array of objects, each with its members in another order.
   static func shuffled(_ count: Int) -> String {
     var generator = Seeded()
     return Person.array(
       of: (0..<count).map { Person.object(Person.members(of: $0).shuffled(using: &generator)) })
   }
 
-  /// With line breaks and indentation.
+  /// Returns an array with line breaks and indentation.
   static func pretty(_ count: Int) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .prettyPrinted

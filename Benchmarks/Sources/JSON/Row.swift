@@ -15,7 +15,7 @@ struct Row {
   let name: String
   /// The text in the table.
   let title: String
-  /// Makes the operation and its input.
+  /// Creates the operation and its input.
   let workload: () throws -> Workload
 
   init(_ name: String, _ title: String, _ workload: @autoclosure @escaping () throws -> Workload) {
@@ -25,17 +25,17 @@ struct Row {
   }
 }
 
-/// An operation that all contenders do.
+/// An operation that all contenders perform.
 struct Workload {
-  /// The contenders disagree.
+  /// The error of contenders with different results.
   struct Different: Error {}
 
-  /// Do the operation a number of times.
+  /// The closures that perform the operation a number of times, by contender.
   let contenders: [Contender: (Int) throws -> Void]
-  /// Throws if the contenders disagree.
+  /// Throws if the contenders have different results.
   let check: () throws -> Void
 
-  /// Decodes a text.
+  /// Returns the operation that decodes JSON to a value.
   static func decode<Value: Decodable & Equatable>(
     _ type: Value.Type, from text: Data, _ coding: JSONCoding = .default, by decoder: JSONDecoder = JSONDecoder()
   ) -> Workload {
@@ -49,7 +49,7 @@ struct Workload {
       })
   }
 
-  /// Parses a text into a value of any type.
+  /// Returns the operation that parses JSON to a value of any type.
   static func parse(_ text: Data) -> Workload {
     Workload(
       contenders: [
@@ -62,7 +62,7 @@ struct Workload {
       })
   }
 
-  /// Encodes a value.
+  /// Returns the operation that encodes a value.
   static func encode<Value: Encodable>(_ value: Value) -> Workload {
     let (coding, formatted, unformatted) = (JSONCoding.default, JSONEncoder(), JSONEncoder())
     formatted.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

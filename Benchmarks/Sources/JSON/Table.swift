@@ -27,7 +27,7 @@ struct Measurement {
     let workload = try row.workload()
     try workload.check()
     let contenders = Contender.allCases.compactMap { name in workload.contenders[name].map { (name: name, run: $0) } }
-    // Rounds of 20 ms, and a first one that warms up and is not counted.
+    // A round takes about 20 ms. The first round is a warm-up and is not counted.
     let counts = try contenders.map { contender in
       let once = try Cost.of(1, contender.run)
       return max(1, Int(20_000 / min(once.microseconds, try Cost.of(3, contender.run).microseconds)))
@@ -46,13 +46,13 @@ struct Measurement {
 
   func has(_ contender: Contender) -> Bool { rounds.first?[contender] != nil }
 
-  /// The median time of a contender in microseconds.
+  /// Returns the median time of a contender in microseconds.
   func time(_ contender: Contender) -> String {
     let time = median(rounds.compactMap { $0[contender]?.microseconds })
     return time.formatted(.number.precision(.fractionLength(time < 100 ? 1 : 0)))
   }
 
-  /// The time of Apus divided by the time of another contender: median [lowest, highest] over the rounds.
+  /// Returns the time of Apus divided by the time of another contender: median [lowest, highest] over the rounds.
   func ratio(to other: Contender) -> String {
     let ratios = rounds.compactMap { costs in
       costs[.apus].flatMap { apus in costs[other].map { apus.microseconds / $0.microseconds } }

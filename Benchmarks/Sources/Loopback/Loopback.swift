@@ -10,15 +10,15 @@ import Samples
 import FoundationNetworking
 #endif
 
-/// Compares a typed call over each transport with a plain URLSession loop, interleaved, against a server on loopback in
-/// another process.
+/// A program that compares a typed call over each transport with a plain URLSession loop, interleaved, against a server
+/// on loopback in another process.
 ///
 ///     Loopback [calls] [runs]      measures
 ///     Loopback serve               runs the server: prints its port and serves until its input ends
 @main
 struct Loopback {
   static func main() async throws {
-    // Off the main actor, because callers should run on the global pool.
+    // The program runs off the main actor, because callers should run on the global pool.
     try await Task.detached { try await run() }.value
   }
 

@@ -20,8 +20,8 @@ public func report(_ name: String, _ figures: [Double], digits: Int = 2) {
 
 /// Returns the sorted values inside the 95 % confidence interval of the median, for any distribution.
 ///
-/// The interval is that of the sign test, so outliers caused by other load have little effect. Fewer than 6 values
-/// are too few for this confidence; then all are returned.
+/// The interval is that of the sign test, so outliers caused by other load have little effect. Fewer than 6 values are
+/// too few for this confidence, so all of them are returned.
 public func boundsOfMedian(_ figures: [Double]) -> [Double] {
   let sorted = figures.sorted()
   let count = Double(sorted.count)

@@ -25,7 +25,7 @@ struct HeldCalls: Sendable {
     scheduler.pause(Self.tag)
   }
 
-  /// Creates a client without held tags and limits, whose responses never arrive.
+  /// Creates a client without held tags and limits. Its responses never arrive.
   init(unansweredIn room: Room) {
     self.init(ConcurrencyLimits(global: .max, perOrigin: .max), queue: 0, over: Unanswered(room: room))
   }

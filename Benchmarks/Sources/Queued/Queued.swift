@@ -1,7 +1,7 @@
 import Foundation
 
-/// Measures hundreds of thousands of queued calls: the memory of each compared with a suspended task, and the time to
-/// queue, cancel and release them all.
+/// A program that measures hundreds of thousands of queued calls: the memory of each compared with a suspended task,
+/// and the time to queue, cancel and release them all.
 ///
 ///     Queued [calls] [runs]     measures and prints
 ///     Queued one TRIAL CALLS    runs one trial and prints its figures; started as a child process
@@ -10,7 +10,7 @@ import Foundation
 @main
 struct Queued {
   static func main() async throws {
-    // Off the main actor, because callers should run on the global pool.
+    // The program runs off the main actor, because callers should run on the global pool.
     try await Task.detached { try await run() }.value
   }
 
@@ -34,7 +34,7 @@ struct Unexpected: Error {}
 /// A watchdog that ends the process when it hangs.
 enum Watchdog {
   static func watch(_ what: String, seconds: Int) {
-    // A separate thread, because the pool may be exhausted.
+    // The watchdog has a separate thread, because the pool may be exhausted.
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: Double(seconds))
       FileHandle.standardError.write(Data("\(what) has not ended after \(seconds) seconds\n".utf8))

@@ -11,14 +11,14 @@ enum Trial: String, CaseIterable {
   case unanswered
   /// Calls queued behind a held tag, cancelled by the tag.
   case cancelledByTag
-  /// The same, cancelled with their callers' tasks.
+  /// Calls queued behind a held tag, cancelled with their callers' tasks.
   case cancelledByTask
-  /// The same, released and completed.
+  /// Calls queued behind a held tag, then released and completed.
   case released
   /// Calls that arrive while the queue is full.
   case full
 
-  /// The seconds after which the trial counts as hung.
+  /// Returns the seconds after which the trial is treated as hung.
   func patience(_ count: Int) -> Int { 60 + count / 1000 }
 
   func figures(_ count: Int) async throws -> [Double] {
@@ -58,7 +58,7 @@ enum Trial: String, CaseIterable {
     _ count: Int, _ expected: Ending, _ end: (HeldCalls, Crowd) -> Void
   ) async throws -> [Double] {
     let calls = HeldCalls(count)
-    // Excludes the one-time allocations of the first call.
+    // The first call is not measured, because it makes one-time allocations.
     guard await calls.list() == .answered else { throw Unexpected() }
     let crowd = try await Crowd.gather(count, until: calls.scheduler.queuedCount == count) { await calls.image($0) }
     let figures = try await crowd.end(as: expected) { end(calls, crowd) }

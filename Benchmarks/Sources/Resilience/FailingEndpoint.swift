@@ -1,7 +1,7 @@
 import Apus
 import ApusTesting
 
-/// One of ten endpoints of a server responds with 503 for a minute, and the others work.
+/// One of ten endpoints of a server responds with 503 for a minute, and the other nine work.
 ///
 /// 20 apps call each endpoint once in two seconds, on average. The server's capacity exceeds the load.
 struct FailingEndpoint: Scenario {
@@ -11,7 +11,7 @@ struct FailingEndpoint: Scenario {
   private static let apps = 20
   private static let endpoints = 10
   private static let failing = "/items-0"
-  // In seconds.
+  // These times are in seconds.
   private static let failure = 10..<70
   private static let end = 100
 
@@ -61,8 +61,8 @@ struct FailingEndpoint: Scenario {
     }
   }
 
-  /// The time from the end of the failure until the number of calls to which the endpoint has responded equals the
-  /// number of apps.
+  /// Returns the time from the end of the failure until the number of calls to which the endpoint has responded equals
+  /// the number of apps.
   private static func recovery(_ times: [Double]) -> Double? {
     let back = Double(failure.upperBound)
     let after = times.filter { $0 >= back }

@@ -32,7 +32,8 @@ enum Fleet: String, Sendable, CaseIterable {
   }
 }
 
-/// A timeout for every attempt, as `.attemptTimeout(_:)` on every request: a later response is not useful.
+/// A middleware that sets a timeout for every attempt, as `.attemptTimeout(_:)` on every request: a later response is
+/// not useful.
 private struct Patience: Middleware {
   let limit: Duration
 
@@ -43,7 +44,7 @@ private struct Patience: Middleware {
   }
 }
 
-/// Three attempts with a fixed delay after any failure: no jitter, no budget, no `Retry-After`.
+/// A middleware that makes three attempts with a fixed delay after any failure: no jitter, no budget, no `Retry-After`.
 struct NaiveRetry: Middleware {
   static let attempts = 3
   static let pause = Duration.milliseconds(100)
@@ -56,7 +57,7 @@ struct NaiveRetry: Middleware {
         guard response.head.status.code >= 500 else { return response }
         response.discard()
       } catch is TransportError {
-        // Ignored: another attempt follows.
+        // The error is ignored, because another attempt follows.
       }
       try await context.clock.sleep(until: context.now.advanced(by: Self.pause))
       context.attempt += 1

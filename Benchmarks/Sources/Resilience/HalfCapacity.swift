@@ -66,8 +66,9 @@ struct HalfCapacity: Scenario {
       ? .method(.get, "/items/\(number)") : .method(.get, RequestPath(stringLiteral: "/items-\(number % endpoints)"))
   }
 
-  /// The seconds from the return of the capacity until useful responses keep pace with the calls: 95 % in every five
-  /// seconds from then on. `nil`: not before the end.
+  /// Returns the seconds from the return of the capacity until useful responses keep pace with the calls: from then on,
+  /// at least 95 % of the calls in every five seconds have a useful response. `nil`: this does not happen before the
+  /// end.
   private static func recovery(of answers: [Double], _ calls: [Double]) -> Double? {
     let window = 5
     var recovered: Double?

@@ -1,7 +1,8 @@
 import Apus
 import ApusTesting
 
-/// A screen on a slow link requests 200 images, and a tenth of a second later the list that it must show first.
+/// A screen on a slow link requests 200 images. A tenth of a second later it requests the list, which it must display
+/// first.
 ///
 /// The link has a bandwidth of 100 kB/s and a latency of 150 ms in each direction; an image has 12 kB, the list 8 kB.
 /// The client has the preset for apps: 5 concurrent calls to one server.
@@ -19,7 +20,7 @@ struct HeldImages: Scenario {
   let name: String
 
   private static let images = 200
-  // In seconds.
+  // These times are in seconds.
   private static let listAsked = 0.1
   private static let end = 30.0
   private static let step = 0.5

@@ -40,7 +40,7 @@ struct Outcome: Sendable {
     self.step = step
   }
 
-  /// Counts a contender's run.
+  /// Adds the number of calls and the simulated time of a contender's run.
   mutating func add(_ report: SimulationReport) {
     calls += report.successes + report.failures
     simulated += report.duration

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Runs the scenarios of docs/resilience.md: real clients with simulated servers and links, in virtual time.
+/// A program that runs the scenarios of docs/resilience.md: real clients with simulated servers and links, in virtual
+/// time.
 ///
 ///     Resilience FOLDER [seed]     writes curves and figures to the folder and prints the figures; the same seed,
 ///                                  1 by default, gives the same files
@@ -42,7 +43,7 @@ struct Resilience {
     try write(summary.joined(separator: "\n") + "\n", to: files.appendingPathComponent("summary.csv"))
   }
 
-  /// Prints the cost of the simulation. Depends on the machine, so it is not written to a file.
+  /// Returns the cost of the simulation as text. The cost depends on the machine, so it is not written to a file.
   private static func effort(of outcome: Outcome, in time: Duration) -> String {
     let seconds = time / .seconds(1)
     let rate = Int(Double(outcome.calls) / max(seconds, 0.001))

@@ -13,7 +13,7 @@ struct RetryStorm: Scenario {
 
   private static let host = "api.example.com"
   private static let apps = 1000
-  // In seconds.
+  // These times are in seconds.
   private static let away = 5..<15
   private static let end = 90
 
@@ -25,7 +25,7 @@ struct RetryStorm: Scenario {
     for fleet in Fleet.allCases {
       let report = try await simulate(fleet, seed: seed)
       outcome.add(report)
-      // Responses after the last caller gave up count as too late.
+      // Responses after the last caller gave up are treated as too late.
       let times = report.seconds(of: "answer").filter { $0 <= Double(Self.end) }
       let arrivals = report.load(on: Self.host).padded(until: .seconds(Self.end))
       outcome.draw("arrivals \(fleet.rawValue)", arrivals)
@@ -42,7 +42,7 @@ struct RetryStorm: Scenario {
     let all = times.count == apps ? times.last.map { $0 - back } : nil
     let most = apps * 95 / 100
     let storm = arrivals[away.upperBound...]
-    // Until no caller is left.
+    // The seconds until no caller is left.
     let seconds = all.map { $0.rounded(.up) } ?? Double(end) - back
     let mean = storm.reduce(0, +) / max(1, seconds)
     outcome.note(contender, "arrivals", storm.reduce(0, +))

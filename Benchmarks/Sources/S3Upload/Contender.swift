@@ -11,7 +11,7 @@ import Uploading
 
 /// The clients that upload.
 enum Contender {
-  /// A bucket of a server, for the default client.
+  /// Returns a bucket of a server, for the default client.
   static func bucket(_ url: String, _ name: String) throws -> S3Bucket {
     let environment = ProcessInfo.processInfo.environment
     guard let key = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"] else {
@@ -26,14 +26,14 @@ enum Contender {
     return S3(client, region: "us-east-1", credentials: credentials).bucket(name)
   }
 
-  /// Makes a bucket, and stores an object in it, because the first object costs some servers seconds.
+  /// Creates a bucket, and stores an object in it, because the first object costs some servers seconds.
   static func prepare(_ url: String, bucket name: String) async throws {
     let bucket = try bucket(url, name)
     try await bucket.create()
     try await bucket.put("small", .text("small"))
   }
 
-  /// Puts a file with async-http-client, in the pieces with which it is fastest.
+  /// Puts a file with async-http-client, in pieces of the size with which that client is fastest.
   static func put(
     _ path: String, to url: String, _ timed: (() async throws -> Void) async throws -> Void
   ) async throws {
@@ -56,7 +56,7 @@ enum Contender {
     try await client.shutdown()
   }
 
-  /// The file with the authorities to trust, under the name that the `aws` command knows.
+  /// Returns the path of the file with the trusted authorities, from the variable that the `aws` command uses.
   private static func authorities() -> String? { ProcessInfo.processInfo.environment["AWS_CA_BUNDLE"] }
 
   struct NoCredentials: Error {}

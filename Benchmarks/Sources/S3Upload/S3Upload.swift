@@ -4,7 +4,8 @@ import Foundation
 import Measuring
 import Uploading
 
-/// Uploads a file to a server with the API of S3. `Benchmarks/figures/s3-upload` compares uploads with it.
+/// A program that uploads a file to a server with the API of S3. The script `Benchmarks/figures/s3-upload` runs this
+/// program to compare uploads.
 ///
 ///     S3Upload prepare URL BUCKET          makes a bucket, and stores a small object in it
 ///     S3Upload presign URL BUCKET KEY      prints a URL with which the object can be stored without a signature
@@ -13,12 +14,12 @@ import Uploading
 ///     S3Upload sink [CERTIFICATES KEY]     serves until standard input closes, with files over TLS; prints the port
 ///                                          first
 ///
-/// Uploads print the seconds that they took. The key of the account and its secret are in the environment, as usual, and
-/// so is the name of the file with the authorities to trust, AWS_CA_BUNDLE.
+/// Uploads print the seconds that they took. The access key and its secret are in the usual variables of the
+/// environment. The variable `AWS_CA_BUNDLE` is the path of the file with the trusted authorities.
 @main
 struct S3Upload {
   static func main() async throws {
-    // Off the main actor, because callers should run on the global pool.
+    // The program runs off the main actor, because callers should run on the global pool.
     try await Task.detached { try await run(Array(CommandLine.arguments.dropFirst())) }.value
   }
 

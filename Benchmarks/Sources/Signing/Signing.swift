@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Measuring
 
-/// Measures AWS signatures: processor time of the thread, interleaved in one process.
+/// A program that measures AWS signatures: processor time of the thread, interleaved in one process.
 ///
 ///     Signing [rounds]              prints the table
 ///     Signing profile COUNT         signs requests without content, for a profiler
@@ -84,7 +84,7 @@ struct Signing {
     return all
   }
 
-  /// The time to encode the content, read in pieces of 256 KiB.
+  /// Returns the time to encode the content, read in pieces of 256 KiB.
   private static func chunks(_ payload: SignatureV4.Payload) async throws -> Double {
     let source = ContentStream(length: Int64(content.count), Pieces(content: content))
     let message = try signer.sign(request(.stream(source)), with: credentials, at: date, payload: payload).message

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The elements of `Client.stream`, over a transport that delivers the pieces immediately.
+/// Calls of `Client.stream`, over a transport that delivers the pieces immediately.
 struct Calls {
   private let api: Client
 

@@ -10,14 +10,14 @@ struct Input: Sendable {
 
   var count: Int { pieces.reduce(0) { $0 + $1.count } }
 
-  /// JSON texts of 199 bytes, each with a line feed.
+  /// Returns JSON values of 199 bytes, each with a line feed.
   static func ndjson(mebibytes: Int) -> Input {
     let start = #"{"id":1234567,"name":"Apus apus","text":""#
     let text = start + String(repeating: "x", count: 199 - start.utf8.count - 2) + #""}"#
     return Input(line: text + "\n", mebibytes: mebibytes)
   }
 
-  /// Events whose data line has 200 bytes with its line feed.
+  /// Returns events whose data line has 200 bytes with its line feed.
   static func events(mebibytes: Int) -> Input {
     let start = #"data: {"id":1234567,"name":"Apus apus","text":""#
     let text = start + String(repeating: "x", count: 199 - start.utf8.count - 2) + #""}"#
@@ -28,7 +28,7 @@ struct Input: Sendable {
     lines = (mebibytes << 20) / line.utf8.count
     let bytes = Data(String(repeating: line, count: lines).utf8)
     pieces = stride(from: 0, to: bytes.count, by: Self.pieceSize).map {
-      // With storage of its own, as if read from a socket.
+      // Each piece has separate storage, as if read from a socket.
       Data([UInt8](bytes[$0..<min($0 + Self.pieceSize, bytes.count)]))
     }
   }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The parsers without a call. Each function returns the number of lines or events.
 enum Parsers {
-  /// The search of the C library for line ends, for comparison.
+  /// Counts line ends with the search of the C library, for comparison.
   static func memchr(_ input: Input) -> Int {
     var found = 0
     for piece in input.pieces {
@@ -18,7 +18,7 @@ enum Parsers {
     return found
   }
 
-  /// The lines, in place.
+  /// Counts the lines, which stay in place.
   static func split(_ input: Input, _ ending: LineSplitter.Ending) throws -> Int {
     var splitter = LineSplitter(ending, limit: 1 << 20)
     var found = 0
@@ -29,7 +29,7 @@ enum Parsers {
     return found
   }
 
-  /// The lines, each copied into a `Data`, as they are given to a decoder.
+  /// Counts the lines, each copied into a `Data`, as a decoder gets them.
   static func copies(_ input: Input) throws -> Int {
     var splitter = LineSplitter(.lineFeed, limit: 1 << 20)
     var queue = ItemQueue<Data>()
@@ -43,7 +43,7 @@ enum Parsers {
     return found
   }
 
-  /// The events.
+  /// Counts the events.
   static func events(_ input: Input) throws -> Int {
     var parser = EventParser()
     var found = 0

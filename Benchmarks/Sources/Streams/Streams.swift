@@ -1,7 +1,8 @@
 import Foundation
 import Measuring
 
-/// Compares parsing streams with lines of 200 bytes, without decoding, with a search for line ends by `memchr`.
+/// A program that compares parsing of streams with a search for line ends by `memchr`. The streams have lines of 200
+/// bytes, which are not decoded.
 ///
 ///     Streams [MiB] [runs]            all rows, interleaved
 ///     Streams profile NAME [passes]   one row alone, for a profiler; a part of its name is enough
@@ -16,7 +17,7 @@ struct Streams {
   }
 
   static func main() async throws {
-    // Off the main actor, which would be one more switch of threads for every hundred elements.
+    // The program runs off the main actor, because the main actor would add a thread switch every hundred elements.
     try await Task.detached { try await run() }.value
   }
 

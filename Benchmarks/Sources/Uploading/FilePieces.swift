@@ -15,7 +15,7 @@ public struct FilePieces: AsyncSequence, Sendable {
   ///   - path: the path of the file.
   ///   - pieceSize: the number of bytes of a piece of the file.
   ///   - head: the text before the file. Default: none.
-  ///   - tail: the text after it. Default: none.
+  ///   - tail: the text after the file. Default: none.
   public init(path: String, of pieceSize: Int, head: String = "", tail: String = "") throws {
     (self.path, self.pieceSize, self.head, self.tail) = (path, pieceSize, head, tail)
     let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64 ?? 0

@@ -9,7 +9,7 @@ extension Sink {
   ///
   /// - Parameters:
   ///   - certificates: the file with the certificate of 127.0.0.1.
-  ///   - key: the file with its key.
+  ///   - key: the file with the certificate's key.
   ///   - respond: returns the response, as it is sent, to the request line.
   public static func serve(
     certificates: String, key: String, _ respond: @escaping @Sendable (_ line: String) -> String
@@ -35,7 +35,7 @@ extension Sink {
   }
 }
 
-/// Responds to each request after its content, which it discards.
+/// A handler that responds to each request after its content, which is discarded.
 private final class DiscardingHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = ByteBuffer

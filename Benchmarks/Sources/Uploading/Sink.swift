@@ -1,12 +1,12 @@
 import Foundation
 
-/// A server in a process of its own that discards the content (body) of every request without copying it, so that an
+/// A server in a separate process. It discards the content (body) of every request without copying it, so that an
 /// upload takes the time of its client.
 public final class Sink {
   /// The port on loopback.
   public let port: Int
   private let process = Process()
-  /// The process ends when this closes.
+  /// The standard input of the process. When it closes, the process ends.
   private let input = Pipe()
 
   /// Runs this program with the argument `sink`, with which it must call ``serve(_:)``.

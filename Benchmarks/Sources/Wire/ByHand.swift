@@ -22,7 +22,7 @@ struct ByHand {
     for _ in 0..<count { connections.append(try await bootstrap.connect(host: "127.0.0.1", port: port).get()) }
     self.connections = connections
     base = "127.0.0.1:\(port)"
-    // Otherwise nginx closes connections without a request after a minute.
+    // Without a request, nginx would close the connections after a minute.
     for caller in 0..<count { _ = try await person(by: caller) }
   }
 
@@ -42,7 +42,7 @@ struct ByHand {
   }
 }
 
-/// Sends a request, and collects the content (body) of its response.
+/// A handler that sends a request, and collects the content (body) of its response.
 private final class OneExchange: ChannelDuplexHandler {
   struct Request: Sendable {
     let head: HTTPRequestHead

@@ -15,7 +15,7 @@ struct Calls {
     case direct = "Apus, objects that read themselves"
     case loop = "Apus, caller on `transport.executor()`"
 
-    /// Returns the way with the name of its case.
+    /// Returns the contender with the name of its case.
     static func named(_ name: String) -> Way? { allCases.first { "\($0)" == name } }
   }
 

@@ -34,7 +34,7 @@ enum Download: String {
   case down
   /// With plain writes of each piece, or `Client.download`.
   case file
-  /// The same, flushed to the disk. `Client.download` always flushes.
+  /// With plain writes of each piece, flushed to the disk, or `Client.download`, which always flushes.
   case flushed
 }
 
@@ -153,12 +153,12 @@ struct Typed: Contender {
     try await api.send(Request<[Person]>.get("/arrays/\(count)"))
   }
 
-  /// Gets the object, as one that reads itself.
+  /// Gets the object as a value of a type that reads itself.
   func directPerson() async throws -> DirectPerson {
     try await api.send(Request<DirectPerson>.get("/users/\(7)"))
   }
 
-  /// Gets an array of objects that read themselves.
+  /// Gets an array of objects as values of a type that reads itself.
   func directPeople(_ count: Int) async throws -> [DirectPerson] {
     try await api.send(Request<[DirectPerson]>.get("/arrays/\(count)"))
   }
@@ -187,7 +187,7 @@ struct Typed: Contender {
 }
 
 extension NIOTransport.Options {
-  /// The connections that a client without a transport of its own gets on Linux.
+  /// The connection options of a client's default transport on Linux.
   static var wire: NIOTransport.Options {
     var options = NIOTransport.Options()
     options.maximumConnectionsPerOrigin = connectionLimit

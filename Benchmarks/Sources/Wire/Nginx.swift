@@ -8,7 +8,8 @@ final class Nginx {
   let folder: URL
   private let process = Process()
 
-  /// Starts nginx with an object at `/users/7`, arrays of objects at `/arrays/COUNT`, a file of `mebibytes` MiB at `/big`, and uploads at `/up`.
+  /// Starts nginx with an object at `/users/7`, arrays of objects at `/arrays/COUNT`, a file of `mebibytes` MiB at
+  /// `/big`, and uploads at `/up`.
   init(mebibytes: Int = 1) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "apus-wire-\(UUID().uuidString)")
     port = try Self.freePort()

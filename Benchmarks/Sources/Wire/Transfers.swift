@@ -1,7 +1,7 @@
 import Foundation
 import Measuring
 
-/// Upload of a large file to nginx, each in a separate process to measure its peak memory.
+/// Uploads of a large file to nginx, each in a separate process, so that the peak memory can be measured.
 enum Transfers {
   static func compare(mebibytes: Int, runs: Int) async throws {
     let server = try Nginx(mebibytes: mebibytes)
@@ -12,7 +12,7 @@ enum Transfers {
   }
 }
 
-/// From the start of a process to its end after the first decoded response.
+/// The time from the start of a process to its end after the first decoded response.
 enum ColdStart {
   static func compare(runs: Int) async throws {
     let server = try Nginx()

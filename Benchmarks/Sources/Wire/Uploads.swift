@@ -48,7 +48,7 @@ enum Downloads {
     let target = server.folder.appending(path: "got").path
     let rows = try await interleaved(runs) {
       try contenders.map { contender in
-        // Nothing of the last file is left to be written or removed while the next is measured.
+        // Removes the last file and flushes all writes, so that neither affects the next measurement.
         try? FileManager.default.removeItem(atPath: target)
         sync()
         return try One.measured(contender.arguments + ["\(server.port)", target])

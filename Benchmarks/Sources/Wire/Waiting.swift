@@ -4,8 +4,8 @@ import Foundation
 import Measuring
 import Samples
 
-/// Measures the memory of calls that wait for a connection, compared with a suspended task. Each measurement runs in
-/// a new process, whose heap has no free blocks to reuse.
+/// A measurement of the memory of calls that wait for a connection, compared with a suspended task. Each measurement
+/// runs in a new process, whose heap has no free blocks to reuse.
 enum Waiting {
   static func compare(calls: Int) throws {
     let server = try Nginx(mebibytes: 16)

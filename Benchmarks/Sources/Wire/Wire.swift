@@ -1,7 +1,8 @@
 import Foundation
 import Uploading
 
-/// Compares Apus over SwiftNIO with plain async-http-client and JSONDecoder, against nginx on loopback. For Linux.
+/// A program that compares Apus over SwiftNIO with plain async-http-client and JSONDecoder, against nginx on loopback.
+/// For Linux.
 ///
 ///     Wire calls [runs] [ANSWER …]  JSON of three sizes: processor time and elapsed time of a call, as a table
 ///     Wire transfers [MiB] [runs]   upload of a file through nginx: speed, peak memory
@@ -15,7 +16,7 @@ import Uploading
 @main
 struct Wire {
   static func main() async throws {
-    // Off the main actor, because callers should run on the global pool.
+    // The program runs off the main actor, because callers should run on the global pool.
     try await Task.detached { try await run() }.value
   }
 
