@@ -17,7 +17,7 @@ public func failure(
   }
 }
 
-/// Returns all texts that printing, reflecting and dumping a value produce.
+/// Returns all output of printing, reflecting and dumping a value.
 public func texts(of value: Any) -> String {
   var dumped = ""
   dump(value, to: &dumped)
@@ -25,7 +25,7 @@ public func texts(of value: Any) -> String {
 }
 
 extension Endpoint where Self == Request<Void> {
-  /// A GET request that ignores the content of the response.
+  /// Returns a GET request that ignores the content of the response.
   public static func get(_ path: RequestPath, query: Query = [:]) -> Self {
     .method(.get, path, query: query)
   }

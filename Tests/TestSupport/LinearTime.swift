@@ -1,8 +1,8 @@
 import Foundation
 
-/// Measures how the time of a parser grows with its input.
+/// A measurement of how the time of a parser grows with its input.
 ///
-/// Uses the processor time of the current thread, and the shortest of several runs, because other work on the machine
+/// It uses the processor time of the current thread, and the shortest of several runs, because other work on the machine
 /// can only lengthen a run.
 public enum LinearTime {
   /// Returns the processor time of work on the current thread, in seconds.
@@ -35,7 +35,7 @@ public enum LinearTime {
   public static func holds<Input>(for make: (Int) -> Input, _ work: (Input) -> Void) -> Bool {
     let (small, large) = (make(size), make(10 * size))
     var (least, most) = (Double.infinity, Double.infinity)
-    // Many rounds, because a busy machine may disturb most of them; the bound itself is not relaxed.
+    // There are many rounds, because a busy machine may disturb most rounds. The bound itself is not relaxed.
     for _ in 0..<100 {
       // In linear time, ten small inputs take as long as a large input, and are disturbed as often.
       least = min(least, time { for _ in 0..<10 { work(small) } })

@@ -51,7 +51,7 @@ public final class WorkerProcess {
     process.standardInput = input
     process.standardOutput = output
     process.terminationHandler = { _ in ended.finish() }
-    // Otherwise another child process would inherit the descriptor and keep the pipe open.
+    // Without this flag another child process would inherit the descriptor and leave the pipe open.
     _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     try process.run()
   }
@@ -115,7 +115,7 @@ extension Pipe {
   /// Returns the lines that arrive. A dedicated thread reads them, because tests must not block.
   fileprivate func lines() -> AsyncStream<String> {
     let (lines, arrived) = AsyncStream<String>.makeStream()
-    // The thread's own descriptor, which it may still read after the pipe is closed.
+    // The thread has a separate descriptor, so that it may still read after the pipe is closed.
     let descriptor = fcntl(fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
     Thread.detachNewThread {
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
