@@ -57,7 +57,7 @@ public final class LoopbackServer: ConformanceServer {
       return reply.map { Reply($0, to: request, held: replies.held) } ?? .status(404)
     } body: { server in
       try await body(LoopbackServer(server, replies, refusing))
-      // A delayed reply does not end when its client disconnects, so all are released.
+      // A delayed reply does not end when its client disconnects, so all delayed replies are released.
       replies.held.open()
       try await server.requireQuiet()
     }
@@ -147,7 +147,7 @@ extension Reply {
       return
     }
     if isChunked { steps.append(.lastChunk(trailers: [:])) }
-    // Otherwise the server would never detect that the client has disconnected.
+    // Without reading, the server would never detect that the client has disconnected.
     if case .early(readsContent: false)? = reply.steps.first { steps += [.wait(held), .reading(true)] }
     self.init(steps: steps)
   }

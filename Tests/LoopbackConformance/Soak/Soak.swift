@@ -21,7 +21,7 @@ public struct Soak: Sendable {
 
   private static let round = 2500
   private static let atOnce = 2000
-  /// A lock for one soak test at a time, so that no test counts the resources of another.
+  /// A lock for one soak test at a time, so that no test counts the resources of another test.
   private static let turn = {
     let gate = Gate()
     gate.release()
