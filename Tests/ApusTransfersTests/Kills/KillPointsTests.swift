@@ -184,10 +184,10 @@ struct KillPointsTests {
     if course == .continuing {
       let first = try await bench.run(bench.variant.isCall ? "halfway" : "add halfway pause close")
       #expect(first.error == nil && first.reported.isEmpty)
-      bench.server.stall(false)
+      try await bench.server.endStalls()
     }
     let run = try await bench.run(course.steps(of: bench.variant), killedAt: number)
-    bench.server.stall(false)
+    try await bench.server.endStalls()
     return run
   }
 }

@@ -54,16 +54,25 @@ final class KillServer: Sendable {
   /// The URL of the file. For S3 the URL of the server, the bucket and the key.
   let url: String
   private let stalls: StallSwitch
+  private let server: TestServer
   private let hold: @Sendable () -> Holdings
 
-  private init(_ url: String, _ stalls: StallSwitch, _ hold: @escaping @Sendable () -> Holdings) {
-    (self.url, self.stalls, self.hold) = (url, stalls, hold)
+  private init(_ url: String, on server: TestServer, _ stalls: StallSwitch, _ hold: @escaping @Sendable () -> Holdings)
+  {
+    (self.url, self.server, self.stalls, self.hold) = (url, server, stalls, hold)
   }
 
   var holdings: Holdings { hold() }
 
   /// Sets whether transfers stall before they are complete.
   func stall(_ isOn: Bool) { stalls.isOn.withLock { $0 = isOn } }
+
+  /// Ends the stalls when the connections of the last process are closed. Earlier, the server could still complete an
+  /// upload with the bytes that the process had sent.
+  func endStalls() async throws {
+    try await server.wait { $0.openConnections == 0 }
+    stall(false)
+  }
 
   /// Runs a test with a server.
   static func with(_ variant: KillVariant, _ test: (KillServer) async throws -> Void) async throws {
@@ -74,7 +83,7 @@ final class KillServer: Sendable {
       try await TestServer.with {
         reply(to: $0, content, isStalling: stalls.value)
       } body: { server in
-        try await test(KillServer(server.origin + "/film", stalls) { Holdings() })
+        try await test(KillServer(server.origin + "/film", on: server, stalls) { Holdings() })
       }
     case .plain:
       let options = TestServer.Options(contentLimit: 1 << 24)
@@ -82,7 +91,7 @@ final class KillServer: Sendable {
         stalls.value ? .stalled : .status(201)
       } body: { server in
         try await test(
-          KillServer(server.origin + "/films", stalls) {
+          KillServer(server.origin + "/films", on: server, stalls) {
             Holdings(complete: server.exchanges.count { $0.status == 201 })
           })
       }
@@ -92,7 +101,7 @@ final class KillServer: Sendable {
         uploads, server in
         let content = [UInt8](variant.content)
         try await test(
-          KillServer(server.origin + UploadServer.path, stalls) {
+          KillServer(server.origin + UploadServer.path, on: server, stalls) {
             let counts = uploads.counts(of: content)
             return Holdings(complete: counts.complete, incomplete: counts.incomplete, received: uploads.received)
           })
@@ -103,7 +112,7 @@ final class KillServer: Sendable {
       try await TestServer.with(options: options) {
         store.reply(to: $0)
       } body: { server in
-        try await test(KillServer("\(server.origin) films film.mp4", stalls) { store.holdings })
+        try await test(KillServer("\(server.origin) films film.mp4", on: server, stalls) { store.holdings })
       }
     }
   }
