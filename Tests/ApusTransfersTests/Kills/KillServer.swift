@@ -59,9 +59,11 @@ final class KillServer: Sendable {
   private let isPlain: Bool
   private let hold: @Sendable () -> Holdings
 
-  private init(_ url: String, on server: TestServer, _ stalls: StallSwitch, _ hold: @escaping @Sendable () -> Holdings)
-  {
-    (self.url, self.server, self.stalls, self.hold) = (url, server, stalls, hold)
+  private init(
+    _ url: String, on server: TestServer, _ stalls: StallSwitch, isPlain: Bool = false,
+    _ hold: @escaping @Sendable () -> Holdings
+  ) {
+    (self.url, self.server, self.stalls, self.isPlain, self.hold) = (url, server, stalls, isPlain, hold)
   }
 
   var holdings: Holdings { hold() }
