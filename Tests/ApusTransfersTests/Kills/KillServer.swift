@@ -55,15 +55,12 @@ final class KillServer: Sendable {
   let url: String
   private let stalls: StallSwitch
   private let server: TestServer
-  /// Whether the server accepts whole requests only.
-  private let isPlain: Bool
   private let hold: @Sendable () -> Holdings
 
   private init(
-    _ url: String, on server: TestServer, _ stalls: StallSwitch, isPlain: Bool = false,
-    _ hold: @escaping @Sendable () -> Holdings
+    _ url: String, on server: TestServer, _ stalls: StallSwitch, _ hold: @escaping @Sendable () -> Holdings
   ) {
-    (self.url, self.server, self.stalls, self.isPlain, self.hold) = (url, server, stalls, isPlain, hold)
+    (self.url, self.server, self.stalls, self.hold) = (url, server, stalls, hold)
   }
 
   var holdings: Holdings { hold() }
@@ -74,13 +71,13 @@ final class KillServer: Sendable {
   /// Ends the stalls. A plain server first waits until the connections of the last process are closed: earlier, it could
   /// accept an upload whose bytes the process had sent before it ended.
   func endStalls() async throws {
-    if isPlain { try await server.wait { $0.openConnections == 0 } }
+    if stalls.lastsUntilClose { try await server.wait { $0.openConnections == 0 } }
     stall(false)
   }
 
   /// Runs a test with a server.
   static func with(_ variant: KillVariant, _ test: (KillServer) async throws -> Void) async throws {
-    let stalls = StallSwitch()
+    let stalls = StallSwitch(lastsUntilClose: variant == .plain)
     switch variant {
     case .download, .downloadCall, .rangesCall:
       let content = variant.content
@@ -95,7 +92,7 @@ final class KillServer: Sendable {
         stalls.value ? .stalled : .status(201)
       } body: { server in
         try await test(
-          KillServer(server.origin + "/films", on: server, stalls, isPlain: true) {
+          KillServer(server.origin + "/films", on: server, stalls) {
             Holdings(complete: server.exchanges.count { $0.status == 201 })
           })
       }
@@ -141,6 +138,12 @@ final class KillServer: Sendable {
 /// A switch that makes a server stall transfers before they are complete.
 final class StallSwitch: Sendable {
   let isOn = Mutex(false)
+  /// Whether stalls end only when all connections are closed.
+  let lastsUntilClose: Bool
+
+  init(lastsUntilClose: Bool = false) {
+    self.lastsUntilClose = lastsUntilClose
+  }
 
   var value: Bool { isOn.withLock(\.self) }
 }
