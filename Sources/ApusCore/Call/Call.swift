@@ -18,13 +18,13 @@ final class Call: DeadlineTarget {
   let request: RequestBox
   let host: CallHost
   let prepared: PreparedEnvironment
-  /// The steps of the caller, while a clock that advances by itself must stand still.
+  /// The steps of the caller, during which a clock that advances by itself stands still. `nil` for other clocks.
   let presence: CallerPresence?
   let startInstant: MonotonicInstant
   /// The deadline inherited from the surrounding work, or `nil`.
   let inheritedDeadline: MonotonicInstant?
   let delivery: ContentDelivery
-  /// Whether a response that came over https named the URL of the request, which is http.
+  /// Whether the URL of the request uses http and was named by a response received over https.
   let leavesHTTPS: Bool
   let state: Mutex<CallState>
   private let reporter: EventReporter?
@@ -135,7 +135,7 @@ final class Call: DeadlineTarget {
     options.uploadProgress?.report(total, of: expected, at: runtime.clock.now)
   }
 
-  /// Counts received content. The event is created only if there are observers.
+  /// Adds received content to the number of received bytes. The event is created only if there are observers.
   func received(_ count: Int, isLast: Bool = false) {
     let (received, expected) = state.withLock { $0.received(count, isLast: isLast, at: runtime.clock.now) }
     if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
@@ -158,7 +158,7 @@ final class Call: DeadlineTarget {
 
   // MARK: Cancelling
 
-  /// Cancels `canceller` when the call is cancelled, immediately if that has already happened.
+  /// Cancels `canceller` when the call is cancelled, or immediately if the call is already cancelled.
   func attach(_ canceller: any Cancellable) {
     if state.withLock({ $0.attach(canceller) }) { canceller.cancel() }
   }
@@ -232,7 +232,7 @@ final class Call: DeadlineTarget {
   }
 }
 
-/// The shell of ``CallLimits``. One alarm of the client's timer enforces all limits of a call.
+/// Time limits, with the rules of ``CallLimits``. One alarm of the client's timer enforces all limits of a call.
 extension Call {
   /// Sets the deadline of the call, unless an earlier deadline is set.
   func setDeadline(_ instant: MonotonicInstant) {

@@ -36,7 +36,8 @@ struct CallLimits {
     return earlierAlarm(instant)
   }
 
-  /// Sets the default limit, once. Returns the instant for which to set an alarm, or `nil` if none is needed.
+  /// Sets the default limit, unless it is already set. Returns the instant for which to set an alarm, or `nil` if none
+  /// is needed.
   mutating func setDefaultLimit(_ limit: CallTimeLimit) -> MonotonicInstant? {
     guard !isStopped, defaultLimit == nil else { return nil }
     defaultLimit = limit
@@ -63,7 +64,8 @@ struct CallLimits {
 
   // MARK: The alarm
 
-  /// Records an alarm. Returns the alarm to cancel, if any: the later of two.
+  /// Records an alarm that was set. Returns the alarm to cancel, if any: the later of the old and the new alarm, or the
+  /// new alarm if the call has ended.
   mutating func alarmSet(_ key: DeadlineTimer.Key, at instant: MonotonicInstant) -> DeadlineTimer.Key? {
     if isStopped { return key }
     if let alarm, alarm.instant <= instant { return key }
@@ -176,7 +178,8 @@ struct CallTimeLimit: Sendable {
     (self.limit, self.stall, self.end) = (limit, stall, end)
   }
 
-  /// Returns the limit of a call that joins an exchange in which content was already transferred for `earlier`.
+  /// Returns the limit for a call that joins an exchange. `earlier` is the time during which the exchange has already
+  /// transferred content; it does not extend the limit.
   func sharing(after earlier: Duration) -> CallTimeLimit {
     CallTimeLimit(limit, stall: stall, end: end.advanced(by: .zero - earlier))
   }
@@ -225,7 +228,7 @@ struct ContentTransfer: Sendable {
   /// The total duration of earlier transfers.
   private var past = Duration.zero
 
-  /// Counts the bytes transferred since the last report.
+  /// Adds the bytes transferred since the last report.
   mutating func moved(_ count: Int64, at now: MonotonicInstant) {
     if run == nil { run = (now, bytes) }
     bytes += max(0, count)

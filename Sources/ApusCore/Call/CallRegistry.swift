@@ -74,7 +74,7 @@ public final class CallRegistry: Sendable {
     }
   }
 
-  // MARK: For the path of a call
+  // MARK: Registration
 
   /// Registers a call and ends the calls that it supersedes. Returns `false` if its id is in use and its policy is to
   /// refuse duplicates.

@@ -52,7 +52,7 @@ extension Client {
       return try await body(&response)
     }
     return try await DeadlineScope.perform(until: deadline) { () async throws -> Output in
-      // As above.
+      // Captured for the same reason as in `withResponse`.
       _ = isolation
       var response = StreamedResponse(head: message.head, content: message.content, call: call)
       return try await body(&response)
@@ -61,8 +61,8 @@ extension Client {
 }
 
 extension Call {
-  /// Performs a call with streamed delivery and returns its accepted response at the head. The function that calls
-  /// `open` must end the call and discard the response.
+  /// Performs a call with streamed delivery and returns its accepted response when the head has arrived. The function
+  /// that calls `open` must end the call and discard the response.
   func open() async throws(CallError) -> ResponseMessage {
     let message = try await perform { $0 }
     attach(message.content)

@@ -45,8 +45,8 @@ public struct Client: Sendable {
     self.init(of: call, Nesting(call.prepared, until: deadline))
   }
 
-  /// Creates a client for work that `call` starts and other calls share, with the same environment but without the
-  /// deadlines that apply here.
+  /// Creates a client for work that `call` starts and other calls share. The client has the same environment, but its
+  /// calls do not inherit the deadlines of `call` and of the current task.
   init(sharedOf call: Call) {
     self.init(of: call, Nesting(call.prepared, until: nil, ignoring: DeadlineScope.here))
   }

@@ -20,7 +20,7 @@ final class CompiledPipeline: Sendable {
   // Two arrays, because reading a part of an element copies the element.
   let steps: [any Middleware]
   let audiences: [MiddlewareAudience]
-  /// The index after the last middleware that calls may skip: from there on, nothing is to be decided.
+  /// The index after the last middleware that calls may skip. All calls pass the middlewares from this index on.
   let conditionsEnd: Int
   let transport: any Transport
 
@@ -82,7 +82,7 @@ final class CompiledPipeline: Sendable {
     return try await clock.standStill { try await collected(response, exchange) }
   }
 
-  // MARK: Steps, not inlined because their temporaries would live as long as the exchange
+  // MARK: Steps, not inlined, because inlined temporaries would live as long as the exchange
 
   @inline(never)
   private func begin(_ request: RequestMessage, _ context: CallContext) throws {

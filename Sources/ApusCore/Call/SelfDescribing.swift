@@ -37,7 +37,7 @@ package enum Fact: Sendable, Hashable {
   /// The maximum number of connections of a transport, with one exchange on each; further exchanges wait. `Int.max`:
   /// no limit.
   ///
-  /// Not for transports that multiplex exchanges on a connection (RFC 9113 §5).
+  /// Transports that multiplex exchanges on a connection (RFC 9113 §5) do not state this fact.
   case connections(perOrigin: Int, total: Int)
   /// A named time, for example `idle limit`; `nil`: none.
   case time(String, Duration?)

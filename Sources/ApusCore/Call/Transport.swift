@@ -16,7 +16,7 @@ public protocol Transport: Sendable {
   /// that a call that ends earlier counts as not sent.
   ///
   /// Such a transport must check again, after it has recorded the event and before it writes, whether the exchange is
-  /// still needed. Default: `false`; every exchange that has begun then counts as maybe sent.
+  /// still needed. Default: `false`; every exchange that has begun then counts as possibly sent.
   var reportsConnections: Bool { get }
 
   /// Performs the exchange and returns once the response head has arrived.
@@ -30,8 +30,8 @@ public protocol Transport: Sendable {
 
 /// A transport with threads of its own, on which a call may continue when its response has arrived.
 package protocol ContinuingTransport: Transport {
-  /// The executor on which the work of a call continues after its first suspension, unless the client has one
-  /// (``Runtime/executor``).
+  /// The executor on which the work of a call continues after its first suspension, unless the client has its own
+  /// executor (``Runtime/executor``).
   var continuationExecutor: any TaskExecutor { get }
 }
 
@@ -92,7 +92,7 @@ public struct ExchangeContext: Sendable {
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? { storage.pass.alarm(for: target) }
 
   /// The origin of a request, or `nil` if its head has no valid authority. The origin of the base URL, to which most
-  /// requests go, is not parsed anew.
+  /// requests go, is not parsed again.
   package func origin(of request: RequestMessage) -> Origin? {
     if case .success(let home) = base.prepared.base, request.head.scheme == home.origin.scheme,
       request.head.authority == home.authority
@@ -159,8 +159,8 @@ public struct ExchangeContext: Sendable {
   }
 }
 
-/// The identifier of the transfer that a call belongs to. A transport whose exchanges outlive the process finds the
-/// exchange of an earlier process by it. Default: `nil`, a call that ends with its process.
+/// The identifier of the transfer that a call belongs to. With this identifier, a transport whose exchanges outlive the
+/// process finds the exchange of an earlier process. Default: `nil`, a call that ends with its process.
 package enum BackgroundTransferKey: ContextKey {
   package static let defaultValue: String? = nil
   package static let affectsCoalescing = false

@@ -47,7 +47,7 @@ struct CallRecord: Sendable {
   }
 }
 
-/// The URL of a message. Written as text only when it is asked for.
+/// The URL of a message. The text is created only when it is read.
 struct MessageURL: Sendable {
   private let scheme: String?
   private let authority: String?

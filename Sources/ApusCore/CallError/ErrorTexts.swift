@@ -8,8 +8,8 @@ public struct ErrorTexts: Sendable {
     self.text = text
   }
 
-  /// English texts. For a rejection with a status of 4xx, or in an envelope, the server's message if there is one:
-  /// other statuses often come with the text of a proxy or of a crash.
+  /// English sentences. For a rejection with a 4xx status or in an envelope, the sentence is the server's message, if
+  /// any. With other statuses the message often comes from a proxy or a crash, so it is not used.
   public static let english = ErrorTexts { error in
     switch error.code {
     case .invalidRequest: "This request could not be prepared."

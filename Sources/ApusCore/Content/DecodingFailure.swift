@@ -45,7 +45,7 @@ struct DecodingFailure: CustomStringConvertible {
 
   var description: String { codingPath.map { "\(detail) at \($0)" } ?? detail }
 
-  /// The text of this package's decoder, which contains no value. `nil` if a different decoder threw the error.
+  /// The description by this package's decoder, which contains no value. `nil` if a different decoder threw the error.
   private static func detail(_ context: DecodingError.Context) -> String? {
     guard context.underlyingError is JSONLocation else { return nil }
     let text = context.debugDescription
@@ -76,7 +76,7 @@ extension CodingKey {
   fileprivate var isIndex: Bool { intValue.map { stringValue == "Index \($0)" } ?? false }
 
   /// Whether the key occurs in source code: a case of an enum without associated values, or part of a key path. Keys of
-  /// dictionaries and other keys created at run time do not.
+  /// dictionaries and other keys created at run time do not occur there.
   fileprivate var isWrittenInSource: Bool {
     if let key = self as? JSONKey { return key.isWrittenInSource }
     let mirror = Mirror(reflecting: self)

@@ -10,7 +10,7 @@ import HTTPTypes
 struct UndecodedCoding: Sendable, Hashable {
   /// The names, safe to log.
   let names: String
-  /// Whether one of the codings is registered, so that the bytes are not those of the media type.
+  /// Whether one of the codings is registered, so that the bytes do not have the format of the media type.
   let isRegistered: Bool
 
   /// Creates the codings of a response; `nil` if there are none.

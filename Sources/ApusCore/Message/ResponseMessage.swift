@@ -41,9 +41,9 @@ extension ResponseMessage {
   /// The delay that the server requests before a retry, or `nil` if there is none.
   ///
   /// Read from `Retry-After` as a number of seconds or as a date (RFC 9110 §10.2.3). A date is compared with the
-  /// response's own `Date`, so that a wrong clock does not matter, and ignored if `Date` is missing. A date in the past
-  /// means zero. `retry-after-ms`, in milliseconds, takes precedence because it is more precise. Malformed values are
-  /// ignored. The maximum is 2³¹ seconds.
+  /// response's own `Date`, so that a wrong clock has no effect; the date is ignored if `Date` is missing. A date in
+  /// the past means zero. `retry-after-ms`, in milliseconds, takes precedence because it is more precise. Malformed
+  /// values are ignored. The maximum is 2³¹ seconds.
   public var retryAfter: Duration? { RetryAfter.delay(in: head.headerFields) }
 }
 

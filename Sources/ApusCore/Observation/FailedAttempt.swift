@@ -42,19 +42,19 @@ public struct FailedAttempt: Sendable, Hashable {
     return code
   }
 
-  /// The delay before the retry that followed, or `nil` if none followed.
+  /// The delay before the retry that followed, or `nil` if no retry followed.
   public var retryDelay: Duration? {
     guard case .retry(let delay, _) = decision else { return nil }
     return delay
   }
 
-  /// The reason why no retry followed, or `nil` if one followed.
+  /// The reason why no retry followed, or `nil` if a retry followed.
   public var giveUpReason: GiveUpReason? {
     guard case .giveUp(let reason) = decision else { return nil }
     return reason
   }
 
-  /// Whether the retry that followed is the immediate one, which the policy does not count.
+  /// Whether the immediate retry followed, which does not count toward the maximum of the retry policy.
   var isRetriedAtOnce: Bool { decision == .retry(after: .zero, .notSent) }
 
   /// Whether the server may have received the request.

@@ -148,9 +148,9 @@ extension TraceEvent.Kind: CustomStringConvertible {
 public enum QueueReason: Sendable, Hashable, CustomStringConvertible {
   /// The app paused all calls or one of the call's tags.
   case held
-  /// The concurrency limit of one of its tags is reached.
+  /// The concurrency limit of one of the call's tags is reached.
   case tag(limit: Int)
-  /// The concurrency limit of its origin is reached.
+  /// The concurrency limit of the call's origin is reached.
   case origin(limit: Int)
   /// The global concurrency limit is reached.
   case global(limit: Int)
@@ -180,7 +180,7 @@ public enum QueueReason: Sendable, Hashable, CustomStringConvertible {
 @nonexhaustive
 #endif
 public enum ConnectionPhase: Sendable, Hashable, CaseIterable {
-  /// Waiting for a connection from the pool. Does not count the time to open one for this exchange.
+  /// Waiting for a connection from the pool. Does not count the time to open a connection for this exchange.
   case queued
   /// Looking up the addresses of the host.
   case nameLookup

@@ -30,7 +30,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   let origin: Origin?
   /// Whether a response named the URL, so that an unusable URL is the server's fault.
   private(set) var isNamed = false
-  /// Whether a response that came over https named this URL, which is http.
+  /// Whether this URL uses http and was named by a response received over https.
   package private(set) var leavesHTTPS = false
 
   /// Creates a path from text without values.
