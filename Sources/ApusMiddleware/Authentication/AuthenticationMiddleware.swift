@@ -121,7 +121,7 @@ package final class AuthenticationMiddleware: Middleware {
     case .neverSignedIn: return
     case .rejected, .expired: report(credential.sessionEnd(reason), upTo: stored.generation, of: authentication)
     case .signedOut:
-      // Once for each session, however often an empty store is cleared.
+      // A session end is reported once, however often an empty store is cleared.
       let end = credential.sessionEnd(reason, generation: authentication.parts.lastGeneration)
       report(end, upTo: stored.generation, of: authentication)
     }
@@ -142,7 +142,7 @@ package final class AuthenticationMiddleware: Middleware {
 
   /// Reports the end of a session once.
   ///
-  /// - Parameter last: the generation up to which this report counts.
+  /// - Parameter last: the last generation that this report covers.
   func report(_ end: SessionEnd?, upTo last: UInt64, of authentication: Authentication) {
     guard let onSessionEnd, let end else { return }
     let identity = StoreIdentity(authentication)

@@ -12,9 +12,9 @@ public struct BreakerPolicy: Sendable, Hashable {
   public var failureRatio: Double
   /// The minimum number of exchanges within ``window`` for ``failureRatio`` to apply, at least 1. Default: 10.
   public var minimumExchanges: Int
-  /// The number of consecutive failures at which a circuit opens, at least 1. For an endpoint gateway errors (502, 503,
-  /// 504) count; for an origin exchanges that did not reach it, or gateway errors and timeouts from at least three
-  /// endpoints. Default: 5.
+  /// The number of consecutive failures at which a circuit opens, at least 1. The circuit of an endpoint counts gateway
+  /// errors (502, 503, 504). The circuit of an origin counts exchanges that did not reach the origin, or gateway errors
+  /// and timeouts from at least three endpoints. Default: 5.
   public var consecutiveFailures: Int
   /// The length of the sliding window for ``failureRatio``, in ten steps; at least 10 ms. Default: 30 seconds.
   public var window: Duration
@@ -30,7 +30,7 @@ public struct BreakerPolicy: Sendable, Hashable {
   /// The transport's own connect timeout always counts.
   public var minimumTimeout = Duration.seconds(1)
 
-  /// Creates a policy. The defaults are those of ``app``.
+  /// Creates a policy. The defaults are the values of ``app``.
   public init(
     failureRatio: Double = 0.5, minimumExchanges: Int = 10, consecutiveFailures: Int = 5,
     window: Duration = .seconds(30)

@@ -68,7 +68,7 @@ package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendabl
     }
   }
 
-  /// Sets the outcome of a task. A later outcome replaces an undelivered one. An unknown key is ignored.
+  /// Sets the outcome of a task. A later outcome replaces an undelivered outcome. An unknown key is ignored.
   ///
   /// - Returns: the task to resume; `nil` when it has not suspended yet.
   package mutating func resolve(_ key: Key, with outcome: Outcome) -> Resumption? {

@@ -68,7 +68,7 @@ public enum RateLimitRefusal: Error, Sendable, Hashable, CustomStringConvertible
   }
 }
 
-/// The refusal of one call, with the time that it would have had to wait.
+/// The refusal of one call, with the time that the call would have had to wait.
 struct DelayedCall: Error, Hashable {
   let reason: RateLimitRefusal
   let delay: Duration

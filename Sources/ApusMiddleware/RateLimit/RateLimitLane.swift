@@ -1,7 +1,7 @@
 import ApusCore
 import Synchronization
 
-/// The rate limit of one origin: drives a ``RateLimiterState``.
+/// The rate limit of one origin. The decisions are those of a ``RateLimiterState``.
 final class RateLimitLane: Sendable {
   typealias Waiter = RateLimiterState.Waiter
 

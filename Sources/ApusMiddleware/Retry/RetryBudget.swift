@@ -30,7 +30,7 @@ public struct RetryBudget: Sendable, Hashable {
   }()
 }
 
-/// The retry budgets of one client: drives a ``RetryBudgetState``.
+/// The retry budgets of one client. Their state is a ``RetryBudgetState``.
 final class RetryBudgets: Sendable {
   let budget: RetryBudget
   private let state: Mutex<RetryBudgetState>
@@ -70,7 +70,7 @@ struct RetryBudgetState: Hashable {
   /// Whether no origin has spent anything.
   var isUntouched: Bool { spent.isEmpty }
 
-  /// The remaining budget of an origin.
+  /// Returns the remaining budget of an origin.
   func rest(at origin: Origin) -> Int { capacity - (spent[origin] ?? 0) }
 
   /// Spends a cost. Returns `false`, and spends nothing, if the remaining budget is lower.

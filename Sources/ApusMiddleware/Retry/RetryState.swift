@@ -44,7 +44,7 @@ struct RetryState: Hashable {
   let policy: RetryPolicy
   let budget: RetryBudget
   let subject: Subject
-  /// The number of attempts that count toward the maximum. The immediate retry does not.
+  /// The number of attempts that count toward the maximum. The immediate retry does not count.
   private(set) var count = 1
   /// Whether the immediate retry is used up.
   private var hasGoneAtOnce = false
