@@ -12,8 +12,8 @@ import Foundation
 /// No policy retries:
 ///
 /// - a cancelled call;
-/// - a failure that would happen again: certificates, content that is too large or cannot be produced, or a refusal by a
-///   middleware;
+/// - a failure that would happen again: certificates, content that is too large or cannot be produced, or a refusal by
+///   a middleware;
 /// - content that can be sent only once;
 /// - a request that was not sent completely although its server responded with success (2xx).
 ///
