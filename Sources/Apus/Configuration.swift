@@ -1,4 +1,4 @@
-/// The settings of a client. The defaults are those for apps, and on Linux those for servers (``Preset``).
+/// The settings of a client. On Linux the defaults are for servers, on other platforms for apps (``Preset``).
 ///
 /// ```swift
 /// let api = Client(baseURL: "https://api.example.com/v1") {

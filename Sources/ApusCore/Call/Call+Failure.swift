@@ -93,8 +93,8 @@ extension CallFailure {
     if let phase = error.phase { self.phase = phase }
   }
 
-  /// Copies the failure of another call that this call depended on, for example a token refresh. Phase, request
-  /// state, trace and response remain those of this call, and this call does not count as cancelled.
+  /// Copies the failure of another call that this call depended on, for example a token refresh. Phase, request state,
+  /// trace and response do not change, and this call does not count as cancelled.
   fileprivate mutating func fill(fromAnother error: CallError) {
     detail = "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))"
     guard !error.isCancellation else { return }

@@ -67,7 +67,7 @@ final class Call: DeadlineTarget {
   var trace: Trace { Trace(id: id, endpoint: endpoint, events: snapshot(\.events)) }
   var key: CallKey { CallKey(owner: host.owner, serial: serial) }
 
-  /// The failed attempts, including those of a shared exchange after the call and its trace ended.
+  /// The failed attempts, including failed attempts of a shared exchange after the call and its trace ended.
   var failedAttempts: [FailedAttempt] { trace.failedAttempts + snapshot(\.lateAttempts) }
 
   func snapshot<Part>(_ part: (borrowing CallState) -> Part) -> Part {

@@ -27,7 +27,7 @@ public struct Client: Sendable {
   ///   - environment: the server.
   ///   - pipeline: the middlewares in order. Default: ``Pipeline/init()``.
   ///   - transport: the transport that sends the messages.
-  ///   - settings: coders, limits, texts, observers, clock.
+  ///   - settings: coders, limits, error sentences, observers, clock.
   public init(
     environment: Environment, pipeline: Pipeline = Pipeline(), transport: any Transport,
     settings: ClientSettings = ClientSettings()

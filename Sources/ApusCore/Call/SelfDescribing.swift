@@ -16,7 +16,7 @@ package enum Fact: Sendable, Hashable {
   case totalLimit(Duration?)
   /// The time limit of one attempt; `nil`: none.
   case attemptLimit(Duration?)
-  /// The maximum number of attempts of a call, including the first. Less than 2 means no retries.
+  /// The maximum number of attempts of a call, including the first attempt. Less than 2 means no retries.
   case attempts(Int)
   /// The upper bound of the delay after the first attempt, which doubles with each attempt, and the bound of all
   /// delays.

@@ -91,8 +91,8 @@ public struct ExchangeContext: Sendable {
   /// - Returns: the alarm, or `nil` if the attempt has no deadline. The target is never notified then.
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? { storage.pass.alarm(for: target) }
 
-  /// The origin of a request, or `nil` if its head has no valid authority. The origin of the base URL, to which most
-  /// requests go, is not parsed again.
+  /// Returns the origin of a request, or `nil` if its head has no valid authority. The origin of the base URL, to which
+  /// most requests go, is not parsed again.
   package func origin(of request: RequestMessage) -> Origin? {
     if case .success(let home) = base.prepared.base, request.head.scheme == home.origin.scheme,
       request.head.authority == home.authority

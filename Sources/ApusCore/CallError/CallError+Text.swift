@@ -112,7 +112,7 @@ extension CallPhase {
   }
 }
 
-/// The texts for statuses in logs. The server's own reason phrase is untrusted and not shown.
+/// The descriptions of statuses in logs. The server's own reason phrase is untrusted and not shown.
 enum StatusText {
   private static let known: [HTTPResponse.Status] = [
     .ok, .created, .accepted, .nonAuthoritativeInformation, .noContent, .resetContent, .partialContent,

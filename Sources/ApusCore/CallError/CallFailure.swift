@@ -61,7 +61,7 @@ struct MessageURL: Sendable {
   var text: String { "\(scheme ?? "")://\(authority ?? "")\(target ?? "/")" }
 }
 
-/// Identifies a call within the process without keeping the call or its client alive.
+/// The identity of a call within the process, which does not keep the call or its client alive.
 struct CallKey: Sendable, Equatable {
   /// The identity of a client. Unique while a reference to it exists.
   final class Owner: Sendable {}

@@ -3,7 +3,7 @@ public struct ErrorTexts: Sendable {
   /// Returns the sentence for an error.
   public let text: @Sendable (CallError) -> String
 
-  /// Creates texts from a function that reads the error's code, phase, status and rejection.
+  /// Creates error texts from a function, which can read an error's code, phase, status and rejection.
   public init(_ text: @escaping @Sendable (CallError) -> String) {
     self.text = text
   }

@@ -149,7 +149,7 @@ public struct CodingOptions: Sendable {
   /// Creates options in which every property is `nil`.
   public init() {}
 
-  /// Returns these options, with properties that are `nil` replaced by those of `base`.
+  /// Returns these options, with the values of `base` for properties that are `nil`.
   func over(_ base: CodingOptions) -> CodingOptions {
     var options = self
     options.json = json ?? base.json

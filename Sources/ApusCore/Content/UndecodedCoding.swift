@@ -25,7 +25,7 @@ struct UndecodedCoding: Sendable, Hashable {
   /// The reason why content in these codings cannot be read.
   var detail: String { "the content has the content coding \(names), which was not decoded" }
 
-  /// The reason why reading failed with an error.
+  /// Returns the reason why reading failed with an error.
   ///
   /// - Parameter reason: the loggable part of the error.
   func detail(because error: any Error, _ reason: String) -> String {

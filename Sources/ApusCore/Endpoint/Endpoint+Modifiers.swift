@@ -167,7 +167,7 @@ extension Endpoint {
   /// Coalesces equal calls in flight: a call that equals a running call shares its exchange instead of starting another
   /// exchange.
   ///
-  /// Calls are equal if they have the same method, URL, fields (except those of tracing and of request ids), content,
+  /// Calls are equal if they have the same method, URL, fields (except fields for tracing and request ids), content,
   /// environment, principal (``CallContext/principal``), tags and content limit, and the same value for every setting
   /// that affects coalescing (``ContextKey/affectsCoalescing``). Only calls with a safe method are coalesced: GET,
   /// HEAD, OPTIONS and QUERY (RFC 9110 §9.2.1, RFC 10008). Streamed responses and content from a file or a stream are

@@ -38,7 +38,7 @@ public enum CancellationReason: Sendable, Hashable, CustomStringConvertible {
   case caller
   /// The call was cancelled through the registry: by id, tag or endpoint, or together with all other calls.
   case requested
-  /// A newer call replaced this one.
+  /// A newer call replaced this call.
   case superseded
   /// The deadline of the whole call passed in this phase.
   case deadline(CallPhase)

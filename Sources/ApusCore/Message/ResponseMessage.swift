@@ -83,8 +83,8 @@ extension Content {
 extension ResponseMessage {
   /// Whether a response is a redirect that a client can follow automatically (RFC 9110 §15.4).
   ///
-  /// That is a status of 301, 302, 303, 307 or 308 with a `Location` that is not empty. The other statuses of the class
-  /// are a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
+  /// Such a response has the status 301, 302, 303, 307 or 308 and a `Location` that is not empty. The other statuses of
+  /// the class are a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
   package static func isRedirect(_ head: HTTPResponse) -> Bool {
     // Parsing the status takes longer than detecting that the field is missing, as it is in nearly all responses.
     guard head.headerFields.contains(.location) else { return false }

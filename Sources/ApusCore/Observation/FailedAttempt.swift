@@ -1,4 +1,5 @@
-/// A failed attempt and the retry decision that followed. The retry middleware records one for each failed attempt.
+/// A failed attempt and the retry decision that followed. The retry middleware creates such a record for each failed
+/// attempt.
 ///
 /// An attempt that ends because the call was cancelled or its deadline passed is not recorded: it did not fail.
 public struct FailedAttempt: Sendable, Hashable {

@@ -35,8 +35,7 @@ public struct TraceEvent: Sendable, Hashable {
     case connected(reused: Bool)
     /// The whole request was sent, content (body) included.
     case requestSent
-    /// The transport resends the request on a new connection. This is the only retry that a transport may make by
-    /// itself.
+    /// The transport resends the request on a new connection. A transport must not make any other retry by itself.
     ///
     /// The reused connection was closed before any byte of the response arrived, or before anything was written.
     case resent
@@ -154,7 +153,7 @@ public enum QueueReason: Sendable, Hashable, CustomStringConvertible {
   case origin(limit: Int)
   /// The global concurrency limit is reached.
   case global(limit: Int)
-  /// A permit is free, but other queued calls are ahead of this one.
+  /// A permit is free, but other queued calls are ahead of this call.
   case behindOthers
   /// The rate limit is exhausted, or the server requested a delay.
   case rateLimit

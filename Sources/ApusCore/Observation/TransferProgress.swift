@@ -4,7 +4,7 @@ import Synchronization
 public struct TransferProgress: Sendable, Hashable {
   /// The number of bytes transferred so far, and ``total`` at the end.
   ///
-  /// Neither this count nor the ``fraction`` decreases when a transfer starts over: both remain until more bytes are
+  /// When a transfer starts over, the count and the ``fraction`` do not decrease: both remain until more bytes are
   /// transferred than before. If the content then has a different length, for example because the file has changed on
   /// the server, the count and the total remain until the new transfer has reached the same fraction. If the file is
   /// shorter, the count may then decrease.

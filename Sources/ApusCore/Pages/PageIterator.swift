@@ -87,8 +87,8 @@ struct PageIterator<Page: Sendable> {
     }
   }
 
-  /// Starts to fetch the next page, if there is one. If the loop refuses to continue, the error is thrown when the next
-  /// page is requested.
+  /// Starts to fetch the next page, unless this page is the last. If the loop refuses to continue, the error is thrown
+  /// when the next page is requested.
   private mutating func prefetch() {
     guard prefetches, !Task.isCancelled, case .fetch(let position) = loop.advance() else { return }
     self.position = position

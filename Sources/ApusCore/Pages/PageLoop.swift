@@ -75,7 +75,7 @@ struct EmptyPages: Sendable {
   private var inRow = 0
   private var inAll = 0
 
-  /// The maximum number of pages without elements, one after the other.
+  /// The maximum number of pages in a row without elements.
   static let longestRow = 100
   /// The maximum number of pages without elements in one loop.
   static let most = 20_000

@@ -17,8 +17,8 @@
 /// - The list has more than 1000 pages (``pageLimit(_:)``).
 /// - The URL or cursor of the next page has occurred before.
 /// - The list has page numbers or offsets, and a page has the same content (body) as the previous page.
-/// - 100 pages in a row, or 20,000 pages in all, have no elements. The elements are those of ``elements(_:)``, or the
-///   elements of the page itself if the page is a collection.
+/// - 100 pages in a row, or 20,000 pages in all, have no elements. Elements are counted by ``elements(_:)``, or in the
+///   page itself if the page is a collection.
 public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
   private let client: Client
   private let source: PageSource<Page>

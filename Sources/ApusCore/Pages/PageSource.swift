@@ -29,7 +29,7 @@ struct PageOrigins: Sendable {
   /// position was named by an earlier loop.
   let last: Origin?
 
-  /// The origin of the response that named a position.
+  /// Returns the origin of the response that named a position.
   ///
   /// - Parameter first: the request for the first page.
   func source(after first: RequestDescription?) -> Origin? { last ?? first?.path.origin ?? home }

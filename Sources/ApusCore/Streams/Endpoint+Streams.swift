@@ -1,7 +1,7 @@
 public import HTTPTypes
 
-// Factory methods for responses that are streams, in the style of those for decoded responses. They are disfavored, so
-// that the type of the value determines the method.
+// Factory methods for responses that are streams, in the style of the methods for decoded responses. They are
+// disfavored, so that the type of the value determines the method.
 
 extension Endpoint {
   /// Creates a GET request (RFC 9110 §9.3.1). The response is a stream.

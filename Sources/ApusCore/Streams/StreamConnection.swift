@@ -56,7 +56,7 @@ final class StreamConnection<Element: Sendable>: Sendable {
   func next() async throws(CallError) -> Element? {
     do {
       repeat {
-        // A call that was superseded or cancelled returns no element, even if it has one.
+        // A call that was superseded or cancelled returns no element, even if an element is available.
         if Task.isCancelled { call.cancel(.caller) }
         try call.checkCancellation()
         if let element = try elements.withLock({ try $0.next() }) { return element }
@@ -109,7 +109,7 @@ final class StreamConnection<Element: Sendable>: Sendable {
   }
 }
 
-/// The parsed elements of a response and the parser of the rest. Pure.
+/// The parsed elements of a response, and the parser of the remaining content. Pure.
 struct StreamElements<Element: Sendable>: Sendable {
   /// The outcome of parsing.
   enum Progress {

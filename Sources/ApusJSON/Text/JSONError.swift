@@ -8,7 +8,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case unexpectedByte = "unexpected byte"
     /// Bytes after the end of the value.
     case trailingBytes = "bytes after the value"
-    /// A number that violates the grammar of §6, such as one with a leading zero.
+    /// A number that violates the grammar of §6, such as a number with a leading zero.
     case malformedNumber = "malformed number"
     /// An escape that §7 does not define.
     case malformedEscape = "malformed escape"

@@ -48,7 +48,7 @@ public struct Authentication: Sendable {
       return session > 0 ? session - 1 : nil
     }
 
-    /// The reason why a server rejected a message with the credentials that were read from the store.
+    /// Returns the reason why a server rejected a message with the credentials that were read from the store.
     func rejectionReason(_ stored: StoredCredential?) -> SessionEnd.Reason {
       if stored?.credential != nil { return .rejected }
       return lastGeneration == nil ? .neverSignedIn : .signedOut

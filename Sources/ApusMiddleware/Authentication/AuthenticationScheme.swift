@@ -10,14 +10,14 @@ import Foundation
 /// An authentication scheme: how credentials are added to a message (RFC 9110 §11.1).
 ///
 /// ``Authentication`` has bearer, basic and API keys; the product `ApusCredentials` adds digest. Pass a custom scheme,
-/// for example one that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
+/// for example a scheme that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
 public protocol AuthenticationScheme: Sendable {
   /// The name in `WWW-Authenticate` challenges, for example `Basic`, compared case-insensitively; `nil` if servers
   /// send no challenges for the scheme.
   var name: String? { get }
   /// The fields and parameters to which the scheme adds credentials. A value that a call sets itself takes precedence.
-  /// Of several authentications with a common location only one is used. Values at these locations are masked in logs
-  /// and descriptions, and are not sent to another origin on a redirect.
+  /// Of several authentications with a common location, a message uses only one authentication. Values at these
+  /// locations are masked in logs and descriptions, and are not sent to another origin on a redirect.
   var locations: [CredentialLocation] { get }
   /// Chooses the challenge to answer. Default: the first challenge for ``name``.
   ///
@@ -38,8 +38,8 @@ public protocol AuthenticationScheme: Sendable {
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) async throws -> Bool
-  /// Examines the response to a message that carries the scheme's credentials, whatever its status and before a
-  /// challenge in it is answered. Default: returns `false`.
+  /// Examines the response to a message that carries the scheme's credentials, regardless of the status and before a
+  /// challenge in the response is answered. Default: returns `false`.
   ///
   /// A scheme reads here a nonce for the next message, or a proof that the server knows the credentials. The call gets
   /// the response only when this function returns, so it must be quick.

@@ -215,7 +215,7 @@ struct ChallengeParser {
 
 /// A position in the value of a field, with the grammar's elements (RFC 9110 §5.6).
 ///
-/// It moves back only to the start of an element that turns out to be of another kind.
+/// The cursor moves back only to the start of an element that turns out to be of another kind.
 struct ChallengeCursor {
   private let bytes: [UInt8]
   private var index = 0

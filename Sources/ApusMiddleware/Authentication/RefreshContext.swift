@@ -142,7 +142,7 @@ extension RefreshFailure {
     refused("the refresh failed")
   }
 
-  /// The error of calls whose session is over.
+  /// Returns the error of calls whose session is over.
   ///
   /// - Parameter error: the error of the refresh.
   static func sessionOver(_ error: any Error) -> any Error {
@@ -150,7 +150,7 @@ extension RefreshFailure {
       .attributed(to: .credentials)
   }
 
-  /// The error of calls whose refresh failed temporarily.
+  /// Returns the error of calls whose refresh failed temporarily.
   ///
   /// - Parameter error: the error of the refresh.
   static func temporary(_ error: any Error) -> any Error {
@@ -188,7 +188,8 @@ extension Error {
 
 /// The server's clock, estimated from the latest response that had a `Date`.
 ///
-/// It advances with the client's monotonic clock, so the device's calendar does not matter once a server has responded.
+/// The estimate advances with the client's monotonic clock, so the device's calendar does not matter once a server has
+/// responded.
 final class ServerClock: Sendable {
   private struct Reading {
     let date: Date

@@ -8,7 +8,7 @@ package import ApusCore
 ///   current generation is resent without a refresh.
 /// - A waiter that leaves does not end the refresh.
 /// - An overdue refresh has no waiters, and is not started again while it runs: the server may have issued new tokens
-///   already and invalidated the old ones.
+///   already and invalidated the old tokens.
 /// - A refresh that failed permanently is not repeated.
 /// - A temporary failure starts a cool-down of the token endpoint, which doubles until a refresh succeeds.
 /// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with these

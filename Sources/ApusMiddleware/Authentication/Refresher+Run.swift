@@ -57,8 +57,8 @@ extension Refresher {
           return group.cancelAll()
         case .timedOut where isOverdue: group.cancelAll()
         case .timedOut:
-          // The server may have issued tokens and invalidated the old ones: calls stop waiting, but the result is still
-          // stored. After the same time again, the refresh is given up and its lease ends.
+          // The server may have issued new tokens and invalidated the old tokens: calls stop waiting, but the result is
+          // still stored. After the same time again, the refresh is given up and its lease ends.
           isOverdue = true
           markOverdue(run.flight)
           startTimer()

@@ -33,7 +33,7 @@ import Synchronization
 ///
 /// The breaker is inside retry, so that every attempt is counted, and outside redirects, so that a call counts toward
 /// the circuit of its own URL's origin. Several clients may use one breaker: endpoints with the same method and
-/// template at one origin then share a circuit, whatever the clients' base paths are.
+/// template at one origin then share a circuit, even if the clients' base paths differ.
 public final class CircuitBreaker: Middleware {
   let policy: BreakerPolicy
   private let onChange: (@Sendable (BreakerChange) -> Void)?

@@ -49,7 +49,7 @@ extension Credential: CustomStringConvertible, CustomReflectable {
 }
 
 extension TransportError {
-  /// The error of a call whose credentials cannot be sent.
+  /// Returns the error of a call whose credentials cannot be sent.
   static func unusable(_ detail: String, underlying: (any Error)? = nil) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: detail, underlying: underlying)
   }
@@ -107,7 +107,7 @@ extension Endpoint {
 /// let tokens = Tokens(access: "2YotnFZFEjr1zCsicMWpAA", refresh: "tGzv3JOkF0XG5Qx2TlKWIA", lifetime: .seconds(3600))
 /// ```
 ///
-/// It can be decoded from the response of a token endpoint. It is not `Encodable`; store its parts.
+/// Tokens can be decoded from the response of a token endpoint. They are not `Encodable`; store their parts.
 public struct Tokens: Sendable, Hashable {
   /// The access token, sent with every message.
   public var access: Secret

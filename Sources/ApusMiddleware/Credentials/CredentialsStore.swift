@@ -28,8 +28,8 @@ extension CredentialsStore {
 
 /// A store of credentials that can be refreshed, such as ``MemoryCredentialsStore``.
 ///
-/// Make one ``Authentication`` for a store and use it in all clients. Several authentications with one store refresh
-/// one after the other, and each reports the end of a session separately.
+/// Make one ``Authentication`` for a store and use it in all clients. Several authentications with one store never
+/// refresh at the same time, and each authentication reports the end of a session separately.
 public protocol RefreshableCredentialsStore: CredentialsStore {
   /// Replaces or removes the credentials of a generation, if that generation is still current, in one atomic step: a
   /// sign-in or sign-out in the meantime wins.
@@ -203,8 +203,8 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
 
   /// Replaces the credentials at a sign-in.
   ///
-  /// Calls that were made before and have not been sent yet end with ``PrincipalChangedError``. An app that renews the
-  /// tokens of one account by itself uses ``set(_:account:)``.
+  /// Calls that were made before and have not been sent yet end with ``PrincipalChangedError``. If the app renews the
+  /// tokens of one account itself, use ``set(_:account:)``.
   public func set(_ credential: Credential) {
     signIn(with: credential)
   }

@@ -165,7 +165,7 @@ extension Endpoint {
   /// Limits the time of each attempt of calls of this endpoint, up to the response head. The limit of the whole call is
   /// `timeout`.
   ///
-  /// Unlike the client's default, the limit applies to every attempt, including the last.
+  /// Unlike the client's default, the limit applies to every attempt, including the last attempt.
   ///
   /// - Parameter limit: the maximum time after the attempt is admitted; if not positive, nothing is sent. `nil`: no
   ///   limit.

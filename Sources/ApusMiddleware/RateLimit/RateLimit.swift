@@ -58,7 +58,7 @@ public enum RateLimitRefusal: Error, Sendable, Hashable, CustomStringConvertible
     }
   }
 
-  /// The error of the attempt, which was not sent.
+  /// Returns the error of the attempt, which was not sent.
   ///
   /// - Parameter delay: the time that the call would have had to wait.
   func error(retryAfter delay: Duration) -> TransportError {

@@ -57,7 +57,7 @@ package struct RedirectMiddleware: Middleware {
   }
 }
 
-/// An attempt that is redirected. The decisions are those of a ``RedirectState``.
+/// An attempt that is redirected. A ``RedirectState`` makes the decisions.
 private struct RedirectedAttempt {
   private var state: RedirectState
   private var request: RequestMessage

@@ -75,7 +75,7 @@ enum IdempotencyKeyKey: ContextKey {
 }
 
 extension Endpoint {
-  /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. If the
+  /// Adds an idempotency key to calls of this endpoint, so that they can be retried regardless of their method. If the
   /// request already has the field, its value is not replaced. The field is added even if the policy permits no
   /// retries.
   public func idempotencyKey(_ key: IdempotencyKey = .generated) -> Request<Value> {

@@ -2,7 +2,7 @@ import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// A call whose first attempt may be retried. The decisions are those of a ``RetryState``.
+/// A call whose first attempt may be retried. A ``RetryState`` makes the decisions.
 struct RetriedCall {
   /// The outcome of an attempt. Indirect, because the frames of waiting calls contain it.
   indirect enum Outcome {

@@ -123,8 +123,8 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   /// A rule for servers that enforce a rate limit with 403, as GitHub does with its primary and secondary limits: a 403
   /// with `Retry-After`, or with `x-ratelimit-remaining: 0`, is temporary.
   ///
-  /// The delay is that of `Retry-After`; without it, the time from the response's `Date` to `x-ratelimit-reset` (in
-  /// seconds since 1970); otherwise the backoff.
+  /// The delay is the value of `Retry-After`; without that field, the time from the response's `Date` to
+  /// `x-ratelimit-reset` (in seconds since 1970); otherwise the backoff.
   public static let rateLimitedForbidden = RetryRule("403 with a rate limit") { response in
     guard response.head.status == .forbidden else { return .byStatus }
     if response.retryAfter != nil { return .temporary() }

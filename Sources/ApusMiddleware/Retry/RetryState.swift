@@ -6,7 +6,7 @@ typealias RetryDecision = FailedAttempt.Decision
 /// The attempts of one call. A pure state machine, driven by ``RetriedCall``, that decides whether a failed attempt is
 /// retried, and after which delay.
 ///
-/// - A request that was not sent is retried once immediately, whatever its method; this retry does not count as an
+/// - A request that was not sent is retried once immediately, regardless of its method; this retry does not count as an
 ///   attempt and is free.
 /// - An attempt without a network is retried after a delay; this retry counts as an attempt and is free, because it
 ///   loads no server.

@@ -27,7 +27,7 @@ public struct ConcurrencyLimits: Sendable, Hashable {
   ///
   /// The order applies to calls that can run. While a call's origin or tag is at its limit, or the call is held, other
   /// calls overtake it. No capacity is reserved for a call that needs room at its origin and its tags at the same
-  /// moment, because then one slow server would delay another.
+  /// moment, because a slow server would then delay calls to other servers.
   public var ageing = Duration.seconds(10)
   /// Whether a queued call fails with the code `timeout` instead of being admitted if the time to its deadline is
   /// shorter than the median duration of recent calls to its origin, so that the permit goes to a call that can still

@@ -126,8 +126,8 @@ struct SchedulerState: Sendable {
     return .waits(ticket(slot), cause)
   }
 
-  /// Raises the priority of a waiting attempt: its rank becomes that of an attempt that arrives now with this priority,
-  /// unless its own rank is lower. Admits no attempt.
+  /// Raises the priority of a waiting attempt: its rank becomes the rank of an attempt that arrives now with this
+  /// priority, unless its own rank is lower. Admits no attempt.
   mutating func raise(_ ticket: Ticket, to priority: CallPriority, now: MonotonicInstant) {
     guard isWaiting(ticket) else { return }
     let instant = monotonic(now).advanced(by: max(.zero, limits.ageing) * priority.steps)

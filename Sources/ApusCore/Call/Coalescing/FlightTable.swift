@@ -93,8 +93,8 @@ extension ResponseProgress {
 extension CallState {
   /// The progress of the response of this call's exchange.
   var responseProgress: ResponseProgress {
-    // Until the next exchange begins, head and bytes are those of a failed attempt. A call that has ended does not
-    // record the next exchange, so the head and bytes of its last response are used.
+    // Until the next exchange begins, head and bytes belong to a failed attempt. A call that has ended does not record
+    // the next exchange, so the head and bytes of its last response are used.
     if phase == .waiting, !isEnded { return ResponseProgress() }
     return ResponseProgress(head, received: receivedBytes)
   }
