@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension Call {
-  /// Performs the call: registers it, runs it in a task of the client and waits for its output. All calls of all
-  /// endpoint styles take this path.
+  /// Performs the call: registers it, runs it in a task of the client and waits for its output. All calls use this
+  /// function, regardless of the endpoint's style.
   ///
   /// Ends the call as the last step, so that a call that was superseded in the meantime never returns a value. A
   /// streamed call continues until the reader of its response ends the call with ``succeed()`` or ``fail(_:)``.
@@ -111,7 +111,8 @@ extension Call {
     runtime.executor != nil && (content.bytes?.count ?? 0) > runtime.executorDecodingLimit
   }
 
-  /// Reads a rejected response. Of content that is still arriving, reads only as much as an error keeps.
+  /// Reads a rejected response. If its content is still arriving, reads at most the number of bytes that an error
+  /// stores.
   @inline(never)
   private func rejection(of response: ResponseMessage) async throws -> RejectedResponse {
     var response = response

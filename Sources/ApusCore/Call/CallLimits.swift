@@ -1,8 +1,8 @@
 /// The time limits of a call and the alarm that enforces them. A pure state machine; ``Call`` sets and cancels
 /// alarms.
 ///
-/// One alarm serves the deadline and the default limit. Only an earlier limit moves it; all other changes are checked
-/// when it goes off.
+/// One alarm serves the deadline and the default limit. Only an earlier limit moves the alarm; all other changes are
+/// checked when the alarm goes off.
 struct CallLimits {
   /// The action to perform when the alarm goes off.
   enum AlarmAction: Hashable {
@@ -14,7 +14,8 @@ struct CallLimits {
   /// The instant at which the call ends in any case: the earliest of its own deadline, the inherited deadline and the
   /// deadlines set by middlewares.
   private(set) var deadline: MonotonicInstant?
-  /// The default limit, for a call that sets no timeout. `nil` if there is none or it no longer applies.
+  /// The default limit, for a call that sets no timeout. `nil` if the call has no default limit or the limit no longer
+  /// applies.
   private(set) var defaultLimit: CallTimeLimit?
   private(set) var content = ContentTransfer()
   /// The part of the default limit that ended the call, or `nil`.

@@ -1,5 +1,5 @@
 extension Client {
-  /// Sends an endpoint and lets a closure read the content (body) of its response while it arrives.
+  /// Sends an endpoint and passes its response to a closure, which reads the content (body) while it arrives.
   ///
   /// The closure runs on the caller's actor. When it returns, unread content is discarded. Until then the call stays
   /// registered and cancellable, and its deadline applies. Calls made in the closure end no later than that deadline.

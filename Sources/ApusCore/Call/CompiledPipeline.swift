@@ -72,7 +72,7 @@ final class CompiledPipeline: Sendable {
       if !isRepeatable { failed(error, context) }
       throw error
     }
-    // With 401 the server asks for credentials and has not acted on the request (RFC 9110 §15.5.2).
+    // Status 401 means that the server requires credentials and has not acted on the request (RFC 9110 §15.5.2).
     if !isRepeatable, response.statusCode != 401 { context.base.sentUnrepeatable() }
     if !response.content.isCollected { exchange.reportHead(response.head) }
     guard exchange.collectsContent(of: response.head), try !tookBytes(of: response.content, context) else {
@@ -139,7 +139,7 @@ final class CompiledPipeline: Sendable {
 }
 
 extension RequestMessage {
-  /// Whether the request asks for a range and accepts any content coding.
+  /// Whether the request requests a range and accepts any content coding.
   ///
   /// A range of a coded representation cannot be decoded, and without `Accept-Encoding` any coding is acceptable
   /// (RFC 9110 §12.5.3, §14.2).

@@ -90,8 +90,8 @@ public enum Slot: Sendable, CaseIterable, Comparable {
   case scheduling
   /// The deadline of one attempt: inside scheduling, so that its time begins with the permit.
   case attemptTimeout
-  /// Rate limits: inside scheduling, so that calls take tokens in the order in which they are admitted; each attempt
-  /// costs tokens.
+  /// Rate limits: inside scheduling, so that calls consume tokens in the order in which they are admitted; each attempt
+  /// consumes tokens.
   case rateLimit
   /// Circuit breakers: inside all middlewares that wait, so that the circuit depends only on servers and every attempt
   /// counts toward its state.

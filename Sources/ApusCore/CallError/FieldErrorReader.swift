@@ -29,12 +29,12 @@ struct FieldErrorReader {
     }
   }
 
-  /// The keys under which servers put field errors.
+  /// The keys under which servers send field errors.
   private static let lists = [
     "errors", "error", "detail", "details", "violations", "issues", "invalid-params", "invalid_params", "fieldErrors",
     "field_errors", "validationErrors", "validation_errors", "fieldViolations", "fields", "data",
   ]
-  /// The keys under which servers put only field errors, so that a plain string under such a key is a sentence.
+  /// The keys under which servers send only field errors, so that a plain string under such a key is a sentence.
   private static let certain: Set = ["errors", "fieldErrors", "field_errors", "validationErrors", "validation_errors"]
 
   /// Reads a rejection's object.

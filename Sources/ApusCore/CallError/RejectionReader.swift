@@ -1,6 +1,6 @@
 import ApusJSON
 
-/// A reader of the message, code and field errors of a rejection, which servers put under many names. It reads a
+/// A reader of the message, code and field errors of a rejection, which servers send under many names. It reads a
 /// bounded number of levels, members and elements, so that it takes no longer than parsing the content.
 struct RejectionReader {
   private(set) var message: String?
@@ -30,7 +30,7 @@ struct RejectionReader {
     }
   }
 
-  /// The names under which servers put sentences.
+  /// The names under which servers send sentences.
   static let sentences = [
     "detail", "message", "Message", "error_description", "error_message", "errorMessage", "status_message", "msg",
     "title",

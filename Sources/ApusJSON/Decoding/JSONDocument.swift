@@ -122,13 +122,13 @@ package final class JSONDocument {
     key.withUTF8 { use(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Finds a canonically equivalent name, as Swift's string comparison does.
+  /// Returns the position of the value with a canonically equivalent name, as in Swift's string comparison.
   private func equivalent(_ name: UnsafeRawBufferPointer, in object: Int) -> Int? {
     let name = String(decoding: name, as: UTF8.self)
     return lastName(in: object) { string($0) == name }.map { $0 + 1 }
   }
 
-  /// Finds a name in snake case by the name to which it is converted.
+  /// Returns the position of the value whose name in snake case is converted to a given name.
   private func converted(_ name: String, in object: Int, _ isWrittenInSource: Bool) -> Int? {
     var found = 0
     let last = tape.bookmark(of: object).position

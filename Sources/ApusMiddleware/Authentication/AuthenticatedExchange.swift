@@ -96,7 +96,7 @@ struct AuthenticatedExchange {
         candidates[index].stored = try await usableCredentials(of: candidate)
         try await addCredentials(of: index, to: &message)
       } else {
-        // An error is ignored: the server may not ask for these credentials.
+        // An error is ignored: the server may not require these credentials.
         candidates[index].stored = try? candidate.bound.get()
       }
     }

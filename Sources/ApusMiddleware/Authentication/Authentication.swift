@@ -249,7 +249,7 @@ extension Environment {
   /// different credentials for different origins and realms. Default: none.
   ///
   /// A message carries the credentials for its origin. If several authentications use the same field or parameter, such
-  /// as `Authorization`, the first authentication's credentials are sent. If the server's challenge asks for the scheme
+  /// as `Authorization`, the first authentication's credentials are sent. If the server's challenge requires the scheme
   /// or realm of another authentication, the message is resent with that authentication's credentials, which are used
   /// for the same protection space from then on.
   ///

@@ -7,9 +7,9 @@ public import ApusCore
 /// | a server rejected a refresh permanently | ``Reason/expired``, once | ``Reason/expired`` |
 /// | a server responds 401 to credentials that cannot be refreshed, or were just refreshed | ``Reason/rejected``, once | ``Reason/rejected`` |
 /// | ``Client/signOut()`` | ``Reason/signedOut``, once | |
-/// | the store was cleared by other means, and a server asks for credentials | ``Reason/signedOut``, once | ``Reason/signedOut`` |
+/// | the store was cleared by other means, and a server requires credentials | ``Reason/signedOut``, once | ``Reason/signedOut`` |
 /// | the call waited until another account signed in, or its own account signed out | | ``Reason/signedOut`` |
-/// | there was never a sign-in, and a server asks for credentials | | ``Reason/neverSignedIn`` |
+/// | there was never a sign-in, and a server requires credentials | | ``Reason/neverSignedIn`` |
 /// | a server responds 401 to credentials that were replaced in the meantime, or that the call set itself | | `nil` |
 ///
 /// The end of a session is reported once: neither a later sign-out nor calls that are rejected while signed out report

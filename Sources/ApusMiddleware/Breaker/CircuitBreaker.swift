@@ -5,7 +5,8 @@ import Synchronization
 /// A circuit breaker: refuses calls to an endpoint or an origin that keeps failing, until a trial request succeeds.
 ///
 /// Each endpoint, identified by its method and path template, has its own circuit, and so does each origin: a failing
-/// endpoint does not affect others. A group of endpoints (`.breaker(.group("search"))`) shares one circuit instead.
+/// endpoint does not affect other endpoints. A group of endpoints (`.breaker(.group("search"))`) shares one circuit
+/// instead.
 ///
 /// Outcomes of an exchange:
 /// - *Unreachable* counts toward the circuit of the origin: no address, connection refused, TLS, connect timeout.

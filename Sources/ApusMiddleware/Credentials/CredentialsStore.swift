@@ -15,9 +15,10 @@ public protocol CredentialsStore: Sendable {
   func set(_ credential: Credential) async throws
   /// Removes the credentials. No later attempt carries them.
   func clear() async throws
-  /// A notifier of credentials that were replaced or removed by other means than a refresh, so that a sign-out ends
-  /// open streams immediately, and calls that wait for a refresh continue with the new credentials or end. Default:
-  /// `nil`. The change is then noticed by ``Client/signOut()``, by the next call, and at the end of the refresh.
+  /// A notifier of credentials that were replaced or removed by other means than a refresh. With a notifier, a sign-out
+  /// ends open streams immediately, and calls that wait for a refresh continue with the new credentials or end.
+  /// Default: `nil`. The change is then noticed by ``Client/signOut()``, by the next call, and at the end of the
+  /// refresh.
   var principalChanges: PrincipalChangeNotifier? { get }
 }
 

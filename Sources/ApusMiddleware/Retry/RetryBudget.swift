@@ -12,7 +12,7 @@ public struct RetryBudget: Sendable, Hashable {
   public var capacity = 500
   /// The cost of a retry. A retry after an attempt without a network is free. Default: 14.
   public var cost = 14
-  /// The cost of a retry after status 429, which shows that the server is alive. Default: 5.
+  /// The cost of a retry after status 429. It is lower than ``cost``, because the server is alive. Default: 5.
   package var throttledCost = 5
   /// The refund for a retryable call whose first attempt succeeds. Default: 1.
   package var refund = 1

@@ -164,7 +164,7 @@ extension Endpoint {
 
   /// Declares whether calls of this endpoint are idempotent (RFC 9110 §9.2.2): sending the request twice has the same
   /// effect as sending it once. If it is unknown whether an idempotent request arrived, it may be resent, by a retry or
-  /// by a transport that finds its connection closed.
+  /// by a transport whose connection was closed.
   ///
   /// Default: determined by the method (RFC 9110 §9.2.2). A call with an idempotency key
   /// may be resent in any case.

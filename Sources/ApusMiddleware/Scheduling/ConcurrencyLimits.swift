@@ -29,9 +29,9 @@ public struct ConcurrencyLimits: Sendable, Hashable {
   /// calls overtake it. No capacity is reserved for a call that needs room at its origin and its tags at the same
   /// moment, because a slow server would then delay calls to other servers.
   public var ageing = Duration.seconds(10)
-  /// Whether a queued call fails with the code `timeout` instead of being admitted if the time to its deadline is
-  /// shorter than the median duration of recent calls to its origin, so that the permit goes to a call that can still
-  /// succeed. Default: `true`.
+  /// Whether a queued call fails with the code `timeout` instead of being admitted, if the time to its deadline is
+  /// shorter than the median duration of recent calls to its origin. The permit is then available for a call that can
+  /// still succeed. Default: `true`.
   ///
   /// This applies only to calls that must wait. The median is discarded once no call to the origin has run for as long
   /// as the median, so that calls to a formerly slow server are admitted again.
