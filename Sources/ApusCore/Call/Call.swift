@@ -67,7 +67,7 @@ final class Call: DeadlineTarget {
   var trace: Trace { Trace(id: id, endpoint: endpoint, events: snapshot(\.events)) }
   var key: CallKey { CallKey(owner: host.owner, serial: serial) }
 
-  /// The failed attempts, including failed attempts of a shared exchange after the call and its trace ended.
+  /// The failed attempts, including attempts of a shared exchange that failed after the call and its trace had ended.
   var failedAttempts: [FailedAttempt] { trace.failedAttempts + snapshot(\.lateAttempts) }
 
   func snapshot<Part>(_ part: (borrowing CallState) -> Part) -> Part {
@@ -151,7 +151,7 @@ final class Call: DeadlineTarget {
     state.withLock { $0.enterHandler() }
   }
 
-  /// Removes the default limit, because the app reads the content at its own pace without a closure.
+  /// Removes the default limit of a live stream, because the app reads the content at its own pace.
   func endDefaultLimit() {
     state.withLock { $0.limits.endDefaultLimit() }
   }

@@ -18,7 +18,7 @@ package struct IndexedHeap<Rank: Comparable & Sendable>: Sendable {
   }
 
   @usableFromInline var entries: [Entry] = []
-  /// The position of each number in `entries`; -1: it is not in the heap.
+  /// The position of each number in `entries`; -1 if the number is not in the heap.
   @usableFromInline var positions: [Int] = []
 
   @inlinable package init() {}

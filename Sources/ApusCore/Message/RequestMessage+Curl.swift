@@ -46,7 +46,7 @@ extension RequestMessage: SelfRedacting {
       guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else {
         return ["--data-binary", "@-"]
       }
-      // Unlike `--data-binary`, this does not read content that begins with `@` as a file name.
+      // Unlike `--data-binary`, this option does not read content that begins with `@` as a file name.
       return ["--data-raw", text]
     case .file(let file):
       guard isShown else { return ["--data-binary", "@\(Redaction.mask)"] }

@@ -27,7 +27,7 @@ public import Foundation
 /// The URL may be relative to the URL of the response (RFC 3986 §5). It is requested with GET and with the fields
 /// (headers), tags, limits and settings of the endpoint, but without its path, query and content (body). No query
 /// parameter of the environment is added. If the URL cannot be used, for example because its scheme is neither http nor
-/// https, the call for the next page fails with the code `malformedResponse`. So does the call for an http URL from a
+/// https, the call for the next page fails with the code `malformedResponse`. It also fails for an http URL from a
 /// response received over https, unless the call's redirect policy permits redirects from https to http.
 ///
 /// The environment's credentials and sensitive fields are sent only to their own origins. An origin is foreign if it
@@ -121,7 +121,7 @@ extension PagePosition {
 }
 
 extension Request {
-  /// Returns the request for a position that a response of this request named.
+  /// Returns the request for a position that a response to this request named.
   fileprivate func following(_ position: PagePosition, _ origins: PageOrigins) -> Request {
     var request = details
     switch position.place {

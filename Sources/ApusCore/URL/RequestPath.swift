@@ -141,7 +141,7 @@ extension RequestPath {
 }
 
 extension RequestPath {
-  /// The parts of a path literal. Builds the encoded path and its template together.
+  /// A builder for path literals, which creates the encoded path and its template together.
   public struct StringInterpolation: StringInterpolationProtocol {
     var encoded = ""
     /// The template; `nil` while it equals `encoded`.

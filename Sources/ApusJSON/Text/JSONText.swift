@@ -94,7 +94,7 @@ struct JSONText: ~Copyable {
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends a finite number with the fewest digits that represent it, an integer without a fraction.
+  /// Appends a finite number with the fewest digits that represent it. An integer is written without a fraction.
   mutating func append(number: some TextOutputStreamable) {
     withUnsafeMutablePointer(to: &self) { text in
       var digits = Digits(text: text)

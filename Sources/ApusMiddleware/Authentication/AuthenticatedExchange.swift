@@ -279,8 +279,8 @@ struct CallCredential: Sendable {
 extension Authentication {
   /// Reads the credentials; throws if they belong to another principal.
   ///
-  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError`` if they belong to another principal, or
-  ///   the error of the refresh that ended the principal's session; errors of ``read()``.
+  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError`` if the credentials belong to another
+  ///   principal, or the error of the refresh that ended the principal's session; errors of ``read()``.
   func read(as principal: UInt64) async throws -> StoredCredential {
     let stored = try await read()
     guard stored.principal == principal else {

@@ -48,7 +48,8 @@ struct AuthenticationRounds {
     }
     for (index, candidate) in candidates.enumerated() where candidate.hasCredential {
       if candidate.isSent, candidate.isRefreshable, !refreshed.contains(index),
-        // Some servers send no challenge, or a wrong challenge: a single candidate must be the rejected candidate.
+        // A single candidate is always the rejected candidate, because some servers send no challenge or a wrong
+        // challenge.
         !hasChallenges || candidate.challenge != nil || candidates.count == 1
       {
         refreshed.insert(index)

@@ -93,7 +93,7 @@ extension Refresher {
   /// Gets new tokens and stores them, unless the credentials were replaced in the meantime by a sign-in, another client
   /// or another process.
   ///
-  /// - Returns: `nil` if the credentials were replaced, by the refresh or otherwise.
+  /// - Returns: the failure; `nil` if the credentials were replaced, by the refresh or otherwise.
   private func renew(_ run: Run) async -> RefreshFailure? {
     let result = Mutex<RefreshFailure?>(nil)
     do {

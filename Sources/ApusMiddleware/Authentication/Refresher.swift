@@ -151,7 +151,7 @@ final class Refresher: Sendable {
   /// Decides about a call with its credentials.
   ///
   /// - Parameter isFirstUse: whether a new principal's tokens are bound to the call's origin.
-  /// - Returns: `nil` if calls in the call's environment may not refresh the tokens.
+  /// - Returns: the plan; `nil` if calls in the call's environment may not refresh the tokens.
   private func plan(
     _ credential: CallCredential, isFirstUse: Bool, _ decide: (inout Shared, Waiter) -> RefreshState.Decision
   ) -> Plan? {
@@ -257,8 +257,8 @@ final class Refresher: Sendable {
     resumption?.resume()
   }
 
-  /// Changes the state and resumes the waiters that `change` returns, with a failure or, for `nil`, to read the
-  /// credentials again.
+  /// Changes the state and resumes the waiters that `change` returns. The waiters receive the failure; for `nil` they
+  /// read the credentials again.
   func resume(with failure: RefreshFailure?, after change: (inout Shared) -> Set<Waiter>) {
     let resumptions = shared.withLock { shared in
       change(&shared).sorted().compactMap { shared.waiters.resolve($0, with: failure) }

@@ -5,7 +5,8 @@ import ApusCore
 struct RevealingWords: Sendable {
   /// The words that mark a name anywhere in it. In lower case, without `_` and `-`.
   private let parts: [[UInt8]]
-  /// The words that mark a name only as a whole word, because other words contain them: `author`, `monkey`.
+  /// The words that mark a name only as a whole word, because longer words contain them, for example `author` and
+  /// `monkey`.
   private let wholes: Set<[UInt8]>
 
   /// The words that mark a name anywhere in it, without regard to case, `_` and `-`.
