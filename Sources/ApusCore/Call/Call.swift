@@ -195,8 +195,8 @@ final class Call: DeadlineTarget {
     if let reason = end(with: .succeeded) { throw CallError(reason, of: self) }
   }
 
-  /// Ends the call with the error that was thrown on its path, and returns its ``CallError``. If the call was
-  /// cancelled first, the cancellation determines the error. The error is created after the last event.
+  /// Ends the call with an error that was thrown while it ran, and returns the ``CallError`` for the app. If the call
+  /// was cancelled first, the cancellation determines the error. The error is created after the last event.
   @inline(never)
   func fail(_ error: any Error) -> CallError {
     let failure = CallFailure(error, of: self)
@@ -204,7 +204,7 @@ final class Call: DeadlineTarget {
     return CallError(failure, CallRecord(of: self))
   }
 
-  /// Converts the error of a streaming closure to the error for the call's path.
+  /// Converts the error of a streaming closure to the error that ends the call.
   func handlerError(_ error: any Error) -> any Error {
     if let error = error as? CallError, error.storage.record.key == key { return error }
     return CallFault(.handler, CallFault.detail(of: error), underlying: error)

@@ -32,7 +32,8 @@ extension Client {
       guard let clock = host.selfAdvancingClock else { return try await hand(message, of: call, to: body) }
       return try await clock.standStill {
         _ = isolation
-        // From here on the work of `standStill` holds the clock, unless the app waits for content that takes time.
+        // From here on the work of `standStill` holds the clock, unless the app waits for content that has not arrived
+        // yet.
         call.presence?.end()
         defer { call.presence?.begin() }
         return try await hand(message, of: call, to: body)

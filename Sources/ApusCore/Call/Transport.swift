@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// A transport returns the response for every status. It follows no redirects and keeps no cookies, no cache and no
 /// credentials. When its task is cancelled it closes the exchange and throws `CancellationError` without delay. Every
-/// other failure is a ``TransportError`` that says whether the request was sent. Content (body) may still arrive
+/// other failure is a ``TransportError`` that states whether the request was sent. Content (body) may still arrive
 /// after ``send(_:context:)`` has returned. Only the transport uses the connection.
 ///
 /// The deadline of a call cancels its task. The deadline of an attempt (``ExchangeContext/attemptDeadline``) does

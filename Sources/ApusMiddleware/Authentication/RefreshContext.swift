@@ -180,7 +180,8 @@ extension RefreshFailure {
 }
 
 extension Error {
-  /// The error's own text if its type promises that it contains no secrets, else the name of the type.
+  /// The error's description if the error is a ``LoggableError``, which contains no secrets; otherwise the name of its
+  /// type.
   var loggedReason: String {
     (self as? any LoggableError)?.description ?? "\(type(of: self))"
   }

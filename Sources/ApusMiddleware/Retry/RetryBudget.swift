@@ -56,7 +56,7 @@ final class RetryBudgets: Sendable {
 
 /// The spent part of the retry budget of each origin. A pure state machine.
 struct RetryBudgetState: Hashable {
-  /// The maximum number of stored origins. Beyond it, the origin that has spent least is removed.
+  /// The maximum number of stored origins. Beyond this number, the origin that has spent least is removed.
   static let limit = 1024
 
   let capacity: Int

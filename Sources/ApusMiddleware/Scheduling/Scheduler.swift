@@ -246,8 +246,8 @@ extension CallPriority {
 }
 
 extension SchedulerState.Attempt {
-  /// Returns the attempt with the highest priority among the calls that wait for its exchange, because the call that
-  /// began the exchange may have left.
+  /// Returns the attempt with its priority set to the highest priority of the calls that wait for its exchange. The
+  /// call that began the exchange may have left.
   func withHighestPriority(of sharers: Sharers?) -> SchedulerState.Attempt {
     guard let priority = sharers?.members.map({ CallPriority(of: $0) }).max() else { return self }
     var attempt = self
