@@ -28,7 +28,7 @@ extension Client {
 
   #if canImport(Darwin) || (NIO && os(Linux))
   /// Creates a client with the default pipeline and a new transport of this platform, with its own connections:
-  /// `NIOTransport` on Linux, `URLSessionTransport` elsewhere. On Linux it needs the trait `NIO`.
+  /// `NIOTransport` on Linux, `URLSessionTransport` elsewhere. On Linux this initializer needs the trait `NIO`.
   ///
   /// To set options of the transport, create a transport and pass it to ``init(baseURL:transport:configure:)``.
   public init(baseURL: BaseURL, configure: (inout Configuration) -> Void = { _ in }) {

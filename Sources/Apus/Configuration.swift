@@ -1,4 +1,4 @@
-/// The settings of a client. The defaults suit an app; on Linux, a server (``Preset``).
+/// The settings of a client. On Linux the defaults are for servers, on other platforms for apps (``Preset``).
 ///
 /// ```swift
 /// let api = Client(baseURL: "https://api.example.com/v1") {
@@ -48,8 +48,8 @@ public struct Configuration: Sendable {
   public var coalescing = CoalescingLimits()
   /// The default redirect policy of calls (`.redirects(_:)`). Default: up to 10 redirects, never from https to http.
   public var redirects: RedirectPolicy = .follow
-  /// The origins to which requests and redirects may go, in addition to the base URL's origin; `nil`: any. Default:
-  /// `nil`. A client that sends requests to untrusted URLs also needs an ``AddressPolicy`` of its transport.
+  /// The origins to which requests and redirects may go, in addition to the base URL's origin; `nil`: any origin.
+  /// Default: `nil`. A client that sends requests to untrusted URLs also needs an ``AddressPolicy`` of its transport.
   public var allowedOrigins: Set<Origin>?
   /// Logs the beginning and the end of each call; `nil`: no logging. Default: `nil`.
   public var logging: RequestLogging?

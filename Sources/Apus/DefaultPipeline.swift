@@ -9,7 +9,7 @@ extension Configuration {
       .principal: PrincipalBinding(),
       .coalescing: CoalescingMiddleware(coalescing),
       .retry: RetryMiddleware(retry, budget: retryBudget),
-      // Outside of the permit, so that a call that waits for a network holds no permit.
+      // Outside scheduling, so that a call that waits for a network holds no permit.
       .scheduling: connectivity.map { ConnectivityMiddleware($0, connectivityPolicy) },
       .scheduling: scheduler.map { SchedulingMiddleware($0) },
       .attemptTimeout: AttemptTimeoutMiddleware(default: attemptTimeout),

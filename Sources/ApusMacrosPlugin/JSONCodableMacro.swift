@@ -52,7 +52,7 @@ public struct JSONCodableMacro: ExtensionMacro {
     func level(_ modifiers: DeclModifierListSyntax) -> String? {
       modifiers.map(\.name.text).first(where: levels.contains)
     }
-    // A type without an access level has that of the surrounding extension.
+    // A type without an access level has the access level of the surrounding extension.
     let surrounding = context.lexicalContext.first?.as(ExtensionDeclSyntax.self).flatMap { level($0.modifiers) }
     let own = level(declaration.modifiers) ?? surrounding
     return own == "public" || own == "package" ? "\(own ?? "") " : ""
@@ -79,7 +79,7 @@ protocol TypeCoding {
   /// The names of the parameters.
   var reader: String { get }
   var writer: String { get }
-  /// The bodies; `nil` for a type that inherits the members from its conformance.
+  /// The bodies of the members; `nil` for a type that inherits the members from its conformance.
   var reading: CodeLines? { get }
   var writing: CodeLines? { get }
 }

@@ -44,7 +44,7 @@ public class Loader<Value: Sendable> {
   ///   - initial: the value to show until the first load has ended, for example a stored value. Default: `nil`.
   ///   - debounce: a delay before each load, during which a newer load supersedes it, for a search while the user
   ///     types. During the delay the phase is `loading` or `refreshing`. Default: zero.
-  ///   - clock: the clock of the delay. Default: the system's.
+  ///   - clock: the clock of the delay. Default: the system clock.
   ///   - work: loads the value. It is called on the main actor, so it may read the state of the screen. Its task is
   ///     cancelled when the load is cancelled or superseded. An error other than ``CallError`` is converted, see
   ///     ``CallError/init(converting:)``.
@@ -160,7 +160,7 @@ public class Loader<Value: Sendable> {
     replaceTask(by: nil)
   }
 
-  /// Replaces the task and cancels the previous one, after the state has changed.
+  /// Replaces the task and cancels the previous task, after the state has changed.
   ///
   /// If an observer of that change has started a load meanwhile, that load's task is the previous task. A load started
   /// by a cancellation handler is not affected, because the cancellation is the last step.

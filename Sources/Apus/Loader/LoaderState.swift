@@ -1,6 +1,6 @@
 /// The running load and the phase of a loader. A pure state machine.
 ///
-/// Loads are numbered, and only the newest changes the phase. A cancelled load restores the previous phase.
+/// Loads are numbered, and only the newest load changes the phase. A cancelled load restores the previous phase.
 struct LoaderState<Value: Sendable>: Sendable {
   /// The phase while no load is running; `loading` or `refreshing` only if set by ``show(_:)``.
   private var phaseBetweenLoads: LoaderPhase<Value>
@@ -18,7 +18,7 @@ struct LoaderState<Value: Sendable>: Sendable {
     return .refreshing(value)
   }
 
-  /// Begins a load, which supersedes the running one. Returns its number.
+  /// Begins a load, which supersedes the running load. Returns the number of the new load.
   mutating func begin() -> Int {
     lastNumber += 1
     running = lastNumber

@@ -20,7 +20,7 @@ public final class SearchLoader<Query: Sendable, Value: Sendable>: Loader<Value>
   ///
   /// - Parameters:
   ///   - debounce: a delay before each load, during which a newer query supersedes it. Default: zero.
-  ///   - clock: the clock of the delay. Default: the system's.
+  ///   - clock: the clock of the delay. Default: the system clock.
   ///   - search: loads the results. It is called on the main actor. Its task is cancelled when the load is cancelled or
   ///     superseded. An error other than ``CallError`` is converted, see ``CallError/init(converting:)``.
   public init(

@@ -1,5 +1,5 @@
 extension CallFailure {
-  /// Creates the failure of a call from the error that was thrown on its path.
+  /// Creates the failure of a call from the error that ended the call.
   init(_ error: any Error, of call: Call) {
     if let error = error as? CallError, error.storage.record.key == call.key {
       self = error.storage.failure
@@ -19,7 +19,7 @@ extension CallFailure {
       if let cause = error.underlying as? IncompleteRequest {
         content = Content(of: cause.response, coding: call.coding).bounded
       }
-      // The call was or would be admitted too late. Only here the limit is known.
+      // The call was admitted too late, or would have been. The error does not contain the limit, so it is added here.
       if error.code == .timeout, error.phase == .waiting, error.source == .trafficControl, let limit = call.nearestLimit
       {
         detail += " for \(limit)"
@@ -93,8 +93,8 @@ extension CallFailure {
     if let phase = error.phase { self.phase = phase }
   }
 
-  /// Copies the failure of another call that this call depended on, for example a token refresh. Phase, request
-  /// state, trace and response remain those of this call, and this call does not count as cancelled.
+  /// Copies the failure of another call that this call depended on, for example a token refresh. Phase, request state,
+  /// trace and response do not change, and this call does not count as cancelled.
   fileprivate mutating func fill(fromAnother error: CallError) {
     detail = "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))"
     guard !error.isCancellation else { return }
@@ -130,8 +130,8 @@ extension Content {
 }
 
 extension CallRecord {
-  /// Creates a record of a call so far. It shares the array of events with the call, so that a record created after
-  /// the last event copies no events.
+  /// Creates a record of a call's progress so far. The record shares the array of events with the call, so that a
+  /// record created after the last event copies no events.
   init(of call: Call) {
     (attempts, head, trailers, url, trace) = call.snapshot {
       (
@@ -144,9 +144,9 @@ extension CallRecord {
   }
 }
 
-/// The text of a limit in errors: its name, its value and the modifier that changes it.
+/// The description of a limit in error messages: its name, its value and the modifier that changes it.
 extension Call {
-  /// Returns the limit that ended the call in a phase, preceded by what the call waited for.
+  /// Returns the limit that ended the call in a phase, preceded by the reason why the call was waiting.
   func passedLimit(in phase: CallPhase) -> String {
     let (limits, waitedFor) = snapshot { ($0.limits, phase == .waiting ? $0.waitedFor : "") }
     let text =

@@ -1,18 +1,18 @@
 import HTTPTypes
 
 extension Call {
-  /// Performs the call: registers it, runs it in a task of the client and waits for its output. All calls of all
-  /// endpoint styles take this path.
+  /// Performs the call: registers it, runs it in a task of the client and waits for its output. All calls use this
+  /// function, regardless of the endpoint's style.
   ///
   /// Ends the call as the last step, so that a call that was superseded in the meantime never returns a value. A
-  /// streamed call continues: whoever reads its response must end it with ``succeed()`` or ``fail(_:)``.
+  /// streamed call continues until the reader of its response ends the call with ``succeed()`` or ``fail(_:)``.
   ///
-  /// The functions below throw instead of returning a `Result`, because a generic function that uses a `Result` looks up
-  /// its metadata for every call.
+  /// The functions below throw instead of returning a `Result`, because a generic function that uses a `Result` looks
+  /// up the metadata of `Result` for every call.
   ///
   /// - Parameters:
   ///   - deliver: returns the output for an accepted response, off the caller's actor.
-  ///   - expected: converts a rejection that the endpoint expects to an output. Default: `nil`, none is expected.
+  ///   - expected: converts an expected rejection to an output. Default: `nil`, no rejection is expected.
   /// - Throws: ``CallError`` with the complete trace.
   func perform<Output: Sendable>(
     isolation: isolated (any Actor)? = #isolation, _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output,
@@ -42,7 +42,7 @@ extension Call {
   private func run<Output: Sendable>(_ deliver: (ResponseMessage) throws -> Output) async throws -> Output {
     // 1. A call that was cancelled before it began sends nothing.
     try checkCancellation()
-    // 2. Lower the description to a complete, validated message. Everything below is concrete.
+    // 2. Lower the description to a complete, validated message. The steps below use only the message.
     let message = try lowered()
     // 3. Pass the message through the middlewares to the transport. The result is the response to the last attempt.
     let response = try await Next(pipeline: host.pipeline, index: 0)(message, context: .entering(with: self))
@@ -54,7 +54,7 @@ extension Call {
     return try await delivered(response, by: deliver)
   }
 
-  // MARK: Steps. They are not inlined: their temporaries would live as long as the call waits.
+  // MARK: Steps. Not inlined, because inlined temporaries would live as long as the call waits.
 
   /// Registers the call and ends the calls that it supersedes.
   @inline(never)
@@ -111,7 +111,8 @@ extension Call {
     runtime.executor != nil && (content.bytes?.count ?? 0) > runtime.executorDecodingLimit
   }
 
-  /// Reads a rejected response. Of content that is still arriving, reads only as much as an error keeps.
+  /// Reads a rejected response. If its content is still arriving, reads at most the number of bytes that an error
+  /// stores.
   @inline(never)
   private func rejection(of response: ResponseMessage) async throws -> RejectedResponse {
     var response = response

@@ -18,13 +18,13 @@ final class Call: DeadlineTarget {
   let request: RequestBox
   let host: CallHost
   let prepared: PreparedEnvironment
-  /// The steps of the caller, while a clock that advances by itself must stand still.
+  /// The steps of the caller, during which a clock that advances by itself stands still. `nil` for other clocks.
   let presence: CallerPresence?
   let startInstant: MonotonicInstant
   /// The deadline inherited from the surrounding work, or `nil`.
   let inheritedDeadline: MonotonicInstant?
   let delivery: ContentDelivery
-  /// Whether a response that came over https named the URL of the request, which is http.
+  /// Whether the URL of the request uses http and was named by a response received over https.
   let leavesHTTPS: Bool
   let state: Mutex<CallState>
   private let reporter: EventReporter?
@@ -67,7 +67,7 @@ final class Call: DeadlineTarget {
   var trace: Trace { Trace(id: id, endpoint: endpoint, events: snapshot(\.events)) }
   var key: CallKey { CallKey(owner: host.owner, serial: serial) }
 
-  /// The failed attempts, including those of a shared exchange after the call and its trace ended.
+  /// The failed attempts, including attempts of a shared exchange that failed after the call and its trace had ended.
   var failedAttempts: [FailedAttempt] { trace.failedAttempts + snapshot(\.lateAttempts) }
 
   func snapshot<Part>(_ part: (borrowing CallState) -> Part) -> Part {
@@ -135,7 +135,7 @@ final class Call: DeadlineTarget {
     options.uploadProgress?.report(total, of: expected, at: runtime.clock.now)
   }
 
-  /// Counts received content. The event is created only if there are observers.
+  /// Adds received content to the number of received bytes. The event is created only if there are observers.
   func received(_ count: Int, isLast: Bool = false) {
     let (received, expected) = state.withLock { $0.received(count, isLast: isLast, at: runtime.clock.now) }
     if reporter != nil { record(.receiveProgress(received: received, expected: expected)) }
@@ -151,14 +151,14 @@ final class Call: DeadlineTarget {
     state.withLock { $0.enterHandler() }
   }
 
-  /// Removes the default limit, because the app reads the content at its own pace without a closure.
+  /// Removes the default limit of a live stream, because the app reads the content at its own pace.
   func endDefaultLimit() {
     state.withLock { $0.limits.endDefaultLimit() }
   }
 
   // MARK: Cancelling
 
-  /// Cancels `canceller` when the call is cancelled, immediately if that has already happened.
+  /// Cancels `canceller` when the call is cancelled, or immediately if the call is already cancelled.
   func attach(_ canceller: any Cancellable) {
     if state.withLock({ $0.attach(canceller) }) { canceller.cancel() }
   }
@@ -195,8 +195,8 @@ final class Call: DeadlineTarget {
     if let reason = end(with: .succeeded) { throw CallError(reason, of: self) }
   }
 
-  /// Ends the call with the error that was thrown on its path, and returns its ``CallError``. If the call was
-  /// cancelled first, the cancellation determines the error. The error is created after the last event.
+  /// Ends the call with an error that was thrown while it ran, and returns the ``CallError`` for the app. If the call
+  /// was cancelled first, the cancellation determines the error. The error is created after the last event.
   @inline(never)
   func fail(_ error: any Error) -> CallError {
     let failure = CallFailure(error, of: self)
@@ -204,7 +204,7 @@ final class Call: DeadlineTarget {
     return CallError(failure, CallRecord(of: self))
   }
 
-  /// Converts the error of a streaming closure to the error for the call's path.
+  /// Converts the error of a streaming closure to the error that ends the call.
   func handlerError(_ error: any Error) -> any Error {
     if let error = error as? CallError, error.storage.record.key == key { return error }
     return CallFault(.handler, CallFault.detail(of: error), underlying: error)
@@ -232,7 +232,7 @@ final class Call: DeadlineTarget {
   }
 }
 
-/// The shell of ``CallLimits``. One alarm of the client's timer enforces all limits of a call.
+/// Time limits, with the rules of ``CallLimits``. One alarm of the client's timer enforces all limits of a call.
 extension Call {
   /// Sets the deadline of the call, unless an earlier deadline is set.
   func setDeadline(_ instant: MonotonicInstant) {

@@ -27,7 +27,7 @@ public struct CallContext: Sendable {
   /// Whether another attempt may follow if no response head arrives in time, so that this attempt should be limited
   /// to leave time for the next attempt. Set by the retry middleware. Default: `false`.
   package var leavesTimeForRetry = false
-  /// Whether several calls share the exchange, so that the end of one call does not end it.
+  /// Whether several calls share the exchange, so that the end of one call does not end the exchange.
   private(set) var isShared = false
   /// The number of the attempt that this pass belongs to, from 1.
   public var attempt: Int = 1 {
@@ -87,14 +87,14 @@ public struct CallContext: Sendable {
   /// it. Mark such calls with ``SharedWorkKey``.
   public var client: Client { Client(of: base, until: presentEnd) }
 
-  /// The client of the call for work that other calls share, such as fetching a token. The deadlines that apply here
-  /// do not apply to its calls.
+  /// The client of the call for work that other calls share, such as fetching a token. The deadlines of this call and
+  /// its task do not apply to calls of that client.
   public var sharedClient: Client { Client(sharedOf: base) }
 
   /// Returns 64 random bits from the client's source of randomness.
   public func random() -> UInt64 { base.runtime.random() }
 
-  /// The tags, endpoint and timeout of ``call``, read on every call's path without making an entry.
+  /// The tags, endpoint and timeout of ``call``. Every call reads them, so they are available without a ``CallEntry``.
   package var tags: [Tag] { base.options.tags }
   package var endpoint: EndpointIdentity { base.endpoint }
   package var timeout: Duration? { base.options.timeout }
@@ -119,7 +119,7 @@ public struct CallContext: Sendable {
     base.received(count)
   }
 
-  /// Throws if the request's URL was named by a response over https and is http, unless the redirect policy permits it.
+  /// Throws if the request's URL uses http and was named by an https response, unless the redirect policy permits it.
   ///
   /// The target of a redirect is checked by the middleware that follows it.
   func checkNamedURL() throws(TransportError) {
@@ -129,7 +129,7 @@ public struct CallContext: Sendable {
   /// Throws if the exchange must not begin.
   ///
   /// Checks the call as well as the task. Until its first suspension, the task may run inside the caller's task and
-  /// does not learn of a cancellation.
+  /// does not observe a cancellation.
   func checkCancellation() throws {
     try Task.checkCancellation()
     if !isShared { try base.checkCancellation() }
@@ -153,7 +153,7 @@ public struct CallContext: Sendable {
     return endsLater ? base.remaining(at: now) : now.duration(to: end)
   }
 
-  /// ``nearestDeadline`` computed now, because content may have been transferred since the attempt began.
+  /// The ``nearestDeadline`` at this moment. Content transferred since the attempt began may have moved it.
   var presentEnd: MonotonicInstant? {
     attemptDeadline ?? (endsLater ? base.snapshot { $0.limits.end(at: now) } : end)
   }
@@ -207,9 +207,9 @@ public struct CallContext: Sendable {
 
   /// Notifies `target` when the deadline of this attempt passes, by the client's clock.
   ///
-  /// For middlewares that wait without a timeout. The alarm needs no task. The target is retained until it is
-  /// notified or the alarm is cancelled. If the deadline has already passed, the target is notified immediately, on
-  /// another thread.
+  /// Use this method in middlewares that wait without a timeout. The alarm needs no task. The target is retained until
+  /// it is notified or the alarm is cancelled. If the deadline has already passed, the target is notified immediately,
+  /// on another thread.
   ///
   /// - Returns: the alarm, or `nil` if the attempt has no deadline. The target is never notified then.
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? {

@@ -62,10 +62,12 @@ public protocol CallObserver: Sendable {
   func observe(_ event: TraceEvent, of call: CallEntry)
 }
 
-/// Delivers the events of one call to the observers, one at a time, in order and outside of every lock.
+/// A reporter that delivers the events of one call to the observers in order, never two at the same time, and outside
+/// of every lock.
 ///
-/// Events happen on several threads. A thread that finds no delivery running delivers all pending events; other
-/// threads only add their events. An observer may therefore do anything, including cancel the observed call.
+/// Events happen on several threads. If no delivery is running, the thread of an event delivers all pending events. If
+/// a delivery is running, the thread only adds its event. An observer may therefore do anything, including cancel the
+/// observed call.
 final class EventReporter: Sendable {
   private struct State {
     var waiting: [TraceEvent] = []

@@ -29,7 +29,7 @@ final class CallHost: Sendable {
   let spawner: TaskSpawner
   /// Whether the transport reports when an exchange gets its connection.
   let reportsConnections: Bool
-  /// The clock, if it advances by itself. Only clocks of tests do.
+  /// The clock, if it advances by itself. Only test clocks advance by themselves.
   let selfAdvancingClock: (any SelfAdvancingClock)?
   let pipeline: CompiledPipeline
   private let environment: Mutex<PreparedEnvironment>
@@ -73,13 +73,13 @@ struct CallOrigin {
   let deadline: MonotonicInstant?
 }
 
-/// The steps of a call outside the client's tasks: before its task starts, and after its task has ended. Meanwhile a
-/// clock that advances by itself stands still, because it knows only the tasks.
+/// The steps of a call outside the client's tasks: before the call's task starts, and after that task has ended. During
+/// these steps a clock that advances by itself stands still, because the clock knows only the tasks.
 final class CallerPresence: Sendable {
   private let clock: any SelfAdvancingClock
   private let count = Mutex(0)
 
-  /// Begins with the first steps.
+  /// Creates the presence and begins the first steps.
   init(_ clock: any SelfAdvancingClock) {
     self.clock = clock
     begin()

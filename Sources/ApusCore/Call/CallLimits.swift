@@ -1,8 +1,8 @@
 /// The time limits of a call and the alarm that enforces them. A pure state machine; ``Call`` sets and cancels
 /// alarms.
 ///
-/// One alarm serves the deadline and the default limit. Only an earlier limit moves it; all other changes are checked
-/// when it goes off.
+/// One alarm serves the deadline and the default limit. Only an earlier limit moves the alarm; all other changes are
+/// checked when the alarm goes off.
 struct CallLimits {
   /// The action to perform when the alarm goes off.
   enum AlarmAction: Hashable {
@@ -14,7 +14,8 @@ struct CallLimits {
   /// The instant at which the call ends in any case: the earliest of its own deadline, the inherited deadline and the
   /// deadlines set by middlewares.
   private(set) var deadline: MonotonicInstant?
-  /// The default limit, for a call that sets no timeout. `nil` if there is none or it no longer applies.
+  /// The default limit, for a call that sets no timeout. `nil` if the call has no default limit or the limit no longer
+  /// applies.
   private(set) var defaultLimit: CallTimeLimit?
   private(set) var content = ContentTransfer()
   /// The part of the default limit that ended the call, or `nil`.
@@ -36,7 +37,8 @@ struct CallLimits {
     return earlierAlarm(instant)
   }
 
-  /// Sets the default limit, once. Returns the instant for which to set an alarm, or `nil` if none is needed.
+  /// Sets the default limit, unless it is already set. Returns the instant for which to set an alarm, or `nil` if none
+  /// is needed.
   mutating func setDefaultLimit(_ limit: CallTimeLimit) -> MonotonicInstant? {
     guard !isStopped, defaultLimit == nil else { return nil }
     defaultLimit = limit
@@ -63,7 +65,8 @@ struct CallLimits {
 
   // MARK: The alarm
 
-  /// Records an alarm. Returns the alarm to cancel, if any: the later of two.
+  /// Records an alarm that was set. Returns the alarm to cancel, if any: the later of the old and the new alarm, or the
+  /// new alarm if the call has ended.
   mutating func alarmSet(_ key: DeadlineTimer.Key, at instant: MonotonicInstant) -> DeadlineTimer.Key? {
     if isStopped { return key }
     if let alarm, alarm.instant <= instant { return key }
@@ -176,7 +179,8 @@ struct CallTimeLimit: Sendable {
     (self.limit, self.stall, self.end) = (limit, stall, end)
   }
 
-  /// Returns the limit of a call that joins an exchange in which content was already transferred for `earlier`.
+  /// Returns the limit for a call that joins an exchange. `earlier` is the time during which the exchange has already
+  /// transferred content; it does not extend the limit.
   func sharing(after earlier: Duration) -> CallTimeLimit {
     CallTimeLimit(limit, stall: stall, end: end.advanced(by: .zero - earlier))
   }
@@ -225,7 +229,7 @@ struct ContentTransfer: Sendable {
   /// The total duration of earlier transfers.
   private var past = Duration.zero
 
-  /// Counts the bytes transferred since the last report.
+  /// Adds the bytes transferred since the last report.
   mutating func moved(_ count: Int64, at now: MonotonicInstant) {
     if run == nil { run = (now, bytes) }
     bytes += max(0, count)

@@ -18,7 +18,7 @@ public final class CallRegistry: Sendable {
   /// Whether no call is running.
   public var isEmpty: Bool { state.withLock { $0.isEmpty } }
 
-  /// Returns the running calls with an id. There is more than one only if duplicates are allowed or coalesced.
+  /// Returns the running calls with an id. Several calls have one id only if duplicates are allowed or coalesced.
   public func calls(id: CallID) -> [CallEntry] { find(id).map(\.entry) }
 
   /// Returns the running calls with a tag, oldest first.
@@ -54,8 +54,8 @@ public final class CallRegistry: Sendable {
     cancelQueuedFirst(entries.filter { !$0.call.options.values[SharedWorkKey.self] })
   }
 
-  /// Cancels calls, queued ones first. Otherwise the permit of a cancelled call would admit a call that is about to be
-  /// cancelled.
+  /// Cancels calls, queued calls first, so that the permit of a cancelled call does not admit a call that is about to
+  /// be cancelled.
   private func cancelQueuedFirst(_ entries: [CallEntry]) -> Int {
     for entry in entries where entry.phase == .waiting { entry.cancel() }
     for entry in entries { entry.cancel() }
@@ -74,7 +74,7 @@ public final class CallRegistry: Sendable {
     }
   }
 
-  // MARK: For the path of a call
+  // MARK: Registration
 
   /// Registers a call and ends the calls that it supersedes. Returns `false` if its id is in use and its policy is to
   /// refuse duplicates.
@@ -133,9 +133,9 @@ struct RegistryState<Member> {
   /// All calls, unordered.
   var all: [Member] { Array(members.values) }
 
-  /// The calls with a name, oldest first.
+  /// Returns the calls with a name, oldest first.
   func members(named id: CallID) -> [Member] { named[id, default: []].sorted().compactMap { members[$0] } }
 
-  /// The call with a serial number.
+  /// Returns the call with a serial number.
   func member(serial: UInt64) -> Member? { members[serial] }
 }

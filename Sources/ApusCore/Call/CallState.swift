@@ -22,7 +22,7 @@ struct CallState {
   private(set) var receivedBytes: Int64 = 0
   private(set) var expectedSendBytes: Int64?
   private(set) var expectedReceiveBytes: Int64?
-  /// The time limits, a state machine of their own.
+  /// The time limits, which are a separate state machine.
   var limits = CallLimits()
   /// The call whose exchange this call shares, or `nil` if it has its own exchange.
   private(set) var leader: Call?
@@ -63,7 +63,8 @@ struct CallState {
     let canceller: (any Cancellable)?
   }
 
-  /// Cancels the call. Only the first cancellation counts; returns `nil` for later cancellations and after the end.
+  /// Cancels the call. Only the first cancellation has an effect. Returns `nil` for later cancellations and after the
+  /// end of the call.
   mutating func cancel(at now: MonotonicInstant, _ make: (CallPhase) -> CancellationReason) -> Cancelled? {
     guard !isEnded, reason == nil else { return nil }
     let reason = make(phase)
@@ -98,11 +99,11 @@ struct CallState {
     advance(to: event)
     if event.kind.isProgress { return }
     if events.count < Self.eventLimit { events.append(event) } else { droppedEvents += 1 }
-    // Many calls may be queued for long: the first time, return the memory for events that have not happened.
+    // Many calls may be queued for a long time, so the memory reserved for further events is released.
     if case .queued = event.kind, events.count < Self.usualEvents / 2 { events = events.map { $0 } }
   }
 
-  /// Handles an event after the end. Keeps only the information that calls sharing the exchange need.
+  /// Handles an event after the call's end. Stores only the information that calls sharing the exchange need.
   mutating func appendLate(_ event: TraceEvent) {
     if case .redirected = event.kind { leftHop() }
     guard sharesExchange else { return }
@@ -114,7 +115,7 @@ struct CallState {
   private mutating func advance(to event: TraceEvent) {
     followContent(of: event)
     switch event.kind {
-    // Between two hops the phase is `waiting`, as before the first.
+    // Between two hops the phase is `waiting`, as before the first hop.
     case .redirected:
       phase = .waiting
       leftHop()
@@ -127,7 +128,7 @@ struct CallState {
     case .attemptFailed(let attempt): apply(attempt)
     case .exchangeStarted: beginExchange(event.attempt)
     case .connected: (hasConnected, phase) = (true, .connecting)
-    // The response may have begun before.
+    // The response may have begun before the request was complete.
     case .requestSent: if head == nil { phase = .awaitingHead }
     case .headArrived: phase = .receiving
     // A closure that has read all content may continue to run.
@@ -144,7 +145,8 @@ struct CallState {
     (sentBytes, receivedBytes, expectedSendBytes, expectedReceiveBytes) = (0, 0, nil, nil)
   }
 
-  /// Between two attempts the phase is `waiting`, as before the first, but a request that was sent remains sent.
+  /// Applies a failed attempt. Between two attempts the phase is `waiting`, as before the first attempt, but a request
+  /// that was sent remains sent.
   private mutating func apply(_ attempt: FailedAttempt) {
     guard case .retry = attempt.decision else { return }
     (phase, sentMessages) = (.waiting, .repeatable)
@@ -177,12 +179,12 @@ struct CallState {
     self.trailers = trailers
   }
 
-  /// Counts received content. Returns the number of bytes so far and the announced length.
+  /// Adds received content. Returns the number of bytes so far and the announced length.
   ///
   /// - Parameters:
   ///   - isLast: whether no more content follows.
-  ///   - now: the current instant. Evaluated only if a limit depends on it, and not for the last piece of an
-  ///     announced length, so that small responses do not read the clock here.
+  ///   - now: the current instant. Evaluated only if a limit depends on the content transfer, and not for the last
+  ///     piece of content with an announced length, so that small responses do not read the clock.
   mutating func received(
     _ count: Int, isLast: Bool = false, at now: @autoclosure () -> MonotonicInstant
   ) -> (received: Int64, expected: Int64?) {
@@ -242,7 +244,7 @@ struct CallState {
     if let expected, sent >= expected { limits.contentSent(at: now) }
   }
 
-  // MARK: Questions
+  // MARK: Derived state
 
   /// Whether the server may have seen the request, derived from the phase.
   var requestState: RequestState {
@@ -255,8 +257,8 @@ struct CallState {
     }
   }
 
-  /// A clause that names what the call waited for before an exchange when it ended. Empty if the last event is no
-  /// wait.
+  /// A clause for error messages that names the reason why the call was waiting when it ended. Empty if the call was
+  /// not waiting.
   var waitedFor: String {
     for event in events.reversed() {
       switch event.kind {

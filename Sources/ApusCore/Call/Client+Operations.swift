@@ -1,18 +1,18 @@
 package import HTTPTypes
 
-// For operations of sister targets that consist of several calls, such as a download that continues after a connection
-// was lost.
+// For operations in other targets that consist of several calls. For example, a download continues with another call
+// after its connection was lost.
 
 extension Client {
   /// The client's clock and random numbers.
   package var runtime: Runtime { host.runtime }
 
-  /// Starts a task that inherits nothing, for work that outlives the call that asked for it.
+  /// Starts a task that inherits nothing, for work that outlives the call that started it.
   package func spawnDetached(_ operation: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
     host.spawner.spawnDetached(operation)
   }
 
-  /// Creates the error of an operation that failed before its first call or after its last.
+  /// Creates the error of an operation that failed before its first call or after its last call.
   ///
   /// - Parameters:
   ///   - code: the kind of failure.
@@ -32,7 +32,8 @@ extension Client {
 }
 
 extension Request {
-  /// The request for an operation whose calls must all belong to one account. Another operation may have chosen it.
+  /// The request for an operation whose calls must all belong to one account. Unchanged if an outer operation has
+  /// already set ``CommonPrincipalKey``.
   package var ofOnePrincipal: Request<Value> {
     guard options.values[CommonPrincipalKey.self] == nil else { return self }
     return setting(CommonPrincipalKey.self, CommonPrincipal())
@@ -44,8 +45,8 @@ extension CallError {
   ///
   /// - Parameters:
   ///   - cause: the cause, which becomes ``underlying``.
-  ///   - code: the kind of failure. `nil` means that of this error.
-  ///   - message: the sentence to show to a person. `nil` means that of this error.
+  ///   - code: the kind of failure. `nil` means the code of this error.
+  ///   - message: the sentence to show to a person. `nil` means the message of this error.
   package func caused(by cause: any Error, code: Code? = nil, message: String? = nil) -> CallError {
     var failure = storage.failure
     failure.code = code ?? failure.code
@@ -58,13 +59,14 @@ extension CallError {
 extension CallError {
   /// The head of the last response, or `nil` if there was none.
   package var head: HTTPResponse? { storage.record.head }
-  /// Whether the content to send could not be produced, so that no server and no connection is to blame.
+  /// Whether the call failed because the content to send could not be produced, not because of a server or a
+  /// connection.
   package var comesFromContent: Bool { storage.failure.subject == .content }
 }
 
 extension Response where Value == Content {
-  /// Returns the response with the value that an endpoint's mapping reads, for an operation that learns only from a
-  /// response whether it is the endpoint's.
+  /// Returns the response with the value that `mapping` reads from its content. For operations that can decide only
+  /// after a response has arrived whether it is the response to the endpoint.
   ///
   /// - Throws: ``CallError`` with the code `decoding`.
   package func mapped<Other: Sendable>(by mapping: ResponseMapping<Other>) throws(CallError) -> Response<Other> {
@@ -81,7 +83,7 @@ extension Response where Value == Content {
 }
 
 extension ResponseMapping {
-  /// Returns a rejection that the endpoint expects as a value, see ``Endpoint/outcome(rejectedAs:)``. `nil` for all
+  /// Returns the value of a rejection that the endpoint expects (``Endpoint/outcome(rejectedAs:)``), or `nil` for all
   /// other errors.
   package func value(of error: CallError) -> Value? {
     guard let rejected, let value = error.rejection?.value else { return nil }

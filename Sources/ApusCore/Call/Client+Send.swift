@@ -11,8 +11,9 @@ extension Client {
     return try await call.perform(request.mapping.reader(for: call), expecting: request.mapping.rejected)
   }
 
-  // Code completion after `send(.` offers functions of endpoints only for this overload, if the type of the value is
-  // known, and for the next one, if it is not. For a generic parameter it offers properties.
+  // For a generic parameter, code completion after `send(.` offers only properties. With this overload it also offers
+  // the factory methods of endpoints if the type of the value is known, and with the next overload if that type is
+  // unknown.
 
   /// Sends a request and returns its value.
   ///
@@ -62,8 +63,8 @@ extension Client {
 
   /// Sends an endpoint and returns its value, or its rejection as a value.
   ///
-  /// For rejections that the app expects, for example a form with errors or a name that is taken. An endpoint can
-  /// declare the type once, see ``Endpoint/outcome(rejectedAs:)``.
+  /// Use this method for rejections that the app expects, for example a form with errors or a name that is taken. An
+  /// endpoint can declare the type once, see ``Endpoint/outcome(rejectedAs:)``.
   ///
   /// - Parameters:
   ///   - endpoint: any endpoint.

@@ -1,5 +1,5 @@
 extension Client {
-  /// Sends an endpoint and lets a closure read the content (body) of its response while it arrives.
+  /// Sends an endpoint and passes its response to a closure, which reads the content (body) while it arrives.
   ///
   /// The closure runs on the caller's actor. When it returns, unread content is discarded. Until then the call stays
   /// registered and cancellable, and its deadline applies. Calls made in the closure end no later than that deadline.
@@ -32,7 +32,8 @@ extension Client {
       guard let clock = host.selfAdvancingClock else { return try await hand(message, of: call, to: body) }
       return try await clock.standStill {
         _ = isolation
-        // From here on the work of `standStill` holds the clock, unless the app waits for content that takes time.
+        // From here on the work of `standStill` holds the clock, unless the app waits for content that has not arrived
+        // yet.
         call.presence?.end()
         defer { call.presence?.begin() }
         return try await hand(message, of: call, to: body)
@@ -52,7 +53,7 @@ extension Client {
       return try await body(&response)
     }
     return try await DeadlineScope.perform(until: deadline) { () async throws -> Output in
-      // As above.
+      // Captured for the same reason as in `withResponse`.
       _ = isolation
       var response = StreamedResponse(head: message.head, content: message.content, call: call)
       return try await body(&response)
@@ -61,8 +62,8 @@ extension Client {
 }
 
 extension Call {
-  /// Performs a call with streamed delivery and returns its accepted response at the head. The function that calls
-  /// `open` must end the call and discard the response.
+  /// Performs a call with streamed delivery and returns its accepted response when the head has arrived. The function
+  /// that calls `open` must end the call and discard the response.
   func open() async throws(CallError) -> ResponseMessage {
     let message = try await perform { $0 }
     attach(message.content)

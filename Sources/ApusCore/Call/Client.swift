@@ -27,7 +27,7 @@ public struct Client: Sendable {
   ///   - environment: the server.
   ///   - pipeline: the middlewares in order. Default: ``Pipeline/init()``.
   ///   - transport: the transport that sends the messages.
-  ///   - settings: coders, limits, texts, observers, clock.
+  ///   - settings: coders, limits, error sentences, observers, clock.
   public init(
     environment: Environment, pipeline: Pipeline = Pipeline(), transport: any Transport,
     settings: ClientSettings = ClientSettings()
@@ -45,8 +45,8 @@ public struct Client: Sendable {
     self.init(of: call, Nesting(call.prepared, until: deadline))
   }
 
-  /// Creates a client for work that `call` starts and other calls share, with the same environment but without the
-  /// deadlines that apply here.
+  /// Creates a client for work that `call` starts and other calls share. The client has the same environment, but its
+  /// calls do not inherit the deadlines of `call` and of the current task.
   init(sharedOf call: Call) {
     self.init(of: call, Nesting(call.prepared, until: nil, ignoring: DeadlineScope.here))
   }

@@ -20,7 +20,7 @@ final class CompiledPipeline: Sendable {
   // Two arrays, because reading a part of an element copies the element.
   let steps: [any Middleware]
   let audiences: [MiddlewareAudience]
-  /// The index after the last middleware that calls may skip: from there on, nothing is to be decided.
+  /// The index after the last middleware that calls may skip. All calls pass the middlewares from this index on.
   let conditionsEnd: Int
   let transport: any Transport
 
@@ -72,7 +72,7 @@ final class CompiledPipeline: Sendable {
       if !isRepeatable { failed(error, context) }
       throw error
     }
-    // With 401 the server asks for credentials and has not acted on the request (RFC 9110 §15.5.2).
+    // Status 401 means that the server requires credentials and has not acted on the request (RFC 9110 §15.5.2).
     if !isRepeatable, response.statusCode != 401 { context.base.sentUnrepeatable() }
     if !response.content.isCollected { exchange.reportHead(response.head) }
     guard exchange.collectsContent(of: response.head), try !tookBytes(of: response.content, context) else {
@@ -82,7 +82,7 @@ final class CompiledPipeline: Sendable {
     return try await clock.standStill { try await collected(response, exchange) }
   }
 
-  // MARK: Steps, not inlined because their temporaries would live as long as the exchange
+  // MARK: Steps, not inlined, because inlined temporaries would live as long as the exchange
 
   @inline(never)
   private func begin(_ request: RequestMessage, _ context: CallContext) throws {
@@ -139,7 +139,7 @@ final class CompiledPipeline: Sendable {
 }
 
 extension RequestMessage {
-  /// Whether the request asks for a range and accepts any content coding.
+  /// Whether the request requests a range and accepts any content coding.
   ///
   /// A range of a coded representation cannot be decoded, and without `Accept-Encoding` any coding is acceptable
   /// (RFC 9110 §12.5.3, §14.2).

@@ -2,8 +2,8 @@
 ///
 /// A middleware may change the request, return a response without calling `next`, call `next` again (retry) or change
 /// the response. It must discard every response that it does not return. All calls of a client share its middlewares,
-/// so the state of a single call belongs in the context of that call. A middleware must not block its thread, which may be
-/// one that serves connections.
+/// so the state of a single call belongs in the context of that call. A middleware must not block its thread, because
+/// the thread may serve connections.
 public protocol Middleware: Sendable {
   /// Handles one pass of a call through the pipeline.
   ///
@@ -14,7 +14,7 @@ public protocol Middleware: Sendable {
   /// - Throws: the error of `next`, or another error. It reaches the app as a ``CallError``.
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage
 
-  /// One line with the settings of the middleware, which `Client.describe()` shows after the name of its type. Never
+  /// A line with the settings of the middleware, which `Client.describe()` shows after the name of its type. Never
   /// include a credential, a query value or a field (header) value. Default: empty.
   var summary: String { get }
 }

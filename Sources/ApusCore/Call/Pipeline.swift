@@ -70,7 +70,7 @@ public struct Pipeline: Sendable, ExpressibleByDictionaryLiteral, CustomStringCo
 @nonexhaustive
 #endif
 public enum Slot: Sendable, CaseIterable, Comparable {
-  /// Tracing and logging: outermost, to see everything.
+  /// Tracing and logging: outermost, so that they observe the effects of all other middlewares.
   case trace
   /// Completing and checking requests, such as common fields and parameters: a message is complete before any
   /// middleware compares, stores or repeats it.
@@ -79,22 +79,25 @@ public enum Slot: Sendable, CaseIterable, Comparable {
   case timeout
   /// The account of the call: determined before any middleware stores, shares, repeats or queues the call.
   case principal
-  /// Stored responses: outside retry, so that a hit skips all middlewares further in.
+  /// Stored responses: outside retry, so that a cache hit skips all middlewares further in.
   case cache
-  /// Coalescing: inside the deadline, so that each call keeps its own; outside retry, so that shared calls retry once.
+  /// Coalescing: inside the deadline, so that each call keeps its own deadline; outside retry, so that shared calls
+  /// retry once.
   case coalescing
-  /// Retries: outside everything that an attempt holds, so that no permit is held during a delay.
+  /// Retries: outside the middlewares that hold a permit for an attempt, so that no permit is held during a delay.
   case retry
-  /// Concurrency limits, and waiting for a network: inside retry, a permit for each attempt.
+  /// Concurrency limits, and waiting for a network: inside retry, so that each attempt needs a permit.
   case scheduling
   /// The deadline of one attempt: inside scheduling, so that its time begins with the permit.
   case attemptTimeout
-  /// Rate limits: inside scheduling, so that calls take tokens in the order in which they are admitted; each attempt
-  /// costs tokens.
+  /// Rate limits: inside scheduling, so that calls consume tokens in the order in which they are admitted; each attempt
+  /// consumes tokens.
   case rateLimit
-  /// Circuit breakers: inside everything that waits, so that only servers are judged; every attempt counts.
+  /// Circuit breakers: inside all middlewares that wait, so that the circuit depends only on servers and every attempt
+  /// counts toward its state.
   case breaker
-  /// Redirects: inside retry, since hops are part of an attempt; outside of what belongs to one origin.
+  /// Redirects: inside retry, since hops are part of an attempt; outside the middlewares that act on each hop
+  /// separately.
   case redirects
   /// Cookies, for each hop.
   case cookies

@@ -18,8 +18,8 @@ package enum PrincipalKey: ContextKey {
   /// Default: `nil`. Without credentials all calls belong to one principal.
   package static let defaultValue: Binding? = nil
 
-  /// The principal of a call whose account cannot be determined, because its credentials cannot be read. It is sent
-  /// without credentials, or fails if it needs them.
+  /// The principal of a call whose account cannot be determined, because its credentials cannot be read. Such a call is
+  /// sent without credentials, or fails if it needs credentials.
   package static let unreadable = UInt64.max
 }
 
@@ -72,7 +72,7 @@ package final class CommonPrincipal: Sendable {
 
   private let state = Mutex(State.unknown)
 
-  /// Any principal: that of the first call.
+  /// Creates a common principal. The first call whose account is known determines it.
   package init() {}
 
   /// Stores the principal of the first call whose account is known.
@@ -89,7 +89,7 @@ package final class CommonPrincipal: Sendable {
   }
 }
 
-/// The principal that this call must have in common with earlier calls. Default: `nil`, any.
+/// The principal that this call must have in common with earlier calls. Default: `nil`, any principal.
 package enum CommonPrincipalKey: ContextKey {
   package static let defaultValue: CommonPrincipal? = nil
   package static let affectsCoalescing = false

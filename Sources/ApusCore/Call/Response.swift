@@ -40,7 +40,7 @@ public struct Response<Value: Sendable>: Sendable {
   public var status: Int { head.status.code }
   package var fields: HTTPFields { head.headerFields }
   /// The URL that the response came from, after redirects, with its query; relative links in the response are relative
-  /// to it. `nil` if an app created the response. Not for logs, because it may contain secrets.
+  /// to it. `nil` if an app created the response. Do not log the URL, because it may contain secrets.
   public var url: String? { box.record.url?.text }
   /// The trailer fields, see ``ResponseContent/trailers``.
   public var trailers: HTTPFields { box.record.trailers }
@@ -67,8 +67,8 @@ extension Response {
   /// The links of the `Link` fields, in order (RFC 8288).
   public var links: [WebLink] { WebLink.all(in: fields) }
 
-  /// Returns the first link with a case-insensitive relation type such as `next` whose context is this resource
-  /// (RFC 8288 §3.2).
+  /// Returns the first link of this resource with a relation type such as `next`. Relation types are case-insensitive;
+  /// links whose context is another resource are ignored (RFC 8288 §3.2).
   public func link(_ relation: String) -> WebLink? {
     WebLinks(in: fields).first(relation.lowercased())
   }

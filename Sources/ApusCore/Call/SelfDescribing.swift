@@ -16,7 +16,7 @@ package enum Fact: Sendable, Hashable {
   case totalLimit(Duration?)
   /// The time limit of one attempt; `nil`: none.
   case attemptLimit(Duration?)
-  /// The maximum number of attempts of a call, including the first. Less than 2 means no retries.
+  /// The maximum number of attempts of a call, including the first attempt. Less than 2 means no retries.
   case attempts(Int)
   /// The upper bound of the delay after the first attempt, which doubles with each attempt, and the bound of all
   /// delays.
@@ -37,7 +37,7 @@ package enum Fact: Sendable, Hashable {
   /// The maximum number of connections of a transport, with one exchange on each; further exchanges wait. `Int.max`:
   /// no limit.
   ///
-  /// Not for transports that multiplex exchanges on a connection (RFC 9113 §5).
+  /// Transports that multiplex exchanges on a connection (RFC 9113 §5) do not state this fact.
   case connections(perOrigin: Int, total: Int)
   /// A named time, for example `idle limit`; `nil`: none.
   case time(String, Duration?)

@@ -30,7 +30,7 @@ public struct StreamedResponse: ~Copyable {
   public func field(_ name: String) -> String? { head.headerFields.value(of: name) }
 
   /// The URL that the response came from, after redirects, with its query; relative links in the response are relative
-  /// to it. Not for logs, because it may contain secrets.
+  /// to it. Do not log the URL, because it may contain secrets.
   public var url: String? { call.snapshot(\.message).map { $0.url } }
 
   /// The number of bytes that the server announced, or `nil`.

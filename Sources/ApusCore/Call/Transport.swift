@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// A transport returns the response for every status. It follows no redirects and keeps no cookies, no cache and no
 /// credentials. When its task is cancelled it closes the exchange and throws `CancellationError` without delay. Every
-/// other failure is a ``TransportError`` that says whether the request was sent. Content (body) may still arrive
+/// other failure is a ``TransportError`` that states whether the request was sent. Content (body) may still arrive
 /// after ``send(_:context:)`` has returned. Only the transport uses the connection.
 ///
 /// The deadline of a call cancels its task. The deadline of an attempt (``ExchangeContext/attemptDeadline``) does
@@ -16,7 +16,7 @@ public protocol Transport: Sendable {
   /// that a call that ends earlier counts as not sent.
   ///
   /// Such a transport must check again, after it has recorded the event and before it writes, whether the exchange is
-  /// still needed. Default: `false`; every exchange that has begun then counts as maybe sent.
+  /// still needed. Default: `false`; every exchange that has begun then counts as possibly sent.
   var reportsConnections: Bool { get }
 
   /// Performs the exchange and returns once the response head has arrived.
@@ -30,8 +30,8 @@ public protocol Transport: Sendable {
 
 /// A transport with threads of its own, on which a call may continue when its response has arrived.
 package protocol ContinuingTransport: Transport {
-  /// The executor on which the work of a call continues after its first suspension, unless the client has one
-  /// (``Runtime/executor``).
+  /// The executor on which the work of a call continues after its first suspension, unless the client has its own
+  /// executor (``Runtime/executor``).
   var continuationExecutor: any TaskExecutor { get }
 }
 
@@ -91,8 +91,8 @@ public struct ExchangeContext: Sendable {
   /// - Returns: the alarm, or `nil` if the attempt has no deadline. The target is never notified then.
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? { storage.pass.alarm(for: target) }
 
-  /// The origin of a request, or `nil` if its head has no valid authority. The origin of the base URL, to which most
-  /// requests go, is not parsed anew.
+  /// Returns the origin of a request, or `nil` if its head has no valid authority. The origin of the base URL, to which
+  /// most requests go, is not parsed again.
   package func origin(of request: RequestMessage) -> Origin? {
     if case .success(let home) = base.prepared.base, request.head.scheme == home.origin.scheme,
       request.head.authority == home.authority
@@ -159,8 +159,8 @@ public struct ExchangeContext: Sendable {
   }
 }
 
-/// The identifier of the transfer that a call belongs to. A transport whose exchanges outlive the process finds the
-/// exchange of an earlier process by it. Default: `nil`, a call that ends with its process.
+/// The identifier of the transfer that a call belongs to. With this identifier, a transport whose exchanges outlive the
+/// process finds the exchange of an earlier process. Default: `nil`, a call that ends with its process.
 package enum BackgroundTransferKey: ContextKey {
   package static let defaultValue: String? = nil
   package static let affectsCoalescing = false

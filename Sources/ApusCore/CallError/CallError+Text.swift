@@ -88,7 +88,7 @@ extension CallError: SelfRedacting {
     return facts
   }
 
-  /// The number of attempts as the retry policy counts them, and the immediate retry, which it does not count.
+  /// The number of attempts that count toward the maximum of the retry policy, and the immediate retry, which does not.
   private var attemptCount: String? {
     guard attempts > 1 else { return nil }
     let counted = attempts - failedAttempts.count { $0.isRetriedAtOnce }
@@ -112,7 +112,7 @@ extension CallPhase {
   }
 }
 
-/// The texts for statuses in logs. The server's own reason phrase is untrusted and not shown.
+/// The descriptions of statuses in logs. The server's own reason phrase is untrusted and not shown.
 enum StatusText {
   private static let known: [HTTPResponse.Status] = [
     .ok, .created, .accepted, .nonAuthoritativeInformation, .noContent, .resetContent, .partialContent,

@@ -50,8 +50,8 @@ public struct CallError: Error, Sendable {
     get { storage.failure.requestState }
     set { change { failure, _ in failure.requestState = newValue } }
   }
-  /// The number of attempts. 0 if there was none. An immediate retry of a request that was not sent counts here, but
-  /// not for the maximum of the retry policy.
+  /// The number of attempts. 0 if there was none. An immediate retry of a request that was not sent counts toward this
+  /// number, but not toward the maximum of the retry policy.
   public package(set) var attempts: Int {
     get { storage.record.attempts }
     set { change { _, record in record.attempts = newValue } }
@@ -67,8 +67,8 @@ public struct CallError: Error, Sendable {
     get { storage.failure.rejection }
     set { change { failure, _ in failure.rejection = newValue } }
   }
-  /// At most 64 KiB of the content of a rejection, of a response that could not be decoded, or of a success (2xx) after
-  /// which the request was not sent completely.
+  /// At most 64 KiB of the content of a rejection, of a response that could not be decoded, or of a success (2xx) for a
+  /// request that was not sent completely.
   public package(set) var content: Content? {
     get { storage.failure.content }
     set { change { failure, _ in failure.content = newValue?.bounded } }
@@ -116,8 +116,8 @@ public struct CallError: Error, Sendable {
 }
 
 extension CallError {
-  /// Whether no connection to the server came about: there is no network, the host has no address, or the connection
-  /// failed. Apps usually ask the person to check the network.
+  /// Whether no connection to the server was established: there is no network, the host has no address, or the
+  /// connection failed. Apps usually ask the person to check the network.
   public var isUnreachable: Bool {
     switch code {
     case .offline, .hostNotFound, .connectionFailed: true

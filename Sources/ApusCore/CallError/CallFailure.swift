@@ -47,7 +47,7 @@ struct CallRecord: Sendable {
   }
 }
 
-/// The URL of a message. Written as text only when it is asked for.
+/// The URL of a message. The text is created only when it is read.
 struct MessageURL: Sendable {
   private let scheme: String?
   private let authority: String?
@@ -61,7 +61,7 @@ struct MessageURL: Sendable {
   var text: String { "\(scheme ?? "")://\(authority ?? "")\(target ?? "/")" }
 }
 
-/// Identifies a call within the process without keeping the call or its client alive.
+/// The identity of a call within the process, which does not keep the call or its client alive.
 struct CallKey: Sendable, Equatable {
   /// The identity of a client. Unique while a reference to it exists.
   final class Owner: Sendable {}

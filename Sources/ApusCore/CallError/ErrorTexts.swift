@@ -3,13 +3,13 @@ public struct ErrorTexts: Sendable {
   /// Returns the sentence for an error.
   public let text: @Sendable (CallError) -> String
 
-  /// Creates texts from a function that reads the error's code, phase, status and rejection.
+  /// Creates error texts from a function, which can read an error's code, phase, status and rejection.
   public init(_ text: @escaping @Sendable (CallError) -> String) {
     self.text = text
   }
 
-  /// English texts. For a rejection with a status of 4xx, or in an envelope, the server's message if there is one:
-  /// other statuses often come with the text of a proxy or of a crash.
+  /// English sentences. For a rejection with a 4xx status or in an envelope, the sentence is the server's message, if
+  /// any. With other statuses the message often comes from a proxy or a crash, so it is not used.
   public static let english = ErrorTexts { error in
     switch error.code {
     case .invalidRequest: "This request could not be prepared."

@@ -1,10 +1,9 @@
 import ApusJSON
 
-/// A reader of field errors. It finds them in lists of objects that name a field, and in objects whose keys are
-/// fields.
+/// A reader of field errors, in lists of objects that name a field, and in objects whose keys are fields.
 struct FieldErrorReader {
   private(set) var fields: [Rejection.FieldError] = []
-  /// A sentence about the whole request that was found among the field errors.
+  /// A sentence among the field errors that concerns the whole request.
   private(set) var general: String?
 
   /// The maximum number of errors, and of members of an object. No form has more fields.
@@ -30,12 +29,12 @@ struct FieldErrorReader {
     }
   }
 
-  /// The keys under which servers put field errors.
+  /// The keys under which servers send field errors.
   private static let lists = [
     "errors", "error", "detail", "details", "violations", "issues", "invalid-params", "invalid_params", "fieldErrors",
     "field_errors", "validationErrors", "validation_errors", "fieldViolations", "fields", "data",
   ]
-  /// The keys that contain only field errors, so that a plain text under them is a sentence.
+  /// The keys under which servers send only field errors, so that a plain string under such a key is a sentence.
   private static let certain: Set = ["errors", "fieldErrors", "field_errors", "validationErrors", "validation_errors"]
 
   /// Reads a rejection's object.
@@ -144,11 +143,11 @@ struct FieldErrorReader {
   }
 
   private static func components(_ list: [JSONValue]) -> [String] {
-    // Bounded, because a server could send texts that take very long to compare.
+    // Bounded, because a server could send strings that take very long to compare.
     list.prefix(16).compactMap { $0.string ?? $0.number?.int.map { String($0) } }.filter { $0.utf8.count <= 1000 }
   }
 
-  /// Returns the parts of a JSON pointer (RFC 6901), which may be a URI fragment. Any other text is one part.
+  /// Returns the parts of a JSON pointer (RFC 6901), which may be a URI fragment. Any other string is one part.
   private static func components(_ text: String) -> [String] {
     guard text.utf8.count <= 1000, text.hasPrefix("/") || text.hasPrefix("#/") else { return [text] }
     let parts = text.split(separator: "/").map(String.init).drop { $0 == "#" }

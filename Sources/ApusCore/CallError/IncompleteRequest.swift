@@ -1,5 +1,5 @@
-/// The cause of a failed exchange whose request content (body) was not sent completely although the server responded
-/// with success (2xx): the server cannot have all of it (RFC 9110 §7.5).
+/// The cause of a failed exchange: the server responded with success (2xx), but the request content (body) was not sent
+/// completely, so the server cannot have received all of it (RFC 9110 §7.5).
 package struct IncompleteRequest: Error {
   /// The response, with the content that had arrived.
   package let response: ResponseMessage
@@ -12,7 +12,8 @@ extension TransportError {
   ///   - response: the response, with the content that has arrived, in memory.
   ///   - sent: the number of content bytes that were sent.
   ///   - expected: the length of the content, if it is known.
-  ///   - reason: the reason why no more is sent, as a clause. Default: `nil`, the server does not want the content.
+  ///   - reason: the reason why no more content is sent, as a clause. Default: `nil`, which means that the server does
+  ///     not want the content.
   package static func incompleteRequest(
     _ response: ResponseMessage, sent: Int64, of expected: Int64?, _ reason: String? = nil
   ) -> TransportError {
@@ -23,7 +24,7 @@ extension TransportError {
   }
 
   /// Whether the server responded with success and the request's content was not sent completely. Such an exchange is
-  /// never retried by itself, because the server may have acted on a part of the content.
+  /// never retried automatically, because the server may have acted on a part of the content.
   package var isIncompleteRequest: Bool { underlying is IncompleteRequest }
 }
 
@@ -33,13 +34,15 @@ extension CallError {
 }
 
 extension TraceNote {
-  /// The head of a response arrived before the request was sent completely, with the number of content bytes sent.
+  /// A note that the response head arrived before the request was sent completely. The number of the note is the number
+  /// of content bytes sent.
   package static let earlyResponse: TraceNote = "response before the end of the request, content bytes sent"
 }
 
-/// Texts for numbers of bytes.
+/// A formatter for numbers of bytes.
 enum ByteCount {
-  /// Returns a number of bytes that were sent, as in "9.9 of 30 MB" or "9.9 MB of content". The number is rounded down.
+  /// Returns the text for a number of sent bytes, as in "9.9 of 30 MB" or "9.9 MB of content". The number is rounded
+  /// down.
   static func text(_ sent: Int64, of total: Int64?) -> String {
     guard let total else {
       let unit = unit(of: sent)

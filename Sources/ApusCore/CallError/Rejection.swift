@@ -8,8 +8,8 @@ import Foundation
 
 /// A server's rejection of a call, with the reason that the server gave.
 ///
-/// Read from RFC 9457 problems, OAuth errors and the formats of common frameworks and services: FastAPI, Django,
-/// Rails, Laravel, Spring, ASP.NET, NestJS, PocketBase, Matrix, GraphQL, JSON:API, Stripe, GitHub, Firebase and
+/// The reason is read from RFC 9457 problems, OAuth errors and the formats of common frameworks and services: FastAPI,
+/// Django, Rails, Laravel, Spring, ASP.NET, NestJS, PocketBase, Matrix, GraphQL, JSON:API, Stripe, GitHub, Firebase and
 /// others. `text/plain` with a 4xx status is read if it is one short sentence.
 public struct Rejection: Sendable {
   /// A server's error for one field of a request.
@@ -35,7 +35,7 @@ public struct Rejection: Sendable {
   /// At most 300 characters on one line, without control, direction and other format characters. A machine code such as
   /// `invalid_token` is a ``code``, not a message.
   public let message: String?
-  /// The server's code, or `nil` if there is none. A number that repeats the status counts only if there is no other
+  /// The server's code, or `nil` if there is none. A number that repeats the status is used only if there is no other
   /// code.
   public let code: String?
   /// The errors of single fields, at most 100. Errors from a list are in the order of the response, errors from an
@@ -46,7 +46,7 @@ public struct Rejection: Sendable {
   /// The content as the type declared by the endpoint, see ``Endpoint/rejecting(as:)``.
   package let value: (any Sendable)?
 
-  /// Whether the rejection was read from an envelope, at the places that the endpoint declares.
+  /// Whether the rejection was read from an envelope, under the keys that the endpoint declares.
   var isEnveloped = false
 
   /// The message, if it is meant for people.

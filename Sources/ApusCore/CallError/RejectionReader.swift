@@ -1,6 +1,6 @@
 import ApusJSON
 
-/// A reader of the message, code and field errors of a rejection, which servers put under many names. It reads a
+/// A reader of the message, code and field errors of a rejection, which servers send under many names. It reads a
 /// bounded number of levels, members and elements, so that it takes no longer than parsing the content.
 struct RejectionReader {
   private(set) var message: String?
@@ -8,7 +8,7 @@ struct RejectionReader {
   private(set) var fields: [Rejection.FieldError] = []
 
   private let status: String
-  /// A number that repeats the status.
+  /// A code that repeats the status. Used only if there is no other code.
   private var weakCode: String?
 
   init(_ json: JSONValue, status: Int) {
@@ -30,7 +30,7 @@ struct RejectionReader {
     }
   }
 
-  /// The names under which servers put sentences.
+  /// The names under which servers send sentences.
   static let sentences = [
     "detail", "message", "Message", "error_description", "error_message", "errorMessage", "status_message", "msg",
     "title",
@@ -65,7 +65,7 @@ struct RejectionReader {
 
   private static func isSentence(_ text: String) -> Bool { !ServerText.isCode(text) }
 
-  /// Returns a text, or the first text of a list, because some servers send several sentences.
+  /// Returns a string, or the first string of a list, because some servers send several sentences.
   private static func text(_ json: JSONValue?) -> String? { json?.string ?? json?[0]?.string }
 
   /// Returns the code under one of the names that servers use.
@@ -103,7 +103,7 @@ struct RejectionReader {
     return nil
   }
 
-  /// Returns a code that is a text or a number.
+  /// Returns a code that is a string or a number.
   static func code(_ json: JSONValue?) -> String? {
     if let text = json?.string { return ServerText.code(text) }
     guard let number = json?.number else { return nil }

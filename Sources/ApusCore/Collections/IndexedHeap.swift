@@ -2,7 +2,7 @@
 /// the middle. A pure value.
 ///
 /// The position of each number is kept in an array, so nothing is hashed and a steady load allocates nothing. Every
-/// change takes time in the logarithm of the count.
+/// change takes logarithmic time.
 @usableFromInline
 package struct IndexedHeap<Rank: Comparable & Sendable>: Sendable {
   @usableFromInline
@@ -18,7 +18,7 @@ package struct IndexedHeap<Rank: Comparable & Sendable>: Sendable {
   }
 
   @usableFromInline var entries: [Entry] = []
-  /// The position of each number in `entries`; -1: it is not in the heap.
+  /// The position of each number in `entries`; -1 if the number is not in the heap.
   @usableFromInline var positions: [Int] = []
 
   @inlinable package init() {}
@@ -44,7 +44,7 @@ package struct IndexedHeap<Rank: Comparable & Sendable>: Sendable {
     siftDown(from: positions[id])
   }
 
-  /// Removes a number that is in the heap; others are ignored.
+  /// Removes a number. Does nothing if the number is not in the heap.
   @inlinable
   package mutating func remove(_ id: Int) {
     guard id < positions.count, positions[id] >= 0 else { return }

@@ -1,6 +1,6 @@
 /// An array whose elements are reused, so that a steady load allocates nothing.
 package struct Slots<Item: Sendable>: Sendable {
-  /// All elements, the free ones included.
+  /// All elements, including the free elements.
   package var items: [Item] = []
   @usableFromInline var free: [Int] = []
 

@@ -19,7 +19,7 @@ public struct Content: Sendable, Decodable {
   public let status: Int
   /// The coders and styles in effect.
   public let coding: CodingOptions
-  /// The content codings of the bytes. `nil` if there are none, or no bytes.
+  /// The content codings of the bytes. `nil` if there are no codings or no bytes.
   var undecoded: UndecodedCoding?
 
   /// Creates content, for tests of parsers.
@@ -65,7 +65,7 @@ public struct Content: Sendable, Decodable {
   ///
   /// - Throws: ``CallFault`` if the bytes are not valid text.
   func text() throws -> String {
-    // Any bytes are valid in Latin-1.
+    // Any bytes are valid Latin-1, so coded bytes would be read as text.
     try requireDecoded()
     switch mediaType?.parameter("charset")?.lowercased() {
     case "iso-8859-1", "latin1":
@@ -120,7 +120,7 @@ struct JSONFormat: ContentFormat {
 public protocol ContentParser<Value>: Sendable {
   /// The type of the parsed value.
   associatedtype Value: Sendable
-  /// The media type for the `Accept` field. Default: `nil`, which accepts any.
+  /// The media type for the `Accept` field. Default: `nil`, which accepts any media type.
   var accept: MediaType? { get }
   /// Parses the content.
   ///
@@ -149,7 +149,7 @@ public struct CodingOptions: Sendable {
   /// Creates options in which every property is `nil`.
   public init() {}
 
-  /// Returns these options, with properties that are `nil` replaced by those of `base`.
+  /// Returns these options, with the values of `base` for properties that are `nil`.
   func over(_ base: CodingOptions) -> CodingOptions {
     var options = self
     options.json = json ?? base.json

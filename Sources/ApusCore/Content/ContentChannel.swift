@@ -116,7 +116,7 @@ struct ContentChannelState {
     return waiter
   }
 
-  /// Requests a piece. Returns no result if the reader must wait, and whether the sender should resume.
+  /// Requests a piece. Returns the result, or `nil` if the reader must wait, and whether the sender should resume.
   mutating func next(_ waiter: Waiter) -> (result: Result<Data?, any Error>?, wantsMore: Bool) {
     if case .cancelled = phase { return (.failure(CancellationError()), false) }
     if let piece = pieces.popFirst() { return (.success(piece), unpauseIfDrained()) }

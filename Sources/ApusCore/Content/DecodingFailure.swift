@@ -45,19 +45,21 @@ struct DecodingFailure: CustomStringConvertible {
 
   var description: String { codingPath.map { "\(detail) at \($0)" } ?? detail }
 
-  /// The text of this package's decoder, which contains no value. `nil` if a different decoder threw the error.
+  /// Returns the description by this package's decoder, which contains no value. `nil` if a different decoder threw the
+  /// error.
   private static func detail(_ context: DecodingError.Context) -> String? {
     guard context.underlyingError is JSONLocation else { return nil }
     let text = context.debugDescription
     return text.prefix(1).lowercased() + text.dropFirst().dropLast(text.hasSuffix(".") ? 1 : 0)
   }
 
-  /// A coding path into a server's content. Masks keys that the server may have chosen, such as those of dictionaries.
+  /// Returns a coding path into a server's content. Masks keys that the server may have chosen, such as the keys of
+  /// dictionaries.
   private static func codingPath(inContent path: [any CodingKey]) -> String {
     codingPath(path.map { $0.isIndex || $0.isWrittenInSource ? $0 : JSONKey(Redaction.mask) })
   }
 
-  /// A coding path as text, for example `items[3].title`.
+  /// Returns a coding path as text, for example `items[3].title`.
   private static func codingPath(_ path: [any CodingKey]) -> String {
     var text = ""
     for key in path {
@@ -76,7 +78,7 @@ extension CodingKey {
   fileprivate var isIndex: Bool { intValue.map { stringValue == "Index \($0)" } ?? false }
 
   /// Whether the key occurs in source code: a case of an enum without associated values, or part of a key path. Keys of
-  /// dictionaries and other keys created at run time do not.
+  /// dictionaries and other keys created at run time do not occur there.
   fileprivate var isWrittenInSource: Bool {
     if let key = self as? JSONKey { return key.isWrittenInSource }
     let mirror = Mirror(reflecting: self)

@@ -1,7 +1,7 @@
-/// A range of the bytes of a file, for transports that read files by themselves.
+/// A range of the bytes of a file, for transports that read files themselves.
 ///
-/// A stream of such bytes has a slice in addition to its pieces (``ContentStream/slice``): the transport then reads
-/// them without another copy, and ahead of its writes.
+/// A stream of such bytes has a slice in addition to its pieces (``ContentStream/slice``). The transport reads the
+/// slice without another copy, and ahead of its writes.
 package struct FileSlice: Sendable {
   /// The offsets of the bytes.
   package let range: Range<Int64>

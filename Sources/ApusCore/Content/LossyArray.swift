@@ -1,6 +1,6 @@
 /// An array that skips items that cannot be decoded and reports them, instead of failing as a whole.
 ///
-/// `Request<LossyArray<Movie>>` returns the valid movies in ``elements`` and the errors of the invalid ones in
+/// `Request<LossyArray<Movie>>` returns the valid movies in ``elements`` and the errors of the invalid movies in
 /// ``skipped``.
 public struct LossyArray<Element: Decodable & Sendable>: Decodable, Sendable {
   /// The decoded items, in order.

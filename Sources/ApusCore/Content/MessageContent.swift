@@ -48,7 +48,7 @@ public enum MessageContent: Sendable {
     return false
   }
 
-  /// The total number of bytes, or `nil` if the length of one of the contents is unknown.
+  /// Returns the total number of bytes, or `nil` if the length of a content is unknown.
   private static func length(of contents: [MessageContent]) -> Int64? {
     var total: Int64 = 0
     for content in contents {

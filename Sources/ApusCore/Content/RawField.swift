@@ -8,9 +8,9 @@ public struct RawField: Sendable, Hashable {
   public var value: String
   /// Whether the value is a secret, for example an API key.
   ///
-  /// A sensitive value is masked in all texts, is not sent to another origin after a redirect, and must not be stored
-  /// by intermediaries (RFC 7541 §7.1.3). `Authorization`, `Cookie` and the fields that the client's authentication
-  /// adds are always sensitive.
+  /// A sensitive value is masked in logs, descriptions and error messages, is not sent to another origin after a
+  /// redirect, and must not be stored by intermediaries (RFC 7541 §7.1.3). `Authorization`, `Cookie` and the fields
+  /// that the client's authentication adds are always sensitive.
   public var isSensitive: Bool
 
   /// Creates a field without checking it.
@@ -47,8 +47,8 @@ enum FieldRules {
 
   /// Returns a valid field.
   ///
-  /// - Throws: ``CallFault`` if the name is not a token or reserved for the transport, or if the value contains CR, LF,
-  ///   NUL or another character that RFC 9110 §5.5 forbids.
+  /// - Throws: ``CallFault`` if the name is not a token or is reserved for the transport, or if the value contains CR,
+  ///   LF, NUL or another character that RFC 9110 §5.5 forbids.
   static func field(_ field: RawField) throws -> HTTPField {
     guard let name = HTTPField.Name(field.name), !field.name.hasPrefix(":") else {
       throw CallFault(.invalidRequest, "a field's name is not a token")

@@ -56,41 +56,43 @@ public struct RequestContent: Sendable {
   /// No content.
   public static let empty = RequestContent(nil) { _ in .empty }
 
-  /// A value as JSON, in the ``JSONCoding`` of the call or the client.
+  /// Creates content from a value as JSON, in the ``JSONCoding`` of the call or the client.
   public static func json(_ value: some Encodable & Sendable) -> RequestContent {
     RequestContent(.json) { .bytes(try $0.effectiveJSON.encode(value)) }
   }
 
   // Disfavored, so that a dictionary literal is an ordered `Query`.
-  /// A value as a form, with one parameter for each property (WHATWG URL §5, `application/x-www-form-urlencoded`).
+  /// Creates content from a value as a form, with one parameter for each property (WHATWG URL §5,
+  /// `application/x-www-form-urlencoded`).
   @_disfavoredOverload
   public static func form(_ value: some Encodable & Sendable) -> RequestContent {
     form(Query(value))
   }
 
-  /// Parameters as a form, in order.
+  /// Creates content from parameters as a form, in order.
   public static func form(_ parameters: Query) -> RequestContent {
     RequestContent(.form) { options in
       .bytes(Data(try QueryText.form(parameters, style: options.effectiveForm).utf8))
     }
   }
 
-  /// A value in another format.
+  /// Creates content from a value in another format.
   public static func encoded(_ value: some Encodable & Sendable, as format: some ContentFormat) -> RequestContent {
     RequestContent(format.mediaType) { _ in .bytes(try format.encode(value)) }
   }
 
-  /// Bytes, sent unchanged.
+  /// Creates content from bytes, which are sent unchanged.
   public static func bytes(_ data: Data, _ mediaType: MediaType = .bytes) -> RequestContent {
     RequestContent(mediaType) { _ in .bytes(data) }
   }
 
-  /// Text in UTF-8.
+  /// Creates content from text, in UTF-8.
   public static func text(_ text: String, _ mediaType: MediaType = .text) -> RequestContent {
     RequestContent(mediaType) { _ in .bytes(Data(text.utf8)) }
   }
 
-  /// A file, read while it is sent. If the file is missing or unreadable, the call fails with `encoding`.
+  /// Creates content from a file, which is read while it is sent. If the file is missing or unreadable, the call fails
+  /// with `encoding`.
   ///
   /// - Parameters:
   ///   - path: an absolute path, or a path relative to the working directory.
@@ -99,7 +101,7 @@ public struct RequestContent: Sendable {
     RequestContent(mediaType ?? MediaType(forFile: path)) { _ in .file(try ContentFile(path: path)) }
   }
 
-  /// Bytes produced while they are sent.
+  /// Creates content from bytes that are produced while they are sent.
   public static func stream(_ stream: ContentStream, _ mediaType: MediaType = .bytes) -> RequestContent {
     RequestContent(mediaType) { _ in .stream(stream) }
   }

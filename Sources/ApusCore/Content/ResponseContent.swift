@@ -159,7 +159,7 @@ public struct ResponseContent: Sendable {
 
 /// The outcome of a response's content.
 public enum ContentEnd: Sendable {
-  /// All content arrived; its length in bytes.
+  /// All content arrived. The value is its length in bytes.
   case finished(length: Int64)
   /// The content was cut short.
   case failed(any Error)

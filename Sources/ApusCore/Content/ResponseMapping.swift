@@ -7,8 +7,8 @@ import Foundation
 /// The mapping of an accepted response to a value: the media type to request and the function that reads the content.
 public struct ResponseMapping<Value: Sendable>: Sendable {
   let accepted: AcceptedType
-  /// The media type for the `Accept` field, or `nil` to accept any. A call with another ``CodingOptions/format``
-  /// requests that format instead of JSON.
+  /// The media type for the `Accept` field, or `nil` to accept any media type. A call with another
+  /// ``CodingOptions/format`` requests that format instead of JSON.
   var accept: MediaType? { accepted.mediaType(in: CodingOptions()) }
   /// Reads the value from the complete content (body).
   package let read: @Sendable (Content) throws -> Value
@@ -16,7 +16,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
   /// Creates a mapping from a function.
   ///
   /// - Parameters:
-  ///   - accept: the media type for the `Accept` field. Default: `nil`, which accepts any.
+  ///   - accept: the media type for the `Accept` field. Default: `nil`, which accepts any media type.
   ///   - read: reads the value. Its errors become a ``CallError`` with the code `decoding`.
   public init(accept: MediaType? = nil, read: @escaping @Sendable (Content) throws -> Value) {
     self.init(AcceptedType(accept), read: read)
@@ -34,12 +34,12 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     self.read = read
   }
 
-  /// A mapping that reads the content with a custom parser.
+  /// Returns a mapping that reads the content with a custom parser.
   public static func parsed<Parser: ContentParser>(by parser: Parser) -> ResponseMapping where Parser.Value == Value {
     ResponseMapping(accept: parser.accept, read: parser.parse)
   }
 
-  /// A mapping that depends on the status. An accepted status that is not listed is a decoding error.
+  /// Returns a mapping that depends on the status. An accepted status that is not listed is a decoding error.
   public static func byStatus(_ mappings: [Int: ResponseMapping<Value>]) -> ResponseMapping {
     // The smallest status determines `Accept`, so that equal mappings send equal requests.
     let accepted = mappings.min { $0.key < $1.key }?.value.accepted ?? .anything
@@ -51,7 +51,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     }
   }
 
-  /// A mapping that ignores the content and returns a constant value.
+  /// Returns a mapping that ignores the content and returns a constant value.
   public static func constant(_ value: Value) -> ResponseMapping {
     ResponseMapping { _ in value }
   }
@@ -63,7 +63,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
       accepted, rejected: { ($0 as? Rejected).map { .rejected($0) } }, read: { .accepted(try read($0)) })
   }
 
-  /// Returns a mapping to a value with a note about the content that it was read from. A rejection has no note.
+  /// Returns a mapping that adds a note about the content to the value. A rejection has no note.
   func noting<Note: Sendable>(
     _ note: @escaping @Sendable (Content) -> Note?
   ) -> ResponseMapping<NotedValue<Value, Note>> {
@@ -97,7 +97,7 @@ extension ResponseMapping where Value: Decodable {
     }
   }
 
-  /// A mapping that decodes the part of a JSON response at a key path such as `data.items`.
+  /// Returns a mapping that decodes the part of a JSON response at a key path such as `data.items`.
   public static func decoded(at keyPath: String) -> ResponseMapping {
     let keys = keyPath.split(separator: ".").map(String.init)
     return ResponseMapping(accept: .json) { content in
@@ -106,13 +106,13 @@ extension ResponseMapping where Value: Decodable {
     }
   }
 
-  /// The value of a response without content: `nil` for optional types.
+  /// Returns the value for a response without content: `nil` for optional types.
   private static func absent() throws -> Value {
     if let none = (Value.self as? any AbsentValue.Type)?.absent as? Value { return none }
     throw CallFault(.decoding, "the response has no content")
   }
 
-  /// A mapping that decodes the value in an envelope. An envelope without a success code is a rejection.
+  /// Returns a mapping that decodes the value in an envelope. An envelope without a success code is a rejection.
   public static func enveloped(_ envelope: EnvelopeFormat) -> ResponseMapping {
     ResponseMapping(accept: .json) { $0.data.isEmpty ? try absent() : try envelope.open($0) }
   }
@@ -161,7 +161,7 @@ enum AcceptedType: Sendable {
     return true
   }
 
-  /// Returns the media type to request, or `nil` for any.
+  /// Returns the media type to request, or `nil` for any media type.
   func mediaType(in coding: CodingOptions) -> MediaType? {
     switch self {
     case .anything: nil
@@ -171,7 +171,7 @@ enum AcceptedType: Sendable {
   }
 }
 
-/// A value with a note about the content that it was read from.
+/// A value, and a note about the content from which the value was read.
 struct NotedValue<Value: Sendable, Note: Sendable>: Sendable {
   let value: Value
   var note: Note?
@@ -202,12 +202,12 @@ public struct StatusAcceptance: Sendable {
   /// Every status.
   public static let any = StatusAcceptance { _ in true }
 
-  /// Only the listed statuses.
+  /// Accepts only the listed statuses.
   public static func statuses(_ statuses: Int...) -> StatusAcceptance {
     StatusAcceptance { statuses.contains($0) }
   }
 
-  /// 200 to 299 and the listed statuses, for example 304 or 404.
+  /// Accepts 200 to 299 and the listed statuses, for example 304 or 404.
   public static func successful(and statuses: Int...) -> StatusAcceptance {
     StatusAcceptance { (200...299).contains($0) || statuses.contains($0) }
   }

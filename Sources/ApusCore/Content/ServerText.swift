@@ -1,4 +1,4 @@
-/// Texts from a server that are shown to people or read by programs: sentences and codes.
+/// Strings from a server: sentences for people and codes for programs.
 package enum ServerText {
   /// The maximum length of a sentence in Unicode scalars.
   static let limit = 300
@@ -13,14 +13,14 @@ package enum ServerText {
     "too many requests",
   ]
 
-  /// Returns a text as one line without control, direction and other format characters, cut to 300 Unicode scalars.
+  /// Returns a string as one line without control, direction and other format characters, cut to 300 Unicode scalars.
   /// `nil` if the result is empty.
   package static func message(_ text: String) -> String? { cleaned(text, limit: limit) }
 
-  /// Returns a text cleaned like a message, cut to 100 Unicode scalars.
+  /// Returns a string cleaned like a message, cut to 100 Unicode scalars.
   package static func code(_ text: String) -> String? { cleaned(text, limit: 100) }
 
-  /// Whether a text is a code for programs rather than a sentence for people.
+  /// Whether a string is a code for programs rather than a sentence for people.
   ///
   /// A code has at most 64 ASCII letters and digits with `_`, `.` or `-` between them, and contains one of these
   /// signs or a lower-case letter followed by an upper-case letter, as in `invalid_token`, `auth.expired`, `NotFound`

@@ -10,7 +10,7 @@ import HTTPTypes
 struct UndecodedCoding: Sendable, Hashable {
   /// The names, safe to log.
   let names: String
-  /// Whether one of the codings is registered, so that the bytes are not those of the media type.
+  /// Whether one of the codings is registered, so that the bytes do not have the format of the media type.
   let isRegistered: Bool
 
   /// Creates the codings of a response; `nil` if there are none.
@@ -25,7 +25,7 @@ struct UndecodedCoding: Sendable, Hashable {
   /// The reason why content in these codings cannot be read.
   var detail: String { "the content has the content coding \(names), which was not decoded" }
 
-  /// The reason why reading failed with an error.
+  /// Returns the reason why reading failed with an error.
   ///
   /// - Parameter reason: the loggable part of the error.
   func detail(because error: any Error, _ reason: String) -> String {

@@ -14,7 +14,7 @@ public struct CallOptions: Sendable {
   public var timeout: Duration?
   /// The maximum number of content (body) bytes read into memory. Default: `nil`, which means the client's limit.
   public var contentLimit: Int?
-  /// The coders and styles of this call. `nil` properties use the client's. Default: `nil`.
+  /// The coders and styles of this call. Properties that are `nil` use the client's values. Default: `nil`.
   public var coding: CodingOptions? {
     get { boxedCoding?.options }
     set { boxedCoding = newValue.map { CodingBox($0) } }
@@ -28,7 +28,7 @@ public struct CallOptions: Sendable {
 
   private var boxedCoding: CodingBox?
 
-  /// Boxed: stored inline, it would be the largest part of a waiting call's options.
+  /// Boxed, because inline coding options would be the largest part of a waiting call's options.
   private final class CodingBox: Sendable {
     let options: CodingOptions
 

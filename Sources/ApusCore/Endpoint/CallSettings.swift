@@ -1,11 +1,11 @@
 public import HTTPTypes
 
-/// The timeouts of a call's exchanges, instead of the transport's.
+/// The timeouts of a call's exchanges, which replace the transport's timeouts.
 ///
 /// Set them with `request.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(120)))`. The timeout of
-/// the whole call is `timeout`, that of an attempt `attemptTimeout`. A call that exceeds a timeout fails with the code
-/// `timeout` and its phase. Each timeout is `nil` by default, which means the transport's own. A timeout that is zero
-/// or negative expires immediately.
+/// the whole call is `timeout`; the timeout of an attempt is `attemptTimeout`. A call that exceeds a timeout fails with
+/// the code `timeout` and its phase. Each timeout is `nil` by default, which means the transport's own timeout. A
+/// timeout that is zero or negative expires immediately.
 ///
 /// `NIOTransport` enforces all of them. `URLSessionTransport` has no such timeouts and ignores them. With any
 /// transport, ``stall`` also replaces the 20 seconds after which a call under its client's default timeout ends without
@@ -28,11 +28,11 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
   /// nor the transport's is set.
   ///
   /// Time during which the caller does not read the response, or is still producing content, does not count. A sent
-  /// byte counts once the server's system has acknowledged it, which happens in steps of usually about 8 KiB, over
-  /// loopback up to 64 KiB. An upload stalls if it takes longer than this for one step.
+  /// byte counts as progress once the server's system has acknowledged it. This usually happens in steps of about 8
+  /// KiB, and over loopback in steps of up to 64 KiB. An upload stalls if a single step takes longer than this timeout.
   public var stall: Duration?
 
-  /// Creates timeouts. `nil` means the transport's own.
+  /// Creates timeouts. `nil` means the transport's own timeout.
   public init(connection: Duration? = nil, firstByte: Duration? = nil, stall: Duration? = nil) {
     self.connection = connection
     self.firstByte = firstByte
@@ -42,9 +42,9 @@ public struct ExchangeTimeouts: ContextKey, Sendable, Hashable {
 
 /// Whether a call requires a new connection. Default: `false`.
 ///
-/// For requests that must not be repeated and are worth a handshake, such as a token refresh: the server may close an
-/// idle connection just as the request is sent, and then the client cannot determine whether the server has acted on
-/// it. `NIOTransport` honors this key. `URLSessionTransport` cannot choose connections and ignores it.
+/// For requests that must not be repeated, such as a token refresh. The server may close an idle connection just as a
+/// request is sent; the client then cannot determine whether the server has acted on the request. `NIOTransport` honors
+/// this key. `URLSessionTransport` cannot choose connections and ignores it.
 package enum NewConnectionKey: ContextKey {
   /// A pooled connection may be reused.
   package static let defaultValue = false

@@ -16,8 +16,8 @@ extension Endpoint {
     }
   }
 
-  /// Sets the id of calls. A newer call with the same id supersedes an earlier one, whose result then never reaches the
-  /// app.
+  /// Sets the id of calls. A newer call with the same id supersedes an earlier call, whose result then never reaches
+  /// the app.
   public func latestWins(_ id: CallID) -> Request<Value> {
     self.id(id, onDuplicate: .cancelPrevious)
   }
@@ -29,9 +29,9 @@ extension Endpoint {
 
   /// Limits the duration of the whole call: waiting, all attempts and the transfer of content (body).
   ///
-  /// Without this modifier the client's default applies. It does not count time during which content is transferred.
-  /// With a limit of more than 30 seconds, or no limit, attempts are unlimited too unless `attemptTimeout` is set, so
-  /// that a long poll is sent once.
+  /// Without this modifier the client's default applies. The default does not count time during which content is
+  /// transferred. With a limit of more than 30 seconds, or no limit, attempts are unlimited too unless `attemptTimeout`
+  /// is set, so that a long poll is sent once.
   ///
   /// - Parameter timeout: the maximum duration. If it is zero or negative, nothing is sent. `nil` means no limit.
   public func timeout(_ timeout: Duration?) -> Request<Value> {
@@ -72,9 +72,9 @@ extension Endpoint {
 
   /// Withholds the content until the server requests it (`Expect: 100-continue`, RFC 9110 §10.1.1).
   ///
-  /// For large content that a server may reject by the fields alone, for example because of its length or missing
-  /// credentials. The transport waits at most one second for the server, and then sends the content. Content of up to
-  /// 64 KiB is sent with the fields.
+  /// Use this modifier for large content that a server may reject because of the fields alone, for example because of
+  /// its length or missing credentials. The transport waits at most one second for the server, and then sends the
+  /// content. Content of up to 64 KiB is sent with the fields.
   public func expectsContinue() -> Request<Value> {
     field("Expect", "100-continue")
   }
@@ -164,10 +164,10 @@ extension Endpoint where Value: Decodable {
 }
 
 extension Endpoint {
-  /// Coalesces equal calls in flight: a call that equals a running call shares its exchange instead of starting
-  /// another.
+  /// Coalesces equal calls in flight: a call that equals a running call shares its exchange instead of starting another
+  /// exchange.
   ///
-  /// Calls are equal if they have the same method, URL, fields (except those of tracing and of request ids), content,
+  /// Calls are equal if they have the same method, URL, fields (except fields for tracing and request ids), content,
   /// environment, principal (``CallContext/principal``), tags and content limit, and the same value for every setting
   /// that affects coalescing (``ContextKey/affectsCoalescing``). Only calls with a safe method are coalesced: GET,
   /// HEAD, OPTIONS and QUERY (RFC 9110 §9.2.1, RFC 10008). Streamed responses and content from a file or a stream are

@@ -43,52 +43,53 @@ extension Endpoint {
 }
 
 // The factory methods are declared on `Endpoint`, so that `.get(…)` works wherever an endpoint is expected. There are
-// two sets: responses that are decoded, and responses whose content is ignored.
+// two sets of methods: for responses that are decoded, and for responses whose content is ignored.
 
 extension Endpoint {
-  /// GET (RFC 9110 §9.3.1). The response is decoded from JSON; `Data` and `String` get the bytes and the text, and
-  /// ``Content`` gets the undecoded content.
+  /// Creates a GET request (RFC 9110 §9.3.1). The response is decoded from JSON; `Data` and `String` get the bytes and
+  /// the text, and ``Content`` gets the undecoded content.
   public static func get<V: Decodable & Sendable>(_ path: RequestPath, query: Query = [:]) -> Self
   where Self == Request<V> {
     Request(method: .get, path: path, query: query, mapping: .decoded)
   }
 
-  /// POST (RFC 9110 §9.3.3). The response is decoded.
+  /// Creates a POST request (RFC 9110 §9.3.3). The response is decoded.
   public static func post<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .post, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// PUT (RFC 9110 §9.3.4). The response is decoded.
+  /// Creates a PUT request (RFC 9110 §9.3.4). The response is decoded.
   public static func put<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .put, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// PATCH (RFC 5789). The response is decoded.
+  /// Creates a PATCH request (RFC 5789). The response is decoded.
   public static func patch<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .patch, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// DELETE (RFC 9110 §9.3.5). The response is decoded.
+  /// Creates a DELETE request (RFC 9110 §9.3.5). The response is decoded.
   public static func delete<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
     Request(method: .delete, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// QUERY (RFC 10008), safe and idempotent like GET, with content (body). The response is decoded.
+  /// Creates a QUERY request (RFC 10008), which is safe and idempotent like GET and has content (body). The response is
+  /// decoded.
   public static func query<V: Decodable & Sendable>(
     _ path: RequestPath, query: Query = [:], content: RequestContent
   ) -> Self where Self == Request<V> {
     Request(method: .query, path: path, query: query, content: content, mapping: .decoded)
   }
 
-  /// Any method. The response is decoded.
+  /// Creates a request with any method. The response is decoded.
   public static func method<V: Decodable & Sendable>(
     _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<V> {
@@ -97,7 +98,7 @@ extension Endpoint {
 }
 
 // Responses whose content is ignored. A GET or QUERY whose content is ignored is usually a missing type annotation, so
-// these two do not compile.
+// GET and QUERY without a value type do not compile.
 
 extension Endpoint {
   /// GET without a value type does not compile, because the content of the response would be lost.
@@ -126,45 +127,45 @@ extension Endpoint {
     Request(method: .query, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// HEAD (RFC 9110 §9.3.2). The response head is available from `response(to:)`.
+  /// Creates a HEAD request (RFC 9110 §9.3.2). The response head is available from `response(to:)`.
   public static func head(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
     Request(method: .head, path: path, query: query, mapping: .empty)
   }
 
-  /// POST (RFC 9110 §9.3.3). The content of the response is ignored.
+  /// Creates a POST request (RFC 9110 §9.3.3). The content of the response is ignored.
   public static func post(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: .post, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// PUT (RFC 9110 §9.3.4). The content of the response is ignored.
+  /// Creates a PUT request (RFC 9110 §9.3.4). The content of the response is ignored.
   public static func put(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: .put, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// PATCH (RFC 5789). The content of the response is ignored.
+  /// Creates a PATCH request (RFC 5789). The content of the response is ignored.
   public static func patch(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: .patch, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// DELETE (RFC 9110 §9.3.5). The content of the response is ignored.
+  /// Creates a DELETE request (RFC 9110 §9.3.5). The content of the response is ignored.
   public static func delete(
     _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {
     Request(method: .delete, path: path, query: query, content: content, mapping: .empty)
   }
 
-  /// OPTIONS (RFC 9110 §9.3.7). The content of the response is ignored.
+  /// Creates an OPTIONS request (RFC 9110 §9.3.7). The content of the response is ignored.
   public static func options(_ path: RequestPath, query: Query = [:]) -> Self where Self == Request<Void> {
     Request(method: .options, path: path, query: query, mapping: .empty)
   }
 
-  /// Any method. The content of the response is ignored.
+  /// Creates a request with any method. The content of the response is ignored.
   public static func method(
     _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty
   ) -> Self where Self == Request<Void> {

@@ -85,7 +85,7 @@ extension Environment: SelfRedacting {
 final class PreparedEnvironment: Sendable {
   let environment: Environment
   let base: Result<BaseURL.Parts, CallFault>
-  /// Whether the environment has values of its own, so that this is known without copying them.
+  /// Whether the environment has settings for middlewares. Stored, because reading the settings copies them.
   let hasValues: Bool
   /// Whether the environment has fields or query parameters for all messages.
   let hasCommonParameters: Bool

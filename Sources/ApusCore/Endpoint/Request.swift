@@ -28,7 +28,7 @@ public struct Request<Value: Sendable>: Endpoint {
     self.mapping = mapping
   }
 
-  /// Creates a request that differs from another in its mapping.
+  /// Creates a request that differs from `request` only in its mapping.
   init<Other>(of request: Request<Other>, mapping: ResponseMapping<Value>) {
     var description = request.details
     description.accept = mapping.accepted
@@ -87,7 +87,7 @@ public struct Request<Value: Sendable>: Endpoint {
   }
 }
 
-/// A request without the type of its value, so that the path of a call is not generic.
+/// A request without the type of its value, so that the code that performs calls is not generic.
 struct RequestDescription: Sendable {
   var method: HTTPRequest.Method
   var path: RequestPath
@@ -97,7 +97,7 @@ struct RequestDescription: Sendable {
   var accept: AcceptedType
   var options = CallOptions()
   var acceptance = StatusAcceptance.successful
-  /// Decodes the content of a rejection as a type of the endpoint. `nil` if the endpoint declares none.
+  /// Decodes the content of a rejection as a type of the endpoint. `nil` if the endpoint declares no type.
   var rejectionDecoder: (@Sendable (Content) -> (any Sendable)?)?
   /// The endpoint's type, or `nil` for a `Request` that is used directly.
   var endpointType: (any Endpoint.Type)?
@@ -201,7 +201,7 @@ extension RequestBox {
       .invalidRequest, "the field Content-Type replaces the boundary of the multipart content; remove the field")
   }
 
-  /// The request target: base path, path, base query and query. A complete URL ignores the base URL.
+  /// Returns the request target: base path, path, base query and query. A complete URL ignores the base URL.
   private func target(at base: BaseURL.Parts, style coding: CodingOptions) throws -> String {
     let path = description.path
     let isURL = path.origin != nil

@@ -6,8 +6,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-// Spellings that developers who know other libraries try first. None compiles; the compiler shows a message that
-// suggests the right spelling. They are not part of the API.
+// Spellings that developers who know other libraries try first. These spellings do not compile; the compiler shows a
+// message that suggests the right spelling. They are not part of the API.
 
 extension Endpoint {
   /// POST takes its content as `content:`.
@@ -96,7 +96,7 @@ extension Endpoint {
 }
 
 extension RequestPath {
-  /// A text is not a path.
+  /// A string is not a path.
   @available(
     *, unavailable,
     message: """

@@ -4,7 +4,7 @@ extension CallError {
   @nonexhaustive
   #endif
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The request is invalid: its base URL, path, a field or a setting.
+    /// The request is invalid, for example its base URL, its path, a field or a setting.
     case invalidRequest
     /// The content (body) or the query cannot be encoded.
     case encoding
@@ -22,15 +22,15 @@ extension CallError {
     case connectionFailed
     /// The TLS connection could not be established.
     case tls
-    /// A deadline or timeout passed; ``CallError/phase`` says where the call was.
+    /// A deadline or timeout passed; ``CallError/phase`` is the phase of the call at that time.
     case timeout
     /// The call was cancelled or superseded; ``CallError/cancellation`` says why.
     case cancelled
-    /// The connection was lost during the exchange. With a status of 2xx: the server responded with success before it
-    /// had all content (body), and the rest was not sent.
+    /// The connection was lost during the exchange. If the status is 2xx, the server responded with success before it
+    /// had received all content (body), and the rest was not sent.
     case connectionLost
     /// The response breaks the rules of HTTP, or is a redirect that is not followed: a loop, a forbidden target or no
-    /// target. Also for a URL that a response named, for example that of the next page, and that cannot be used.
+    /// target. Also the code for an unusable URL that a response named, for example the URL of the next page.
     case malformedResponse
     /// The response is larger than allowed.
     case contentTooLarge

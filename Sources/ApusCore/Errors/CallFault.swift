@@ -14,7 +14,8 @@ struct CallFault: Error {
     self.underlying = underlying
   }
 
-  /// Returns the loggable text of an error: its description if it is a ``LoggableError``, else the name of its type.
+  /// Returns the loggable description of an error: its description if it is a ``LoggableError``, else the name of its
+  /// type.
   static func detail(of error: any Error) -> String {
     (error as? any LoggableError)?.description ?? "\(type(of: error))"
   }

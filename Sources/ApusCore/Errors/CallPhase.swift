@@ -36,9 +36,9 @@ public enum RequestState: Sendable, Hashable {
 public enum CancellationReason: Sendable, Hashable, CustomStringConvertible {
   /// The task that made the call was cancelled.
   case caller
-  /// The call was cancelled through the registry: by id, tag, endpoint or with all others.
+  /// The call was cancelled through the registry: by id, tag or endpoint, or together with all other calls.
   case requested
-  /// A newer call replaced this one.
+  /// A newer call replaced this call.
   case superseded
   /// The deadline of the whole call passed in this phase.
   case deadline(CallPhase)

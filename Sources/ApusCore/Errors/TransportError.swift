@@ -19,8 +19,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   public var underlying: (any Error)?
   /// The delay before a retry, if known. Default: `nil`.
   public var retryAfter: Duration?
-  /// The part that failed. A circuit breaker counts only ``Source/server``, and a failure of ``Source/content`` is
-  /// never retried. Default: ``Source/server``.
+  /// The part that failed. A circuit breaker counts only failures of ``Source/server``. A failure of ``Source/content``
+  /// is never retried. Default: ``Source/server``.
   public var source = Source.server
   /// Whether the limit of an attempt has passed, so that another attempt has time again.
   package private(set) var endsAttemptOnly = false
@@ -63,12 +63,12 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 
   /// Returns the error for a URL that a response named and that is not requested.
   ///
-  /// - Parameter reason: a sentence's clauses without anything of the URL.
+  /// - Parameter reason: one or more clauses that contain no part of the URL.
   package static func namedURL(_ reason: String) -> TransportError {
     TransportError(.malformedResponse, requestState: .responded, detail: reason, underlying: UnusableURL())
   }
 
-  /// The error for an http URL that a response over https named.
+  /// The error for an http URL that was named by a response received over https.
   static let leavesHTTPS = TransportError(
     .malformedResponse, requestState: .responded,
     detail: "the server named an http URL in a response over https, and it was not requested",
@@ -81,7 +81,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// The cause of a failure with the code `malformedResponse` that does not break the rules of HTTP.
+/// The cause of a failure with the code `malformedResponse`, also when the response follows the rules of HTTP.
 package protocol ResponseFault: Error {
   /// The failure, as a predicate whose subject is the endpoint. `nil` if the response breaks the rules of HTTP.
   var predicate: String? { get }
@@ -92,7 +92,7 @@ struct UnusableURL: ResponseFault {
   let predicate: String? = "could not follow a URL that the server named"
 }
 
-/// The cause of a failure whose URL was named by a response over https, and is http.
+/// The cause of a failure whose URL uses http and was named by a response received over https.
 package struct DowngradeRefusal: ResponseFault, Hashable {
   package var predicate: String? { UnusableURL().predicate }
 }

@@ -3,8 +3,8 @@ package import HTTPTypes
 extension HTTPFields {
   /// Returns the value of a field that occurs once in a message, for example a date, or `nil` if it is missing.
   ///
-  /// Such a value may contain commas, so that several fields must not be joined (RFC 9110 §5.3). Equal values
-  /// count once, because proxies repeat fields; different values count as none.
+  /// Such a value may contain commas, so several fields must not be joined (RFC 9110 §5.3). Equal values are treated as
+  /// one value, because proxies repeat fields. If the values differ, the result is `nil`.
   package func single(_ name: HTTPField.Name) -> String? {
     var found: String?
     for field in self[fields: name] {
@@ -15,6 +15,6 @@ extension HTTPFields {
   }
 
   /// Returns the values of the fields with a case-insensitive name, joined by commas (RFC 9110 §5.3), or `nil` if there
-  /// is none or the name is not a token.
+  /// is no such field or the name is not a token.
   package func value(of name: String) -> String? { HTTPField.Name(name).flatMap { self[$0] } }
 }

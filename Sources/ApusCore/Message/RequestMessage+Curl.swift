@@ -18,8 +18,8 @@ extension RequestMessage: SelfRedacting {
   /// contains NUL, is a stream or has files as parts is read from standard input.
   ///
   /// - Parameters:
-  ///   - redaction: the values to show. With `nil` the command includes all values, also secrets and the content, which
-  ///     is masked otherwise. Default: ``Redaction`` with its defaults.
+  ///   - redaction: the values to show. With `nil` the command includes all values, including secrets and the content.
+  ///     Otherwise the content is masked. Default: ``Redaction`` with its defaults.
   ///   - options: additional words of the command line, quoted and never masked. Default: none.
   public func curl(redaction: Redaction? = Redaction(), options: [String] = []) -> String {
     // With `--request HEAD` curl would wait for content that never arrives.
@@ -46,7 +46,7 @@ extension RequestMessage: SelfRedacting {
       guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else {
         return ["--data-binary", "@-"]
       }
-      // Unlike `--data-binary`, this does not read content that begins with `@` as a file name.
+      // Unlike `--data-binary`, this option does not read content that begins with `@` as a file name.
       return ["--data-raw", text]
     case .file(let file):
       guard isShown else { return ["--data-binary", "@\(Redaction.mask)"] }
@@ -79,7 +79,8 @@ enum ShellWord {
   private static let quote = UInt8(ascii: "'")
   private static let escapedQuote = Array("'\\''".utf8)
 
-  /// Whether a word consists of letters, digits and `-._@`. The shell would replace a tilde at the start.
+  /// Whether a word consists of letters, digits and `-._@`. A tilde needs quotes, because the shell would replace it at
+  /// the start.
   private static func isPlain(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy { byte in

@@ -27,7 +27,7 @@ public struct RequestMessage: Sendable {
     return Origin(scheme: scheme, authority: authority)
   }
 
-  /// The complete URL with its query. Not for logs, because it may contain secrets.
+  /// The complete URL with its query. Do not log it: it may contain secrets.
   public var url: String {
     "\(head.scheme ?? "")://\(head.authority ?? "")\(target)"
   }

@@ -41,9 +41,9 @@ extension ResponseMessage {
   /// The delay that the server requests before a retry, or `nil` if there is none.
   ///
   /// Read from `Retry-After` as a number of seconds or as a date (RFC 9110 §10.2.3). A date is compared with the
-  /// response's own `Date`, so that a wrong clock does not matter, and ignored if `Date` is missing. A date in the past
-  /// means zero. `retry-after-ms`, in milliseconds, takes precedence because it is more precise. Malformed values are
-  /// ignored. The maximum is 2³¹ seconds.
+  /// response's own `Date`, so that a wrong clock has no effect; the date is ignored if `Date` is missing. A date in
+  /// the past means zero. `retry-after-ms`, in milliseconds, takes precedence because it is more precise. Malformed
+  /// values are ignored. The maximum is 2³¹ seconds.
   public var retryAfter: Duration? { RetryAfter.delay(in: head.headerFields) }
 }
 
@@ -83,8 +83,8 @@ extension Content {
 extension ResponseMessage {
   /// Whether a response is a redirect that a client can follow automatically (RFC 9110 §15.4).
   ///
-  /// That is a status of 301, 302, 303, 307 or 308 with a `Location` that is not empty. The other statuses of the class
-  /// are a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
+  /// Such a response has the status 301, 302, 303, 307 or 308 and a `Location` that is not empty. The other statuses of
+  /// the class are a choice for the user (300), a still valid stored response (304), or no longer used (305, 306).
   package static func isRedirect(_ head: HTTPResponse) -> Bool {
     // Parsing the status takes longer than detecting that the field is missing, as it is in nearly all responses.
     guard head.headerFields.contains(.location) else { return false }

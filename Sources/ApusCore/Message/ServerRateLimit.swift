@@ -9,8 +9,8 @@ public struct ServerRateLimit: Sendable, Hashable {
   public let limit: Int?
   /// The number of requests left in the current window.
   public let remaining: Int?
-  /// The time from the response to the end of the window. An absolute time is compared with the response's own
-  /// `Date`, so that a wrong clock does not matter, and ignored if `Date` is missing.
+  /// The time from the response to the end of the window. An absolute time is compared with the response's own `Date`,
+  /// so that a wrong clock has no effect; it is ignored if `Date` is missing.
   public let reset: Duration?
 
   init(limit: Int?, remaining: Int?, reset: Duration?) {
@@ -30,7 +30,7 @@ public struct ServerRateLimit: Sendable, Hashable {
   /// The maximum delay in seconds (RFC 9111 §1.2.2).
   private static let longest = 1 << 31
 
-  /// The numbers from which a value is a time since 1970 in seconds or milliseconds rather than a delay.
+  /// The smallest numbers that are read as a time since 1970, in seconds or milliseconds. Smaller numbers are delays.
   private static let leastTime = (seconds: 1_000_000_000, milliseconds: 1_000_000_000_000)
 
   private static func delay(_ number: Int, _ fields: HTTPFields) -> Duration? {

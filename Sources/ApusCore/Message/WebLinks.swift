@@ -3,7 +3,8 @@ import HTTPTypes
 /// The links of all `Link` fields of a response (RFC 8288 §3).
 struct WebLinks {
   private(set) var links: [WebLink] = []
-  /// Whether a part that cannot be parsed has a parameter `rel` with the word `next`, in any quotation marks or none.
+  /// Whether a part that cannot be parsed has a parameter `rel` with the word `next`, with or without quotation marks
+  /// of any kind.
   private(set) var hidesNext = false
 
   init(in fields: HTTPFields) {
@@ -18,7 +19,7 @@ struct WebLinks {
     }
   }
 
-  /// Returns the first link with a relation type in lower case whose context is this resource (RFC 8288 §3.2).
+  /// Returns the first link of this resource with a relation type, which must be in lower case (RFC 8288 §3.2).
   func first(_ relation: String) -> WebLink? {
     links.first { $0.relations.contains(relation) && $0.parameter("anchor") == nil }
   }
@@ -60,13 +61,13 @@ private struct WebLinkParser {
     }
     var parameters: [String: String] = [:]
     while let (name, value) = parameter() {
-      // The first of several parameters with the same name counts (RFC 8288 §3.3).
+      // Of several parameters with the same name, the first is used (RFC 8288 §3.3).
       if !name.isEmpty, parameters[name] == nil { parameters[name] = value }
     }
     return Item(link: WebLink(target: target, parameters: parameters), place: start..<index, isSound: isSound)
   }
 
-  /// Reads a target in angle brackets. A URL contains none.
+  /// Reads a target in angle brackets. A URL contains no angle brackets.
   private mutating func target() -> String? {
     guard take(UInt8(ascii: "<")) else { return nil }
     let target = read { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "<") }
@@ -103,7 +104,7 @@ private struct WebLinkParser {
     return quoted(by: quote)
   }
 
-  /// Reads a quoted string (RFC 9110 §5.6.4); `nil` if none begins here.
+  /// Reads a quoted string (RFC 9110 §5.6.4); `nil` if no quoted string begins here.
   private mutating func quoted(by quote: UInt8) -> String? {
     guard take(quote) else { return nil }
     var text: [UInt8] = []
@@ -172,7 +173,7 @@ private enum LooseRelation {
     return text.split(separator: UInt8(ascii: " "))
   }
 
-  /// The length of a quotation mark that is written as `&quot;` or `%22`; 1 for any other character.
+  /// Returns the length of a quotation mark that is written as `&quot;` or `%22`; 1 for any other character.
   private static func escapeLength(_ text: ArraySlice<UInt8>) -> Int {
     switch text.first {
     case UInt8(ascii: "&"):

@@ -24,7 +24,7 @@ public struct MultipartPart: Sendable {
     (self.name, self.content, self.fileName, self.fields) = (name, content, fileName, fields)
   }
 
-  /// A value as text, without a media type, like a text field of an HTML form.
+  /// Creates a part from a value as text, without a media type, like a text field of an HTML form.
   ///
   /// - Parameters:
   ///   - name: the name of the form's field.
@@ -34,7 +34,7 @@ public struct MultipartPart: Sendable {
     return MultipartPart(name, RequestContent(nil) { _ in .bytes(Data(text.utf8)) })
   }
 
-  /// Content of any kind, with its own media type.
+  /// Creates a part with content of any kind, which has its own media type.
   ///
   /// - Parameters:
   ///   - name: the name of the form's field.
@@ -48,14 +48,14 @@ public struct MultipartPart: Sendable {
     MultipartPart(name, content, fileName: fileName, fields: fields)
   }
 
-  /// Content of any kind without a name, for formats other than ``MultipartFormat/formData``.
+  /// Creates a part with content of any kind and without a name, for formats other than ``MultipartFormat/formData``.
   public static func part(
     _ content: RequestContent, fileName: String? = nil, fields: [RawField] = []
   ) -> MultipartPart {
     MultipartPart(nil, content, fileName: fileName, fields: fields)
   }
 
-  /// A file, read while it is sent.
+  /// Creates a part from a file, which is read while it is sent.
   ///
   /// - Parameters:
   ///   - name: the name of the form's field. Required in ``MultipartFormat/formData``. Default: `nil`.
@@ -89,7 +89,7 @@ public struct MultipartFormat: Sendable, Hashable {
 }
 
 extension RequestContent {
-  /// Several parts as multipart content (RFC 2046 §5.1), by default as a form (RFC 7578).
+  /// Creates multipart content from several parts (RFC 2046 §5.1), by default as a form (RFC 7578).
   ///
   /// Files and streams are read while they are sent. The length is announced if the length of every part is known, and
   /// the call can be retried if every part is replayable. Names and file names are escaped as in HTML forms. If a part
@@ -105,7 +105,7 @@ extension RequestContent {
     multipart(parts, as: format, boundary: MultipartEncoder.randomBoundary())
   }
 
-  /// Multipart content with a given boundary, for tests.
+  /// Creates multipart content with a given boundary, for tests.
   static func multipart(
     _ parts: [MultipartPart], as format: MultipartFormat, boundary: String
   ) -> RequestContent {

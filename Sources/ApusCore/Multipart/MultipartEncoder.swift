@@ -11,7 +11,7 @@ struct MultipartEncoder {
   let boundary: String
   let format: MultipartFormat
 
-  /// A boundary of 128 random bits. A server must not be able to predict it, and no part contains it by chance.
+  /// Returns a boundary of 128 random bits, so that a server cannot predict it and no part contains it by chance.
   static func randomBoundary() -> String {
     var generator = SystemRandomNumberGenerator()
     let digits = (0..<2).map { _ in

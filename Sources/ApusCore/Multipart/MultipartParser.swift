@@ -31,7 +31,7 @@ struct MultipartParser {
   private var phase = Phase.preamble
   // The line end before the first boundary may be missing.
   private var buffer = Array("\r\n".utf8)
-  /// The start of the current phase in `buffer`, and the index up to which it contains no end of the phase.
+  /// The start of the current phase in `buffer`, and the index up to which no end of the phase was found.
   private var (start, searched) = (0, 0)
   private var fields = HTTPFields()
   private var count = 0
@@ -172,7 +172,7 @@ struct MultipartParser {
   private static func fields(in head: ArraySlice<UInt8>) throws(MultipartError) -> HTTPFields {
     var lines: [String] = []
     for line in String(decoding: head, as: UTF8.self).split(separator: "\r\n" as Character).map(String.init) {
-      // A line that begins with space continues the one before (RFC 5322 §2.2.3).
+      // A line that begins with space continues the line before (RFC 5322 §2.2.3).
       if let first = line.utf8.first, first == 0x20 || first == 0x09, let last = lines.popLast() {
         lines.append(last + line)
       } else {

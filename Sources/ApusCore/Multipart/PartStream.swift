@@ -19,8 +19,8 @@ public import Foundation
 /// ```
 ///
 /// Each part is returned when all of it has arrived. The limit of a part is ``StreamOptions/maximumElementSize``, 8 MiB
-/// by default; content with more than 10,000 parts, and a part with more than 64 fields (headers) or 16 KiB of them,
-/// fails with the code `decoding`, as does content that ends before its last boundary.
+/// by default. The call fails with the code `decoding` if the content has more than 10,000 parts, if a part has more
+/// than 64 fields (headers) or more than 16 KiB of fields, or if the content ends before its last boundary.
 public struct PartStream: StreamedValue {
   /// The parts of a complete response, in order.
   public let elements: [ReceivedPart]
@@ -39,7 +39,7 @@ public struct PartStream: StreamedValue {
 /// A part of multipart content in a response.
 public struct ReceivedPart: Sendable, Hashable {
   let fields: HTTPFields
-  /// The content (body) of the part, as it was sent: no transfer encoding of mail is decoded.
+  /// The content (body) of the part, as it was sent. `Content-Transfer-Encoding` is not decoded.
   public let content: Data
 
   init(fields: HTTPFields = [:], content: Data) {
@@ -61,7 +61,7 @@ public struct ReceivedPart: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - type: the type of the value.
-  ///   - coding: the JSON coding. Default: ``JSONCoding/default``, not that of the client.
+  ///   - coding: the JSON coding. Default: ``JSONCoding/default``, not the client's coding.
   /// - Throws: `DecodingError`; `JSONError`.
   public func decode<Value: Decodable>(_ type: Value.Type, using coding: JSONCoding = .default) throws -> Value {
     try coding.decode(type, from: content)

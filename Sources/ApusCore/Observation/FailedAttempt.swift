@@ -1,4 +1,5 @@
-/// A failed attempt and the retry decision that followed. The retry middleware records one for each failed attempt.
+/// A failed attempt and the retry decision that followed. The retry middleware creates such a record for each failed
+/// attempt.
 ///
 /// An attempt that ends because the call was cancelled or its deadline passed is not recorded: it did not fail.
 public struct FailedAttempt: Sendable, Hashable {
@@ -42,19 +43,19 @@ public struct FailedAttempt: Sendable, Hashable {
     return code
   }
 
-  /// The delay before the retry that followed, or `nil` if none followed.
+  /// The delay before the retry that followed, or `nil` if no retry followed.
   public var retryDelay: Duration? {
     guard case .retry(let delay, _) = decision else { return nil }
     return delay
   }
 
-  /// The reason why no retry followed, or `nil` if one followed.
+  /// The reason why no retry followed, or `nil` if a retry followed.
   public var giveUpReason: GiveUpReason? {
     guard case .giveUp(let reason) = decision else { return nil }
     return reason
   }
 
-  /// Whether the retry that followed is the immediate one, which the policy does not count.
+  /// Whether the immediate retry followed, which does not count toward the maximum of the retry policy.
   var isRetriedAtOnce: Bool { decision == .retry(after: .zero, .notSent) }
 
   /// Whether the server may have received the request.

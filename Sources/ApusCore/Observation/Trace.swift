@@ -15,7 +15,7 @@ public struct Trace: Sendable, CustomStringConvertible {
     (self.id, self.endpoint, self.events) = (id, endpoint, events)
   }
 
-  /// The time from the first event to the last.
+  /// The time from the first event to the last event.
   public var duration: Duration {
     guard let first = events.first, let last = events.last else { return .zero }
     return first.instant.duration(to: last.instant)

@@ -35,8 +35,7 @@ public struct TraceEvent: Sendable, Hashable {
     case connected(reused: Bool)
     /// The whole request was sent, content (body) included.
     case requestSent
-    /// The transport resends the request on a new connection. This is the only retry that a transport may make by
-    /// itself.
+    /// The transport resends the request on a new connection. A transport must not make any other retry by itself.
     ///
     /// The reused connection was closed before any byte of the response arrived, or before anything was written.
     case resent
@@ -148,13 +147,13 @@ extension TraceEvent.Kind: CustomStringConvertible {
 public enum QueueReason: Sendable, Hashable, CustomStringConvertible {
   /// The app paused all calls or one of the call's tags.
   case held
-  /// The concurrency limit of one of its tags is reached.
+  /// The concurrency limit of one of the call's tags is reached.
   case tag(limit: Int)
-  /// The concurrency limit of its origin is reached.
+  /// The concurrency limit of the call's origin is reached.
   case origin(limit: Int)
   /// The global concurrency limit is reached.
   case global(limit: Int)
-  /// A permit is free, but other queued calls are ahead of this one.
+  /// A permit is free, but other queued calls are ahead of this call.
   case behindOthers
   /// The rate limit is exhausted, or the server requested a delay.
   case rateLimit
@@ -180,7 +179,7 @@ public enum QueueReason: Sendable, Hashable, CustomStringConvertible {
 @nonexhaustive
 #endif
 public enum ConnectionPhase: Sendable, Hashable, CaseIterable {
-  /// Waiting for a connection from the pool. Does not count the time to open one for this exchange.
+  /// Waiting for a connection from the pool. Does not count the time to open a connection for this exchange.
   case queued
   /// Looking up the addresses of the host.
   case nameLookup

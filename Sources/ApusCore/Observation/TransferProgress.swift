@@ -4,10 +4,10 @@ import Synchronization
 public struct TransferProgress: Sendable, Hashable {
   /// The number of bytes transferred so far, and ``total`` at the end.
   ///
-  /// Neither this count nor the ``fraction`` decreases when a transfer starts over: both remain until more bytes are
+  /// When a transfer starts over, the count and the ``fraction`` do not decrease: both remain until more bytes are
   /// transferred than before. If the content then has a different length, for example because the file has changed on
-  /// the server, the count and the total remain until the fraction of the new length is as large. The count of a
-  /// shorter file may then be smaller.
+  /// the server, the count and the total remain until the new transfer has reached the same fraction. If the file is
+  /// shorter, the count may then decrease.
   public package(set) var completed: Int64
   /// The number of bytes of the whole transfer, or `nil` if it is unknown.
   public package(set) var total: Int64?
@@ -29,7 +29,7 @@ public struct TransferProgress: Sendable, Hashable {
     return .seconds(min(Double(max(0, total - completed)) / bytesPerSecond, Self.longestTime))
   }
 
-  /// Returns the counts to report next: `next`, or the current counts if the fraction would decrease.
+  /// Returns the progress to report next: `next`, or the current progress if the fraction would decrease.
   package func advanced(to next: TransferProgress) -> TransferProgress {
     var advanced = next
     if total != next.total, let fraction, let nextFraction = next.fraction {
@@ -85,8 +85,8 @@ public final class ProgressReporter: AsyncSequence, Sendable {
     update { $0.finish(isComplete: isComplete) }
   }
 
-  /// Calls a closure with the latest progress, if there is any, and then with each change. It is called where the
-  /// change is reported and must not block.
+  /// Calls a closure with the latest progress, if there is any, and then with each change. The closure is called on the
+  /// thread that reports the change, and must not block.
   package func observe(_ observer: @escaping @Sendable (TransferProgress) -> Void) {
     if let latest = state.withLock({ $0.observe(observer) }) { observer(latest) }
   }
@@ -115,8 +115,8 @@ public final class ProgressReporter: AsyncSequence, Sendable {
       self.reporter = reporter
     }
 
-    /// Returns the latest progress as soon as it differs from the previous one, or `nil` at the end and when the task
-    /// is cancelled.
+    /// Returns the latest progress as soon as it differs from the progress returned before, or `nil` at the end and
+    /// when the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> TransferProgress? {
       while !Task.isCancelled {
         switch reporter.state.withLock({ $0.progress(after: seen) }) {
@@ -236,7 +236,7 @@ private struct TransferRate {
   private static let interval = Duration.milliseconds(250)
   private static let sampleCount = 20
 
-  /// The oldest first, at least an interval apart.
+  /// The samples, oldest first, at least an interval apart.
   private var samples: [Sample] = []
 
   mutating func bytesPerSecond(after bytes: Int64, at instant: MonotonicInstant) -> Double? {

@@ -3,7 +3,7 @@ extension Client {
   ///
   /// - Parameters:
   ///   - endpoint: the endpoint of the first page.
-  ///   - next: the place of the URL: `.link` or `.url { … }`.
+  ///   - next: the location of the URL: `.link` or `.url { … }`.
   /// - Returns: a sequence. Nothing is sent before a loop requests the first page.
   public func pages<E: Endpoint>(of endpoint: E, next: NextPageURL<E.Value>) -> PageSequence<E.Value> {
     PageSequence(next.source(from: endpoint.resolvedRequest), by: self)

@@ -22,15 +22,16 @@ import Foundation
 /// }
 /// ```
 public struct NextPageParameter<Parameter: Sendable, Page: Sendable>: Sendable {
-  /// Returns the parameter of a position, `nil` if the position is of another kind.
+  /// Returns the parameter for a position, or `nil` if the position is of another kind.
   let parameter: @Sendable (PagePosition?) -> Parameter?
-  /// Returns the position after a page, which was requested with the parameter. `nil` after the last page.
+  /// Returns the position of the page after a page that was requested with a parameter. `nil` after the last page.
   let next: @Sendable (Page, Parameter) -> PagePosition?
   let comparesPages: Bool
 }
 
 extension NextPageParameter {
-  /// A cursor that each page names for the next: `nextPageToken`, `next_cursor`, the id of the last element.
+  /// Requests each page with a cursor that the previous page names, for example `nextPageToken`, `next_cursor` or the
+  /// id of the last element.
   ///
   /// The endpoint gets `nil` for the first page. Any `Codable` type can be a cursor.
   ///
@@ -50,7 +51,7 @@ extension NextPageParameter {
       comparesPages: false)
   }
 
-  /// A page number.
+  /// Requests each page with its page number.
   ///
   /// - Parameters:
   ///   - first: the number of the first page. Default: 1.
@@ -70,12 +71,13 @@ extension NextPageParameter {
       comparesPages: true)
   }
 
-  /// An offset: the number of elements before the page. The list ends with an empty page at the latest.
+  /// Requests each page with its offset: the number of elements before the page. The list ends with an empty page at
+  /// the latest.
   ///
   /// - Parameters:
   ///   - first: the offset of the first page. Default: 0.
   ///   - count: returns the number of elements of a page, for example `{ $0.rows.count }`.
-  ///   - hasNext: whether more pages follow a page. Default: yes, so that the list ends with an empty page.
+  ///   - hasNext: whether more pages follow a page. Default: always `true`, so that the list ends with an empty page.
   public static func offset(
     from first: Int = 0, by count: @escaping @Sendable (_ page: Page) -> Int,
     while hasNext: @escaping @Sendable (_ page: Page) -> Bool = { _ in true }
@@ -132,7 +134,7 @@ extension PagePosition {
     }
   }
 
-  /// Returns the cursor, or `nil` if the position is of another kind or its cursor of another type.
+  /// Returns the cursor, or `nil` if the position is of another kind or its cursor has another type.
   fileprivate func cursor<Cursor: Decodable>(as type: Cursor.Type) -> Cursor? {
     guard case .cursor(let text) = place else { return nil }
     return try? JSONDecoder().decode(type, from: Data(text.utf8))

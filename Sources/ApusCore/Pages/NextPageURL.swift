@@ -26,13 +26,13 @@ public import Foundation
 ///
 /// The URL may be relative to the URL of the response (RFC 3986 §5). It is requested with GET and with the fields
 /// (headers), tags, limits and settings of the endpoint, but without its path, query and content (body). No query
-/// parameter of the environment is added. A URL that cannot be used, for example because its scheme is neither http nor
-/// https, fails the call for the next page with the code `malformedResponse`, as does an http URL in a response that
-/// came over https, unless the call's redirect policy permits redirects from https to http.
+/// parameter of the environment is added. If the URL cannot be used, for example because its scheme is neither http nor
+/// https, the call for the next page fails with the code `malformedResponse`. It also fails for an http URL from a
+/// response received over https, unless the call's redirect policy permits redirects from https to http.
 ///
-/// The environment's credentials and sensitive fields are sent only to their own origins. To an origin that is neither
-/// that of the environment nor that of the endpoint, and is not trusted by the endpoint, only those fields of the
-/// endpoint are sent whose values may be logged (``Redaction/defaultFields``).
+/// The environment's credentials and sensitive fields are sent only to their own origins. An origin is foreign if it
+/// differs from the origins of the environment and the endpoint and is not trusted by the endpoint. Of the endpoint's
+/// fields, a foreign origin receives only the fields whose values may be logged (``Redaction/defaultFields``).
 public struct NextPageURL<Page: Sendable>: Sendable {
   /// The statement of a response about the next page.
   enum Statement {
@@ -55,8 +55,8 @@ public struct NextPageURL<Page: Sendable>: Sendable {
 
   /// The `Link` field with the relation type `next` (RFC 8288). The list ends with a page without such a link.
   ///
-  /// Values in single quotes and links without a comma between them are read. A field that cannot be parsed, but has a
-  /// parameter `rel` with the word `next`, does not end the list: the call for the next page fails with the code
+  /// Values in single quotes and links without a comma between them are accepted. A field that cannot be parsed, but
+  /// has a parameter `rel` with the word `next`, does not end the list: the call for the next page fails with the code
   /// `malformedResponse`.
   public static var link: NextPageURL {
     NextPageURL(statement: { response in
@@ -66,7 +66,7 @@ public struct NextPageURL<Page: Sendable>: Sendable {
     })
   }
 
-  /// The content of the page.
+  /// Reads the URL of the next page from the content of a page.
   ///
   /// - Parameter next: returns the URL of the next page, complete or relative. `nil` or an empty text after the last
   ///   page.
@@ -74,7 +74,7 @@ public struct NextPageURL<Page: Sendable>: Sendable {
     NextPageURL(text: { next($0.value) })
   }
 
-  /// The content of the page.
+  /// Reads the URL of the next page from the content of a page.
   ///
   /// - Parameter next: returns the URL of the next page, complete or relative. `nil` after the last page.
   @_disfavoredOverload
@@ -121,13 +121,13 @@ extension PagePosition {
 }
 
 extension Request {
-  /// Returns the request for a position that a response of this request named.
+  /// Returns the request for a position that a response to this request named.
   fileprivate func following(_ position: PagePosition, _ origins: PageOrigins) -> Request {
     var request = details
     switch position.place {
     case .url(let url):
       let path = RequestPath.url(url)
-      // A position is made from a valid URL, so that a faulty one is that of the store.
+      // A position is created only from a valid URL, so an invalid URL comes from a stored position.
       request.follow(path.fault == nil ? path.named(by: origins.source(after: request)) : path, home: origins.home)
     case .unusable(let reason): request.failure = TransportError.namedURL(reason)
     case .cursor, .number, .offset: request.failure = CallFault.misplaced
@@ -139,7 +139,7 @@ extension Request {
 }
 
 extension RequestDescription {
-  /// Replaces the target by the URL of a link. The content is not sent to it: a link names a resource to read.
+  /// Replaces the target with the URL of a link and removes the content, because a link names a resource to read.
   fileprivate mutating func follow(_ url: RequestPath, home: Origin?) {
     let homes = options.values[TrustedOriginsKey.self].union([home, path.origin].compactMap(\.self))
     if let origin = url.origin, !homes.contains(origin) {

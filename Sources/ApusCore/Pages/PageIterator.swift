@@ -18,7 +18,7 @@ struct PageOptions: Sendable {
   var prefetches = false
 }
 
-/// Fetches the pages of one loop: performs the steps of a ``PageLoop``.
+/// A fetcher of the pages of one loop. It performs the steps of a ``PageLoop``.
 struct PageIterator<Page: Sendable> {
   private typealias Fetched = NotedValue<Page, Int>
 
@@ -53,7 +53,7 @@ struct PageIterator<Page: Sendable> {
     return PositionedPage(page: response.value.value, next: turn.next)
   }
 
-  /// Counts the page that was received last.
+  /// Updates the numbers of pages without elements after the latest page.
   ///
   /// - Parameter isEmpty: whether the page has no elements.
   /// - Throws: ``CallError`` if too many pages had no elements and the list continues. The loop is then over.
@@ -64,7 +64,7 @@ struct PageIterator<Page: Sendable> {
     throw fault(reason)
   }
 
-  /// Counts the page that was received last, if the page is a collection.
+  /// Updates the numbers of pages without elements after the latest page, if the page is a collection.
   private mutating func checkElements(_ isEmpty: Bool) throws(CallError) {
     var pages = emptyPages
     defer { emptyPages = pages }
@@ -87,7 +87,8 @@ struct PageIterator<Page: Sendable> {
     }
   }
 
-  /// Starts to fetch the next page, if there is one. A refusal waits until the next page is requested.
+  /// Starts to fetch the next page, unless this page is the last. If the loop refuses to continue, the error is thrown
+  /// when the next page is requested.
   private mutating func prefetch() {
     guard prefetches, !Task.isCancelled, case .fetch(let position) = loop.advance() else { return }
     self.position = position

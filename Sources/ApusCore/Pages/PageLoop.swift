@@ -19,7 +19,7 @@ struct PageLoop: Sendable {
   private let limit: Int
   private var phase: Phase
   private var count = 0
-  // Hashes, because cursors and URLs are as long as a server makes them.
+  // Hashes, because a server can send cursors and URLs of any length.
   private var visited: Set<Int> = []
   private var fingerprint: Int?
 
@@ -37,8 +37,8 @@ struct PageLoop: Sendable {
     return false
   }
 
-  /// Returns the next step. After a position to fetch the loop is over, unless ``receive(_:fingerprint:)`` continues
-  /// it.
+  /// Returns the next step. After a step that fetches a page the loop is over, unless ``receive(_:fingerprint:)``
+  /// continues it.
   mutating func advance() -> Step {
     guard case .ready(let position) = phase else { return .end }
     guard count < limit else { return .refuse("the list goes on after \(count) pages") }
@@ -70,17 +70,17 @@ struct PageLoop: Sendable {
   }
 }
 
-/// The guard against lists whose pages have ever new positions and no elements. Pure.
+/// The guard against lists whose pages always have new positions but no elements. Pure.
 struct EmptyPages: Sendable {
   private var inRow = 0
   private var inAll = 0
 
-  /// The maximum number of pages without elements, one after the other.
+  /// The maximum number of pages in a row without elements.
   static let longestRow = 100
-  /// The maximum number of pages without elements of one loop.
+  /// The maximum number of pages without elements in one loop.
   static let most = 20_000
 
-  /// Counts a page. Returns the reason if it is refused.
+  /// Adds a page. Returns the reason if the page is refused.
   mutating func receive(isEmpty: Bool) -> String? {
     guard isEmpty else {
       inRow = 0

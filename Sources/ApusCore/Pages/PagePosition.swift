@@ -24,7 +24,8 @@ public struct PagePosition: Sendable, Hashable {
     case cursor(String)
     case number(Int)
     case offset(Int)
-    /// The server named a next page that cannot be requested, for this reason. The call for that page reports it.
+    /// The server named a next page that cannot be requested, for this reason. The call for that page reports the
+    /// reason.
     case unusable(String)
   }
 

@@ -9,13 +9,16 @@
 /// The sequence ends after the last page and after any error. Each page is a call of its own, with its own deadline,
 /// retries and trace. Nothing is sent before a loop requests the first page, and leaving the loop early sends no
 /// further requests. Cancelling the task cancels the call in flight, which then throws with the code `cancelled`. Each
-/// loop starts over.
+/// loop starts again from the beginning.
 ///
-/// A server could let a loop run endlessly. Therefore a list with more than 1000 pages is an error (``pageLimit(_:)``),
-/// as is a URL or cursor that the list contained before, and, for numbers and offsets, a page with the same content
-/// (body) as the previous page, and the hundredth page in a row without elements, or the
-/// 20,000th in all: a ``CallError`` with the code `decoding` and the trace of the last page that was fetched. The
-/// elements are those of ``elements(_:)``, or of the page itself if it is a collection.
+/// A server could let a loop run endlessly. The loop therefore throws a ``CallError`` with the code `decoding` and the
+/// trace of the last page that was fetched, in these cases:
+///
+/// - The list has more than 1000 pages (``pageLimit(_:)``).
+/// - The URL or cursor of the next page has occurred before.
+/// - The list has page numbers or offsets, and a page has the same content (body) as the previous page.
+/// - 100 pages in a row, or 20,000 pages in all, have no elements. Elements are counted by ``elements(_:)``, or in the
+///   page itself if the page is a collection.
 public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
   private let client: Client
   private let source: PageSource<Page>
@@ -44,8 +47,8 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
   /// Fetches the next page while the loop works on the current page, never more than one page ahead.
   ///
   /// The prefetched call inherits the deadline and the task-local values of the loop. Its error is thrown when the loop
-  /// requests its page. Leaving the loop cancels the call, as does cancelling the task as soon as it waits for the
-  /// page.
+  /// requests its page. Leaving the loop cancels the call. Cancelling the task cancels the call once the task waits for
+  /// the page.
   public func prefetching() -> PageSequence {
     with { $0.prefetches = true }
   }
@@ -83,7 +86,7 @@ public struct PageSequence<Page: Sendable>: AsyncSequence, Sendable {
       try await pages.next()?.page
     }
 
-    /// Counts the page that was returned last, see ``PageIterator/check(_:_:)``.
+    /// Updates the numbers of pages without elements after the latest page, see ``PageIterator/check(_:_:)``.
     mutating func check(_ empty: inout EmptyPages, _ isEmpty: Bool) throws(CallError) {
       try pages.check(&empty, isEmpty)
     }

@@ -7,7 +7,7 @@ struct PageSource<Page: Sendable>: Sendable {
   /// request fails. Secrets of the endpoint are sent only to the origin of the environment, to the origin of the first
   /// page, and to the origins that the endpoint trusts.
   let request: @Sendable (_ position: PagePosition?, _ origins: PageOrigins) -> Request<Page>
-  /// Returns the positions that a response names, for the position it was requested for.
+  /// Returns the positions that a response names. `position` is the position for which the response was requested.
   let turn: @Sendable (_ response: Response<Page>, _ position: PagePosition?) -> Turn
   /// Whether two equal pages in a row mean that the server ignores the position.
   let comparesPages: Bool
@@ -29,7 +29,7 @@ struct PageOrigins: Sendable {
   /// position was named by an earlier loop.
   let last: Origin?
 
-  /// The origin of the response that named a position.
+  /// Returns the origin of the response that named a position.
   ///
   /// - Parameter first: the request for the first page.
   func source(after first: RequestDescription?) -> Origin? { last ?? first?.path.origin ?? home }

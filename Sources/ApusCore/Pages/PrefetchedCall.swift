@@ -1,4 +1,5 @@
-/// A call that runs before its result is requested. It is cancelled when the last reference to it is gone.
+/// A call that runs before its result is requested. The call is cancelled when the last reference to this object is
+/// released.
 final class PrefetchedCall<Value: Sendable>: Sendable {
   private let task: Task<Result<Response<Value>, CallError>, Never>
 

@@ -11,7 +11,7 @@ enum ByteSearch {
     let count = bytes.count
     var index = start
     while index &+ 32 <= count {
-      // Both are below 0x0E, and text contains few other such bytes.
+      // CR and LF are below 0x0E, and text contains few other bytes below 0x0E.
       let small =
         below(bytes.word(at: index)) | below(bytes.word(at: index &+ 8)) | below(bytes.word(at: index &+ 16))
         | below(bytes.word(at: index &+ 24))
@@ -35,7 +35,8 @@ enum ByteSearch {
     return index
   }
 
-  /// Returns the index of the first byte with a value at or after `start`, or the number of bytes if there is none.
+  /// Returns the index of the first byte that equals `byte` at or after `start`, or the number of bytes if there is
+  /// none.
   static func first(_ byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     let count = bytes.count
     let pattern = low &* UInt64(byte)
@@ -57,8 +58,8 @@ enum ByteSearch {
     return index
   }
 
-  // The following mark bytes of a word with their highest bit. Marks above the lowest may be wrong, because a
-  // subtraction borrows from the byte above, but the lowest is right, and a word without such bytes has no mark.
+  // The following functions mark bytes of a word with their highest bit. The lowest mark is always right. Marks above
+  // it may be wrong, because a subtraction borrows from the byte above. A word without such bytes has no mark.
 
   private static func zeros(_ word: UInt64) -> UInt64 { (word &- low) & ~word & high }
 
@@ -71,12 +72,12 @@ enum ByteSearch {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Eight bytes, the first in the lowest position.
+  /// Returns eight bytes as a word, with the first byte in the lowest position.
   fileprivate func word(at index: Int) -> UInt64 {
     UInt64(littleEndian: loadUnaligned(fromByteOffset: index, as: UInt64.self))
   }
 
-  /// The bytes in a range, as a buffer that begins at index 0.
+  /// Returns the bytes in a range, as a buffer that begins at index 0.
   func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: self[range])
   }

@@ -29,7 +29,7 @@ extension ElementParser {
   var position: StreamPosition { StreamPosition() }
 }
 
-/// An element, or a part of one, exceeds its limit.
+/// The error for an element, or a part of an element, that exceeds its limit.
 struct ElementTooLong: Error, Hashable {
   /// The element with an article, for example `a line`.
   let element: String
@@ -37,7 +37,7 @@ struct ElementTooLong: Error, Hashable {
   let limit: Int
 }
 
-/// The part of an event stream's state that outlasts its responses.
+/// The part of an event stream's state that is kept from one response to the next.
 struct StreamPosition: Hashable {
   var lastEventID = ""
   /// The reconnection time that the server has set, or `nil`.
@@ -63,7 +63,7 @@ struct StreamContext: Sendable {
     if status != 204 { undecoded = UndecodedCoding(response.head.headerFields) }
   }
 
-  /// Throws if the content is in a registered content coding, whose bytes are no elements.
+  /// Throws if the content is in a registered content coding, because coded bytes contain no elements.
   ///
   /// - Throws: ``RejectedResponse``.
   func requireDecoded() throws {
@@ -96,7 +96,7 @@ struct StreamContext: Sendable {
   }
 }
 
-/// Makes elements from their bytes, and applies the policy for those that cannot be decoded.
+/// A decoder that creates elements from their bytes and applies the policy for undecodable elements.
 struct ElementDecoder<Element: Decodable & Sendable>: Sendable {
   private let context: StreamContext
   private let read: @Sendable (Data) throws -> Element

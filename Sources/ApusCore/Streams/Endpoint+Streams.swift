@@ -1,17 +1,17 @@
 public import HTTPTypes
 
-// Factory methods for responses that are streams, in the style of those for decoded responses. They are disfavored, so
-// that the type of the value determines the method.
+// Factory methods for responses that are streams, in the style of the methods for decoded responses. They are
+// disfavored, so that the type of the value determines the method.
 
 extension Endpoint {
-  /// GET (RFC 9110 §9.3.1). The response is a stream.
+  /// Creates a GET request (RFC 9110 §9.3.1). The response is a stream.
   @_disfavoredOverload
   public static func get<V: StreamedValue>(_ path: RequestPath, query: Query = [:]) -> Self
   where Self == Request<V> {
     .streamed(.get, path, query)
   }
 
-  /// POST (RFC 9110 §9.3.3). The response is a stream.
+  /// Creates a POST request (RFC 9110 §9.3.3). The response is a stream.
   ///
   /// An interrupted event stream is reconnected only if it has a last event ID, or if the endpoint is marked as
   /// idempotent.
@@ -22,7 +22,8 @@ extension Endpoint {
     .streamed(.post, path, query, content)
   }
 
-  /// QUERY (RFC 10008), safe and idempotent like GET, with content (body). The response is a stream.
+  /// Creates a QUERY request (RFC 10008), which is safe and idempotent like GET and has content (body). The response is
+  /// a stream.
   @_disfavoredOverload
   public static func query<V: StreamedValue>(
     _ path: RequestPath, query: Query = [:], content: RequestContent
@@ -30,7 +31,7 @@ extension Endpoint {
     .streamed(.query, path, query, content)
   }
 
-  /// Any method. The response is a stream.
+  /// Creates a request with any method. The response is a stream.
   @_disfavoredOverload
   public static func method<V: StreamedValue>(
     _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], content: RequestContent = .empty

@@ -7,7 +7,8 @@ import Foundation
 /// The elements of an ``EventStream``.
 struct EventElements<Element: Decodable & Sendable>: ElementParser {
   private var parser: EventParser
-  /// Makes the elements from the data of the events. `nil` if the elements are the events themselves.
+  /// The decoder that creates the elements from the data of the events. `nil` if the elements are the events
+  /// themselves.
   private var decoder: ElementDecoder<Element>?
   private let context: StreamContext
   private let endMarker: Data?

@@ -51,7 +51,7 @@ struct EventParser {
   }
 }
 
-/// The event that is being parsed, and the state of the stream that outlasts events.
+/// The event that is being parsed, and the state of the stream that is kept from one event to the next.
 private struct EventDraft {
   private(set) var lastEventID: String
   private(set) var reconnectionTime: Duration?
@@ -123,12 +123,13 @@ private struct EventDraft {
     return data.map { ServerSentEvent(name: name, data: $0, id: lastEventID) }
   }
 
-  /// Returns a value as text, without making the same text again.
+  /// Returns a value as text. If the text equals `known`, returns `known` instead of creating a string.
   private func text(_ value: UnsafeRawBufferPointer, unless known: String) -> String {
     known.utf8.elementsEqual(value) ? known : String(decoding: value, as: UTF8.self)
   }
 
-  /// A number of milliseconds, or `nil` if the value has other characters than digits. Too large numbers are clamped.
+  /// Returns a number of milliseconds, or `nil` if the value has characters other than digits. Numbers that are too
+  /// large are clamped.
   private static func time(_ value: UnsafeRawBufferPointer) -> Duration? {
     guard !value.isEmpty else { return nil }
     var milliseconds: Int64 = 0
@@ -161,7 +162,7 @@ private enum FieldName {
     }
   }
 
-  /// Not zero, so that a leading NUL makes another number.
+  /// Not zero, so that a leading NUL changes the packed number.
   private static let packedStart: UInt64 = 1
 
   private static func packed(_ name: StaticString) -> UInt64 {

@@ -56,7 +56,7 @@ struct JSONSequenceSplitter {
     /// The splitter is before the first RS.
     case start
     case text
-    /// Between the line feed of a text and the RS of the next.
+    /// The splitter is between the line feed of a text and the RS of the next text.
     case gap
   }
 
@@ -144,7 +144,7 @@ struct JSONSequenceSplitter {
     defer { (text, nesting) = (Data(), SequenceNesting()) }
     guard let first = text.first(where: { !$0.isJSONSpace }) else { return nil }
     if section != .text { return Text(bytes: text, fault: "text without a record separator") }
-    // Any other text would be incomplete without its last byte, but part of a number may be a number (RFC 7464 §2.4).
+    // Without its last byte, an object, array or string is invalid, but a number may still be valid (RFC 7464 §2.4).
     let isDelimited = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
     let isTerminated = text.last?.isJSONSpace ?? false
     return Text(bytes: text, fault: isDelimited || isTerminated ? nil : "the text may have been cut off")
@@ -158,7 +158,7 @@ private struct SequenceNesting {
   private var isEscaped = false
   private var hasContent = false
 
-  /// Whether a line feed ends the text here, if it is valid.
+  /// Whether a line feed ends the text at this byte, if the text is valid.
   var isComplete: Bool { hasContent && depth == 0 && !isString }
 
   mutating func take(_ byte: UInt8) {

@@ -93,7 +93,7 @@ struct JSONLineElements<Element: Decodable & Sendable>: ElementParser {
   }
 }
 
-/// The lines of JSON texts that are not blank.
+/// The lines of a JSON stream, without blank lines.
 private struct JSONLines {
   private var lines: LineSplitter
   private var isAtStart = true
@@ -114,7 +114,7 @@ private struct JSONLines {
     }
   }
 
-  /// Returns the last line, which has no line feed.
+  /// Returns the last line if it has no line feed and is not blank.
   mutating func rest() -> Data? {
     var rest: Data?
     lines.rest { rest = Self.text(of: $0, &isAtStart) }

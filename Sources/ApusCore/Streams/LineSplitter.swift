@@ -23,7 +23,8 @@ struct LineSplitter {
   private var position = 0
   /// The beginning of a line that continues in the next block.
   private var partial: [UInt8] = []
-  /// Whether the last line ended with a CR at the end of a block, so that an LF at the start of the next belongs to it.
+  /// Whether the last line ended with a CR at the end of a block, so that an LF at the start of the next block belongs
+  /// to that line end.
   private var skipsLineFeed = false
 
   /// The maximum size of a block in bytes, which bounds the number of lines that a parser keeps.
@@ -109,13 +110,13 @@ struct LineSplitter {
   }
 }
 
-/// The items that a parser found in a block, and the error after the last.
+/// The items that a parser found in a block, and the error after the last item.
 struct ItemQueue<Item: Sendable>: Sendable {
   /// The items in reverse order, so that removing the first item does not copy the rest.
   private var items: [Item] = []
   private var error: (any Error)?
 
-  /// Returns the next item, or `nil` after the last.
+  /// Returns the next item, or `nil` after the last item.
   ///
   /// - Throws: the error after the last item.
   mutating func next() throws -> Item? {

@@ -6,7 +6,7 @@
 /// ```
 ///
 /// Each loop makes a call of its own, which begins when the loop requests the first element. The loop reads the
-/// response at its own pace: the next piece is read after the loop has consumed all elements of the previous one.
+/// response at its own pace: the next piece is read after the loop has consumed all elements of the previous piece.
 /// Leaving the loop ends the call and discards the rest of the response. Cancelling the task, or the call by its id or
 /// tag, ends the loop with a ``CallError`` with the code `cancelled`.
 ///
@@ -85,7 +85,7 @@ extension Client {
   }
 }
 
-/// The parts of a stream from which each loop starts.
+/// The description of a stream, from which each loop starts.
 struct StreamSource<Element: Sendable>: Sendable {
   let client: Client
   let request: RequestBox
@@ -107,8 +107,8 @@ struct StreamSource<Element: Sendable>: Sendable {
     return RequestBox(description)
   }
 
-  /// Disables the transport's stall limit, or doubles the stream's limit for it, so that ``SilenceTimer`` expires
-  /// first.
+  /// Disables the transport's stall limit, or sets it to twice the stream's silence timeout, so that ``SilenceTimer``
+  /// expires first.
   private func setStall(_ values: inout ContextValues) {
     guard kind == .events || options.silenceTimeout != nil, values[ExchangeTimeouts.self].stall == nil else { return }
     values[ExchangeTimeouts.self].stall = options.silenceTimeout.map { $0.bounded * 2 } ?? .endless
@@ -116,7 +116,7 @@ struct StreamSource<Element: Sendable>: Sendable {
 
   /// Sets the field. Without a last event ID, the endpoint's own field remains.
   private static func setLastEventID(_ id: String, _ fields: inout [RawField]) {
-    // White space at the ends is no part of a field's value (RFC 9110 §5.5).
+    // White space at the ends is not part of a field's value (RFC 9110 §5.5).
     let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     var value = Substring(id).utf8.drop(while: isSpace)
     while let last = value.last, isSpace(last) { value.removeLast() }
@@ -125,6 +125,7 @@ struct StreamSource<Element: Sendable>: Sendable {
 }
 
 extension RequestBox {
-  /// Whether the request may be sent again after a response: its endpoint is idempotent, or its method safe.
+  /// Whether the request may be sent again after a response: its endpoint is declared idempotent or, without such a
+  /// declaration, its method is safe.
   var isRepeatable: Bool { description.options.values[IdempotenceKey.self] ?? description.method.isSafe }
 }

@@ -126,18 +126,18 @@ extension Client {
   /// Each call begins when the loop requests the next value, and the sequence never ends by itself. The errors of the
   /// first call are thrown. After the first response, temporary errors (no network, a lost connection, a timeout, 429,
   /// 503 and the like) lead to another call with the same cursor: after a random delay whose bound starts at 3 seconds
-  /// and doubles to 30, and not before the server's `Retry-After`. All other errors end the sequence, and so does a
-  /// temporary error of a request that may have been sent, unless its method is safe or its endpoint is marked
+  /// and doubles up to 30 seconds, and not before the server's `Retry-After`. All other errors end the sequence, and so
+  /// does a temporary error of a request that may have been sent, unless its method is safe or its endpoint is marked
   /// `.idempotent()`. Cancelling the task ends the sequence with the code `cancelled`.
   ///
-  /// A server may hold a request for up to 10 minutes: unless the endpoint sets a `timeout`, that is the limit of a
-  /// call, and an attempt has no limit of its own.
+  /// A server may hold a request for up to 10 minutes, which is the limit of a call unless the endpoint sets a
+  /// `timeout`. An attempt has no limit of its own.
   ///
-  /// With a scheduler a long poll occupies a permit while it waits. Mark its endpoint with `.unscheduled()` if there
-  /// are several.
+  /// With a scheduler a long poll occupies a permit while it waits. Mark its endpoint with `.unscheduled()` if several
+  /// long polls run at the same time.
   ///
   /// - Parameters:
-  ///   - cursor: the cursor of the first call. Default: `nil`, none.
+  ///   - cursor: the cursor of the first call. Default: `nil`, no cursor.
   ///   - endpoint: returns the endpoint for a cursor.
   ///   - interval: the minimum time between the starts of two calls if the response to the first call has no cursor or
   ///     an unchanged cursor. It bounds the load on a server that does not delay its responses. With a new cursor the

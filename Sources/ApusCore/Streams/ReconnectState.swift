@@ -1,5 +1,5 @@
-/// The decisions about the connections of an event stream, and about the requests of a long poll, after the first. A
-/// pure state machine.
+/// The decisions about the reconnections of an event stream, and about repeated requests of a long poll. A pure state
+/// machine.
 struct ReconnectState: Hashable {
   /// The reason why a connection ended.
   enum Ending: Hashable {
@@ -25,19 +25,19 @@ struct ReconnectState: Hashable {
     case fail
   }
 
-  /// The reconnection time unless the server sets one.
+  /// The reconnection time unless the server sets another time.
   static let defaultTime = Duration.seconds(3)
   /// The maximum delay that a server can set.
   static let longestTime = Duration.seconds(60 * 60)
-  /// The maximum to which the bound of the delay grows, unless the server requests more.
+  /// The maximum to which the bound of the delay grows, unless the server requests a longer delay.
   static let longestBackoff = Duration.seconds(30)
-  /// The minimum from which the bound doubles, for servers that request no delay.
+  /// The minimum bound of the delay after a failure, for servers that set a shorter reconnection time.
   static let shortestBackoff = Duration.milliseconds(100)
   /// The duration of a connection after which earlier failures do not count.
   static let healthyTime = Duration.seconds(60)
 
   private let isAllowed: Bool
-  /// Whether the request may be resent: by its method and its endpoint, not by the position in the stream.
+  /// Whether the method and the endpoint permit resending the request, regardless of the position in the stream.
   private let isRepeatable: Bool
   private var position: StreamPosition
   private var hasConnected = false
@@ -73,7 +73,7 @@ struct ReconnectState: Hashable {
     }
   }
 
-  /// Decides after a connection has ended.
+  /// Returns the action after a connection has ended.
   ///
   /// - Parameter jitter: a random number from 0 to less than 1.
   mutating func ended(_ ending: Ending, at now: MonotonicInstant, jitter: Double) -> Action {
@@ -91,7 +91,7 @@ struct ReconnectState: Hashable {
     }
   }
 
-  /// Returns the delay before the next connection and counts it.
+  /// Returns the delay before the next connection, and adds the ended connection to ``failures``.
   private mutating func delay(isHealthy: Bool, jitter: Double) -> Duration {
     if isHealthy { failures = 0 }
     defer { failures = min(failures + 1, 16) }

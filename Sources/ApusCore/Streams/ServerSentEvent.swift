@@ -12,7 +12,8 @@ public struct ServerSentEvent: Sendable, Hashable, Codable {
   public var name: String
   /// The data: the values of the fields `data`, joined by LF.
   public var data: Data
-  /// The last event ID: the value of the last field `id` of this event or of an earlier one. Empty if there was none.
+  /// The last event ID: the value of the last field `id` of this event or of an earlier event. Empty if no event had
+  /// this field.
   ///
   /// A value with control characters or more than 4 KiB, which cannot be sent in a request, is ignored.
   public var id: String
@@ -34,7 +35,7 @@ public struct ServerSentEvent: Sendable, Hashable, Codable {
   ///
   /// - Parameters:
   ///   - type: the type of the value.
-  ///   - coding: the JSON coding. Default: ``JSONCoding/default``, not that of the client.
+  ///   - coding: the JSON coding. Default: ``JSONCoding/default``, not the client's coding.
   /// - Throws: `JSONError` if the data is not valid JSON or is nested too deeply; `DecodingError` if it does not match
   ///   the type; errors of the type itself.
   public func decode<Value: Decodable>(_ type: Value.Type, using coding: JSONCoding = .default) throws -> Value {

@@ -6,8 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One call of a stream from its response head on, with the parser of its content. It ends the call when it is
-/// released.
+/// One call of a stream whose response head has arrived, with the parser of its content. Releasing the connection ends
+/// the call.
 final class StreamConnection<Element: Sendable>: Sendable {
   private let call: Call
   private let message: ResponseMessage
@@ -56,7 +56,7 @@ final class StreamConnection<Element: Sendable>: Sendable {
   func next() async throws(CallError) -> Element? {
     do {
       repeat {
-        // A call that was superseded or cancelled returns no element, even if it has one.
+        // A call that was superseded or cancelled returns no element, even if an element is available.
         if Task.isCancelled { call.cancel(.caller) }
         try call.checkCancellation()
         if let element = try elements.withLock({ try $0.next() }) { return element }
@@ -101,7 +101,7 @@ final class StreamConnection<Element: Sendable>: Sendable {
   }
 
   deinit {
-    // A loop that was left early has succeeded, as has a closure of `withResponse` that returns early. A call that has
+    // Leaving a loop early is a success, like returning early from the closure of `withResponse`. A call that has
     // already ended ignores `succeed()`.
     silence?.stop()
     try? call.succeed()
@@ -109,11 +109,11 @@ final class StreamConnection<Element: Sendable>: Sendable {
   }
 }
 
-/// The parsed elements of a response and the parser of the rest. Pure.
+/// The parsed elements of a response, and the parser of the remaining content. Pure.
 struct StreamElements<Element: Sendable>: Sendable {
   /// The outcome of parsing.
   enum Progress {
-    /// There are elements, or an error.
+    /// An element or an error is available.
     case elements
     case pieceNeeded
     case end
@@ -123,7 +123,8 @@ struct StreamElements<Element: Sendable>: Sendable {
   private var queue = ItemQueue<Element>()
   private var hasAllContent = false
 
-  /// The number of elements that are decoded at once. Content in memory is one piece, which may have many elements.
+  /// The maximum number of elements that are decoded in one step. Content in memory is one piece, which may have many
+  /// elements.
   private static var batch: Int { 100 }
 
   init(_ parser: any ElementParser<Element>) {

@@ -10,16 +10,16 @@ public struct StreamOptions: Sendable {
   public var endMarker: String?
   /// The maximum time without a byte while the app waits for an element. A comment counts as bytes.
   ///
-  /// An event stream is then reconnected, if it may be; another stream fails with the code `timeout`. Default: 90
-  /// seconds for event streams, otherwise `nil`. `nil` sets no limit; for other streams the transport's stall limit
-  /// remains (``ExchangeTimeouts/stall``), for event streams it is disabled as well.
+  /// When this time has passed, an event stream reconnects if it may be reconnected. Any other stream fails with the
+  /// code `timeout`. Default: 90 seconds for event streams, otherwise `nil`. `nil` sets no limit. The transport's stall
+  /// limit (``ExchangeTimeouts/stall``) then remains for other streams, and is disabled as well for event streams.
   public var silenceTimeout: Duration?
   /// The maximum number of bytes of an element. A stream with a larger element fails with the code `contentTooLarge`.
   ///
   /// Default: `nil`, which means 1 MiB for a line and 8 MiB for an event, a JSON text or a part.
   public var maximumElementSize: Int?
-  /// A handler for elements that cannot be decoded, called instead of failing the stream, which then continues with the
-  /// next element. It is called on any thread, possibly before the loop has received the elements before it. Default:
+  /// A handler for elements that cannot be decoded. With a handler, the stream skips such an element instead of
+  /// failing. The handler is called on any thread, possibly before the loop has received earlier elements. Default:
   /// `nil`, the stream fails with the code `decoding`.
   public var onUndecodable: (@Sendable (UndecodableElement) -> Void)?
 
@@ -41,7 +41,7 @@ enum StreamKind: Sendable, Hashable {
   case parts
 }
 
-/// The options of a call's stream. Default: `nil`, those of its kind.
+/// The options of a call's stream. Default: `nil`, the default options for the kind of stream.
 enum StreamOptionsKey: ContextKey {
   static let defaultValue: StreamOptions? = nil
   // A streamed call is never coalesced, and `send` decodes for each call.

@@ -1,10 +1,10 @@
-/// A loop over a stream: its connections, one after the other. The shell of ``ReconnectState``.
+/// A loop over a stream. It opens one connection after the other, as ``ReconnectState`` decides.
 final class StreamReader<Element: Sendable> {
   private let source: StreamSource<Element>
   private let principal = CommonPrincipal()
   private var state: ReconnectState
-  /// The current or last call. All calls use the environment of the first, because a position in one server's stream is
-  /// meaningless to another server.
+  /// The current or last call. All calls use the environment of the first call, because a position in one server's
+  /// stream is meaningless to another server.
   private var call: Call?
   private var connection: StreamConnection<Element>?
   /// The number of connections so far.
@@ -88,8 +88,8 @@ final class StreamReader<Element: Sendable> {
     return delay
   }
 
-  /// Whether a deadline of the call has passed, which the app has set for the stream or for the work around it. The
-  /// client's default timeout does not count.
+  /// Whether a deadline has passed that the app has set for the stream or for the surrounding work. The client's
+  /// default timeout does not count.
   private var isPastDeadline: Bool { call?.snapshot(\.limits.deadline).map { $0 <= now } ?? false }
 
   /// Whether the content of the request can be resent.
@@ -104,8 +104,8 @@ extension Runtime {
 extension Client {
   /// Waits before the next call of a sequence.
   ///
-  /// During the wait a call that sends no request and is not observed is registered, so that the sequence can be
-  /// cancelled or superseded by its id and tags.
+  /// During the wait a call is registered that sends no request and is not observed. Through this call the sequence can
+  /// be cancelled by its id and tags, and superseded by its id.
   ///
   /// - Parameters:
   ///   - delay: the time to wait.

@@ -62,7 +62,7 @@ public struct _StreamFormat<Value: StreamedValue>: Sendable {
 ///
 /// - It sends the last event ID in `Last-Event-ID`. 204 ends the stream.
 /// - It waits for a random time of up to 3 seconds, or at least for the time that the server has set with `retry`. The
-///   bound doubles to at most 30 seconds while connections fail or end early, and starts again after a connection of a
+///   bound doubles to at most 30 seconds while connections fail or end early, and is reset by a connection that lasts a
 ///   minute.
 /// - The errors of the first connection are thrown, and so are later errors that are not temporary: 401, 403, 404, 410,
 ///   a response of another media type, content that cannot be decoded.
@@ -104,7 +104,7 @@ public struct JSONStream<Element: Decodable & Sendable>: StreamedValue {
   }
 }
 
-/// Lines of UTF-8 text that end with LF, CR or CRLF, of any media type.
+/// Lines of UTF-8 text, which end with LF, CR or CRLF. The response may have any media type.
 ///
 /// A byte order mark is removed, and invalid UTF-8 becomes U+FFFD. The last line may lack its end.
 public struct LineStream: StreamedValue {

@@ -14,7 +14,7 @@ package struct Deadline: Sendable {
     (self.instant, self.clock) = (instant, clock)
   }
 
-  /// The deadline of the surrounding work, or `nil` if calls made here inherit none.
+  /// The deadline of the surrounding work, or `nil` if calls made here inherit no deadline.
   package static var current: Deadline? { DeadlineScope.inherited() }
 
   /// The remaining time. Zero or negative once the deadline has passed.
@@ -89,7 +89,7 @@ final class DeadlineScope: Sendable {
     }
   }
 
-  /// Runs a function that starts a task, without passing on any deadline.
+  /// Calls a function that starts a task. The task inherits no deadline.
   static func without<Output>(_ start: () -> Output) -> Output {
     scopes.isEmpty ? start() : $scopes.withValue([]) { start() }
   }
@@ -109,12 +109,12 @@ final class DeadlineScope: Sendable {
 /// work, stays in effect. The function only ends calls: it starts no task and cancels none. Swift infers `any Error`
 /// for a closure; write `{ () async throws(CallError) in … }` to keep the type.
 ///
-/// A client with another clock than `clock`, as in a test, measures the remaining time with its own clock. To use a
+/// A client whose clock differs from `clock`, as in a test, measures the remaining time with its own clock. To use a
 /// client's clock throughout, use ``Client/withDeadline(_:_:)``.
 ///
 /// - Parameters:
 ///   - limit: the time limit of all calls together. If it is zero or negative, no call is sent.
-///   - clock: the clock that measures the time. Default: the system's.
+///   - clock: the clock that measures the time. Default: the system's clock.
 ///   - work: makes the calls. Runs on the caller's actor.
 /// - Returns: the result of `work`.
 /// - Throws: the error of `work`.

@@ -24,7 +24,8 @@ final class DeadlineTimer: Sendable {
     self.spawner = spawner
   }
 
-  /// Schedules a call of `target` at `instant`. Retains the target until then. Returns the key to cancel it.
+  /// Schedules the notification of `target` at `instant`, and retains the target until then. Returns the key with which
+  /// to cancel the deadline.
   func schedule(_ target: any DeadlineTarget, at instant: MonotonicInstant) -> Key {
     state.withLock { state in
       let key = state.heap.insert(target, at: instant)
@@ -96,10 +97,10 @@ public struct DeadlineAlarm: Sendable {
 
 /// A priority queue of deadlines with removable entries. A pure data structure without clock and tasks.
 ///
-/// Most deadlines are added in order and removed before they pass, so adding is usually one append and removing one
+/// Most deadlines are added in order and removed before they pass, so adding is usually one append, and removing is one
 /// swap. Keys are indices of reused cells, so that nothing is hashed and a steady load allocates nothing.
 struct DeadlineHeap<Element> {
-  /// The handle of an entry. Finds nothing once the entry is removed.
+  /// The handle of an entry. After the entry is removed, the handle finds no entry.
   struct Key: Hashable, Sendable {
     fileprivate let cell: Int
     fileprivate let generation: UInt32

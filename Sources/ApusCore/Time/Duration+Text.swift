@@ -23,7 +23,7 @@ extension Duration {
   /// Formats a number given in thousandths.
   private static func decimal(_ thousandths: Int64) -> String {
     guard thousandths % 1000 > 0 else { return "\(thousandths / 1000)" }
-    // Keeps leading zeros of the fraction and drops trailing ones.
+    // Keeps leading zeros of the fraction and drops trailing zeros.
     var digits = String(1000 + thousandths % 1000).dropFirst()
     while digits.last == "0" { digits.removeLast() }
     return "\(thousandths / 1000).\(digits)"

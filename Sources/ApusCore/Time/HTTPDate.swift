@@ -16,7 +16,7 @@ package enum HTTPDate {
     case 4 where isZone(words[3]) && isDay(words[0], longNames: true, hasComma: true):
       let date = words[1].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
       guard date.count == 3 else { return nil }
-      // A year of two digits is near the present (RFC 9110 §5.6.7).
+      // A two-digit year lies between 1970 and 2069 (RFC 9110 §5.6.7).
       let year = number(date[2], digits: 2).map { $0 < 70 ? 2000 + $0 : 1900 + $0 }
       return seconds(year: year, month: date[1], day: number(date[0], digits: 2), words[2])
     case 5 where isDay(words[0], longNames: false, hasComma: false):

@@ -59,7 +59,8 @@ public struct MonotonicInstant: Sendable, Hashable, Comparable {
     return MonotonicInstant(sinceStart: Duration(attoseconds: min(max(reachable, -Self.longest), Self.longest)))
   }
 
-  /// In attoseconds. The sum and the difference of two such times still fit a `Duration`.
+  /// The maximum time before and after the clock's start, in attoseconds. The sum and the difference of two such times
+  /// still fit a `Duration`.
   private static var longest: Int128 { 1_000_000_000_000_000_000 << 61 }
 
   /// Returns the time from this instant to `other`. Negative if `other` is earlier.

@@ -32,11 +32,11 @@ public struct Runtime: Sendable {
   }
 }
 
-/// The creation of all tasks of a client.
+/// A factory of all tasks of a client.
 struct TaskSpawner: Sendable {
   /// The executor of the tasks. `nil` means the global concurrent pool.
   let executor: (any TaskExecutor)?
-  /// The executor of the work of calls: ``executor``, or that of the transport (``ContinuingTransport``).
+  /// The executor of the work of calls: ``executor``, or the executor of the transport (``ContinuingTransport``).
   private let callExecutor: (any TaskExecutor)?
 
   init(executor: (any TaskExecutor)?, continuations: (any TaskExecutor)? = nil) {
@@ -71,7 +71,7 @@ struct TaskSpawner: Sendable {
     DeadlineScope.without { spawn(operation) }
   }
 
-  /// Starts a task that inherits nothing, for work that serves many calls and outlives the first.
+  /// Starts a task that inherits nothing, for work that serves many calls and outlives the first call.
   func spawnDetached<Success: Sendable>(
     _ operation: @escaping @Sendable @concurrent () async -> Success
   ) -> Task<Success, Never> {

@@ -3,18 +3,18 @@ package protocol SelfAdvancingClock: MonotonicClock {
   /// The executor that observes the tasks of the clients; `nil` if the clock does not advance by itself.
   var observingExecutor: (any TaskExecutor)? { get }
 
-  /// Sleeps like ``MonotonicClock/sleep(until:)``, on behalf of work that goes on meanwhile: the clock does not advance
-  /// for this sleeper alone.
+  /// Sleeps like ``MonotonicClock/sleep(until:)``, as a time limit for work that continues during the sleep. The clock
+  /// does not advance for this sleeper alone.
   func sleepForTimeout(until instant: MonotonicInstant) async throws
 
-  /// Stops the clock until ``release()`` is called as often.
+  /// Stops the clock until every ``hold()`` is ended by a ``release()``.
   func hold()
 
   /// Ends a ``hold()``.
   func release()
 
-  /// Performs work that waits for the world outside the client. The clock stands still meanwhile, except while the work
-  /// sleeps on the clock.
+  /// Performs work that waits for events outside the client. During the work the clock stands still, except while the
+  /// work sleeps on the clock.
   func standStill<Output>(during work: () async throws -> Output) async throws -> Output
 }
 
@@ -25,7 +25,7 @@ extension MonotonicClock {
     return clock
   }
 
-  /// Sleeps until the end of a time limit for work that goes on meanwhile.
+  /// Sleeps until the end of a time limit for work that continues during the sleep.
   ///
   /// - Throws: `CancellationError` if the task is cancelled first.
   package func sleepUntilLimit(_ instant: MonotonicInstant) async throws {

@@ -2,9 +2,9 @@
 ///
 /// A service that fetches untrusted URLs could otherwise be made to reach its own network: databases, the metadata
 /// server of a cloud, other services on the machine. The policy is an option of a transport, which checks the addresses
-/// that a name resolves to and connects only to these, for every hop of a redirect. `NIOTransport` supports it, except
-/// through a proxy, which resolves names itself. `URLSessionTransport` does not know addresses and refuses every
-/// message.
+/// that a name resolves to and connects only to allowed addresses, for every hop of a redirect. `NIOTransport` supports
+/// it, except through a proxy, which resolves names itself. `URLSessionTransport` does not know addresses and refuses
+/// every message.
 public struct AddressPolicy: Sendable, Hashable {
   private let isPublicOnly: Bool
 
@@ -100,7 +100,7 @@ public enum DestinationRefusal: Error, Sendable, Hashable, CustomStringConvertib
     }
   }
 
-  /// The error of an exchange that was not begun.
+  /// The error for an exchange that was refused for this reason.
   package var error: TransportError {
     TransportError(.refused, requestState: .notSent, detail: description, underlying: self)
   }

@@ -139,8 +139,8 @@ enum PinnedName {
 }
 
 extension IPv6 {
-  /// Returns the canonical form of an IPv6 address with or without brackets (RFC 5952), in brackets. `nil` for other
-  /// text.
+  /// Returns the canonical form of an IPv6 address (RFC 5952) in brackets. The address may lack the brackets. `nil` for
+  /// other text.
   ///
   /// An IPv4-mapped address (RFC 4291 §2.5.5.2) becomes an IPv4 address.
   static func canonical(_ text: String) -> String? {

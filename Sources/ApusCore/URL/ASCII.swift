@@ -1,4 +1,5 @@
-// The classes of ASCII bytes (RFC 5234 appendix B.1). ApusNIO, where every byte of a head passes, has its own in `Octet`.
+// The classes of ASCII bytes (RFC 5234 appendix B.1). ApusNIO, which reads every byte of a head, has its own classes in
+// `Octet`.
 
 extension UInt8 {
   /// The letter in lower case; any other byte unchanged.

@@ -40,7 +40,7 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
   /// Creates a base URL from text that a person typed, for example `localhost:8080` or `api.example.com/v1/`.
   ///
   /// Surrounding white space is removed. A missing scheme becomes `http` for a loopback host (such as `localhost`,
-  /// `127.0.0.1` and `[::1]`) and `https` for any other. All other rules are those of ``init(_:)``: user information,
+  /// `127.0.0.1` and `[::1]`) and `https` for any other. All other rules of ``init(_:)`` apply: user information,
   /// fragments and other schemes are errors.
   ///
   /// - Parameter text: a host, with or without a scheme, a port, a path and a query.

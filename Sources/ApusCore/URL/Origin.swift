@@ -65,7 +65,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 extension Origin {
   /// Whether following a URL from `source` to this origin changes from https to http.
   ///
-  /// Checked for every URL in a response: of a redirect, a page, an upload, a poll and an endpoint in metadata.
+  /// Checked for every URL that a response names: for redirects, pages, uploads, polls and the endpoints in metadata.
   package func isDowngrade(from source: Origin) -> Bool { scheme == "http" && source.scheme == "https" }
 
   /// Whether messages to the host stay on this machine: `localhost`, or a loopback address in its usual form

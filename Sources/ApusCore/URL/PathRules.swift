@@ -61,7 +61,7 @@ enum PathRules {
   /// several times, alone or next to slashes and backslashes. Returns `nil` if there is none.
   ///
   /// Some servers decode a path before they remove dot segments, so that `..%2Fx` selects another resource. Some
-  /// first remove the parameters after a semicolon.
+  /// servers first remove the parameters after a semicolon.
   private static func dotSegment(in segment: Substring) -> DotSegment? {
     if !segment.utf8.contains(percent) { return plainDotSegment(in: segment.utf8) }
     var segment = String(segment)

@@ -95,7 +95,7 @@ package enum PercentEncoding {
     }
   }
 
-  /// The digit for a value below 16, in upper case.
+  /// Returns the hexadecimal digit for a value below 16, in upper case.
   package static func hexDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
   }

@@ -23,7 +23,7 @@ struct QueryKey: CodingKey {
   init(intValue: Int) { self.init(index: intValue) }
 }
 
-/// Flattens values into names and texts: common types directly, all others with ``QueryEncoder``.
+/// A writer that flattens values into names and texts: common types directly, all other types with ``QueryEncoder``.
 struct QueryWriter {
   let style: QueryStyle
   private(set) var items: [(name: String, value: String)] = []
@@ -150,8 +150,8 @@ extension QueryWriter {
     }
   }
 
-  /// Returns the text of a string or an integer, or `nil`. They are the most frequent types, and comparing types is
-  /// faster than a dynamic cast.
+  /// Returns the text of a string or an integer, or `nil`. Strings and integers are the most frequent types, and
+  /// comparing types is faster than a dynamic cast.
   static func plainText(of value: any Encodable) -> String? {
     let type = type(of: value)
     if type == String.self { return value as? String }

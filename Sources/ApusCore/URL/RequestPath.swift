@@ -30,7 +30,7 @@ public struct RequestPath: Sendable, ExpressibleByStringInterpolation {
   let origin: Origin?
   /// Whether a response named the URL, so that an unusable URL is the server's fault.
   private(set) var isNamed = false
-  /// Whether a response that came over https named this URL, which is http.
+  /// Whether this URL uses http and was named by a response received over https.
   package private(set) var leavesHTTPS = false
 
   /// Creates a path from text without values.
@@ -141,7 +141,7 @@ extension RequestPath {
 }
 
 extension RequestPath {
-  /// The parts of a path literal. Builds the encoded path and its template together.
+  /// A builder for path literals, which creates the encoded path and its template together.
   public struct StringInterpolation: StringInterpolationProtocol {
     var encoded = ""
     /// The template; `nil` while it equals `encoded`.

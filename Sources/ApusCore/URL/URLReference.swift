@@ -7,7 +7,7 @@ package import HTTPTypes
 /// clients interpret in different ways is refused: control characters, backslashes in the path, a `%` without two
 /// hexadecimal digits, user information. A fragment is not sent (RFC 9110 §7.1).
 package struct URLReference: Hashable, Sendable {
-  /// The reason why a text is not a URL that can be used.
+  /// The reason why a text is not a usable URL.
   package struct Fault: Error, Hashable {
     /// A clause without its subject, for example `is too long`. Contains no part of the text.
     package let reason: String
@@ -57,7 +57,7 @@ package struct URLReference: Hashable, Sendable {
 
   /// Returns the URL of the field `Location` (RFC 9110 §10.2.2), or `nil` if it is missing or empty.
   ///
-  /// A value may contain commas, so that it is never split. Several fields must name the same URL.
+  /// A value may contain commas, so it is never split. Several fields must name the same URL.
   package static func location(
     in fields: HTTPFields, relativeTo base: (origin: Origin, target: String)?
   ) throws(URLReference.Fault) -> URLReference? {
@@ -75,7 +75,7 @@ package struct URLReference: Hashable, Sendable {
   private static let doubleSlash: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "/")]
   private static let slash: ArraySlice<UInt8> = [UInt8(ascii: "/")]
 
-  /// Removes a leading `http:` or `https:`; `nil` for a relative reference.
+  /// Removes a leading `http:` or `https:` and returns the scheme. Returns `nil` for a relative reference.
   private static func takeScheme(from rest: inout ArraySlice<UInt8>) throws(URLReference.Fault) -> String? {
     guard let end = rest.firstIndex(where: { "/?:".utf8.contains($0) }), rest[end] == UInt8(ascii: ":") else {
       return nil
@@ -105,7 +105,7 @@ package struct URLReference: Hashable, Sendable {
     throw Fault(reason: "has no host")
   }
 
-  /// The path and the query as sent.
+  /// Returns the path and the query as sent.
   private static func target(
     path: ArraySlice<UInt8>, query: ArraySlice<UInt8>?
   ) throws(URLReference.Fault) -> String {
@@ -130,7 +130,7 @@ extension ArraySlice<UInt8> {
     firstIndex(of: UInt8(ascii: "?")).map { self[($0 + 1)...] }
   }
 
-  /// The part up to and including the last occurrence of a byte.
+  /// Returns the part up to and including the last occurrence of a byte.
   fileprivate func prefix(upToLast byte: UInt8) -> ArraySlice {
     lastIndex(of: byte).map { self[...$0] } ?? [UInt8(ascii: "/")]
   }
@@ -161,7 +161,7 @@ private enum ReferencePath {
     return [slash] + kept.joined(separator: [slash])
   }
 
-  /// The number of dots of a segment that consists of one or two dots; `nil` for any other segment.
+  /// Returns the number of dots of a segment that consists of one or two dots; `nil` for any other segment.
   private static func dots(in segment: ArraySlice<UInt8>) -> Int? {
     guard segment.count <= 6 else { return nil }
     var (rest, count) = (segment, 0)

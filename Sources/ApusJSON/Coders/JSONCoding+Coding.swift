@@ -7,10 +7,10 @@ public import Foundation
 extension JSONCoding {
   /// Decodes a value from a JSON text in UTF-8 (RFC 8259).
   ///
-  /// The text is parsed strictly, as by `JSONValue(parsing:)`: it may be nested 512 levels, and the last of several
-  /// members with the same name is used. Models may be nested 128 levels, or fewer if decoding them would need more
-  /// than 256 KiB of the thread's stack, which is possible for types with very many properties in a debug build. The
-  /// smallest supported stack is 512 KiB. With ``Coder/foundation``, Foundation's rules and errors apply.
+  /// The text is parsed strictly, as by `JSONValue(parsing:)`: it may be nested up to 512 levels, and the last of
+  /// several members with the same name is used. Models may be nested up to 128 levels, or fewer if decoding them would
+  /// need more than 256 KiB of the thread's stack, which is possible for types with very many properties in a debug
+  /// build. The smallest supported stack is 512 KiB. With ``Coder/foundation``, Foundation's rules and errors apply.
   ///
   /// - Parameters:
   ///   - type: the type of the value.
@@ -52,7 +52,7 @@ extension JSONCoding {
     return value
   }
 
-  /// Parses a text, to decode several values from it.
+  /// Parses a text from which several values are decoded.
   ///
   /// - Throws: ``JSONError``.
   package func document(_ bytes: some ContiguousBytes) throws -> JSONDocument {

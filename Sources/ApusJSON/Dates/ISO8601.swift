@@ -19,8 +19,8 @@ package enum ISO8601 {
 
   /// Returns a date in UTC, or `nil` for a date outside the years 0 to 9999.
   ///
-  /// - Parameter withMilliseconds: whether the time is rounded to milliseconds, which are omitted if they are zero.
-  ///   Otherwise the time is rounded down to the second.
+  /// - Parameter withMilliseconds: whether the time is rounded to milliseconds, which are omitted if they are zero. If
+  ///   `false`, the time is rounded down to the second.
   package static func text(_ date: Date, withMilliseconds: Bool) -> String? {
     let time = date.timeIntervalSince1970 * 1000
     // The range 0000-01-01 to 9999-12-31.

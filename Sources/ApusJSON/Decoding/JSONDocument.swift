@@ -48,7 +48,7 @@ package final class JSONDocument {
   /// The number of members up to which names are compared one after the other.
   private static let mostComparedNames = 16
 
-  /// Returns the position of a member's value, or `nil` if there is none.
+  /// Returns the position of a member's value, or `nil` if there is no such member.
   ///
   /// - Parameter isWrittenInSource: whether the name is from a coding key in source code. Used in errors.
   func position(of name: String, in object: Int, isWrittenInSource: Bool) -> Int? {
@@ -81,7 +81,7 @@ package final class JSONDocument {
     return 0
   }
 
-  /// Returns the position of a key by an index of the object, or 0.
+  /// Looks up a key in the index of an object. Returns the key's position, or 0.
   private func indexed(_ key: UnsafeRawBufferPointer, in object: Int) -> Int {
     let index = indexes[object] ?? makeIndex(of: object)
     if index.hasCollisions { return lastName(in: object) { isKey($0, key) } ?? 0 }
@@ -89,7 +89,7 @@ package final class JSONDocument {
     return position
   }
 
-  /// Creates an index that contains the last of several members with the same name, as most parsers do.
+  /// Creates an index. Of several members with the same name it contains the last member, as in most parsers.
   @inline(never) private func makeIndex(of object: Int) -> NameIndex {
     let header = tape[object]
     var index = NameIndex(capacity: header.length)
@@ -122,13 +122,13 @@ package final class JSONDocument {
     key.withUTF8 { use(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Finds a canonically equivalent name, as Swift's string comparison does.
+  /// Returns the position of the value with a canonically equivalent name, as in Swift's string comparison.
   private func equivalent(_ name: UnsafeRawBufferPointer, in object: Int) -> Int? {
     let name = String(decoding: name, as: UTF8.self)
     return lastName(in: object) { string($0) == name }.map { $0 + 1 }
   }
 
-  /// Finds a name in snake case by the name to which it is converted.
+  /// Returns the position of the value whose name in snake case is converted to a given name.
   private func converted(_ name: String, in object: Int, _ isWrittenInSource: Bool) -> Int? {
     var found = 0
     let last = tape.bookmark(of: object).position
@@ -152,7 +152,7 @@ package final class JSONDocument {
     return string(word).camelCased == name
   }
 
-  /// The positions of an object's names, in order.
+  /// Returns the positions of an object's names, in order.
   func names(of object: Int) -> some Sequence<Int> {
     let end = tape[object].high
     let first = JSONTape.start(of: object)
@@ -171,7 +171,7 @@ package final class JSONDocument {
 
   @inline(__always) func string(_ word: JSONWord) -> String { tape.string(word) }
 
-  /// The name of a member as a coding key has it.
+  /// Returns the name of a member in the form of a coding key.
   func key(_ word: JSONWord) -> String {
     convertsKeys ? string(word).camelCased : string(word)
   }

@@ -23,8 +23,8 @@ extension JSONReader {
   }
 }
 
-// Errors as decoding the same text would throw them. They are derived from a tape, so that reading need not track the
-// coding path.
+// The errors are those that decoding the same text would throw. They are derived from a tape, so that reading need not
+// track the coding path.
 extension JSONDocument {
   /// Converts an error of a reader to the decoder's error.
   ///

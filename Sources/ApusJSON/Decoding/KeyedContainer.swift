@@ -109,7 +109,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder() throws -> any Decoder { superDecoder(JSONKey("super")) }
   func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(key) }
 
-  /// A missing value is decoded as `null`.
+  /// Returns the decoder of a key's value. A missing value is decoded as `null`.
   private func superDecoder(_ key: some CodingKey) -> ValueDecoder {
     if let position = document.position(of: key.stringValue, in: object, isWrittenInSource: true) {
       return ValueDecoder(document: document, position: position, depth: depth + 1)

@@ -2,7 +2,7 @@
 protocol TapeDecodable {
   /// Decodes a value.
   ///
-  /// - Parameter type: this type, as the caller knows it.
+  /// - Parameter type: this type, as the generic parameter of the caller.
   static func decode<Output>(
     _ document: JSONDocument, _ position: Int, _ depth: Int, as type: Output.Type
   ) throws -> Output
@@ -26,7 +26,7 @@ extension Dictionary: TapeDecodable where Key == String, Value: Decodable {
     try document.check(depth, at: position)
     var members: [String: Value] = [:]
     members.reserveCapacity(header.length)
-    // Only the last of several members with the same name matters, even if an earlier one cannot be decoded.
+    // Only the last of several members with the same name matters, even if an earlier member cannot be decoded.
     var failures: [String: (position: Int, error: any Error)] = [:]
     var name = JSONTape.start(of: position)
     while name < header.high {

@@ -22,7 +22,7 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
   var currentIndex: Int { Int(index) }
   var isAtEnd: Bool { Int(next) >= document.tape[Int(array)].high }
 
-  /// Decodes the next element, and advances only if that succeeds.
+  /// Decodes the next element, and advances only if decoding succeeds.
   @inline(__always) private mutating func element<T>(_ type: Any.Type, _ decode: (Int) throws -> T) throws -> T {
     let position = Int(next)
     guard position < document.tape[Int(array)].high else { throw ended(type) }

@@ -4,7 +4,7 @@
 struct ValueDecoder: Decoder {
   let document: JSONDocument
   private let packed: UInt64
-  /// The coding path of a value that is missing in the text, such as that of a superclass.
+  /// The coding path of a value that is missing in the text, such as the value of a superclass.
   private let missing: MissingValue?
 
   @inline(__always) init(document: JSONDocument, position: Int, depth: Int, missing: MissingValue? = nil) {

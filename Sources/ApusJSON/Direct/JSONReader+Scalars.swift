@@ -32,7 +32,7 @@ extension JSONReader {
     return try otherInteger(type)
   }
 
-  /// Reads an integer of at most 18 digits. Returns `nil` and reads nothing if the next value is a different one.
+  /// Reads an integer of at most 18 digits. Returns `nil` and reads nothing if the next value is not such an integer.
   @inline(__always) private mutating func shortInteger() -> Int? {
     var (offset, value) = (cursor.offset, 0)
     let isNegative = cursor.byte(offset) == UInt8(ascii: "-")

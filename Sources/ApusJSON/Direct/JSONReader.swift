@@ -39,7 +39,7 @@ public struct JSONReader: ~Copyable {
   private var isFirst = false
   private var nameStart = 0
   @usableFromInline var nameLength = 0
-  /// The first eight bytes of the name, the first in the lowest bits; a shorter name is padded with zeros.
+  /// The first eight bytes of the name, with the first byte in the lowest bits; a shorter name is padded with zeros.
   @usableFromInline var nameHead: UInt64 = 0
   private var isNameEscaped = false
   /// Whether the name has escapes or is converted.
@@ -215,7 +215,7 @@ public struct JSONReader: ~Copyable {
 
   /// Skips a value, which is validated.
   public mutating func skip() throws {
-    // The open containers: for each whether it is an object.
+    // For each open container: whether the container is an object.
     var open: [Bool] = []
     repeat {
       cursor.skipWhitespace()

@@ -15,8 +15,8 @@
 /// ```
 ///
 /// ``JSONCoding`` writes such types instead of encoding them, which is faster. Members are written in the order of the
-/// calls: call in the order of the names for the same bytes as with encoding. If a value throws, it is encoded instead,
-/// so that the error is that of its `Encodable` conformance.
+/// calls. To get the same bytes as with encoding, write the members in the order of their names. If a value throws, it
+/// is encoded instead, so that its `Encodable` conformance determines the error.
 public struct JSONWriter: ~Copyable {
   var text: JSONText
   let coding: JSONCoding
@@ -96,7 +96,8 @@ public struct JSONWriter: ~Copyable {
     if isPlain { beginMember(words.0, words.1, name.utf8CodeUnitCount) } else { beginLongMember(name) }
   }
 
-  /// The bytes of a short name, the first in the lowest bits of the first word. `nil` for a name that needs escapes.
+  /// Returns the bytes of a short name, with the first byte in the lowest bits of the first word. `nil` for a name that
+  /// needs escapes.
   @inlinable @inline(__always) static func words(of name: StaticString) -> (UInt64, UInt64)? {
     var (words, index): ((UInt64, UInt64), Int) = ((0, 0), 0)
     while index < 16, index < name.utf8CodeUnitCount {
@@ -145,7 +146,7 @@ public struct JSONWriter: ~Copyable {
     try value.write(to: &self)
   }
 
-  /// Encodes a member of an object, of a type that cannot write itself.
+  /// Encodes a member of an object, for a value whose type cannot write itself.
   @_disfavoredOverload @inlinable
   public mutating func write(_ value: some Encodable, as name: StaticString) throws {
     try requireDepth()
@@ -153,7 +154,7 @@ public struct JSONWriter: ~Copyable {
     try encode(value)
   }
 
-  /// Encodes a member of an object of a type that cannot write itself, unless the value is `nil`.
+  /// Encodes a member of an object, for a value whose type cannot write itself, unless the value is `nil`.
   @_disfavoredOverload @inlinable
   public mutating func write(_ value: (some Encodable)?, as name: StaticString) throws {
     guard let value else { return }

@@ -116,8 +116,8 @@ extension JSONOutput {
     if hasEqualNames { removeReplaced(&children, from: start) }
   }
 
-  /// Removes all but the first of adjacent children with the same name; because of the reverse order, the first is the
-  /// one added last.
+  /// Removes all but the first of adjacent children with the same name; because of the reverse order, the first child
+  /// is the child that was added last.
   private func removeReplaced(_ children: inout [Int], from start: Int) {
     var kept = start
     for index in start..<children.count {
@@ -128,7 +128,7 @@ extension JSONOutput {
     children.removeLast(children.count - kept)
   }
 
-  /// Whether a member's name comes before another's; `nil` if they are equal.
+  /// Whether the name of a member comes before the name of another member; `nil` if the names are equal.
   @inline(__always) private func isOrdered(_ one: Int, _ other: Int) -> Bool? {
     let (one, other) = (self[one], self[other])
     if one.prefix != other.prefix { return one.prefix < other.prefix }

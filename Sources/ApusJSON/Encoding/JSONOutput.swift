@@ -100,14 +100,14 @@ package final class JSONOutput {
     capacity *= 2
   }
 
-  /// Turns a node into a container, or reopens it. A different value is replaced.
+  /// Turns a node into a container, or reopens the container. A value of a different kind is replaced.
   func open(_ node: Int, _ kind: JSONNode.Kind) {
     guard nodes[node].kind != kind else { return }
     nodes[node].kind = kind
     (nodes[node].first, nodes[node].end, nodes[node].length) = (0, 0, 0)
   }
 
-  /// Returns the member with a name that was added last.
+  /// Returns the last added of the members with a name.
   func member(_ name: String, of object: Int) -> Int? {
     var (child, found) = (Int(nodes[object].first), nil as Int?)
     for _ in 0..<nodes[object].length {
@@ -182,7 +182,7 @@ struct JSONNode {
   /// The offsets of a member's name with its quotation marks.
   var start: UInt32 = 0
   var nameEnd: UInt32 = 0
-  /// The first eight bytes of the name, the first in the highest bits.
+  /// The first eight bytes of the name, with the first byte in the highest bits.
   var prefix: UInt64 = 0
   /// The start of a scalar's text, or the first child of a container.
   var first: UInt32 = 0

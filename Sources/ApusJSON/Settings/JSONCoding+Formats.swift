@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension JSONCoding {
-  /// Returns the non-finite number that a text represents, or `nil` if it represents none.
+  /// Returns the non-finite number that a text represents, or `nil` if the text represents no such number.
   func nonFinite(_ text: String) -> Double? {
     guard case .strings(let infinity, let negative, let nan) = nonFiniteNumbers else { return nil }
     return switch text {
@@ -33,7 +33,7 @@ extension JSONCoding {
     return text
   }
 
-  /// The error for a date that has no text.
+  /// Returns the error for a date that has no text.
   static func unencodable(_ date: Date, at path: [any CodingKey], _ error: any Error) -> EncodingError {
     let isOutOfRange = error is DateOutOfRange
     // Contains seconds instead of the date, because Foundation traps when it describes a date in the distant past or

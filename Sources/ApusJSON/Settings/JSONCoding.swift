@@ -49,9 +49,9 @@ public struct JSONCoding: Sendable {
 
   /// The format of numbers that JSON does not have: infinity and NaN.
   public enum NonFiniteNumbers: Sendable, Hashable {
-    /// An error.
+    /// Infinity and NaN are errors.
     case refused
-    /// Strings.
+    /// Infinity and NaN are represented by strings.
     case strings(infinity: String, negativeInfinity: String, nan: String)
   }
 

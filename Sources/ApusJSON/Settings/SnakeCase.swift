@@ -63,7 +63,8 @@ extension String {
   }
 
   /// The snake-case key to which `JSONEncoder` converts a key. A word starts at an uppercase letter. In a sequence of
-  /// uppercase letters, the last starts another word if a lowercase letter follows: `myURLPath` becomes `my_url_path`.
+  /// uppercase letters, the last letter starts another word if a lowercase letter follows: `myURLPath` becomes
+  /// `my_url_path`.
   var snakeCased: String {
     let letters = Array(self)
     var words: [ArraySlice<Character>] = []

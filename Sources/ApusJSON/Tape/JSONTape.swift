@@ -1,9 +1,9 @@
 /// A validated JSON text as a flat list of words, with a padded copy of its bytes.
 ///
-/// A word describes a value: its kind in the low 3 bits, a length or count in the next 29, and an offset or a position
-/// in the high 32. An array or object has two more words, its origin and its bookmark, and is followed by its elements,
-/// or by its names and values alternately. Its first word contains the position after all of them, so that every value
-/// is skipped in one step.
+/// A word describes a value: its kind in the low 3 bits, a length or count in the next 29 bits, and an offset or a
+/// position in the high 32 bits. An array or object has two more words, its origin and its bookmark, and is followed by
+/// its elements, or by its names and values alternately. Its first word contains the position after all of them, so
+/// that every value is skipped in one step.
 ///
 /// Memory is managed manually because both lists are created in one pass of the parser and then read millions of times:
 /// an array in a class would be checked for exclusive access each time. Every position and range is checked against the
@@ -47,18 +47,18 @@ struct JSONTape: ~Copyable {
     words[position] = word.bits
   }
 
-  /// The position of the first element or name of a container.
+  /// Returns the position of the first element or name of a container.
   @inline(__always) static func start(of container: Int) -> Int { container + 3 }
 
-  /// The offset of a value's first byte.
+  /// Returns the offset of a value's first byte.
   func offset(of position: Int) -> Int {
     let word = self[position]
     if word.isContainer { return self[position + 1].high }
     return word.isString ? word.high - 1 : word.high
   }
 
-  /// Returns the element or name that was used last, which speeds up the next lookup: its position, 0 if there is none,
-  /// and its ordinal.
+  /// Returns the position and the ordinal of the element or name that was used last, which speeds up the next lookup.
+  /// The position is 0 if no element or name has been used.
   @inline(__always) func bookmark(of container: Int) -> (position: Int, ordinal: Int) {
     let word = self[container + 2]
     return (Int(word.low), word.high)
@@ -74,13 +74,13 @@ struct JSONTape: ~Copyable {
     return word.isContainer ? word.high : position + 1
   }
 
-  /// The bytes of a string between its quotation marks, or of a number.
+  /// Returns the bytes of a string between its quotation marks, or the bytes of a number.
   @inline(__always) func text(_ word: JSONWord) -> UnsafeRawBufferPointer {
     precondition(word.high + word.length <= byteCount)
     return UnsafeRawBufferPointer(start: bytes + word.high, count: word.length)
   }
 
-  /// The text of a string.
+  /// Returns the text of a string.
   @inline(__always) func string(_ word: JSONWord) -> String {
     let text = text(word)
     return word.kind == .escapedString ? JSONEscape.string(text) : String(decoding: text, as: UTF8.self)

@@ -111,7 +111,7 @@ struct TapeParser: ~Copyable {
     cursor.skipWhitespace()
   }
 
-  /// Consumes the end of an empty container, if it is next.
+  /// Consumes the end of an empty container, if the next byte is that end.
   @inline(__always) private mutating func next(isTaken end: UInt8) -> Bool {
     guard cursor.byte(cursor.offset) == end else { return false }
     cursor.offset += 1

@@ -1,7 +1,7 @@
 /// A cursor over the tokens of a JSON text (RFC 8259 §2, §6, §7). The cursor ignores nesting and takes linear time.
 ///
-/// The text is a copy that ends with ``padding`` zero bytes. No token contains a zero byte, so every token ends there
-/// at the latest, and eight bytes can be read from any offset.
+/// The text is a copy that ends with ``padding`` zero bytes. No token contains a zero byte, so every token ends at the
+/// padding at the latest, and eight bytes can be read from any offset.
 struct JSONCursor {
   /// The number of zero bytes after the text.
   static let padding = 16
@@ -33,7 +33,7 @@ struct JSONCursor {
 
   @inline(__always) func byte(_ offset: Int) -> UInt8 { bytes[offset] }
 
-  /// Returns eight bytes, the first in the lowest bits.
+  /// Returns eight bytes, with the first byte in the lowest bits.
   @inline(__always) func load(_ offset: Int) -> UInt64 {
     UInt64(littleEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
@@ -140,7 +140,7 @@ struct JSONCursor {
     offset += length
   }
 
-  /// Skips an escape; a surrogate pair counts as one.
+  /// Skips an escape; a surrogate pair counts as one escape.
   private mutating func escape() throws(JSONError) {
     let start = offset
     offset += 2

@@ -26,7 +26,7 @@ enum JSONDouble {
     return isNegative ? -magnitude : magnitude
   }
 
-  /// The exponent of a number, unless it has more than three digits.
+  /// Returns the exponent of a number, or `nil` if the exponent has more than three digits.
   private static func power(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
     var (index, power) = (start, 0)
     let sign = text[index]

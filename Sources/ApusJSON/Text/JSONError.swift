@@ -8,11 +8,11 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case unexpectedByte = "unexpected byte"
     /// Bytes after the end of the value.
     case trailingBytes = "bytes after the value"
-    /// A number that violates the grammar of §6, such as one with a leading zero.
+    /// A number that violates the grammar of §6, such as a number with a leading zero.
     case malformedNumber = "malformed number"
     /// An escape that §7 does not define.
     case malformedEscape = "malformed escape"
-    /// A `\u` escape of one half of a surrogate pair without the other.
+    /// A `\u` escape of one half of a surrogate pair without the other half.
     case loneSurrogate = "lone surrogate"
     /// An unescaped control character in a string.
     case controlCharacter = "control character in a string"
@@ -71,7 +71,7 @@ public struct JSONLimits: Sendable, Hashable {
 
   /// The maximum nesting depth: 512 levels.
   ///
-  /// Parsing uses no stack for nesting; deallocating such a value uses about 120 KB, a quarter of the smallest
+  /// Parsing uses no stack for nesting; deallocating a value of this depth uses about 120 KB, a quarter of the smallest
   /// supported stack of 512 KiB.
   package static let maximumDepth = 512
   /// The maximum nesting depth of models. The stack used for decoding them is limited as well (``StackBudget``).

@@ -19,7 +19,8 @@ struct JSONText: ~Copyable {
     return UnsafeRawBufferPointer(start: bytes + start, count: end - start)
   }
 
-  /// Returns the first eight bytes of a slice, the first in the highest bits; a shorter slice is padded with zeros.
+  /// Returns the first eight bytes of a slice, with the first byte in the highest bits; a shorter slice is padded with
+  /// zeros.
   @inline(__always) mutating func prefix(from start: Int, to end: Int) -> UInt64 {
     reserve(8)
     let prefix = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
@@ -93,7 +94,7 @@ struct JSONText: ~Copyable {
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends a finite number with the fewest digits that represent it, an integer without a fraction.
+  /// Appends a finite number with the fewest digits that represent it. An integer is written without a fraction.
   mutating func append(number: some TextOutputStreamable) {
     withUnsafeMutablePointer(to: &self) { text in
       var digits = Digits(text: text)
@@ -157,7 +158,7 @@ struct JSONText: ~Copyable {
     append(UInt8(ascii: "\""))
   }
 
-  /// Marks the high bits of bytes that need an escape; zero if there are none.
+  /// Marks the high bits of bytes that need an escape; zero if no byte needs an escape.
   @inline(__always) private static func specialBytes(_ bytes: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quotes = bytes ^ (ones &* 0x22)

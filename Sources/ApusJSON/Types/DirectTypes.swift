@@ -1,6 +1,6 @@
 /// The types that read or write themselves, and containers of such types.
 ///
-/// Containers of other types are decoded and encoded, which is faster because those functions are specialized.
+/// Containers of other types are decoded and encoded, because the specialized functions for this are faster.
 struct DirectTypes: Sendable {
   static let shared = DirectTypes()
   private let table = TypeTable()

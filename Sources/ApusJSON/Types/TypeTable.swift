@@ -2,8 +2,8 @@ import Synchronization
 
 /// A table of facts about types, by the address of a type's metadata.
 ///
-/// Casting a type to a protocol takes longer than decoding a small value. An entry is one word, the address with the
-/// fact in its highest bits, which is read and replaced atomically. The fact of a replaced entry is computed again.
+/// Casting a type to a protocol takes longer than decoding a small value. An entry is one word: the address, with the
+/// fact in the highest bits. Entries are read and replaced atomically. The fact of a replaced entry is computed again.
 struct TypeTable: @unchecked Sendable {
   private static let size = 256
   // Addresses have at most 56 bits on the platforms that Apus supports.

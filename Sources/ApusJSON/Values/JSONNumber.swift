@@ -3,7 +3,7 @@
 /// ``description`` is the text with all its digits. The accessors convert the text.
 ///
 /// Numbers with the same value are equal: `1`, `1.0` and `10e-1`, as well as `0` and `-0`. Numbers with an exponent of
-/// more than 17 digits are equal only if their texts are.
+/// more than 17 digits are equal only if their texts are equal.
 public struct JSONNumber: Sendable, CustomStringConvertible {
   /// The number as written.
   public let description: String
@@ -123,7 +123,7 @@ struct DecimalForm: Equatable {
 
   /// Returns the value if it is an integer in the range of the type.
   func integer<Integer: FixedWidthInteger>() -> Integer? {
-    // A 64-bit integer has at most 20 digits, a 128-bit integer 39.
+    // A 64-bit integer has at most 20 digits, and a 128-bit integer has at most 39 digits.
     let greatest = (Integer.bitWidth * 3 + 9) / 10
     guard let exponent, exponent >= 0, exponent <= greatest, digits.count <= greatest else { return nil }
     var result: Integer = 0

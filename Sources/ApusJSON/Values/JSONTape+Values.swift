@@ -4,7 +4,7 @@ extension JSONTape {
     let header = self[position]
     guard header.isContainer else { return scalar(header) }
     var values: [JSONValue] = []
-    // The open containers: their position, and the number of values on the stack before theirs.
+    // The open containers: their position, and the number of values on the stack before their own values.
     var open: [(container: Int, count: Int)] = []
     var names: [String] = []
     var next = position

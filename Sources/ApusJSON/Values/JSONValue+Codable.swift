@@ -1,16 +1,15 @@
 // Conformance for coders outside of this module. They do not report the type of the next value, so decoding tries one
 // type after the other. In some coders the time of a failed attempt grows with the nesting, so the depth is limited.
 extension JSONValue: Codable {
-  /// With coders other than ``JSONCoding/Coder/apus``: the maximum nesting depth for decoding and encoding, 64
-  /// levels.
+  /// The maximum nesting depth for decoding and encoding with coders other than ``JSONCoding/Coder/apus``: 64 levels.
   ///
   /// ``init(parsing:limits:)`` and ``utf8()`` support deeper values.
   package static let maximumCodableDepth = 64
 
   /// Decodes any value.
   ///
-  /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
-  /// `Double`. That coder and ``init(parsing:limits:)`` preserve all digits and are faster.
+  /// With coders other than ``JSONCoding/Coder/apus``, 64-bit integers are exact and other numbers become the nearest
+  /// `Double`. ``JSONCoding/Coder/apus`` and ``init(parsing:limits:)`` preserve all digits and are faster.
   ///
   /// - Throws: `DecodingError` for a value that JSON cannot represent, or a value nested more than
   ///   64 levels.
@@ -44,8 +43,8 @@ extension JSONValue: Codable {
 
   /// Encodes the value.
   ///
-  /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
-  /// `Double`. That coder and ``utf8()`` preserve all digits.
+  /// With coders other than ``JSONCoding/Coder/apus``, 64-bit integers are exact and other numbers become the nearest
+  /// `Double`. ``JSONCoding/Coder/apus`` and ``utf8()`` preserve all digits.
   ///
   /// - Throws: `EncodingError` for a number out of the range of `Double`, or a value nested more than
   ///   64 levels.
@@ -84,8 +83,8 @@ extension JSONValue: Codable {
 extension JSONNumber: Codable {
   /// Decodes a number.
   ///
-  /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
-  /// `Double`. That coder preserves all digits.
+  /// With coders other than ``JSONCoding/Coder/apus``, 64-bit integers are exact and other numbers become the nearest
+  /// `Double`. ``JSONCoding/Coder/apus`` preserves all digits.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let number = JSONNumber(in: container) {
@@ -112,8 +111,8 @@ extension JSONNumber: Codable {
 
   /// Encodes the number.
   ///
-  /// With coders other than ``JSONCoding/Coder/apus``: 64-bit integers are exact, other numbers become the nearest
-  /// `Double`. That coder preserves all digits.
+  /// With coders other than ``JSONCoding/Coder/apus``, 64-bit integers are exact and other numbers become the nearest
+  /// `Double`. ``JSONCoding/Coder/apus`` preserves all digits.
   ///
   /// - Throws: `EncodingError` for a number out of the range of `Double`.
   public func encode(to encoder: any Encoder) throws {

@@ -16,10 +16,10 @@ public enum JSONValue: Sendable {
   /// An object.
   case object([String: JSONValue])
 
-  /// The member of an object; `nil` if there is none or this is not an object.
+  /// The member of an object; `nil` if there is no such member or this is not an object.
   public subscript(key: String) -> JSONValue? { object?[key] }
 
-  /// The element of an array; `nil` if there is none or this is not an array.
+  /// The element of an array; `nil` if there is no such element or this is not an array.
   public subscript(index: Int) -> JSONValue? {
     guard let elements = array, elements.indices.contains(index) else { return nil }
     return elements[index]

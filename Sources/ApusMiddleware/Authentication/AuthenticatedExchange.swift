@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// One message, the authentications that may add their credentials to it, and the server's challenges.
 ///
-/// ``message()`` returns the message with the current credentials, ``react(to:)`` the message to resend after a
+/// ``message()`` returns the message with the current credentials. ``react(to:)`` returns the message to resend after a
 /// rejection.
 struct AuthenticatedExchange {
   /// An authentication and its relation to the message.
@@ -96,7 +96,7 @@ struct AuthenticatedExchange {
         candidates[index].stored = try await usableCredentials(of: candidate)
         try await addCredentials(of: index, to: &message)
       } else {
-        // An error is ignored: the server may not ask for these credentials.
+        // An error is ignored: the server may not require these credentials.
         candidates[index].stored = try? candidate.bound.get()
       }
     }
@@ -112,7 +112,8 @@ struct AuthenticatedExchange {
     return message
   }
 
-  /// Returns the order of the candidates, those with the deepest known challenge first; `nil` for the configured order.
+  /// Returns the order of the candidates: candidates with the deepest known challenge come first. `nil` means the
+  /// configured order.
   private mutating func order() -> [Int]? {
     for index in candidates.indices {
       guard let known = candidates[index].authentication.parts.spaces.challenge(for: request) else { continue }
@@ -174,7 +175,7 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// Ends a streamed response when a principal signs out whose credentials the message carried.
+  /// Ends a streamed response when the principal whose credentials the message carried signs out.
   func endWithSession(_ response: ResponseMessage) async {
     guard response.content.bytes == nil else { return }
     for candidate in candidates where candidate.isSent {
@@ -248,8 +249,8 @@ struct CallCredential: Sendable {
 
   // MARK: The end of the session
 
-  /// Returns the error of a call that needed a refresh. Reports the end of the session that the failure ended: each
-  /// client reports to its own app.
+  /// Returns the error of a call that needed a refresh. If the failure ended a session, reports this to the app of the
+  /// call's client.
   func error(reporting failure: RefreshFailure) -> any Error {
     if let ended = failure.endedSession { reportExpiry(next: ended.next) }
     return failure.error
@@ -264,7 +265,7 @@ struct CallCredential: Sendable {
 
   /// Returns the end of the credentials' session; `nil` if the message has no valid origin.
   ///
-  /// - Parameter generation: the generation of the session. Default: that of the credentials.
+  /// - Parameter generation: the generation of the session. Default: the generation of the credentials.
   func sessionEnd(_ reason: SessionEnd.Reason, generation: UInt64? = nil) -> SessionEnd? {
     guard let scheme = server.scheme, let authority = server.authority,
       let origin = Origin(scheme: scheme, authority: authority)
@@ -278,8 +279,8 @@ struct CallCredential: Sendable {
 extension Authentication {
   /// Reads the credentials; throws if they belong to another principal.
   ///
-  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError`` if they belong to another principal, or
-  ///   the error of the refresh that ended the principal's session; errors of ``read()``.
+  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError`` if the credentials belong to another
+  ///   principal, or the error of the refresh that ended the principal's session; errors of ``read()``.
   func read(as principal: UInt64) async throws -> StoredCredential {
     let stored = try await read()
     guard stored.principal == principal else {
@@ -307,7 +308,7 @@ extension Authentication {
 }
 
 extension TransportError {
-  /// A scheme's error as a `TransportError` with source `credentials`, which the breaker does not count.
+  /// Returns a scheme's error as a `TransportError` with the source `credentials`, which the breaker does not count.
   fileprivate static func rejectedByScheme(_ error: any Error) -> TransportError {
     var failure =
       error as? TransportError

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The authentication of calls: a scheme, a credentials store, and the origins to which the credentials may be sent.
 ///
-/// The default is the origin of the environment's base URL; a message to any other origin never carries the
-/// credentials. A field (or parameter) that a call sets itself takes precedence.
+/// By default, only messages to the origin of the environment's base URL carry the credentials. A message to an origin
+/// that is not allowed never carries them. A field (or parameter) that a call sets itself takes precedence.
 public struct Authentication: Sendable {
   /// The parts that copies of an authentication share.
   final class Parts: Sendable {
@@ -48,7 +48,7 @@ public struct Authentication: Sendable {
       return session > 0 ? session - 1 : nil
     }
 
-    /// The reason why a server rejected a message with the credentials that were read from the store.
+    /// Returns the reason why a server rejected a message with the credentials that were read from the store.
     func rejectionReason(_ stored: StoredCredential?) -> SessionEnd.Reason {
       if stored?.credential != nil { return .rejected }
       return lastGeneration == nil ? .neverSignedIn : .signedOut
@@ -73,7 +73,7 @@ public struct Authentication: Sendable {
   ///   - store: the credentials store.
   ///   - origins: the origins to which the credentials may be sent. Default: the origin of the environment's base URL.
   ///   - realm: the protection space of the credentials (RFC 9110 §11.5): they are sent only where a challenge has
-  ///     named this realm. Default: any.
+  ///     named this realm. Default: any realm.
   public static func scheme(
     _ scheme: any AuthenticationScheme, _ store: any CredentialsStore, origins: Set<Origin>? = nil,
     realm: String? = nil
@@ -81,8 +81,8 @@ public struct Authentication: Sendable {
     Authentication(parts: Parts(scheme, store, Scope(origins: origins, realm: realm)))
   }
 
-  /// Authenticates with a scheme whose tokens are refreshed, for example one that signs messages with a key and sends a
-  /// token. The refresh works as for ``bearer(_:origins:realm:limit:refresh:)``.
+  /// Authenticates with a scheme whose tokens are refreshed, for example a scheme that signs messages with a key and
+  /// sends a token. The refresh works as for ``bearer(_:origins:realm:limit:refresh:)``.
   ///
   /// - Parameters:
   ///   - scheme: adds the credentials to messages.
@@ -115,7 +115,7 @@ public struct Authentication: Sendable {
   /// - Parameters:
   ///   - store: the credentials store.
   ///   - origins: the origins to which the token may be sent. Default: the origin of the environment's base URL.
-  ///   - realm: the protection space of the token. Default: any.
+  ///   - realm: the protection space of the token. Default: any realm.
   public static func bearer(
     _ store: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil
   ) -> Authentication {
@@ -140,13 +140,13 @@ public struct Authentication: Sendable {
   ///   - store: the credentials store.
   ///   - origins: the origins to which the tokens may be sent. Default: the origin of the environment's base URL; the
   ///     tokens are then refreshed only in environments with the origin where they were first used.
-  ///   - realm: the protection space of the tokens. Default: any.
+  ///   - realm: the protection space of the tokens. Default: any realm.
   ///   - limit: the maximum time that calls wait for a refresh. A refresh that takes longer may run for the same time
   ///     again, and its tokens are stored. Default: 30 seconds.
-  ///   - refresh: gets new tokens. Its error fails all waiting calls. If the server rejects the refresh for good (401,
-  ///     403, 400 with `invalid_grant`), or `refresh` throws ``RefreshRejection``, the store is cleared and nothing is
-  ///     refreshed until the next sign-in. After any other error there is no refresh for 1 second; the interval doubles
-  ///     with each further error, up to 1 minute.
+  ///   - refresh: gets new tokens. Its error fails all waiting calls. If the server rejects the refresh permanently
+  ///     (401, 403, 400 with `invalid_grant`), or `refresh` throws ``RefreshRejection``, the store is cleared and
+  ///     nothing is refreshed until the next sign-in. After any other error there is no refresh for 1 second; the
+  ///     interval doubles with each further error, up to 1 minute.
   public static func bearer(
     _ store: any RefreshableCredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil,
     limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
@@ -157,7 +157,7 @@ public struct Authentication: Sendable {
 
   /// Authenticates with a user name and a password that do not change, in `Authorization: Basic` (RFC 7617), in UTF-8.
   ///
-  /// The password is masked in all output. ``Client/signOut()`` removes neither.
+  /// The password is masked in all output. ``Client/signOut()`` does not remove the user name and the password.
   ///
   /// - Parameters:
   ///   - user: the user name, which must not contain a colon.
@@ -172,7 +172,8 @@ public struct Authentication: Sendable {
   /// - Parameters:
   ///   - store: the store of the user name, which must not contain a colon, and the password.
   ///   - origins: the origins to which both may be sent. Default: the origin of the environment's base URL.
-  ///   - realm: the protection space of the credentials. Default: any; they are then sent without a challenge.
+  ///   - realm: the protection space of the credentials. Default: any realm; the credentials are then sent without a
+  ///     challenge.
   public static func basic(
     _ store: any CredentialsStore, origins: Set<Origin>? = nil, realm: String? = nil
   ) -> Authentication {
@@ -248,7 +249,7 @@ extension Environment {
   /// different credentials for different origins and realms. Default: none.
   ///
   /// A message carries the credentials for its origin. If several authentications use the same field or parameter, such
-  /// as `Authorization`, the first authentication's credentials are sent. If the server's challenge asks for the scheme
+  /// as `Authorization`, the first authentication's credentials are sent. If the server's challenge requires the scheme
   /// or realm of another authentication, the message is resent with that authentication's credentials, which are used
   /// for the same protection space from then on.
   ///
@@ -272,8 +273,8 @@ extension Environment {
   }
 }
 
-/// The authentications that the rest of a call skips: the call had set its own credentials in their place, and a
-/// redirect removed them.
+/// The authentications that the rest of a call skips, because the call had set its own credentials in their place and a
+/// redirect removed those credentials.
 enum SkippedAuthentications: ContextKey {
   static let defaultValue: Set<ObjectIdentifier> = []
 }
@@ -295,7 +296,7 @@ extension Authentication {
   /// Whether the current task refreshes these credentials. A call made by that task must not wait for the refresh.
   var isRefreshing: Bool { parts.refresher.map { RefreshWork.isCurrent(for: $0) } ?? false }
 
-  /// The challenge that this authentication would answer; `nil` if there is none.
+  /// Returns the challenge that this authentication would answer; `nil` if there is no such challenge.
   func challenge(among challenges: [Challenge]) -> Challenge? {
     guard !challenges.isEmpty else { return nil }
     guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
@@ -320,7 +321,7 @@ extension Authentication {
 }
 
 extension StoreIdentity {
-  /// The identity of an authentication's store. It is valid as long as the authentication exists.
+  /// Creates the identity of an authentication's store. The identity is valid as long as the authentication exists.
   init(_ authentication: Authentication) {
     self.init(authentication.parts.store, elseOf: authentication.parts)
   }

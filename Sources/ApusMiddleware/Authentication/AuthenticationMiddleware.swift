@@ -36,9 +36,9 @@ package final class AuthenticationMiddleware: Middleware {
   /// an account signs out, or another account signs in, before the call is sent or resent; during a streamed response,
   /// this ends the stream. A call that began signed out never gets credentials.
   ///
-  /// - Throws: ``TransportError``, with the code `invalidRequest` if the credentials cannot be read or sent, or if the
-  ///   message must be resent and its content can be read only once; with `refused` if the call requires credentials
-  ///   and there are none. The error of a refresh. The error of a scheme that rejects the response.
+  /// - Throws: ``TransportError``; the error of a refresh; the error of a scheme that rejects the response. The code is
+  ///   `invalidRequest` if the credentials cannot be read or sent, or if the message must be resent and its content can
+  ///   be read only once. The code is `refused` if the call requires credentials and no credentials are stored.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard applies(to: context) else { return try await next(request, context: context) }
     return try await authenticate(request, context, next)
@@ -121,7 +121,7 @@ package final class AuthenticationMiddleware: Middleware {
     case .neverSignedIn: return
     case .rejected, .expired: report(credential.sessionEnd(reason), upTo: stored.generation, of: authentication)
     case .signedOut:
-      // Once for each session, however often an empty store is cleared.
+      // A session end is reported once, however often an empty store is cleared.
       let end = credential.sessionEnd(reason, generation: authentication.parts.lastGeneration)
       report(end, upTo: stored.generation, of: authentication)
     }
@@ -142,7 +142,7 @@ package final class AuthenticationMiddleware: Middleware {
 
   /// Reports the end of a session once.
   ///
-  /// - Parameter last: the generation up to which this report counts.
+  /// - Parameter last: the last generation that this report covers.
   func report(_ end: SessionEnd?, upTo last: UInt64, of authentication: Authentication) {
     guard let onSessionEnd, let end else { return }
     let identity = StoreIdentity(authentication)

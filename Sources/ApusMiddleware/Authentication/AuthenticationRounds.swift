@@ -4,8 +4,8 @@ import HTTPTypes
 /// The authentication of one message, rejection by rejection. A pure state machine.
 ///
 /// Each authentication is refreshed at most once, resends at most once at its scheme's request, and answers one
-/// challenge and at most two more that are stale. So the number of rounds is bounded, however often the server rejects
-/// the message.
+/// challenge and at most two further challenges that are stale. So the number of rounds is bounded, however often the
+/// server rejects the message.
 struct AuthenticationRounds {
   /// The state of an authentication for one message.
   struct Candidate: Hashable {
@@ -48,7 +48,8 @@ struct AuthenticationRounds {
     }
     for (index, candidate) in candidates.enumerated() where candidate.hasCredential {
       if candidate.isSent, candidate.isRefreshable, !refreshed.contains(index),
-        // Some servers send no challenge, or a wrong challenge: a single candidate must be the rejected candidate.
+        // A single candidate is always the rejected candidate, because some servers send no challenge or a wrong
+        // challenge.
         !hasChallenges || candidate.challenge != nil || candidates.count == 1
       {
         refreshed.insert(index)
@@ -103,7 +104,8 @@ extension AuthenticatedExchange {
     }
   }
 
-  /// Records that the server accepted a message that was resent. From now on messages answer its challenge in advance.
+  /// Records that the server accepted a message that was resent. Later messages answer the server's challenge in
+  /// advance.
   func recordAcceptanceOfAnswer(_ response: ResponseMessage) {
     if let answered { store(answered.challenge, of: answered.index) }
     recordAcceptance(response)
@@ -178,8 +180,8 @@ extension AuthenticatedExchange {
     }
   }
 
-  /// Returns the message to resend: with candidate `first`, and with those others that use different fields or
-  /// parameters. Reads all credentials again. Returns the rejection if the scheme of `first` cannot add its
+  /// Returns the message to resend, with the credentials of candidate `first` and of all candidates that use different
+  /// fields or parameters. Reads all credentials again. Returns the rejection if the scheme of `first` cannot add its
   /// credentials.
   ///
   /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError``; errors of reading.

@@ -10,18 +10,18 @@ import Foundation
 /// An authentication scheme: how credentials are added to a message (RFC 9110 §11.1).
 ///
 /// ``Authentication`` has bearer, basic and API keys; the product `ApusCredentials` adds digest. Pass a custom scheme,
-/// for example one that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
+/// for example a scheme that signs messages, to ``Authentication/scheme(_:_:origins:realm:)``.
 public protocol AuthenticationScheme: Sendable {
   /// The name in `WWW-Authenticate` challenges, for example `Basic`, compared case-insensitively; `nil` if servers
   /// send no challenges for the scheme.
   var name: String? { get }
   /// The fields and parameters to which the scheme adds credentials. A value that a call sets itself takes precedence.
-  /// Of several authentications with a common location only one is used. Values at these locations are masked in texts
-  /// and not sent to another origin on a redirect.
+  /// Of several authentications with a common location, a message uses only one authentication. Values at these
+  /// locations are masked in logs and descriptions, and are not sent to another origin on a redirect.
   var locations: [CredentialLocation] { get }
   /// Chooses the challenge to answer. Default: the first challenge for ``name``.
   ///
-  /// - Parameter challenges: all challenges of a response, in order, those of other schemes included.
+  /// - Parameter challenges: all challenges of a response, in order, including challenges for other schemes.
   /// - Returns: one of `challenges`; `nil` if the scheme can answer none of them.
   func choose(among challenges: [Challenge]) -> Challenge?
   /// Adds credentials to a message that has no values at ``locations``.
@@ -31,15 +31,15 @@ public protocol AuthenticationScheme: Sendable {
   ///
   /// - Parameters:
   ///   - credential: the credential.
-  ///   - challenge: the latest challenge for the message's protection space; `nil`: there was none.
+  ///   - challenge: the latest challenge for the message's protection space; `nil` if there was no challenge.
   /// - Returns: whether the credentials were added; `false`: the scheme needs a challenge first, or cannot answer this
   ///   challenge.
   /// - Throws: a ``TransportError`` that states the fault of the credentials and does not contain them.
   func authorize(
     _ request: inout RequestMessage, with credential: Credential, for challenge: Challenge?
   ) async throws -> Bool
-  /// Examines the response to a message that carries the scheme's credentials, whatever its status and before a
-  /// challenge in it is answered. Default: returns `false`.
+  /// Examines the response to a message that carries the scheme's credentials, regardless of the status and before a
+  /// challenge in the response is answered. Default: returns `false`.
   ///
   /// A scheme reads here a nonce for the next message, or a proof that the server knows the credentials. The call gets
   /// the response only when this function returns, so it must be quick.
@@ -67,7 +67,7 @@ extension AuthenticationScheme {
     _ response: ResponseMessage, to request: RequestMessage, with credential: Credential, for challenge: Challenge?
   ) -> Bool { false }
 
-  /// The first challenge for the scheme's ``name``; `nil` if there is no such challenge.
+  /// Returns the first challenge for the scheme's ``name``; `nil` if there is no such challenge.
   public func choose(among challenges: [Challenge]) -> Challenge? {
     guard let name else { return nil }
     return challenges.first { $0.matches(scheme: name) }
@@ -146,7 +146,7 @@ struct BasicScheme: AuthenticationScheme {
     return true
   }
 
-  /// The user name and the password in the form of RFC 7617 §2.
+  /// Returns the user name and the password in the form of RFC 7617 §2.
   private static func pair(_ user: String, _ password: Secret) throws -> String {
     guard !user.utf8.contains(UInt8(ascii: ":")) else { throw TransportError.unusable("the user name holds a colon") }
     let pair = "\(user):\(password.value)"

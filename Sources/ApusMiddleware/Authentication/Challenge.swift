@@ -47,10 +47,10 @@ public struct Challenge: Sendable, Hashable {
 }
 
 extension Challenge {
-  /// The challenges of a response, in order, from its `WWW-Authenticate` fields (RFC 9110 §11.6.1).
+  /// Returns the challenges of a response, in order, from its `WWW-Authenticate` fields (RFC 9110 §11.6.1).
   ///
-  /// Malformed text never fails: it is skipped to the end of its line, together with its challenge. The limits are 32
-  /// challenges, 64 parameters for each, and 16 KiB in total.
+  /// Malformed text is not an error: it is skipped to the end of its line, together with its challenge. The limits are
+  /// 32 challenges, 64 parameters for each, and 16 KiB in total.
   ///
   /// - Parameter fields: the fields of the response.
   public static func all(in fields: HTTPFields) -> [Challenge] {
@@ -65,8 +65,8 @@ extension Challenge {
 /// The challenges that servers have sent, by protection space, so that the next message answers them in advance (RFC
 /// 7617 §2.2, RFC 7616 §3.6).
 ///
-/// A space is a folder of a server with everything below it. Beyond 64 spaces the oldest is dropped; its next message
-/// then costs an additional exchange.
+/// A space is a folder of a server with everything below it. Beyond 64 spaces the oldest space is dropped; the next
+/// message in that space then costs an additional exchange.
 final class ProtectionSpaces: Sendable {
   private struct Space {
     let origin: Origin
@@ -80,7 +80,7 @@ final class ProtectionSpaces: Sendable {
   /// Whether there are no spaces. Read without the lock: most authentications never get a challenge.
   private let isEmpty = Atomic(true)
 
-  /// The challenge of the innermost known folder for a message, and the folder's depth.
+  /// Returns the challenge of the innermost known folder for a message, and the folder's depth.
   func challenge(for request: RequestMessage) -> (challenge: Challenge, depth: Int)? {
     guard !isEmpty.load(ordering: .acquiring), let origin = request.origin else { return nil }
     let path = Self.path(of: request.target)
@@ -93,7 +93,7 @@ final class ProtectionSpaces: Sendable {
 
   /// Stores a challenge.
   ///
-  /// - Parameter isWhole: whether it applies to the whole server, not only to the folder of the message.
+  /// - Parameter isWhole: whether the challenge applies to the whole server, not only to the folder of the message.
   func store(_ challenge: Challenge, from request: RequestMessage, isWhole: Bool) {
     guard let origin = request.origin else { return }
     let folder = isWhole ? "/" : Self.folder(of: Self.path(of: request.target))
@@ -108,7 +108,7 @@ final class ProtectionSpaces: Sendable {
     }
   }
 
-  /// Removes all challenges: those for one account may not apply to the next account.
+  /// Removes all challenges, because challenges for one account may not apply to the next account.
   func removeAll() {
     spaces.withLock { $0 = [] }
   }
@@ -215,7 +215,7 @@ struct ChallengeParser {
 
 /// A position in the value of a field, with the grammar's elements (RFC 9110 §5.6).
 ///
-/// It moves back only to the start of an element that turns out to be of another kind.
+/// The cursor moves back only to the start of an element that turns out to be of another kind.
 struct ChallengeCursor {
   private let bytes: [UInt8]
   private var index = 0
@@ -242,7 +242,7 @@ struct ChallengeCursor {
     !read(while: \.isBlank).isEmpty
   }
 
-  /// Skips to the next element of a list, past empty ones (RFC 9110 §5.6.1.2).
+  /// Skips to the next element of a list, past empty elements (RFC 9110 §5.6.1.2).
   ///
   /// - Returns: whether there is a next element.
   mutating func skipToElement() -> Bool {
@@ -277,8 +277,8 @@ struct ChallengeCursor {
     return true
   }
 
-  /// Reads a `token68` (RFC 9110 §11.2) up to the end of its element. Returns `nil` and moves back if the element is no
-  /// `token68`.
+  /// Reads a `token68` (RFC 9110 §11.2) up to the end of its element. Returns `nil` and moves back if the element is
+  /// not a `token68`.
   mutating func token68() -> String? {
     let start = index
     let hasText = !read(while: Self.isToken68Character).isEmpty

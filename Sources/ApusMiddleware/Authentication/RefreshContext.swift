@@ -34,9 +34,9 @@ public struct RefreshContext: Sendable {
   /// content is secret. ``CallRegistry/cancelAll()`` does not cancel it. The endpoint's own timeout applies in addition
   /// to the limit of the refresh.
   ///
-  /// Where the transport supports it (`NIOTransport`), the call uses a new connection, so that a server that closes an
-  /// idle connection at that moment does not lose a refresh token. If a server accepts the same refresh token twice,
-  /// mark the endpoint with `.idempotent()`: the call is then also retried if there was no response.
+  /// Where the transport supports it (`NIOTransport`), the call uses a new connection, so that no refresh token is lost
+  /// when a server closes an idle connection at that moment. If a server accepts the same refresh token twice, mark the
+  /// endpoint with `.idempotent()`: the call is then also retried if there was no response.
   ///
   /// - Throws: the same errors as `send` of a client.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
@@ -50,8 +50,8 @@ public struct RefreshContext: Sendable {
 
   /// Returns the time until a date that the server sent, such as `expires_at` or a token's `exp`.
   ///
-  /// It is measured by the server's clock, if its responses had a `Date` (RFC 9110 §6.6.1), since the device's clock
-  /// may be wrong by hours. Negative for a date in the past; at most about a hundred years.
+  /// The time is measured by the server's clock, if a response had a `Date` (RFC 9110 §6.6.1), because the device's
+  /// clock may be wrong by hours. Negative for a date in the past; at most about a hundred years.
   public func time(until moment: Date) -> Duration {
     Duration(clampingSeconds: moment.timeIntervalSince(serverClock.now))
   }
@@ -99,7 +99,7 @@ public struct RefreshRejection: Error, Sendable, Hashable {
   }
 }
 
-/// An error of a refresh that knows whether only a new sign-in helps.
+/// An error of a refresh that states whether only a new sign-in helps.
 package protocol RefreshError: Error {
   /// Whether the credentials can never be refreshed again.
   var isPermanent: Bool { get }
@@ -126,23 +126,23 @@ struct RefreshFailure: Sendable {
 }
 
 extension RefreshFailure {
-  /// The refresh exceeded its timeout.
+  /// The error of a refresh that exceeded its timeout.
   static var overdue: any Error {
     TransportError(.timeout, in: .waiting, requestState: .notSent, detail: "the refresh took too long").attributed(
       to: .credentials)
   }
 
-  /// The attempt exceeded its timeout during the refresh.
+  /// The error of an attempt that exceeded its timeout during the refresh.
   static var attemptTimedOut: any Error {
     TransportError.attemptTimedOut(in: .waiting, requestState: .notSent).attributed(to: .credentials)
   }
 
-  /// The credentials are unusable for a reason that is no longer known.
+  /// The error for credentials that are unusable for a reason that is no longer known.
   static var unknown: any Error {
     refused("the refresh failed")
   }
 
-  /// The error of calls whose session is over.
+  /// Returns the error of calls whose session is over.
   ///
   /// - Parameter error: the error of the refresh.
   static func sessionOver(_ error: any Error) -> any Error {
@@ -150,7 +150,7 @@ extension RefreshFailure {
       .attributed(to: .credentials)
   }
 
-  /// The error of calls whose refresh failed temporarily.
+  /// Returns the error of calls whose refresh failed temporarily.
   ///
   /// - Parameter error: the error of the refresh.
   static func temporary(_ error: any Error) -> any Error {
@@ -161,7 +161,7 @@ extension RefreshFailure {
       return TransportError(
         .malformedResponse, requestState: .notSent, detail: "the response to the refresh could not be read\(path)"
       ).attributed(to: .credentials)
-    // The status of the token endpoint is not that of the call.
+    // The status of the token endpoint is not the status of the call.
     case let error as CallError where error.code == .rejected:
       var failure = refused(
         "needed another call, which failed (\(error.code.rawValue): \(error.endpoint))", error)
@@ -180,7 +180,8 @@ extension RefreshFailure {
 }
 
 extension Error {
-  /// The error's own text if its type promises that it contains no secrets, else the name of the type.
+  /// The error's description if the error is a ``LoggableError``, which contains no secrets; otherwise the name of its
+  /// type.
   var loggedReason: String {
     (self as? any LoggableError)?.description ?? "\(type(of: self))"
   }
@@ -188,7 +189,8 @@ extension Error {
 
 /// The server's clock, estimated from the latest response that had a `Date`.
 ///
-/// It advances with the client's monotonic clock, so the device's calendar does not matter once a server has responded.
+/// The estimate advances with the client's monotonic clock, so the device's calendar does not matter once a server has
+/// responded.
 final class ServerClock: Sendable {
   private struct Reading {
     let date: Date

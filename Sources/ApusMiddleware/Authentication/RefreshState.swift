@@ -8,11 +8,11 @@ package import ApusCore
 ///   current generation is resent without a refresh.
 /// - A waiter that leaves does not end the refresh.
 /// - An overdue refresh has no waiters, and is not started again while it runs: the server may have issued new tokens
-///   already and invalidated the old ones.
+///   already and invalidated the old tokens.
 /// - A refresh that failed permanently is not repeated.
 /// - A temporary failure starts a cool-down of the token endpoint, which doubles until a refresh succeeds.
 /// - A rejection of freshly refreshed credentials starts a cool-down as well, which doubles until a message with these
-///   or newer credentials is accepted. Rejections of credentials that were replaced do not count.
+///   or newer credentials is accepted. Rejections of credentials that were replaced are ignored.
 /// - After the credentials were replaced or removed by other means no call waits for an older generation, and the
 ///   result of a refresh under way changes nothing.
 package struct RefreshState: Hashable {
@@ -131,7 +131,7 @@ package struct RefreshState: Hashable {
   }
 
   /// Records a rejection of freshly refreshed credentials: another refresh is unlikely to help soon. Several rejections
-  /// of one generation count once; a rejection of an older generation than `current` does not count.
+  /// of one generation are counted once. A rejection of an older generation than `current` is ignored.
   mutating func rejectedAfterRefresh(_ generation: UInt64, current: UInt64, now: MonotonicInstant) {
     guard generation == current, obstacle(to: generation, now) == nil else { return }
     // The cool-down of a server that rejects each of its new tokens grows.
@@ -149,7 +149,7 @@ package struct RefreshState: Hashable {
     if let rejectionCoolDown, rejectionCoolDown.generation <= generation { self.rejectionCoolDown?.failures = 0 }
   }
 
-  /// The end of the token endpoint's cool-down for a generation; `nil` if there is no cool-down.
+  /// Returns the end of the token endpoint's cool-down for a generation; `nil` if there is no cool-down.
   package func coolDownEnd(of generation: UInt64, now: MonotonicInstant) -> MonotonicInstant? {
     endpointCoolDown.flatMap { $0.generation == generation && now < $0.end ? $0.end : nil }
   }
@@ -225,7 +225,7 @@ package struct RefreshState: Hashable {
     return refreshes.removeValue(forKey: flight.generation)
   }
 
-  /// The reason why a refresh of a generation cannot start now; `nil` if it can start.
+  /// Returns the reason why a refresh of a generation cannot start now; `nil` if the refresh can start.
   private func obstacle(to generation: UInt64, _ now: MonotonicInstant) -> Decision? {
     if failedGeneration == generation { return .fail(.permanent) }
     if let end = coolDownEnd(of: generation, now: now) { return .waitForCoolDown(until: end) }
@@ -242,7 +242,8 @@ package struct RefreshState: Hashable {
     endpointCoolDown = CoolDown(generation, failures: failures + 1, at: now)
   }
 
-  /// The duration of a cool-down: 1 second after the first failure, doubled with each further failure, up to 1 minute.
+  /// Returns the duration of a cool-down: 1 second after the first failure, doubled with each further failure, up to 1
+  /// minute.
   static func coolDown(after failures: Int) -> Duration {
     .seconds(min(60, 1 << min(max(failures, 1) - 1, 6)))
   }
@@ -250,21 +251,22 @@ package struct RefreshState: Hashable {
 
 /// A rule that decides when credentials are ageing: shortly before they expire, at a different moment in each process.
 package struct RefreshWindow {
-  /// The jitter of a generation. With new jitter for each message, the earliest moment would always win.
+  /// The jitter of a generation. If each message had new jitter, the earliest moment would always win.
   private var jitter: (generation: UInt64, share: Double)?
 
   package init() {}
 
-  /// The freshness of credentials, by their lifetime and their remaining lifetime.
+  /// Returns the freshness of credentials, by their lifetime and their remaining lifetime.
   ///
-  /// They are ageing in the last tenth of their lifetime, at most a minute, extended by up to a half (jitter).
+  /// Credentials are ageing in the last tenth of their lifetime, which is at most a minute. Jitter extends this time by
+  /// up to a half.
   mutating func freshness(of stored: StoredCredential, random: () -> UInt64) -> RefreshState.Freshness {
     var lifetime: Duration?
     if case .tokens(let tokens)? = stored.credential { lifetime = tokens.lifetime }
     return freshness(remaining: stored.remaining, lifetime: lifetime, of: stored.generation, random: random)
   }
 
-  /// The freshness of credentials of a generation.
+  /// Returns the freshness of credentials of a generation.
   ///
   /// - Parameters:
   ///   - remaining: the remaining lifetime; `nil`: they do not expire.

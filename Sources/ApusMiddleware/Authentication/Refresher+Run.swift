@@ -57,8 +57,8 @@ extension Refresher {
           return group.cancelAll()
         case .timedOut where isOverdue: group.cancelAll()
         case .timedOut:
-          // The server may have issued tokens and invalidated the old ones: calls stop waiting, but the result is still
-          // stored. After the same time again the refresh is given up, and its lease with it.
+          // The server may have issued new tokens and invalidated the old tokens: calls stop waiting, but the result is
+          // still stored. After the same time again, the refresh is given up and its lease ends.
           isOverdue = true
           markOverdue(run.flight)
           startTimer()
@@ -93,7 +93,7 @@ extension Refresher {
   /// Gets new tokens and stores them, unless the credentials were replaced in the meantime by a sign-in, another client
   /// or another process.
   ///
-  /// - Returns: `nil` if the credentials were replaced, by the refresh or otherwise.
+  /// - Returns: the failure; `nil` if the credentials were replaced, by the refresh or otherwise.
   private func renew(_ run: Run) async -> RefreshFailure? {
     let result = Mutex<RefreshFailure?>(nil)
     do {
@@ -136,7 +136,7 @@ extension Refresher {
     _ = shared.withLock { $0.storing.insert(flight.number) }
   }
 
-  /// Tokens that an earlier refresh could not store. The server may not issue them twice.
+  /// Returns tokens that an earlier refresh could not store. The server may not issue them twice.
   private func unstoredTokens(of generation: UInt64, at now: MonotonicInstant) -> Tokens? {
     guard let unstored = shared.withLock({ $0.unstored }), unstored.generation == generation else { return nil }
     return unstored.tokens.aged(by: unstored.since.duration(to: now))
@@ -154,14 +154,15 @@ extension Refresher {
       throw TransportError(
         .malformedResponse, requestState: .notSent, detail: "the refresh gave a token that cannot be sent")
     }
-    // The lifetime counts from when the server issued the tokens, at the earliest from the request.
+    // The lifetime begins when the server issues the tokens, at the earliest at the request.
     return tokens.aged(by: start.duration(to: run.now))
   }
 
-  /// The failure of a refresh whose work threw an error; `nil` if the credentials were replaced in the meantime.
+  /// Returns the failure of a refresh whose work threw an error; `nil` if the credentials were replaced in the
+  /// meantime.
   private func failure(of run: Run, _ error: any Error) async throws -> RefreshFailure? {
     let generation = run.generation
-    // A sign-in or sign-out in the meantime counts, not the failure of the old credentials.
+    // After a sign-in or sign-out in the meantime, the failure of the old credentials has no effect.
     guard try await store.current().generation == generation else { return nil }
     guard RefreshRejection.isPermanent(error) else {
       return RefreshFailure(generation: generation, error: RefreshFailure.temporary(error))
@@ -254,7 +255,7 @@ final class RefreshWork: Sendable {
 }
 
 extension Tokens {
-  /// The tokens with the remaining lifetime after some time has passed.
+  /// Returns the tokens with the remaining lifetime after some time has passed.
   fileprivate func aged(by time: Duration) -> Tokens {
     var tokens = self
     tokens.lifetime = lifetime.map { max(.zero, $0 - time) }

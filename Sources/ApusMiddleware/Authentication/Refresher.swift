@@ -1,7 +1,8 @@
 import ApusCore
 import Synchronization
 
-/// The refreshes of one authentication's credentials, for all calls of all its clients: drives a ``RefreshState``.
+/// A driver of the refreshes of one authentication's credentials, for all calls of all its clients. The rules are in
+/// ``RefreshState``.
 final class Refresher: Sendable {
   typealias Work = @Sendable (RefreshContext) async throws -> Tokens
   typealias Waiter = RefreshState.Waiter
@@ -41,8 +42,8 @@ final class Refresher: Sendable {
     var failure: RefreshFailure?
     /// Tokens that replace this generation and are not stored yet, and the instant when they arrived.
     var unstored: (generation: UInt64, tokens: Tokens, since: MonotonicInstant)?
-    /// The origin where this principal's tokens were first used, in that generation. Only calls to this origin refresh
-    /// them.
+    /// The origin where this principal's tokens were first used, and their generation at that time. Only calls to this
+    /// origin refresh the tokens.
     var firstUse: (principal: UInt64, generation: UInt64, origin: Origin)?
     /// The numbers of the refreshes that are changing the store.
     var storing: Set<UInt64> = []
@@ -139,7 +140,7 @@ final class Refresher: Sendable {
     }
   }
 
-  /// The error that ended a principal's session; `nil` if no refresh is known to have ended the session.
+  /// Returns the error that ended a principal's session; `nil` if no refresh is known to have ended the session.
   func sessionEnd(of principal: UInt64) -> (any Error)? {
     shared.withLock { shared in
       guard let failure = shared.failure, failure.endedSession?.principal == principal else { return nil }
@@ -149,8 +150,8 @@ final class Refresher: Sendable {
 
   /// Decides about a call with its credentials.
   ///
-  /// - Parameter isFirstUse: whether the call's origin becomes that of a new principal's tokens.
-  /// - Returns: `nil` if calls in the call's environment may not refresh the tokens.
+  /// - Parameter isFirstUse: whether a new principal's tokens are bound to the call's origin.
+  /// - Returns: the plan; `nil` if calls in the call's environment may not refresh the tokens.
   private func plan(
     _ credential: CallCredential, isFirstUse: Bool, _ decide: (inout Shared, Waiter) -> RefreshState.Decision
   ) -> Plan? {
@@ -256,8 +257,8 @@ final class Refresher: Sendable {
     resumption?.resume()
   }
 
-  /// Changes the state and resumes the waiters that `change` returns, with a failure or, for `nil`, to read the
-  /// credentials again.
+  /// Changes the state and resumes the waiters that `change` returns. The waiters receive the failure; for `nil` they
+  /// read the credentials again.
   func resume(with failure: RefreshFailure?, after change: (inout Shared) -> Set<Waiter>) {
     let resumptions = shared.withLock { shared in
       change(&shared).sorted().compactMap { shared.waiters.resolve($0, with: failure) }
@@ -267,8 +268,9 @@ final class Refresher: Sendable {
 }
 
 extension Refresher.Shared {
-  /// Whether calls in an environment with an origin may refresh the tokens: only those where the tokens were first
-  /// used. So a refresh token is not sent to a second server because the authentication is used in two environments.
+  /// Whether calls in an environment with an origin may refresh the tokens. Only the origin where the tokens were first
+  /// used is allowed, so that a refresh token is not sent to a second server if two environments use one
+  /// authentication.
   fileprivate mutating func mayRefresh(_ stored: StoredCredential, at origin: Origin, isFirstUse: Bool) -> Bool {
     // A late call with an old generation does not change the origin.
     if isFirstUse,

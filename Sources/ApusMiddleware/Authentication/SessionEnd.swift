@@ -4,12 +4,12 @@ public import ApusCore
 ///
 /// | event | `onSessionEnd` | ``CallError/sessionEnd`` of the call |
 /// |---|---|---|
-/// | a server rejected a refresh for good | ``Reason/expired``, once | ``Reason/expired`` |
+/// | a server rejected a refresh permanently | ``Reason/expired``, once | ``Reason/expired`` |
 /// | a server responds 401 to credentials that cannot be refreshed, or were just refreshed | ``Reason/rejected``, once | ``Reason/rejected`` |
 /// | ``Client/signOut()`` | ``Reason/signedOut``, once | |
-/// | the store was cleared by other means, and a server asks for credentials | ``Reason/signedOut``, once | ``Reason/signedOut`` |
-/// | the call waited until another account signed in, or its own signed out | | ``Reason/signedOut`` |
-/// | there was never a sign-in, and a server asks for credentials | | ``Reason/neverSignedIn`` |
+/// | the store was cleared by other means, and a server requires credentials | ``Reason/signedOut``, once | ``Reason/signedOut`` |
+/// | the call waited until another account signed in, or its own account signed out | | ``Reason/signedOut`` |
+/// | there was never a sign-in, and a server requires credentials | | ``Reason/neverSignedIn`` |
 /// | a server responds 401 to credentials that were replaced in the meantime, or that the call set itself | | `nil` |
 ///
 /// The end of a session is reported once: neither a later sign-out nor calls that are rejected while signed out report
@@ -17,9 +17,9 @@ public import ApusCore
 public struct SessionEnd: Sendable, Hashable {
   /// The reason for the end of a session.
   public enum Reason: Sendable, Hashable, CaseIterable {
-    /// A refresh was rejected for good.
+    /// A refresh was rejected permanently.
     case expired
-    /// A server rejected the credentials, and they could not be refreshed or had just been.
+    /// A server rejected the credentials, which could not be refreshed or had just been refreshed.
     case rejected
     /// The user signed out.
     case signedOut
@@ -35,14 +35,14 @@ public struct SessionEnd: Sendable, Hashable {
   public let environment: String
   /// The scheme of the authentication, for example `Bearer`; `nil` for a scheme without a name.
   package let scheme: String?
-  /// The first call that found the end; `nil` for a sign-out.
+  /// The first call that detected the end of the session; `nil` for a sign-out.
   package let call: CallID?
   /// The generation of the session's last credentials, see ``StoredCredential/generation``.
   package let generation: UInt64
 }
 
 extension SessionEnd.Reason {
-  /// The trace event of a call that found the end.
+  /// The trace event of a call that detected the end of the session.
   var note: TraceNote {
     switch self {
     case .expired: "session expired, generation"
@@ -52,7 +52,7 @@ extension SessionEnd.Reason {
     }
   }
 
-  /// The reason in the latest such event of a trace.
+  /// Reads the reason from the latest event of a trace that reports a session's end; `nil` if there is no such event.
   init?(_ trace: Trace) {
     for event in trace.events.reversed() {
       guard case .note(let note, _) = event.kind, let reason = Self.allCases.first(where: { $0.note == note }) else {
@@ -66,15 +66,16 @@ extension SessionEnd.Reason {
 }
 
 extension Client {
-  /// Signs out of the environment: clears the stores of all its credentials. A token or key without a store stays.
+  /// Signs out of the environment: clears the stores of all its credentials. A fixed token or key, which has no store,
+  /// remains.
   ///
   /// Waiting calls are no longer sent and end with ``PrincipalChangedError``: calls that wait for a refresh end
-  /// immediately, others when they would be sent. Open streams end with the same error. The result of a refresh under
-  /// way is discarded. Calls that have been sent get their responses; to avoid that, cancel them
+  /// immediately, all other calls when they would be sent. Open streams end with the same error. The result of a
+  /// refresh under way is discarded. Calls that have been sent get their responses; to avoid that, cancel them
   /// (``CallRegistry/cancelAll()``). The end of the session is reported once.
   ///
-  /// - Throws: the error of the first store that could not be cleared; its credentials may still be there. The other
-  ///   stores are cleared all the same.
+  /// - Throws: the error of the first store that could not be cleared; its credentials may still exist. The other
+  ///   stores are cleared nevertheless.
   public func signOut() async throws {
     var failure: (any Error)?
     for authentication in environment.authentications {
@@ -102,7 +103,8 @@ extension CallError {
   /// The reason why the call has no session; `nil`: the call failed for another reason. See the table of
   /// ``SessionEnd``.
   ///
-  /// `nil` also for a call that joined the request of another call and was rejected; its ``status`` is 401.
+  /// The reason is also `nil` for a call that joined the request of another call and was rejected; its ``status`` is
+  /// 401.
   public var sessionEnd: SessionEnd.Reason? {
     switch code {
     case .refused:
@@ -120,13 +122,13 @@ extension CallError {
 
 /// The reason why a call was not sent: its account has signed out, or another account has signed in.
 ///
-/// It is the ``CallError/underlying`` error of such a call, whose code is `refused`. Nothing of the call was
-/// sent for the other account. ``CallError/requestState`` states whether an earlier attempt was sent.
+/// It is the ``CallError/underlying`` error of such a call, whose code is `refused`. No part of the call was sent with
+/// the credentials of the other account. ``CallError/requestState`` states whether an earlier attempt was sent.
 public struct PrincipalChangedError: Error, Sendable, Hashable {
   /// Creates an error.
   public init() {}
 
-  /// The error of an attempt, redirect hop or replay that is not made.
+  /// The error of an attempt, redirect hop or replay that is not sent.
   static var error: TransportError {
     TransportError(
       .refused, requestState: .notSent, detail: "the account that the call was made for is no longer signed in",

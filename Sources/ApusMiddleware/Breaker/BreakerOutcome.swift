@@ -19,7 +19,7 @@ enum BreakerOutcome: Hashable {
   case responded
   /// There was no connection: no address, connection refused, TLS, or a connect timeout.
   case unreachable(FailedAttempt.Cause)
-  /// The server failed; with the delay that a 503 requests.
+  /// The server failed. `retryAfter` is the delay that a 503 requests.
   case failed(Failure, FailedAttempt.Cause, retryAfter: Duration? = nil)
   /// No evidence: the call was cancelled, refused by the client, or failed for a reason other than the server.
   case nothing
@@ -34,7 +34,7 @@ enum BreakerOutcome: Hashable {
 }
 
 extension BreakerOutcome {
-  /// The outcome of a response, by its status (RFC 9110 §15.6). A server that rejects a request works.
+  /// Creates the outcome of a response, by its status (RFC 9110 §15.6). A server that rejects a request works.
   init(_ response: ResponseMessage) {
     let status = response.statusCode
     let cause = FailedAttempt.Cause.status(status)
@@ -46,7 +46,7 @@ extension BreakerOutcome {
     }
   }
 
-  /// The outcome of an error.
+  /// Creates the outcome of an error.
   ///
   /// - Parameter start: the instant at which the exchange was admitted.
   init(_ error: any Error, since start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext) {
@@ -81,7 +81,8 @@ extension BreakerOutcome {
     }
   }
 
-  /// The outcome of a cancelled exchange. A deadline cancels the exchange; time spent in the client does not count.
+  /// Creates the outcome of a cancelled exchange. A deadline cancels the exchange; time spent in the client does not
+  /// count.
   private init(cancelledSince start: MonotonicInstant, _ policy: BreakerPolicy, _ context: CallContext) {
     let now = context.now
     let isTimeout = context.remaining.map { $0 <= .zero } ?? false

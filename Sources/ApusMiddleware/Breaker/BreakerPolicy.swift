@@ -12,9 +12,9 @@ public struct BreakerPolicy: Sendable, Hashable {
   public var failureRatio: Double
   /// The minimum number of exchanges within ``window`` for ``failureRatio`` to apply, at least 1. Default: 10.
   public var minimumExchanges: Int
-  /// The number of consecutive failures at which a circuit opens, at least 1. For an endpoint gateway errors (502, 503,
-  /// 504) count; for an origin exchanges that did not reach it, or gateway errors and timeouts from at least three
-  /// endpoints. Default: 5.
+  /// The number of consecutive failures at which a circuit opens, at least 1. The circuit of an endpoint counts gateway
+  /// errors (502, 503, 504). The circuit of an origin counts exchanges that did not reach the origin, or gateway errors
+  /// and timeouts from at least three endpoints. Default: 5.
   public var consecutiveFailures: Int
   /// The length of the sliding window for ``failureRatio``, in ten steps; at least 10 ms. Default: 30 seconds.
   public var window: Duration
@@ -22,7 +22,7 @@ public struct BreakerPolicy: Sendable, Hashable {
   /// circuit of an origin that responds with gateway errors, or too late, stays open for at most twice this time.
   /// Default: 5 seconds.
   public var openDuration = Duration.seconds(5)
-  /// The maximum time for which a circuit stays open, whatever delay a server requests. Default: 60 seconds.
+  /// The maximum time for which a circuit stays open, even if a server requests a longer delay. Default: 60 seconds.
   public var maximumOpenDuration = Duration.seconds(60)
   /// The minimum time after which a timeout counts as a failure of the server: a timeout of the attempt or of the whole
   /// call, or the transport's timeout for the head or a stall. Default: 1 second.
@@ -30,7 +30,7 @@ public struct BreakerPolicy: Sendable, Hashable {
   /// The transport's own connect timeout always counts.
   public var minimumTimeout = Duration.seconds(1)
 
-  /// Creates a policy. The defaults are those of ``app``.
+  /// Creates a policy. The defaults are the values of ``app``.
   public init(
     failureRatio: Double = 0.5, minimumExchanges: Int = 10, consecutiveFailures: Int = 5,
     window: Duration = .seconds(30)
@@ -96,8 +96,8 @@ public struct BreakerScope: Sendable, Hashable, CustomStringConvertible {
 public enum BreakerGrouping: Sendable, Hashable {
   /// The circuit of the endpoint, by its method and path template, and the circuit of the origin.
   ///
-  /// A path template of placeholders only, such as that of a path made of `segments:`, does not identify an endpoint:
-  /// its calls are counted by the origin's circuit only.
+  /// A path template of placeholders only, such as the template of a path made of `segments:`, does not identify an
+  /// endpoint: its calls are counted by the origin's circuit only.
   case endpoint
   /// The circuit of a group, which all endpoints of the origin with this group share instead of their own circuits, and
   /// the circuit of the origin.

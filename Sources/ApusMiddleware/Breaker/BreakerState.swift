@@ -1,7 +1,7 @@
 import ApusCore
 
-/// The circuits of one origin: its own, and one for each endpoint or group there. A pure state machine, driven by
-/// ``CircuitBreaker``.
+/// The circuits of one origin: the origin's own circuit, and a circuit for each of its endpoints or groups. A pure
+/// state machine, driven by ``CircuitBreaker``.
 ///
 /// An exchange passes if both of its circuits permit it. The endpoint's circuit counts failed responses. The origin's
 /// circuit counts exchanges that did not reach the server, and consecutive gateway errors and timeouts from several
@@ -38,7 +38,7 @@ struct BreakerState {
     let part: BreakerPart?
     /// The time for which the circuit stays open; `nil`: unknown.
     let delay: Duration?
-    /// The failure that opened it.
+    /// The failure that opened the circuit.
     let cause: FailedAttempt.Cause?
   }
 
@@ -81,10 +81,11 @@ struct BreakerState {
 
   private typealias Moment = BreakerCircuit.Moment
 
-  /// The maximum number of endpoints and groups with a circuit of their own; others count for the origin only.
+  /// The maximum number of endpoints and groups with a circuit of their own. Exchanges of further endpoints count
+  /// toward the origin's circuit only.
   static let maximumParts = 256
-  /// The number of distinct endpoints whose consecutive failures open the origin's circuit, and of consecutive
-  /// successful trials that close it.
+  /// The number of distinct endpoints whose consecutive failures open the origin's circuit, and the number of
+  /// consecutive successful trials that close it.
   static let minimumParts = 3
 
   private let policy: BreakerPolicy
@@ -109,7 +110,8 @@ struct BreakerState {
     self.policy = policy
   }
 
-  /// Returns the status of a circuit; `closed` if it has never been used. `nil`: the origin's circuit.
+  /// Returns the status of a part's circuit, or of the origin's circuit for `nil`. The status of an unused circuit is
+  /// `closed`.
   func status(of part: BreakerPart?) -> BreakerStatus {
     guard let part else { return origin.status }
     return index[part].map { slots[$0].circuit.status } ?? .closed
@@ -152,7 +154,7 @@ struct BreakerState {
     }
   }
 
-  /// Counts a successful response head whose content has not arrived yet: the server was reached.
+  /// Counts a successful response head whose content has not arrived yet, because the server was reached.
   mutating func responded(_ permit: inout Permit) {
     permit.hasResponse = true
     guard permit.epoch == origin.epoch, origin.isClosed else { return }
@@ -175,7 +177,8 @@ struct BreakerState {
 
   // MARK: Manual control
 
-  /// Closes a circuit and discards its counts. `nil`: the origin's circuit and the circuits of all its parts.
+  /// Closes a part's circuit and discards its counts. For `nil`, closes the origin's circuit and the circuits of all
+  /// its parts.
   mutating func reset(_ part: BreakerPart?, at now: MonotonicInstant) {
     guard let part else {
       for slot in slots.indices { drop(slot) }
@@ -253,7 +256,7 @@ struct BreakerState {
     }
   }
 
-  /// Counts an outcome for the origin. Returns the failure that opens its circuit, if any.
+  /// Adds an outcome to the counts of the origin's circuit. Returns the failure that opens the circuit, if any.
   private mutating func count(
     _ outcome: BreakerOutcome, of permit: Permit, at now: MonotonicInstant
   ) -> FailedAttempt.Cause? {
@@ -399,7 +402,7 @@ enum BreakerPart: Hashable, Sendable {
   case endpoint(method: String, template: String)
   /// The circuit of a group, instead of the circuits of its endpoints.
   case group(String)
-  /// No circuit except the origin's. The text distinguishes endpoints in a run of failures.
+  /// No circuit except the origin's. The string distinguishes endpoints in a run of failures.
   case other(String)
 
   /// Whether the part has a circuit of its own.
@@ -500,8 +503,8 @@ private struct BreakerCircuit {
     (phase, self.epoch, retryInstant, cause) = (.closed(since: now), epoch, nil, nil)
   }
 
-  /// Opens the circuit for the policy's ``BreakerPolicy/openDuration``, or twice that after a failed trial. Only the
-  /// server can request a longer time.
+  /// Opens the circuit for the policy's ``BreakerPolicy/openDuration``, or for twice that time after a failed trial.
+  /// Only the server can request a longer time.
   mutating func openBriefly(
     _ cause: FailedAttempt.Cause, _ moment: Moment, _ epoch: UInt64, _ policy: BreakerPolicy
   ) {
@@ -532,8 +535,9 @@ private struct BreakerCircuit {
 
   // MARK: Times
 
-  /// The time for which the circuit stays open: the server's delay, at least a second, plus up to a tenth; without such
-  /// a delay twice the previous time, plus up to a fifth. It never exceeds the policy's maximum.
+  /// Returns the time for which the circuit stays open. If the server requested a delay, this is the delay, at least a
+  /// second, plus up to a tenth. Without such a delay it is twice the previous time, plus up to a fifth. It never
+  /// exceeds the policy's maximum.
   private func openingTime(_ now: MonotonicInstant, _ jitter: Double, _ policy: BreakerPolicy) -> Duration {
     let limit = Self.longest(policy)
     if let retryInstant, retryInstant >= now {
@@ -546,10 +550,10 @@ private struct BreakerCircuit {
     return min(limit, min(time, longest) * (1 + 0.2 * jitter))
   }
 
-  /// The maximum time for which a circuit stays open. A negative time counts as zero.
+  /// Returns the maximum time for which a circuit stays open. A negative time counts as zero.
   private static func longest(_ policy: BreakerPolicy) -> Duration { max(.zero, policy.maximumOpenDuration) }
 
-  /// The number of windows that have passed since the circuit closed.
+  /// Returns the number of windows that have passed since the circuit closed.
   private static func healthyIntervals(
     _ since: MonotonicInstant, _ now: MonotonicInstant, _ policy: BreakerPolicy
   ) -> Int {
@@ -578,7 +582,7 @@ private struct BreakerWindow: Hashable {
     end = MonotonicInstant(sinceStart: width)
   }
 
-  /// The number of exchanges in the window, and how many of them failed.
+  /// Returns the number of exchanges and the number of failed exchanges in the window.
   func counts(at now: MonotonicInstant) -> (total: Int, failed: Int) {
     var copy = self
     copy.roll(to: now)

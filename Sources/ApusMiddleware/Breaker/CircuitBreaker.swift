@@ -5,35 +5,36 @@ import Synchronization
 /// A circuit breaker: refuses calls to an endpoint or an origin that keeps failing, until a trial request succeeds.
 ///
 /// Each endpoint, identified by its method and path template, has its own circuit, and so does each origin: a failing
-/// endpoint does not affect others. A group of endpoints (`.breaker(.group("search"))`) shares one circuit instead.
+/// endpoint does not affect other endpoints. A group of endpoints (`.breaker(.group("search"))`) shares one circuit
+/// instead.
 ///
 /// Outcomes of an exchange:
-/// - *Unreachable* counts for the origin: no address, connection refused, TLS, connect timeout.
-/// - *Failed* counts for the endpoint: 500, 502, 503 and 504, a lost connection, and a timeout waiting for the head or
-///   for more content, after ``BreakerPolicy/minimumTimeout``. Gateway errors (502, 503, 504) and timeouts count for
-///   the origin, too.
-/// - *Nothing* counts for neither: a call that was cancelled or refused by the client, found no network, waited for the
-///   transport's own pool, or failed for a reason other than the server, such as its content or a refresh that it
-///   needed (``TransportError/source``).
-/// - Anything else is *a response*, and counts for both.
+/// - *Unreachable* counts toward the circuit of the origin: no address, connection refused, TLS, connect timeout.
+/// - *Failed* counts toward the circuit of the endpoint: 500, 502, 503 and 504, a lost connection, and a timeout
+///   waiting for the head or for more content, after ``BreakerPolicy/minimumTimeout``. Gateway errors (502, 503, 504)
+///   and timeouts also count toward the circuit of the origin.
+/// - *Nothing* counts toward neither circuit: a call that was cancelled or refused by the client, found no network,
+///   waited for the transport's own pool, or failed for a reason other than the server, such as its content or a
+///   refresh that it needed (``TransportError/source``).
+/// - Any other outcome is *a response*, and counts toward both circuits.
 ///
 /// Circuits:
-/// - The circuit of an endpoint opens at a ratio of failures, or after consecutive gateway errors; that of an origin
-///   after consecutive unreachable exchanges, or consecutive gateway errors or timeouts from at least three endpoints.
-///   Any response ends a run of unreachable exchanges; a successful exchange ends all runs.
+/// - The circuit of an endpoint opens at a ratio of failures, or after consecutive gateway errors. The circuit of an
+///   origin opens after consecutive unreachable exchanges, or consecutive gateway errors or timeouts from at least
+///   three endpoints. Any response ends a run of unreachable exchanges; a successful exchange ends all runs.
 /// - An open circuit becomes half-open when its time is over: one trial request passes, and other calls are refused
 ///   until the head of its response arrives. The trial of an origin may be a request to any of its endpoints. When the
 ///   circuit of an origin closes, circuits of endpoints that opened since the origin's first failure become half-open.
 /// - `Retry-After` of a 503 sets the time for which the circuit stays open.
-/// - An exchange counts when its content is complete. An exchange that began before a circuit changed does not count
-///   for that circuit.
-/// - At most 256 endpoints and groups of an origin have a circuit; calls of further endpoints count for the origin
-///   only.
+/// - An exchange is counted when its content is complete. An exchange that began before a circuit changed does not
+///   count toward that circuit.
+/// - At most 256 endpoints and groups of an origin have a circuit; calls of further endpoints count toward the circuit
+///   of the origin only.
 /// - Work on which other calls depend, such as fetching a token (``SharedWorkKey``), passes and is not counted.
 ///
-/// The breaker is inside retry, so that every attempt is counted, and outside redirects, so that a call counts for the
-/// origin of its own URL. Several clients may use one breaker: endpoints with the same method and template at one
-/// origin then share a circuit, whatever the clients' base paths are.
+/// The breaker is inside retry, so that every attempt is counted, and outside redirects, so that a call counts toward
+/// the circuit of its own URL's origin. Several clients may use one breaker: endpoints with the same method and
+/// template at one origin then share a circuit, even if the clients' base paths differ.
 public final class CircuitBreaker: Middleware {
   let policy: BreakerPolicy
   private let onChange: (@Sendable (BreakerChange) -> Void)?
@@ -72,7 +73,7 @@ public final class CircuitBreaker: Middleware {
   ///
   /// - Parameters:
   ///   - scope: the subject of the circuit.
-  ///   - now: the current instant of the clients' clock. Default: the system clock's.
+  ///   - now: the current instant of the clients' clock. Default: the current instant of the system clock.
   public func reset(_ scope: BreakerScope, at now: MonotonicInstant = SystemClock().now) {
     change(scope) { $0.reset(scope.part, at: now) }
   }
@@ -203,7 +204,7 @@ public final class CircuitBreaker: Middleware {
 }
 
 extension BreakerPart {
-  /// The circuit that records the call's outcome; `nil` if none does.
+  /// Creates the part whose circuit records the call's outcome; `nil` if no circuit records the outcome.
   fileprivate init?(_ grouping: BreakerGrouping, _ request: RequestMessage, _ context: CallContext) {
     switch grouping {
     case .endpoint:
@@ -272,7 +273,7 @@ private struct Circuits {
 
   /// Adds the circuits of an origin.
   ///
-  /// - Parameter now: `nil`: unknown; no origin is removed.
+  /// - Parameter now: the current instant. If it is `nil`, no origin is removed.
   mutating func insert(_ circuits: OriginCircuits, _ key: OriginKey, at now: MonotonicInstant?) {
     if let now, origins.count >= sweepCount {
       last = nil

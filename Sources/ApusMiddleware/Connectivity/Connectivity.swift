@@ -3,11 +3,11 @@ import Synchronization
 
 /// The connectivity of the device: whether it has a network. Share one instance among all clients of an app.
 ///
-/// The status follows the latest evidence, from the platform, from the app or from a call: a response proves that there
-/// is a network, an error with the code `offline` that there is none. Without a report, calls are the only evidence. On
-/// Linux only an unreachable network counts as offline. A failed name lookup does not count, although it is more common
-/// there, nor does an unreachable IPv6 address, because many networks have no IPv6. An app with better evidence calls
-/// ``report(_:)``.
+/// The status follows the latest evidence, from the platform, from the app or from a call: a response proves that the
+/// device has a network, and an error with the code `offline` proves the opposite. Without a report, calls are the only
+/// evidence. On Linux only an unreachable network counts as offline. A failed name lookup is no evidence, although it
+/// is more common on Linux. Neither is an unreachable IPv6 address, because many networks have no IPv6. An app with
+/// better evidence calls ``report(_:)``.
 public final class Connectivity: Sendable {
   typealias Waiter = ConnectivityState.Waiter
   typealias Permit = ConnectivityState.Permit
@@ -31,9 +31,9 @@ public final class Connectivity: Sendable {
     self.init(nil)
   }
 
-  /// Starts to observe.
+  /// Creates an instance that observes a source.
   ///
-  /// - Parameter source: reports the status, such as a platform's network monitor; `nil`: none.
+  /// - Parameter source: reports the status, such as a platform's network monitor; `nil` means no source.
   package init(_ source: (any ConnectivitySource)?) {
     self.source = source
     source?.start { [weak self] status in self?.report(status) }
@@ -175,7 +175,7 @@ public final class Connectivity: Sendable {
     }
     guard isDue else { return }
     perform { $0.timePassed(instant) }
-    // Calls that wait for the probe need the timer in case it never ends.
+    // Calls that wait for the probe need the timer in case the probe never ends.
     setTimer(context)
   }
 

@@ -15,7 +15,7 @@ package struct ConnectivityMiddleware: Middleware {
   ///
   /// - Parameters:
   ///   - connectivity: the connectivity; share one instance among all clients of an app.
-  ///   - defaultPolicy: the policy of calls without one (`.connectivity(…)`). Default:
+  ///   - defaultPolicy: the policy of calls that set no policy (`.connectivity(…)`). Default:
   ///     ``ConnectivityPolicy/pauseRetries``, which never refuses a call on outdated evidence.
   package init(_ connectivity: Connectivity, _ defaultPolicy: ConnectivityPolicy = .pauseRetries) {
     self.connectivity = connectivity
@@ -24,7 +24,7 @@ package struct ConnectivityMiddleware: Middleware {
 
   /// Passes the request on, immediately or when a network is available.
   ///
-  /// - Throws: ``TransportError`` of kind `offline` if the call does not wait; nothing is sent in that case.
+  /// - Throws: ``TransportError`` with the code `offline` if the call does not wait; nothing is sent in that case.
   ///   `CancellationError` when the task is cancelled while it waits, for example at the call's deadline.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     guard context.delivery != .described else { return try await next(request, context: context) }
@@ -71,7 +71,8 @@ package struct ConnectivityMiddleware: Middleware {
     try Task.checkCancellation()
   }
 
-  /// The evidence of a failed attempt. Many networks have no IPv6, so an unreachable IPv6 address is no evidence.
+  /// Returns the evidence of a failed attempt. Many networks have no IPv6, so an unreachable IPv6 address is no
+  /// evidence.
   private static func finding(of error: any Error, from request: RequestMessage) -> ConnectivityState.Finding {
     let finding = ConnectivityState.Finding(error)
     let isIPv6 = request.head.authority?.utf8.first == UInt8(ascii: "[")
@@ -84,7 +85,7 @@ package struct ConnectivityMiddleware: Middleware {
 }
 
 extension ConnectivityState.Finding {
-  /// The evidence of an error about the network, regardless of the server.
+  /// Creates the evidence that an error gives about the network, regardless of the server.
   init(_ error: any Error) {
     guard let error = error as? TransportError else {
       self = error is CancellationError ? .untried : .nothing
@@ -134,7 +135,7 @@ extension Endpoint {
 
 /// A mark on an `offline` error that must not be retried, because its call does not wait for a network.
 struct OfflineRefusal: Error, CustomStringConvertible {
-  /// The error's own cause, such as that of the platform.
+  /// The error's own cause, such as an error of the platform.
   private let underlying: (any Error)?
 
   var description: String { "there is no network" }

@@ -17,6 +17,6 @@ public enum ConnectivityStatus: Sendable, Hashable {
   case online
   /// The device has no network.
   case offline
-  /// There is no evidence, or the network comes up on demand.
+  /// There is no evidence, or the network is established on demand.
   case unknown
 }

@@ -3,7 +3,7 @@ import ApusCore
 /// The connectivity status, the calls that wait for a network, and the probes. A pure state machine, driven by
 /// ``Connectivity``.
 ///
-/// The status is that of the latest evidence, from a source or a call. While the device is offline, one call at a time
+/// The latest evidence, from a source or a call, determines the status. While the device is offline, one call at a time
 /// is admitted as a probe, at growing intervals, so that no call waits forever for a missing report. Every change
 /// begins a new epoch; a call that was admitted in an earlier epoch is no evidence that the device is offline.
 struct ConnectivityState: Hashable {
@@ -99,7 +99,7 @@ struct ConnectivityState: Hashable {
       probeAt = now.advanced(by: Self.pause(after: failures))
       return Effect()
     case .unreachable, .nothing:
-      // Otherwise every waiting call would become a probe at this instant.
+      // Without a new instant, every waiting call would become a probe now.
       if wasProbe { probeAt = now.advanced(by: Self.pause(after: failures)) }
       return Effect()
     case .untried: return wasProbe ? timePassed(now) : Effect()
@@ -159,9 +159,9 @@ struct ConnectivityState: Hashable {
     return Effect(change: next, released: waiters.popAll().map { Release(waiter: $0, permit: permit) })
   }
 
-  /// The interval between probes: 1 second after the first call that found the device offline, doubled with each
-  /// further such call up to 30 seconds. If a source is the only evidence, the interval is 30 seconds from the first
-  /// call on.
+  /// Returns the interval between probes: 1 second after the first call that found the device offline, doubled with
+  /// each further such call up to 30 seconds. If a source is the only evidence, the interval is 30 seconds from the
+  /// first call on.
   static func pause(after failures: Int) -> Duration {
     failures == 0 ? .seconds(30) : .seconds(min(30, 1 << min(failures - 1, 5)))
   }

@@ -23,8 +23,8 @@ extension Credential {
     }
   }
 
-  /// The token to send, which must consist of visible ASCII characters. RFC 6750 §2.1 allows fewer, but servers issue
-  /// tokens with `|` and `:`.
+  /// Returns the token to send, which must consist of visible ASCII characters. RFC 6750 §2.1 allows fewer characters,
+  /// but servers issue tokens with `|` and `:`.
   package func checkedToken() throws -> String {
     guard let token else { throw TransportError.unusable("a name and a password need basic authentication") }
     guard !token.value.isEmpty else { throw TransportError.unusable("the token is empty") }
@@ -36,7 +36,7 @@ extension Credential {
 }
 
 extension Credential: CustomStringConvertible, CustomReflectable {
-  /// The kind only; a user name is private, too.
+  /// Only the kind, because a user name is private, too.
   public var description: String {
     switch self {
     case .token: "token ██"
@@ -49,7 +49,7 @@ extension Credential: CustomStringConvertible, CustomReflectable {
 }
 
 extension TransportError {
-  /// The error of a call whose credentials cannot be sent.
+  /// Returns the error of a call whose credentials cannot be sent.
   static func unusable(_ detail: String, underlying: (any Error)? = nil) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: detail, underlying: underlying)
   }
@@ -107,7 +107,7 @@ extension Endpoint {
 /// let tokens = Tokens(access: "2YotnFZFEjr1zCsicMWpAA", refresh: "tGzv3JOkF0XG5Qx2TlKWIA", lifetime: .seconds(3600))
 /// ```
 ///
-/// It can be decoded from the response of a token endpoint. It is not `Encodable`; store its parts.
+/// Tokens can be decoded from the response of a token endpoint. They are not `Encodable`; store their parts.
 public struct Tokens: Sendable, Hashable {
   /// The access token, sent with every message.
   public var access: Secret
@@ -171,8 +171,8 @@ extension Tokens: Decodable {
 }
 
 extension Tokens {
-  /// The scopes of a list that is separated by spaces (RFC 6749 §3.3), at most 1,000. Some servers separate them by
-  /// commas, which may be part of a scope: a comma separates scopes only if commas precede all spaces.
+  /// Returns the scopes in a list that is separated by spaces (RFC 6749 §3.3), at most 1,000. Some servers separate
+  /// scopes by commas, which may also be part of a scope: a comma separates scopes only if commas precede all spaces.
   package static func scopes(in text: String) -> [String] {
     let words = text.split(separator: " ", maxSplits: 1000).prefix(1000)
     let isList = words.dropLast().allSatisfy { $0.utf8.last == UInt8(ascii: ",") }
@@ -180,8 +180,8 @@ extension Tokens {
       of: isList ? text.split(maxSplits: 1000) { $0 == " " || $0 == "," }.map { String($0) } : words.map { String($0) })
   }
 
-  /// The scopes of a list, at most 1,000, without values that cannot be scopes: empty values, and values with control
-  /// or direction characters, which must not reach a user interface.
+  /// Returns the scopes of a list, at most 1,000, without values that cannot be scopes: empty values, and values with
+  /// control or direction characters, which must not reach a user interface.
   package static func scopes(of list: [String]) -> [String] {
     list.prefix(1000).filter { scope in
       !scope.isEmpty
@@ -189,8 +189,8 @@ extension Tokens {
     }
   }
 
-  /// The tokens of a refresh, completed with those values of the old tokens that the server did not send again: the
-  /// refresh token stays valid and the scopes stay the same (RFC 6749 §6).
+  /// Returns the tokens of a refresh, completed with the values of the old tokens that the server did not send again:
+  /// the refresh token stays valid and the scopes stay the same (RFC 6749 §6).
   package func completed(with old: Tokens) -> Tokens {
     var tokens = self
     tokens.refresh = refresh ?? old.refresh

@@ -11,13 +11,14 @@ public protocol CredentialsStore: Sendable {
   ///
   /// - Throws: any error. The call then fails with `invalidRequest` and that error as its cause; nothing is sent.
   func current() async throws -> StoredCredential
-  /// Replaces the credentials. The next attempt of any call carries the new ones.
+  /// Replaces the credentials. The next attempt of any call carries the new credentials.
   func set(_ credential: Credential) async throws
   /// Removes the credentials. No later attempt carries them.
   func clear() async throws
-  /// Notifies of credentials that were replaced or removed by other means than a refresh, so that a sign-out ends open
-  /// streams immediately, and calls that wait for a refresh continue with the new credentials or end. Default: `nil`:
-  /// the change is noticed by ``Client/signOut()``, by the next call, and at the end of the refresh.
+  /// A notifier of credentials that were replaced or removed by other means than a refresh. With a notifier, a sign-out
+  /// ends open streams immediately, and calls that wait for a refresh continue with the new credentials or end.
+  /// Default: `nil`. The change is then noticed by ``Client/signOut()``, by the next call, and at the end of the
+  /// refresh.
   var principalChanges: PrincipalChangeNotifier? { get }
 }
 
@@ -28,8 +29,8 @@ extension CredentialsStore {
 
 /// A store of credentials that can be refreshed, such as ``MemoryCredentialsStore``.
 ///
-/// Make one ``Authentication`` for a store and use it in all clients. Several authentications with one store refresh
-/// one after the other, and each reports the end of a session separately.
+/// Make one ``Authentication`` for a store and use it in all clients. Several authentications with one store never
+/// refresh at the same time, and each authentication reports the end of a session separately.
 public protocol RefreshableCredentialsStore: CredentialsStore {
   /// Replaces or removes the credentials of a generation, if that generation is still current, in one atomic step: a
   /// sign-in or sign-out in the meantime wins.
@@ -39,15 +40,15 @@ public protocol RefreshableCredentialsStore: CredentialsStore {
   ///
   /// - Parameters:
   ///   - generation: the generation that was refreshed.
-  ///   - credential: the new credentials; `nil`: the refresh failed for good.
+  ///   - credential: the new credentials; `nil`: the refresh failed permanently.
   /// - Returns: whether the generation was current; if not, nothing has changed.
   /// - Throws: any error. The new tokens are kept in memory, and stored with the next refresh.
   func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool
 
-  /// Does work under the exclusive lease of these credentials: in the meantime, no other client refreshes them, nor any
-  /// other process that shares the store.
+  /// Performs work under the exclusive lease of these credentials. During the work no other client refreshes the
+  /// credentials, nor does any other process that shares the store.
   ///
-  /// A second refresher waits, reads the generation again and finds it replaced. The lease of a process that dies ends.
+  /// A second refresher waits, reads the generation again and finds it replaced. If a process dies, its lease ends.
   ///
   /// The lease is not reentrant: work that acquires the lease again deadlocks. The work may read, replace and remove
   /// the credentials. A store that only one process uses can keep its credentials in a ``MemoryCredentialsStore`` as
@@ -64,12 +65,12 @@ public struct StoredCredential: Sendable, Hashable {
   /// A number that increases each time the credentials are replaced or removed. It may start at any value.
   public let generation: UInt64
   /// A number that identifies the account. It changes at sign-in and sign-out, not when credentials are refreshed, and
-  /// is never used again. A call is bound to it when it begins, and is never sent with the credentials of another
-  /// account.
+  /// is never used again. A call is bound to the account when the call begins, and is never sent with the credentials
+  /// of another account.
   public let principal: UInt64
   /// The time for which the credentials remain valid; `nil`: unknown.
   public let remaining: Duration?
-  /// The name of the account, as set with the credentials. Default: `nil`, none.
+  /// The name of the account, as set with the credentials. Default: `nil`, no name.
   public var account: String?
 
   /// Creates a stored credential, for custom stores.
@@ -174,7 +175,7 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
   /// Notifies of sign-ins and sign-outs.
   public let principalChanges: PrincipalChangeNotifier? = PrincipalChangeNotifier()
 
-  /// Creates a store with credentials; `nil`, the default: signed out.
+  /// Creates a store with credentials. Default: `nil`, signed out.
   ///
   /// - Parameter clock: measures the age of tokens whose lifetime is known. Default: ``SystemClock``.
   public init(_ credential: Credential? = nil, clock: any MonotonicClock = SystemClock()) {
@@ -187,7 +188,7 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
     self.init(.token(Secret(token)))
   }
 
-  /// The current credentials.
+  /// Returns the current credentials.
   public func current() -> StoredCredential {
     state.withLock { state in
       var remaining: Duration?
@@ -203,13 +204,13 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
 
   /// Replaces the credentials at a sign-in.
   ///
-  /// Calls that were made before and have not been sent yet end with ``PrincipalChangedError``. An app that renews the
-  /// tokens of one account by itself uses ``set(_:account:)``.
+  /// Calls that were made before and have not been sent yet end with ``PrincipalChangedError``. If the app renews the
+  /// tokens of one account itself, use ``set(_:account:)``.
   public func set(_ credential: Credential) {
     signIn(with: credential)
   }
 
-  /// Replaces the credentials with those of a named account.
+  /// Replaces the credentials with the credentials of a named account.
   ///
   /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
   /// with the new credentials. Otherwise this is a sign-in, as with `set(_:)`.
@@ -245,7 +246,7 @@ public final class MemoryCredentialsStore: RefreshableCredentialsStore, CustomRe
     return isReplaced
   }
 
-  /// Does work while no other caller refreshes the credentials of this object. Callers wait in order of arrival.
+  /// Performs work while no other caller refreshes the credentials of this object. Callers wait in order of arrival.
   ///
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits.
   public func withLock(_ work: @Sendable () async throws -> Void) async throws {

@@ -2,17 +2,18 @@ public import ApusCore
 import HTTPTypes
 
 extension Endpoint {
-  /// Trusts origins: calls of this endpoint may send the environment's credentials and sensitive fields there as to the
-  /// origin of the base URL. Default: none.
+  /// Trusts origins: calls of this endpoint may send the environment's credentials and sensitive fields to them, as to
+  /// the origin of the base URL. Default: none.
   ///
-  /// For complete URLs (``RequestPath/url(_:relativeTo:)-(String,_)``) on other origins of the same API:
+  /// Use this modifier for complete URLs (``RequestPath/url(_:relativeTo:)-(String,_)``) on other origins of the same
+  /// API:
   ///
   /// <!-- sample: trusting as Request<Data> -->
   /// ```swift
   /// .get(.url("https://files.example.com/7")).trusting(Origin(scheme: "https", host: "files.example.com", port: 443))
   /// ```
   ///
-  /// Credentials that all calls may send to several origins have these in their ``Authentication`` (`origins:`).
+  /// If all calls may send credentials to several origins, set these origins in the ``Authentication`` (`origins:`).
   public func trusting(_ origins: Origin...) -> Request<Value> {
     modified { $0.options.values[TrustedOriginsKey.self].formUnion(origins) }
   }

@@ -11,13 +11,13 @@ public import ApusCore
 ///
 /// While content is transferred under the default, the call ends after 20 seconds without a byte, or below 1 KiB/s over
 /// 60 seconds (``ExchangeTimeouts/stall``). An inherited deadline (``withDeadline(_:on:_:)``) covers everything and
-/// applies if it is earlier. Neither needs a task.
+/// applies if it is earlier. Neither limit needs a task.
 package struct TimeoutMiddleware: Middleware {
   let defaultTimeout: Duration?
 
   /// Creates the middleware.
   ///
-  /// - Parameter defaultTimeout: the timeout of calls without one; `nil`: none. Default: 30 seconds.
+  /// - Parameter defaultTimeout: the timeout of calls that set no timeout; `nil` means no timeout. Default: 30 seconds.
   package init(default defaultTimeout: Duration? = .seconds(30)) {
     self.defaultTimeout = defaultTimeout
   }
@@ -89,8 +89,8 @@ package struct AttemptTimeoutMiddleware: Middleware {
 
   /// Creates the middleware.
   ///
-  /// - Parameter defaultTimeout: the timeout of attempts of calls without one (`.attemptTimeout(…)`); `nil`: none.
-  ///   Default: 10 seconds.
+  /// - Parameter defaultTimeout: the timeout of attempts of calls that set none (`.attemptTimeout(…)`); `nil` means no
+  ///   timeout. Default: 10 seconds.
   package init(default defaultTimeout: Duration? = .seconds(10)) {
     self.defaultTimeout = defaultTimeout
   }
@@ -165,7 +165,7 @@ extension Endpoint {
   /// Limits the time of each attempt of calls of this endpoint, up to the response head. The limit of the whole call is
   /// `timeout`.
   ///
-  /// Unlike the client's default, the limit applies to every attempt, including the last.
+  /// Unlike the client's default, the limit applies to every attempt, including the last attempt.
   ///
   /// - Parameter limit: the maximum time after the attempt is admitted; if not positive, nothing is sent. `nil`: no
   ///   limit.

@@ -68,9 +68,9 @@ extension ClientDescription {
 
     /// The position of the layer.
     package let position: Position
-    /// The name of its type.
+    /// The name of the layer's type.
     package let name: String
-    /// Its settings: its facts if it is ``SelfDescribing``, otherwise its ``Middleware/summary``.
+    /// The layer's settings: its facts if the layer is ``SelfDescribing``, otherwise its ``Middleware/summary``.
     package let facts: [Fact]
 
     init(_ place: Position, _ name: String, _ facts: [Fact]) {

@@ -1,7 +1,7 @@
 import ApusCore
 
 extension Contradictions {
-  /// The attempt timeout is longer than the total timeout.
+  /// Warns if the attempt timeout is longer than the total timeout.
   static func attemptLimitBeyondTotal(_ layers: [Layer]) -> Warning? {
     guard let total = totalLimit(layers), let attempt = attemptLimit(layers), attempt > total else { return nil }
     return Warning(
@@ -9,7 +9,7 @@ extension Contradictions {
       "The attempt timeout of \(attempt.plainText) exceeds the total timeout of \(total.plainText) and never applies.")
   }
 
-  /// The attempt timeout leaves no time for a retry, or the delays leave no time for the last attempts.
+  /// Warns if the attempt timeout leaves no time for a retry, or the delays leave no time for the last attempts.
   ///
   /// The attempt after a timeout gets all the remaining time, so a second attempt only needs to be able to start, and
   /// so does the last attempt.
@@ -34,7 +34,7 @@ extension Contradictions {
       "\(retry.name) makes \(attempts) attempts, but \(sentence) within the total timeout of \(total.plainText).")
   }
 
-  /// The delay that a server requests is clamped, so that the call continues, but not below the total timeout.
+  /// Warns if the delay that a server requests is clamped, so that the call continues, but not below the total timeout.
   static func serverDelayBeyondTotal(_ layers: [Layer]) -> Warning? {
     guard let total = totalLimit(layers) else { return nil }
     for layer in layers where layer.attempts != nil {
@@ -48,7 +48,7 @@ extension Contradictions {
     return nil
   }
 
-  /// Retries have no delay, so an overloaded server immediately gets a multiple of the load.
+  /// Warns if retries have no delay, so that an overloaded server immediately gets a multiple of the load.
   static func noBackoff(_ layers: [Layer]) -> Warning? {
     for layer in layers where layer.attempts != nil {
       guard let pauses = layer.pauses, min(pauses.first, pauses.longest) <= .zero else { continue }
@@ -58,7 +58,7 @@ extension Contradictions {
     return nil
   }
 
-  /// A retry costs more than the full retry budget.
+  /// Warns if a retry costs more than the full retry budget.
   static func budgetTooSmall(_ layers: [Layer]) -> Warning? {
     for layer in layers where layer.attempts != nil {
       for case .budget(let capacity, let cost) in layer.facts where cost > 0 && cost > capacity {
@@ -72,14 +72,14 @@ extension Contradictions {
 
   // MARK: Effective limits
 
-  /// The shortest total timeout.
+  /// Returns the shortest total timeout.
   static func totalLimit(_ layers: [Layer]) -> Duration? { layers.compactMap(\.totalLimit).min() }
 
-  /// The shortest attempt timeout.
+  /// Returns the shortest attempt timeout.
   static func attemptLimit(_ layers: [Layer]) -> Duration? { layers.compactMap(\.attemptLimit).min() }
 
-  /// The number of attempts that start within the total timeout if each fails immediately. If the first 1,000 start,
-  /// all attempts count as started.
+  /// Returns the number of attempts that start within the total timeout if each attempt fails immediately. If the first
+  /// 1,000 attempts start, all attempts count as started.
   private static func attemptsBegun(
     of attempts: Int, _ pauses: (first: Duration, longest: Duration), within total: Duration
   ) -> Int {
@@ -95,7 +95,7 @@ extension Contradictions {
 }
 
 extension Contradictions {
-  /// The first attempts of one call open its endpoint's circuit, which then refuses the last attempts.
+  /// Warns if the first attempts of one call open its endpoint's circuit, which then refuses the last attempts.
   static func breakerWithinOneCall(_ layers: [Layer]) -> Warning? {
     guard let retry = layers.firstIndex(where: { $0.attempts != nil }), let attempts = layers[retry].attempts
     else { return nil }
@@ -110,7 +110,7 @@ extension Contradictions {
     return nil
   }
 
-  /// A timed-out attempt leaves the window before the next attempt can time out.
+  /// Warns if a timed-out attempt leaves the window before the next attempt can time out.
   ///
   /// The standard pipeline of .NET also requires a window of at least two attempt timeouts.
   static func breakerWindowTooShort(_ layers: [Layer]) -> Warning? {
@@ -125,8 +125,8 @@ extension Contradictions {
     return nil
   }
 
-  /// An endpoint that never responds times out in fewer exchanges within the window than the breaker needs, even if it
-  /// gets all permits: each permit yields one failure per attempt timeout.
+  /// Warns if an endpoint that never responds has fewer timeouts within the window than the breaker needs, even if the
+  /// endpoint gets all permits. Each permit yields one failure per attempt timeout.
   static func breakerBeyondPermits(_ layers: [Layer]) -> Warning? {
     guard let limit = attemptLimit(layers), limit > .zero,
       let permits = layers.compactMap({ $0.permits.map { min($0.perOrigin, $0.total) } }).min()
@@ -146,8 +146,8 @@ extension Contradictions {
     return nil
   }
 
-  /// The rate limit admits fewer exchanges within the window than the breaker's minimum, even if all belong to one
-  /// endpoint, so the failure ratio never applies.
+  /// Warns if the rate limit admits fewer exchanges within the window than the breaker's minimum, even if all exchanges
+  /// belong to one endpoint. The failure ratio then never applies.
   static func breakerBeyondRate(_ layers: [Layer]) -> Warning? {
     for limiter in layers {
       for case .rate(let interval, let burst) in limiter.facts where interval > .zero {
@@ -167,7 +167,8 @@ extension Contradictions {
 }
 
 extension Contradictions {
-  /// The scheduler admits exchanges that then wait in the transport, in order of arrival, while their timeouts run.
+  /// Warns if the scheduler admits exchanges that then wait in the transport, in order of arrival, while their timeouts
+  /// run.
   ///
   /// A scheduler without a limit contradicts no transport.
   static func permitsBeyondConnections(_ layers: [Layer]) -> Warning? {

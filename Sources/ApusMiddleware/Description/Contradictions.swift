@@ -88,7 +88,7 @@ extension ClientDescription.Layer {
 }
 
 extension Contradictions {
-  /// Several layers retry, so each attempt of the outer layer is a call for the inner layer.
+  /// Warns if several layers retry, so that each attempt of the outer layer is a call for the inner layer.
   static func attemptsMultiply(_ layers: [Layer]) -> Warning? {
     let counts = layers.compactMap(\.attempts)
     guard counts.count > 1 else { return nil }
@@ -101,21 +101,22 @@ extension Contradictions {
       .attemptsMultiply, "\(names) retry, one inside the other: a call can make up to \(product) attempts.")
   }
 
-  /// A permit is acquired once for all attempts, and held during the delays.
+  /// Warns if a permit is acquired once for all attempts, and held during the delays.
   static func permitsHeldDuringBackoff(_ layers: [Layer]) -> Warning? {
     guard let (outer, inner) = names(layers, { $0.permits != nil }, outside: { $0.attempts != nil }) else { return nil }
     return Warning(
       .permitsHeldDuringBackoff, "\(outer) is outside \(inner): permits are held during the delays between attempts.")
   }
 
-  /// A circuit breaker outside retry counts one failure where several attempts failed, and refuses no attempts.
+  /// Warns if a circuit breaker is outside retry. It then counts one failure where several attempts failed, and refuses
+  /// no attempts.
   static func breakerOutsideRetry(_ layers: [Layer]) -> Warning? {
     guard let (outer, inner) = names(layers, { $0.isBreaker }, outside: { $0.attempts != nil }) else { return nil }
     return Warning(
       .breakerOutsideRetry, "\(outer) is outside \(inner): the circuit breaker neither counts nor refuses attempts.")
   }
 
-  /// An attempt timeout outside retry limits all attempts of a call together.
+  /// Warns if an attempt timeout is outside retry, so that it limits all attempts of a call together.
   static func attemptLimitOutsideRetry(_ layers: [Layer]) -> Warning? {
     guard let (outer, inner) = names(layers, { $0.attemptLimit != nil }, outside: { $0.attempts != nil })
     else { return nil }
@@ -124,7 +125,8 @@ extension Contradictions {
       "\(outer) is outside \(inner): the attempt timeout limits all attempts of a call together.")
   }
 
-  /// A retrying layer does not know the remaining time if the total timeout is set only further in.
+  /// Warns if the total timeout is set only further in than retry. The retrying layer then does not know the remaining
+  /// time.
   static func totalLimitInsideRetry(_ layers: [Layer]) -> Warning? {
     guard let retry = layers.firstIndex(where: { $0.attempts != nil }),
       let limit = layers.firstIndex(where: { $0.totalLimit != nil }), retry < limit

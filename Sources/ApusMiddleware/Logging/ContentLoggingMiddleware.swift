@@ -21,11 +21,11 @@ import Foundation
 /// }
 /// ```
 ///
-/// It logs JSON and forms up to a limit and masks the values of members whose names suggest a secret. It logs other
-/// text up to the limit, and masks each line that contains such a word. Of all other content it logs only the media
-/// type and the length: also of malformed JSON and forms, of JSON of more than 8 MiB, and of multipart content. A
-/// secret under another name is logged, so use this middleware in development, not in production. It logs neither
-/// content from a file or stream, nor fields (headers), nor the content of a sign-in by `ApusOAuth`.
+/// The middleware logs JSON and forms up to a limit and masks the values of members whose names suggest a secret. It
+/// logs other text up to the limit, and masks each line that contains such a word. Of all other content it logs only
+/// the media type and the length. This includes malformed JSON and forms, JSON of more than 8 MiB, and multipart
+/// content. A secret under another name is logged, so use this middleware in development, not in production. It logs
+/// neither content from a file or stream, nor fields (headers), nor the content of a sign-in by `ApusOAuth`.
 public struct ContentLoggingMiddleware: Middleware {
   /// The words that mark a member as secret if its name contains one of them, ignoring case, `_` and `-`.
   ///

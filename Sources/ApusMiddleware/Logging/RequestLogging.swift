@@ -19,7 +19,7 @@ public struct RequestLogging: CallObserver {
   ///   - logger: the logger.
   ///   - level: the level of ordinary lines and of cancelled calls. Failed calls are logged as `warning`, or at this
   ///     level if it is higher. Default: `info`.
-  ///   - showsPaths: whether the path is logged as sent, ids included. Default: `false`, the template.
+  ///   - showsPaths: whether the path is logged as sent, including ids. Default: `false`, the template.
   public init(_ logger: Logger, level: Logger.Level = .info, showsPaths: Bool = false) {
     self.logger = logger
     self.level = level

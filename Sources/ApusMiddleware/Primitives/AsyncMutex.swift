@@ -15,7 +15,7 @@ package final class AsyncMutex: Sendable {
   /// Creates an unlocked mutex.
   package init() {}
 
-  /// Performs work while no other task holds the mutex. The mutex is unlocked however the work ends.
+  /// Performs work while no other task holds the mutex. The mutex is also unlocked if the work throws.
   ///
   /// - Returns: the result of `work`.
   /// - Throws: the error of `work`; `CancellationError` when the task is cancelled while it waits. A cancelled task can

@@ -1,8 +1,8 @@
 import ApusCore
 import Synchronization
 
-/// Work in a separate task, whose result is awaited only until the awaiting task is cancelled. Then the work is
-/// cancelled as well and its result is discarded, so that work that ignores its cancellation blocks no caller.
+/// Work in a separate task. If the task that waits for the result is cancelled, the wait ends immediately, the work is
+/// cancelled and its result is discarded. Work that ignores its cancellation therefore blocks no caller.
 final class DetachedWork<Value: Sendable>: Sendable {
   private typealias Waiters = WaiterTable<Int, Result<Value, any Error>>
 

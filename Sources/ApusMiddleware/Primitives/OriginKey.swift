@@ -13,7 +13,7 @@ struct OriginKey: Hashable, Sendable {
     authority = origin.authority
   }
 
-  /// The origin of a request head; `nil`: the head has no scheme or no authority.
+  /// Creates the key of a request head; `nil` if the head has no scheme or no authority.
   init?(_ head: HTTPRequest) {
     guard let scheme = head.scheme, let authority = head.authority else { return nil }
     self.scheme = scheme

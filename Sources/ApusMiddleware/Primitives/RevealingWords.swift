@@ -1,14 +1,15 @@
 import ApusCore
 
-/// The words that mark the name of a secret: of a field, a query parameter, or a member of JSON or of a form; also any
-/// word in a line of text.
+/// The words that reveal a secret: in the name of a field, of a query parameter, or of a member of JSON or of a form,
+/// and in a line of text.
 struct RevealingWords: Sendable {
-  /// The words that count anywhere in a name. In lower case, without `_` and `-`.
+  /// The words that mark a name anywhere in it. In lower case, without `_` and `-`.
   private let parts: [[UInt8]]
-  /// The words that count only as a whole word of a name, because other words contain them: `author`, `monkey`.
+  /// The words that mark a name only as a whole word, because longer words contain them, for example `author` and
+  /// `monkey`.
   private let wholes: Set<[UInt8]>
 
-  /// The words that count anywhere in a name, without regard to case, `_` and `-`.
+  /// The words that mark a name anywhere in it, without regard to case, `_` and `-`.
   static let standardParts: Set<String> = [
     "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
     "authorization", "credential", "cookie", "sessionid", "sessid", "signature", "cvv", "cardnumber", "iban",
@@ -25,8 +26,8 @@ struct RevealingWords: Sendable {
 
   private static let standardWords = bytes(of: standardParts.union(standardWholes).union(standardForms))
 
-  /// - Parameter parts: the words that count anywhere in a name. If they include the standard words, the standard whole
-  ///   words count, too.
+  /// - Parameter parts: the words that mark a name anywhere in it. If they include the standard words, the standard
+  ///   whole words are used, too.
   init(_ parts: Set<String>) {
     self.parts = parts.map { Self.plain($0.utf8) }
     wholes = parts.isSuperset(of: Self.standardParts) ? Self.bytes(of: Self.standardWholes) : []
@@ -40,8 +41,8 @@ struct RevealingWords: Sendable {
     return parts.contains { plain.contains($0) } || !wholes.isEmpty && Self.hasWord(of: wholes, in: text)
   }
 
-  /// Whether one of the standard words is a whole word of the name of a field (header). Words inside of words do not
-  /// count, because omitting a field by mistake may change the response.
+  /// Whether one of the standard words is a whole word of the name of a field (header). Words inside of longer words
+  /// are ignored, because omitting a field by mistake may change the response.
   static func mark(field name: some Sequence<UInt8>) -> Bool { hasWord(of: standardWords, in: name) }
 
   private static func plain(_ text: some Sequence<UInt8>) -> [UInt8] {

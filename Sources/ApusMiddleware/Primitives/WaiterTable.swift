@@ -21,7 +21,7 @@ package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendabl
   package enum Cancelled: Sendable {
     /// The task was suspended. The caller must resume it with an error.
     case suspended(Continuation)
-    /// The task had not suspended yet. It gets a `CancellationError` when it does.
+    /// The task had not suspended yet. When it suspends, it receives a `CancellationError`.
     case registered
     /// The outcome had arrived, but was not delivered yet.
     case resolved(Outcome)
@@ -68,7 +68,7 @@ package struct WaiterTable<Key: Hashable & Sendable, Outcome: Sendable>: Sendabl
     }
   }
 
-  /// Sets the outcome of a task. A later outcome replaces an undelivered one. An unknown key is ignored.
+  /// Sets the outcome of a task. A later outcome replaces an undelivered outcome. An unknown key is ignored.
   ///
   /// - Returns: the task to resume; `nil` when it has not suspended yet.
   package mutating func resolve(_ key: Key, with outcome: Outcome) -> Resumption? {

@@ -58,7 +58,7 @@ public enum RateLimitRefusal: Error, Sendable, Hashable, CustomStringConvertible
     }
   }
 
-  /// The error of the attempt, which was not sent.
+  /// Returns the error of the attempt, which was not sent.
   ///
   /// - Parameter delay: the time that the call would have had to wait.
   func error(retryAfter delay: Duration) -> TransportError {
@@ -68,7 +68,7 @@ public enum RateLimitRefusal: Error, Sendable, Hashable, CustomStringConvertible
   }
 }
 
-/// The refusal of one call, with the time that it would have had to wait.
+/// The refusal of one call, with the time that the call would have had to wait.
 struct DelayedCall: Error, Hashable {
   let reason: RateLimitRefusal
   let delay: Duration

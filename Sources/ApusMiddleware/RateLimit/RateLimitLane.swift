@@ -1,7 +1,7 @@
 import ApusCore
 import Synchronization
 
-/// The rate limit of one origin: drives a ``RateLimiterState``.
+/// The rate limit of one origin. A ``RateLimiterState`` makes the decisions.
 final class RateLimitLane: Sendable {
   typealias Waiter = RateLimiterState.Waiter
 

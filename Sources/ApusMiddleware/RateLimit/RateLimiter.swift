@@ -36,8 +36,8 @@ public final class RateLimiter: Middleware {
   ///   - limit: the limit of each origin. Default: `nil`, only the pauses that servers request.
   ///   - queueCapacity: the maximum number of queued calls to one origin; further calls are refused. Default: 1,000.
   ///   - maximumServerDelay: the upper bound of the delay that a server requests. Default: 60 seconds.
-  ///   - cost: the cost of a request in tokens, unless its endpoint sets one; a request with a cost of 0 or less never
-  ///     waits. Default: 1.
+  ///   - cost: the cost of a request in tokens, unless its endpoint sets a cost; a request with a cost of 0 or less
+  ///     never waits. Default: 1.
   public init(
     _ limit: RateLimit? = nil, queueCapacity: Int = 1000, maximumServerDelay: Duration = .seconds(60),
     cost: @escaping @Sendable (RequestMessage, CallContext) -> Int = { _, _ in 1 }
@@ -87,7 +87,7 @@ public final class RateLimiter: Middleware {
     lane(of: key, isNeeded: true, context)?.pause(for: time, at: context.now)
   }
 
-  /// Returns the lane of an origin; `nil` if there is none and none is needed.
+  /// Returns the lane of an origin; `nil` if the lane does not exist and is not needed.
   private func lane(of key: OriginKey, isNeeded: Bool, _ context: CallContext) -> RateLimitLane? {
     lanes.withLock { lanes in
       if let lane = lanes.all[key] { return lane }

@@ -19,7 +19,7 @@ struct RateLimiterState: Hashable {
     case pass
     /// The call is first in the queue.
     case first
-    /// The call is queued behind others.
+    /// The call is queued behind other calls.
     case queue
     /// The call could be sent at this instant, which is too late.
     case late(MonotonicInstant)
@@ -61,7 +61,7 @@ struct RateLimiterState: Hashable {
   /// The forecast after the last call in the queue; `nil`: not computed yet.
   private var outlook: Outlook?
 
-  /// The bucket after a number of calls, and the instant at which the last of them is sent.
+  /// The bucket after a number of calls, and the instant at which the last of these calls is sent.
   private struct Outlook: Hashable {
     var bucket: TokenBucket?
     var last: MonotonicInstant
@@ -215,7 +215,7 @@ struct TokenBucket: Hashable {
     self.limit = limit
   }
 
-  /// The earliest instant, not before `now`, at which there are enough tokens for a cost.
+  /// Returns the earliest instant, not before `now`, at which there are enough tokens for a cost.
   func availability(of cost: Int, at now: MonotonicInstant) -> MonotonicInstant {
     let needed = limit.interval * (min(max(cost, 0), limit.burst) - limit.burst)
     return max(now, fullAt.advanced(by: needed))

@@ -30,7 +30,7 @@ struct CredentialFields {
     field.indexingStrategy == .disallow || contain(name: field.name.canonicalName)
   }
 
-  /// Whether a field must be removed, for a field that is not part of a message yet.
+  /// Whether a field that is not part of a message yet must be removed.
   func contain(_ field: RawField) -> Bool {
     field.isSensitive || contain(name: field.name.lowercased())
   }
@@ -87,8 +87,8 @@ enum SensitiveParameters: ContextKey {
 extension Environment {
   /// The names of query parameters that carry secrets. Default: none.
   ///
-  /// A redirect to another origin that repeats such a parameter is followed without it. The parameter of
-  /// `Authentication.apiKey(_:queryParameter:)` is included. For fields use ``RawField/isSensitive``.
+  /// If a redirect to another origin repeats such a parameter, the redirect is followed without the parameter. The
+  /// parameter of `Authentication.apiKey(_:queryParameter:)` is included. For fields use ``RawField/isSensitive``.
   public var sensitiveParameters: Set<String> {
     get { values[SensitiveParameters.self] }
     set { values[SensitiveParameters.self] = newValue }

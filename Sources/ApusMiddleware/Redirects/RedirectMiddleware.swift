@@ -9,14 +9,16 @@ import HTTPTypes
 ///
 /// - 301 and 302 turn a POST into a GET and leave other methods unchanged; 303 turns every method but HEAD into a GET;
 ///   307 and 308 change nothing. 300, 304, 305 and 306 are final responses, and so is a redirect without a `Location`.
-/// - The content of a redirect is read only if it has at most 4 KiB, so that its connection can be reused.
+/// - The content of a redirect is read if it has at most 4 KiB, so that the connection can be reused. Longer content is
+///   discarded.
 /// - Traces and errors contain the origin of a redirect's target, but not its path.
 package struct RedirectMiddleware: Middleware {
   let defaultPolicy: RedirectPolicy
 
   /// Creates the middleware.
   ///
-  /// - Parameter defaultPolicy: the policy of calls without one (`.redirects(…)`). Default: ``RedirectPolicy/follow``.
+  /// - Parameter defaultPolicy: the policy of calls that set no policy (`.redirects(…)`). Default:
+  ///   ``RedirectPolicy/follow``.
   package init(_ defaultPolicy: RedirectPolicy = .follow) {
     self.defaultPolicy = defaultPolicy
   }
@@ -55,7 +57,7 @@ package struct RedirectMiddleware: Middleware {
   }
 }
 
-/// An attempt that is redirected: drives a ``RedirectState``.
+/// An attempt that is redirected. A ``RedirectState`` makes the decisions.
 private struct RedirectedAttempt {
   private var state: RedirectState
   private var request: RequestMessage

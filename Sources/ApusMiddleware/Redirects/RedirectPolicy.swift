@@ -66,7 +66,7 @@ public enum RedirectRefusal: Error, Sendable, Hashable {
   case hostNotAllowed
   /// The content must be resent, and can be sent only once.
   case contentNotReplayable
-  /// The `Location` is invalid; with the reason as a clause, without the field's text.
+  /// The `Location` is invalid. The value is the reason as a clause, without the field's text.
   case malformedLocation(String)
 }
 

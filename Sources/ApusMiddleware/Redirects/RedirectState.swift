@@ -7,7 +7,7 @@ struct RedirectState {
   enum Step {
     /// The response is final.
     case finish
-    /// The next request.
+    /// The redirect is followed with this request.
     case follow(Hop)
     /// The redirect must not be followed.
     case refuse(RedirectRefusal)
@@ -45,7 +45,7 @@ struct RedirectState {
 
   /// - Parameters:
   ///   - head: the response.
-  ///   - request: its request, before inner middlewares changed it.
+  ///   - request: the request of the response, before inner middlewares changed it.
   ///   - credentials: the fields and parameters that must not be sent to another origin.
   mutating func step(
     after head: HTTPResponse, to request: RequestMessage, without credentials: CredentialFields
@@ -140,8 +140,8 @@ extension RequestMessage {
 
   /// Reduces `Referer` and `Origin` in a request to another origin.
   ///
-  /// `Referer` keeps only the origin of the page, and is removed from https to http. `Origin` becomes `null`, because
-  /// the other server cannot trust it after a redirect (RFC 6454 §7.2).
+  /// `Referer` keeps only the origin of the page, and is removed on a redirect from https to http. `Origin` becomes
+  /// `null`, because the other server cannot trust it after a redirect (RFC 6454 §7.2).
   mutating func generalizeSource(to: Origin) {
     if let referer = head.headerFields[.referer] {
       let bytes = referer.utf8

@@ -9,8 +9,8 @@ import HTTPTypes
 /// (``RawField/isSensitive``).
 ///
 /// A call of a complete URL (``RequestPath/url(_:relativeTo:)-(String,_)``) gets no common parameters, because they
-/// could invalidate a signed URL. If its origin is not the environment's, it also gets no secret common fields
-/// (``Endpoint/trusting(_:)``).
+/// could invalidate a signed URL. If its origin is not the environment's origin, the call also gets no secret common
+/// fields (``Endpoint/trusting(_:)``).
 package struct CommonParametersMiddleware: ConditionalMiddleware {
   /// Creates the middleware. The fields and parameters are part of the environment.
   package init() {}

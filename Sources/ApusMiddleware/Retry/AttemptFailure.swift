@@ -51,7 +51,7 @@ enum AttemptFailure: Hashable {
 }
 
 extension AttemptFailure {
-  /// The failure of an attempt without a complete response.
+  /// Creates the failure of an attempt without a complete response.
   init(_ error: TransportError) {
     // Content that cannot be produced would fail again. A server that responded with success may have acted on a part
     // of the content.
@@ -66,7 +66,7 @@ extension AttemptFailure {
     }
   }
 
-  /// The failure of an attempt whose response has a status of 400 or more.
+  /// Creates the failure of an attempt whose response has a status of 400 or more.
   init(_ response: ResponseMessage, _ policy: RetryPolicy) {
     let fields = response.head.headerFields
     let verdict = policy.retryHintFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first

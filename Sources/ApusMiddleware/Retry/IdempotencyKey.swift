@@ -4,7 +4,7 @@ public import ApusCore
 ///
 /// The key is the same for all attempts of a call, and different for each call unless the app sets it, for example to
 /// repeat a call after a restart. The key is a secret like a credential: it is not sent to another origin on a
-/// redirect, and is masked in every text.
+/// redirect, and is masked in logs and descriptions.
 public struct IdempotencyKey: Sendable, Hashable {
   /// The app's own key; `nil`: a new key for each call.
   let value: String?
@@ -31,7 +31,7 @@ public struct IdempotencyKey: Sendable, Hashable {
   /// The standard field, `Idempotency-Key`.
   static let standardField = "Idempotency-Key"
 
-  /// The field of a call.
+  /// Returns the field of a call.
   func rawField(_ random: () -> UInt64) -> RawField {
     let text = value ?? Self.uuid(random)
     return RawField(field, isQuoted ? Self.quoted(text) : text, isSensitive: true)
@@ -48,7 +48,7 @@ public struct IdempotencyKey: Sendable, Hashable {
     return String(decoding: bytes + [quote], as: UTF8.self)
   }
 
-  /// A random UUID, version 4.
+  /// Returns a random UUID, version 4.
   private static func uuid(_ random: () -> UInt64) -> String {
     let high = (random() & 0xFFFF_FFFF_FFFF_0FFF) | 0x4000
     let low = (random() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
@@ -75,7 +75,7 @@ enum IdempotencyKeyKey: ContextKey {
 }
 
 extension Endpoint {
-  /// Adds an idempotency key to calls of this endpoint, so that they can be retried whatever their method. If the
+  /// Adds an idempotency key to calls of this endpoint, so that they can be retried regardless of their method. If the
   /// request already has the field, its value is not replaced. The field is added even if the policy permits no
   /// retries.
   public func idempotencyKey(_ key: IdempotencyKey = .generated) -> Request<Value> {

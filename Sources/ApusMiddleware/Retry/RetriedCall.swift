@@ -2,7 +2,7 @@ import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// A call whose first attempt may be retried: drives a ``RetryState``.
+/// A call whose first attempt may be retried. A ``RetryState`` makes the decisions.
 struct RetriedCall {
   /// The outcome of an attempt. Indirect, because the frames of waiting calls contain it.
   indirect enum Outcome {
@@ -61,7 +61,7 @@ struct RetriedCall {
     }
   }
 
-  /// Waits for the next attempt, without a response, permit or connection.
+  /// Waits until the next attempt begins. During the wait the call holds no response, permit or connection.
   private func rest(_ pause: Duration) async throws {
     if pause > .zero { try await context.clock.sleep(until: context.now.advanced(by: pause)) }
     try Task.checkCancellation()

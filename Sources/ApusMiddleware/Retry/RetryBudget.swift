@@ -12,7 +12,7 @@ public struct RetryBudget: Sendable, Hashable {
   public var capacity = 500
   /// The cost of a retry. A retry after an attempt without a network is free. Default: 14.
   public var cost = 14
-  /// The cost of a retry after status 429, which shows that the server is alive. Default: 5.
+  /// The cost of a retry after status 429. It is lower than ``cost``, because the server is alive. Default: 5.
   package var throttledCost = 5
   /// The refund for a retryable call whose first attempt succeeds. Default: 1.
   package var refund = 1
@@ -30,7 +30,7 @@ public struct RetryBudget: Sendable, Hashable {
   }()
 }
 
-/// The retry budgets of one client: drives a ``RetryBudgetState``.
+/// The retry budgets of one client. Their state is a ``RetryBudgetState``.
 final class RetryBudgets: Sendable {
   let budget: RetryBudget
   private let state: Mutex<RetryBudgetState>
@@ -56,7 +56,7 @@ final class RetryBudgets: Sendable {
 
 /// The spent part of the retry budget of each origin. A pure state machine.
 struct RetryBudgetState: Hashable {
-  /// The maximum number of stored origins. Beyond it, the origin that has spent least is removed.
+  /// The maximum number of stored origins. Beyond this number, the origin that has spent least is removed.
   static let limit = 1024
 
   let capacity: Int
@@ -70,7 +70,7 @@ struct RetryBudgetState: Hashable {
   /// Whether no origin has spent anything.
   var isUntouched: Bool { spent.isEmpty }
 
-  /// The remaining budget of an origin.
+  /// Returns the remaining budget of an origin.
   func rest(at origin: Origin) -> Int { capacity - (spent[origin] ?? 0) }
 
   /// Spends a cost. Returns `false`, and spends nothing, if the remaining budget is lower.

@@ -3,9 +3,9 @@ import HTTPTypes
 
 /// A middleware that retries failed attempts, as a ``RetryPolicy`` decides.
 ///
-/// Middlewares further in run for each attempt: an attempt waits for its own permit, has its own timeout, counts for
-/// the circuit breaker and carries fresh credentials. During the delay between two attempts a call holds no permit,
-/// connection or response. The deadline and the cancellation of the call end the delay.
+/// Middlewares further in run for each attempt: an attempt waits for its own permit, has its own timeout, counts toward
+/// the circuit breaker's limits and carries fresh credentials. During the delay between two attempts a call holds no
+/// permit, connection or response. The deadline and the cancellation of the call end the delay.
 ///
 /// - Whether a streamed response is retried depends on its head. Once the app has the response, there is no retry.
 /// - Coalesced calls share their attempts, under the policy of the call that began the exchange. The deadline of a
@@ -15,8 +15,8 @@ import HTTPTypes
 /// - Whether a response is retried depends on its status, even if the endpoint accepts that status, and on the policy's
 ///   rule (``RetryPolicy/rule``).
 /// - A retry repeats every hop of a redirected call. If the server may have acted, each message that was sent must be
-///   idempotent or carry an idempotency key; a key that was not forwarded to another origin does not count for that
-///   message.
+///   idempotent or carry an idempotency key; a key that was not forwarded to another origin does not make the message
+///   to that origin repeatable.
 package struct RetryMiddleware: Middleware {
   let defaultPolicy: RetryPolicy
   let budgets: RetryBudgets
@@ -24,14 +24,14 @@ package struct RetryMiddleware: Middleware {
   /// Creates the middleware, with its own retry budget.
   ///
   /// - Parameters:
-  ///   - defaultPolicy: the policy of calls without one (`.retry(…)`). Default: ``RetryPolicy/app``.
+  ///   - defaultPolicy: the policy of calls that set no policy (`.retry(…)`). Default: ``RetryPolicy/app``.
   ///   - budget: the retry budget of each origin. Default: ``RetryBudget/default``.
   package init(_ defaultPolicy: RetryPolicy = .app, budget: RetryBudget = .default) {
     self.defaultPolicy = defaultPolicy
     budgets = RetryBudgets(budget)
   }
 
-  /// Passes the request on, and repeats that for each retry.
+  /// Passes the request on, once for each attempt.
   ///
   /// - Throws: the error of the last attempt; `CancellationError` when the call is cancelled between two attempts.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
@@ -114,7 +114,7 @@ package struct RetryMiddleware: Middleware {
 }
 
 extension RetryState.Subject {
-  /// The properties of a call's message, unless its endpoint declares otherwise.
+  /// Creates the properties of a call's message. A declaration of its endpoint takes precedence over the method.
   init(_ message: RequestMessage, _ context: CallContext) {
     self.init(
       isIdempotent: context.values[IdempotenceKey.self] ?? message.head.method.isIdempotent,
@@ -164,7 +164,7 @@ extension Endpoint {
 
   /// Declares whether calls of this endpoint are idempotent (RFC 9110 §9.2.2): sending the request twice has the same
   /// effect as sending it once. If it is unknown whether an idempotent request arrived, it may be resent, by a retry or
-  /// by a transport that finds its connection closed.
+  /// by a transport whose connection was closed.
   ///
   /// Default: determined by the method (RFC 9110 §9.2.2). A call with an idempotency key
   /// may be resent in any case.

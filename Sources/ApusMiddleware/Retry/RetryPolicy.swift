@@ -9,13 +9,17 @@ import Foundation
 
 /// A policy that decides which failures are retried, how often and after which delay.
 ///
-/// Rules that no policy changes: a cancelled call is not retried, nor is a failure that would happen again
-/// (certificates, content that is too large or cannot be produced, a refusal by a middleware), nor content that can be
-/// sent only once, nor a request that was not sent completely although its server responded with success (2xx).
+/// No policy retries:
+///
+/// - a cancelled call;
+/// - a failure that would happen again: certificates, content that is too large or cannot be produced, or a refusal by
+///   a middleware;
+/// - content that can be sent only once;
+/// - a request that was not sent completely although its server responded with success (2xx).
 ///
 /// By default a request on which the server may have acted is retried only if that is safe: by its method, if its
-/// endpoint declares it (`.idempotent()`), or with an ``IdempotencyKey``. For a redirected call this holds for each
-/// message that was sent. ``retriesNonIdempotent`` and ``retryHintFields`` extend this to requests that the server
+/// endpoint declares it (`.idempotent()`), or with an ``IdempotencyKey``. For a redirected call this rule applies to
+/// each message that was sent. ``retriesNonIdempotent`` and ``retryHintFields`` extend this to requests that the server
 /// reports as not processed or as retryable.
 public struct RetryPolicy: Sendable, Hashable {
   /// The treatment of the delay that a server requests (`Retry-After`, RFC 9110 §10.2.3).
@@ -28,7 +32,7 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 
   /// The maximum number of attempts, the first included; less than 2: no retries. One immediate retry of a request that
-  /// was not sent does not count. Default: 3.
+  /// was not sent does not count toward the maximum. Default: 3.
   public var maximumAttempts: Int
   /// The upper bound of the first delay. It doubles with every retry; the actual delay is random between zero and the
   /// bound (full jitter). Default: 200 ms.
@@ -119,8 +123,8 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
   /// A rule for servers that enforce a rate limit with 403, as GitHub does with its primary and secondary limits: a 403
   /// with `Retry-After`, or with `x-ratelimit-remaining: 0`, is temporary.
   ///
-  /// The delay is that of `Retry-After`; without it, the time from the response's `Date` to `x-ratelimit-reset` (in
-  /// seconds since 1970); otherwise the backoff.
+  /// The delay is the value of `Retry-After`; without that field, the time from the response's `Date` to
+  /// `x-ratelimit-reset` (in seconds since 1970); otherwise the backoff.
   public static let rateLimitedForbidden = RetryRule("403 with a rate limit") { response in
     guard response.head.status == .forbidden else { return .byStatus }
     if response.retryAfter != nil { return .temporary() }

@@ -6,7 +6,7 @@ typealias RetryDecision = FailedAttempt.Decision
 /// The attempts of one call. A pure state machine, driven by ``RetriedCall``, that decides whether a failed attempt is
 /// retried, and after which delay.
 ///
-/// - A request that was not sent is retried once immediately, whatever its method; this retry does not count as an
+/// - A request that was not sent is retried once immediately, regardless of its method; this retry does not count as an
 ///   attempt and is free.
 /// - An attempt without a network is retried after a delay; this retry counts as an attempt and is free, because it
 ///   loads no server.
@@ -44,7 +44,7 @@ struct RetryState: Hashable {
   let policy: RetryPolicy
   let budget: RetryBudget
   let subject: Subject
-  /// The number of attempts that count toward the maximum. The immediate retry does not.
+  /// The number of attempts that count toward the maximum. The immediate retry does not count.
   private(set) var count = 1
   /// Whether the immediate retry is used up.
   private var hasGoneAtOnce = false

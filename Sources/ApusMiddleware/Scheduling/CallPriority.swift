@@ -26,7 +26,7 @@ public enum CallPriority: Sendable, Hashable, CaseIterable, Comparable {
     }
   }
 
-  /// Creates the priority with a ``level``; `nil` if there is none.
+  /// Creates the priority with a ``level``; `nil` if no priority has this level.
   package init?(level: Int) {
     guard let priority = Self.allCases.first(where: { $0.level == level }) else { return nil }
     self = priority

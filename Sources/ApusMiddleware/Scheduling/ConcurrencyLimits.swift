@@ -2,8 +2,8 @@ public import ApusCore
 
 /// The concurrency limits of a ``Scheduler``, and the order of its queue.
 ///
-/// A limit below 1 counts as 1; `Int.max` is no limit. A streamed call counts until its response head, and for the
-/// limits of its tags until its content ends.
+/// A limit below 1 counts as 1; `Int.max` is no limit. A streamed call counts toward the limits until its response head
+/// arrives, and toward the limits of its tags until its content ends.
 public struct ConcurrencyLimits: Sendable, Hashable {
   /// The maximum number of concurrent calls, over all origins. Default: 64.
   public var global: Int
@@ -12,7 +12,7 @@ public struct ConcurrencyLimits: Sendable, Hashable {
   /// The limits of single origins, instead of ``perOrigin``. Default: none.
   public var origins: [Origin: Int] = [:]
   /// The maximum numbers of concurrent calls with a tag, for example 4 images. A call with several of these tags counts
-  /// for each. Default: none.
+  /// toward each limit. Default: none.
   public var tags: [Tag: Int]
   /// The maximum number of queued calls. Further calls are refused (``SchedulingRefusal/queueFull(limit:)``). 0: no
   /// call is queued. Default: 100,000.
@@ -20,24 +20,24 @@ public struct ConcurrencyLimits: Sendable, Hashable {
   /// The time in the queue that compensates for one step of ``CallPriority``. Default: 10 seconds.
   ///
   /// Ageing prevents starvation. A queued call is never overtaken by calls of the same or a lower priority. Calls that
-  /// are n steps more urgent overtake it only if they arrive within n times this duration after it, at most four times.
+  /// are n steps more urgent (at most four) overtake it only if they arrive within n times this duration after it.
   ///
   /// A call that returned its permit to wait for fresh credentials is queued again as if it had just arrived with the
   /// highest priority.
   ///
   /// The order applies to calls that can run. While a call's origin or tag is at its limit, or the call is held, other
   /// calls overtake it. No capacity is reserved for a call that needs room at its origin and its tags at the same
-  /// moment, because then one slow server would delay another.
+  /// moment, because a slow server would then delay calls to other servers.
   public var ageing = Duration.seconds(10)
-  /// Whether a queued call fails with the code `timeout` instead of being admitted if the time to its deadline is
-  /// shorter than the median duration of recent calls to its origin, so that the permit goes to a call that can still
-  /// succeed. Default: `true`.
+  /// Whether a queued call fails with the code `timeout` instead of being admitted, if the time to its deadline is
+  /// shorter than the median duration of recent calls to its origin. The permit is then available for a call that can
+  /// still succeed. Default: `true`.
   ///
   /// This applies only to calls that must wait. The median is discarded once no call to the origin has run for as long
   /// as the median, so that calls to a formerly slow server are admitted again.
   public var refusesLateCalls = true
 
-  /// Creates limits. The defaults are those of ``app``.
+  /// Creates limits. The defaults are the values of ``app``.
   public init(global: Int = 64, perOrigin: Int = 5, tags: [Tag: Int] = [:]) {
     self.global = global
     self.perOrigin = perOrigin

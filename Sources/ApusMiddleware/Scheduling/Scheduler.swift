@@ -99,7 +99,7 @@ extension Scheduler {
     }
   }
 
-  /// Waits for a permit. If it throws, the caller must call `leave(_:at:)`.
+  /// Waits for a permit. If this method throws, the caller must call `leave(_:at:)`.
   func wait(_ ticket: Ticket, _ cause: QueueReason, _ context: CallContext) async throws {
     let start = context.now
     let listening = listen(for: ticket, context)
@@ -159,7 +159,7 @@ extension Scheduler {
 
   /// Performs a step of the state machine that may free capacity, and resumes the attempts that are admitted.
   ///
-  /// - Parameter now: `nil`: read the clients' clock.
+  /// - Parameter now: the current instant; `nil` means that the clients' clock is read.
   private func admitNext(_ now: MonotonicInstant?, after step: (inout SchedulerState) -> Void = { _ in }) {
     let isAwaited = shared.withLock { shared in
       step(&shared.state)
@@ -246,8 +246,8 @@ extension CallPriority {
 }
 
 extension SchedulerState.Attempt {
-  /// Returns the attempt with the highest priority among the calls that wait for its exchange, because the call that
-  /// began the exchange may have left.
+  /// Returns the attempt with its priority set to the highest priority of the calls that wait for its exchange. The
+  /// call that began the exchange may have left.
   func withHighestPriority(of sharers: Sharers?) -> SchedulerState.Attempt {
     guard let priority = sharers?.members.map({ CallPriority(of: $0) }).max() else { return self }
     var attempt = self
@@ -258,7 +258,8 @@ extension SchedulerState.Attempt {
 
 // MARK: - Permits
 
-/// The permit of one attempt, from queueing until its response is complete, or for a streamed response until its head.
+/// The permit of one attempt, from queueing until its response is complete, or for a streamed response until its head
+/// arrives.
 struct AttemptPermit: Sendable {
   let scheduler: Scheduler
   let ticket: Scheduler.Ticket

@@ -9,8 +9,8 @@ import ApusCore
 ///
 /// Attempts with the same origin and the same limited or held tags wait in one line. Each combination of such tags (a
 /// group) has a heap of the lines whose origins have room. So the time of a step is linear in the number of groups in
-/// use, a handful, and logarithmic in the number of origins and of waiting attempts; a steady load allocates nothing.
-/// Pausing a tag that has no limit visits all waiting attempts once.
+/// use, which is small, and logarithmic in the number of origins and of waiting attempts; a steady load allocates
+/// nothing. Pausing a tag that has no limit visits all waiting attempts once.
 ///
 /// After each step that can admit attempts, call ``next(now:)`` until it returns `nil`.
 struct SchedulerState: Sendable {
@@ -20,8 +20,8 @@ struct SchedulerState: Sendable {
     var tags: [Tag] = []
     var priority = CallPriority.normal
     var deadline: MonotonicInstant?
-    /// Whether its duration counts for its origin's typical time. The duration of a stream does not count, because the
-    /// app reads at its own pace.
+    /// Whether the attempt's duration is a sample of its origin's typical time. The duration of a stream is no sample,
+    /// because the app reads at its own pace.
     var isTypical = true
   }
 
@@ -43,7 +43,7 @@ struct SchedulerState: Sendable {
   enum Verdict: Hashable, Sendable {
     /// The attempt has a permit.
     case runs
-    /// Its deadline has passed, or leaves too little time for a response.
+    /// The attempt's deadline has passed, or leaves too little time for a response.
     case late
   }
 
@@ -126,8 +126,8 @@ struct SchedulerState: Sendable {
     return .waits(ticket(slot), cause)
   }
 
-  /// Raises the priority of a waiting attempt: its rank becomes that of an attempt that arrives now with this priority,
-  /// unless its own rank is lower. Admits no attempt.
+  /// Raises the priority of a waiting attempt: its rank becomes the rank of an attempt that arrives now with this
+  /// priority, unless its own rank is lower. Admits no attempt.
   mutating func raise(_ ticket: Ticket, to priority: CallPriority, now: MonotonicInstant) {
     guard isWaiting(ticket) else { return }
     let instant = monotonic(now).advanced(by: max(.zero, limits.ageing) * priority.steps)
@@ -139,7 +139,8 @@ struct SchedulerState: Sendable {
     lineUp(ticket.slot, in: priority.steps)
   }
 
-  /// Admits the next attempt, or ends the wait of an attempt that is too late. Returns `nil` if there is neither.
+  /// Admits the next attempt, or ends the wait of an attempt that is too late. Returns `nil` if no attempt can be
+  /// admitted and no attempt is too late.
   mutating func next(now: MonotonicInstant) -> Decision? {
     let now = monotonic(now)
     guard waiting > 0 else { return nil }
@@ -183,10 +184,10 @@ struct SchedulerState: Sendable {
     free(ticket.slot)
   }
 
-  /// Returns the permit of an attempt whose response is streamed, at its head. From then on the attempt counts only for
-  /// its limited tags.
+  /// Returns the permit of an attempt whose response is streamed, at its head. From then on the attempt counts only
+  /// toward the limits of its tags.
   ///
-  /// - Returns: whether it has limited tags. If not, its ticket is invalid afterwards.
+  /// - Returns: whether the attempt has limited tags. If not, its ticket is invalid afterwards.
   mutating func startStreaming(_ ticket: Ticket, now: MonotonicInstant) -> Bool {
     guard isValid(ticket), entries.items[ticket.slot].phase == .running else { return false }
     let group = groups.items[entries.items[ticket.slot].group]
@@ -598,7 +599,7 @@ extension SchedulerState {
       case waiting
       /// The attempt has a permit.
       case running
-      /// The attempt's streamed content is being read; it counts only for its limited tags.
+      /// The attempt's streamed content is being read. The attempt counts only toward the limits of its tags.
       case streaming
       /// The attempt has temporarily returned its permit.
       case paused
@@ -674,7 +675,7 @@ extension SchedulerState {
 
 /// A running median of durations, in constant space.
 struct TypicalTime: Sendable, Hashable {
-  /// The number of samples before the median counts.
+  /// The number of samples from which the median is used.
   static let minimum = 8
 
   private var count = 0

@@ -7,8 +7,8 @@ import HTTPTypes
 /// itself, so that the attempt's timeout starts when the attempt is admitted. The deadline of the whole call includes
 /// the time in the queue.
 ///
-/// - A permit covers an attempt until its response is complete, including redirects, which count for the origin of the
-///   call's own URL. While an attempt waits for fresh credentials, it has no permit.
+/// - A permit covers an attempt until its response is complete, including redirects, which count toward the limit of
+///   the origin of the call's own URL. While an attempt waits for fresh credentials, it has no permit.
 /// - A streamed call (`client.withResponse(to:)`) returns its permit at the response head, because an event stream may
 ///   stay open for hours. The scheduler does not limit open streams, except by tag: a limit of
 ///   ``ConcurrencyLimits/tags`` counts a stream until it ends.
@@ -102,8 +102,9 @@ extension Endpoint {
   /// Sends calls of this endpoint without a permit of the ``Scheduler``: they are neither queued nor held, and use no
   /// permits.
   ///
-  /// Use it for long polls, to which the server responds only when an event has occurred: otherwise a few long polls
-  /// would use all permits for their origin. Only the app and the transport's connections limit their number.
+  /// Use it for long polls, to which the server responds only when an event has occurred. With permits, a few long
+  /// polls would use all permits for their origin. Only the app and the transport's connections limit the number of
+  /// unscheduled calls.
   public func unscheduled() -> Request<Value> {
     setting(UnscheduledKey.self, true)
   }

@@ -70,7 +70,7 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
     do {
       let response = try await flight.wait(context.base.serial)
       context.base.takeAttempts(of: flight.leader)
-      // The URL of the response is that of the exchange, after redirects.
+      // The URL of the response is the URL of the exchange, after redirects.
       if let message = flight.leader.snapshot(\.message) { context.base.setMessage(message) }
       context.base.headArrived(response.head, attempt: context.attempt)
       return response
@@ -116,8 +116,8 @@ public struct CoalescingLimits: Sendable, Hashable {
   /// Calls that share an exchange share its bytes in memory. Calls that have joined receive the response regardless
   /// of its size.
   public var sharedBytes = 1 << 20
-  /// The maximum number of shared exchanges in flight, including those of calls with an id. Further calls are not
-  /// coalesced. Default: 1024.
+  /// The maximum number of shared exchanges in flight, including shared exchanges of calls with an id. Further calls
+  /// are not coalesced. Default: 1024.
   public var exchanges = 1024
   /// The lower-case names of fields (headers) that identify a call and do not affect its response. Calls that differ
   /// only in these fields are coalesced. The fields of the call that starts the exchange are sent. Default:
@@ -135,7 +135,7 @@ public struct CoalescingLimits: Sendable, Hashable {
 }
 
 extension Call {
-  /// Copies the failed attempts of the leader, including those after the leader ended.
+  /// Copies the failed attempts of the leader, including attempts that failed after the leader ended.
   fileprivate func takeAttempts(of leader: Call) {
     for attempt in leader.failedAttempts { record(.attemptFailed(attempt), attempt: attempt.attempt) }
   }

@@ -38,7 +38,8 @@ final class Flight: Sendable {
     sharers.join(member, serial: context.base.serial)
   }
 
-  /// Stores the task to cancel when no call is left. The leader cannot have left, because it does not wait yet.
+  /// Stores the task of the exchange, which is cancelled when no call is left. The leader cannot have left already,
+  /// because it is not waiting yet.
   func keep(_ task: Task<Void, Never>) {
     self.task.withLock { $0 = task }
   }
@@ -122,7 +123,7 @@ struct FlightState<Waiter: Sendable>: Sendable {
     guard self.result == nil else { return [] }
     self.result = result
     defer { waiters = [:] }
-    // Ordered, so that runs can be replayed.
+    // Sorted, so that runs can be replayed.
     return waiters.sorted { $0.key < $1.key }.map(\.value)
   }
 }

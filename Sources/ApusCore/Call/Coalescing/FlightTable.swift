@@ -2,11 +2,11 @@ import HTTPTypes
 
 /// The shared exchanges in flight, by key. A pure state machine.
 struct FlightTable<Key: Hashable, Flight: AnyObject> {
-  /// The result of entering a call.
+  /// The exchange that a call was assigned to.
   enum Entry {
     /// The call waits for this exchange in flight.
     case joined(Flight)
-    /// The call starts this exchange, instead of an exchange in flight that it could not join, if any.
+    /// The call starts this exchange. `insteadOf` is the exchange in flight that the call could not join, if any.
     case began(Flight, insteadOf: Flight?)
     /// The call has its own exchange, because too many shared exchanges are in flight.
     case alone
@@ -19,7 +19,7 @@ struct FlightTable<Key: Hashable, Flight: AnyObject> {
 
   var isEmpty: Bool { count == 0 && flights.isEmpty }
 
-  /// Enters a call.
+  /// Adds a call to the exchange in flight for its key, or begins an exchange.
   ///
   /// - Parameters:
   ///   - key: the properties that calls must have in common to share an exchange.
@@ -93,8 +93,8 @@ extension ResponseProgress {
 extension CallState {
   /// The progress of the response of this call's exchange.
   var responseProgress: ResponseProgress {
-    // Until the next exchange begins, head and bytes are those of a failed attempt. A call that has ended does not
-    // record the next exchange, so the last response counts.
+    // Until the next exchange begins, head and bytes belong to a failed attempt. A call that has ended does not record
+    // the next exchange, so the head and bytes of its last response are used.
     if phase == .waiting, !isEnded { return ResponseProgress() }
     return ResponseProgress(head, received: receivedBytes)
   }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A source that observes `NWPathMonitor`, on Apple platforms.
 ///
-/// A path that requires a connection, such as that of an on-demand VPN, counts as unknown, so calls are sent. On Linux
-/// this code is type-checked against stubs, but not run by tests.
+/// A path that requires a connection, such as the path of an on-demand VPN, counts as unknown, so calls are sent. On
+/// Linux this code is type-checked against stubs, but not run by tests.
 package final class PathMonitorSource: ConnectivitySource {
   private let monitor = Mutex<NWPathMonitor?>(nil)
 
