@@ -52,8 +52,8 @@ final class AddressRace {
     }
   }
 
-  /// Returns the failure to report: the first that is not a missing network, else the first of an address that is
-  /// not IPv6.
+  /// Returns the error of the race. The first choice is the first failure that is not a missing network, the second
+  /// choice is the first failure of an IPv4 address.
   ///
   /// Many networks have no IPv6: an unreachable IPv6 address alone does not mean that there is no network.
   static func cause(of failures: [(address: SocketAddress, failure: any Error)]) -> any Error {

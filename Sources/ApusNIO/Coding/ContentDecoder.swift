@@ -138,7 +138,7 @@ struct CodingLimits: Sendable, Hashable {
   var length: Int64 = 1 << 30
   /// The maximum ratio of decoded bytes to received bytes, beyond ``ratioAllowance``: 200.
   ///
-  /// One layer of deflate reaches 1,032; ordinary text 5 to 20, repetitive logs 100.
+  /// One layer of deflate can reach a ratio of 1,032. Ordinary text has a ratio of 5 to 20, repetitive logs of 100.
   var ratio: Int64 = 200
   /// The number of decoded bytes permitted at any ratio, because short responses can be very repetitive: 8 MiB.
   var ratioAllowance: Int64 = 8 << 20

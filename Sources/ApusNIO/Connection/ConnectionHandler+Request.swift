@@ -271,7 +271,7 @@ extension ConnectionHandler {
     return hasMoved
   }
 
-  /// Reports all of the content as sent, which the server's response proves.
+  /// Reports all content as sent. The server's response proves that the content has arrived.
   func reportAllSent() {
     guard let exchange, state.request == .complete else { return }
     report(outgoing.written, of: exchange)

@@ -21,7 +21,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   let owner: any ConnectionOwner
   let codingLimits: CodingLimits
-  /// The connection as other types use it. It retains this handler until it is closed.
+  /// The connection that other types use. The connection and this handler retain each other until the socket closes.
   var connection: Connection?
   var context: ChannelHandlerContext?
   /// The connection's socket, looked up once, because each lookup casts dynamically. Valid while the channel is active;
@@ -165,7 +165,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// Fails an exchange whose content was not sent completely although the server responded with success.
   ///
-  /// - Parameter reason: the reason why no more is sent; `nil` if the server never requested the content.
+  /// - Parameter reason: the reason why no more content is sent; `nil` if the server never requested the content.
   func failIncomplete(_ reason: String?, _ source: TransportError.Source = .server) {
     guard let exchange, let head = incoming.head else { return }
     let content = ResponseContent(Data(incoming.collected.prefix(CallError.contentLimit)))

@@ -20,7 +20,8 @@ struct TLSFailure: Error {
 
   /// Creates a failure from an error; `nil` if the error is not about TLS.
   ///
-  /// - Parameter fault: describes the certificate's fault when the library only says that it is not valid.
+  /// - Parameter fault: describes the certificate's fault when the library only reports that the certificate is not
+  ///   valid.
   init?(_ error: any Error, fault: () -> String?) {
     guard let reason = Self.reason(of: error) else { return nil }
     self.init(reason: (reason == Self.untrusted ? fault() : nil) ?? reason, underlying: error)
@@ -81,7 +82,7 @@ struct TLSFailure: Error {
     }
   }
 
-  /// Extracts the reason's name from an error's text:
+  /// Extracts the reason's name from an error's description:
   /// `error:1000007d:SSL routines:OPENSSL_internal:NAME at FILE:LINE`.
   static func name(in text: String) -> String? {
     guard let mark = text.firstRange(of: "OPENSSL_internal:") else { return nil }

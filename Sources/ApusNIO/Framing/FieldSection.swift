@@ -49,7 +49,7 @@ struct FieldSection: Sendable {
     fields.append(Self.field(name, value, text))
   }
 
-  /// Returns the fields and starts over.
+  /// Returns the fields and resets the section.
   mutating func finish() -> HTTPFields {
     let all = fields
     fields = HTTPFields()
@@ -80,8 +80,8 @@ struct FieldSection: Sendable {
 // MARK: Fields that frame the message
 
 extension FieldSection {
-  /// Accepts one number, or equal numbers in a list or in repeated fields (RFC 9110 §8.6, RFC 9112 §6.3). The fields
-  /// keep one number.
+  /// Accepts one number, or equal numbers in a list or in repeated fields (RFC 9110 §8.6, RFC 9112 §6.3). The resulting
+  /// fields contain the number once.
   private mutating func addContentLength(_ value: UnsafeRawBufferPointer, _ name: HTTPField.Name) throws(FramingError) {
     let hadLength = facts.contentLength != nil
     var start = 0

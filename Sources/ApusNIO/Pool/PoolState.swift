@@ -8,11 +8,11 @@ import ApusCore
 /// - A waiter gets the first connection that becomes free, even if it was made for another waiter.
 /// - A connection is made only for a waiter, within both limits. If only the total limit is reached, the connection
 ///   of any origin that has been idle longest is closed to make room.
-/// - If all connections are in use and another origin's waiter came before all of this origin's, a freed connection is
-///   closed in favor of that origin, provided that it has no connection or at least two fewer. So a busy origin does
-///   not starve other origins, and connections do not oscillate between origins.
-/// - A connection that streams content counts only toward the total, because a stream may last indefinitely. When
-///   the stream ends, the connection is closed if its origin has too many by then.
+/// - While the total limit is reached, a freed connection may be closed in favor of another origin. That origin must
+///   have a waiter that arrived before all waiters of this origin, and no connection or at least two fewer than this
+///   origin. So a busy origin does not starve other origins, and connections do not oscillate between origins.
+/// - A connection that streams content counts only toward the total limit, because a stream may last indefinitely. When
+///   the stream ends, the connection is closed if its origin then has too many connections.
 /// - A failed connection attempt fails the first waiter, unless the attempts under way suffice for all waiters. A new
 ///   attempt is then started for the remaining waiters.
 struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, WaiterID: Hashable & Sendable>: Sendable {
@@ -62,7 +62,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 
   private struct Idle: Sendable {
     let connection: ConnectionID
-    /// Its slot in ``connections``.
+    /// The slot of the connection in ``connections``.
     let slot: Int
   }
 

@@ -12,7 +12,7 @@ extension NIOTransport {
     /// This number of event loops, at least one, that belong to the transport. They end with
     /// ``NIOTransport/shutDown(within:)``.
     case dedicated(Int)
-    /// The event loops of this group. Its owner shuts it down, after the transport.
+    /// The event loops of this group. The owner of the group shuts the group down after the transport.
     case group(MultiThreadedEventLoopGroup)
   }
 }
@@ -96,7 +96,7 @@ final class ContinuationExecutor: TaskExecutor {
   /// The value while a job is pending, which is not the address of an object.
   private static let taken: UInt = 1
 
-  /// Resumes a call on its event loop, where the call continues unless another call is about to do so.
+  /// Resumes a call on its event loop, where the call continues unless another call is about to continue there.
   func resume(on loop: any EventLoop, _ resume: () -> Void) {
     let address = Self.address(of: loop)
     let isOffered = place.compareExchange(expected: Self.nowhere, desired: address, ordering: .relaxed).exchanged
@@ -131,13 +131,13 @@ extension NIOTransport: ContinuingTransport {
 }
 
 extension NIOTransport {
-  /// Returns a task executor on one of the transport's event loops, the next loop at each call; `nil` after
-  /// shutdown. It is for tasks that do little between calls: a task that computes or blocks delays every connection of
-  /// its loop.
+  /// Returns a task executor on one of the transport's event loops, on the next loop at each call; `nil` after
+  /// shutdown. The executor is for tasks that do little between calls: a task that computes or blocks delays every
+  /// connection of its loop.
   ///
-  /// A call whose task runs on this executor, from a client whose runtime uses it too, completes without a change
-  /// of threads; other calls need two. This pays off in services with thousands of small calls a second, not in
-  /// apps.
+  /// A call completes without a change of threads if its task runs on this executor and the client's runtime uses the
+  /// executor, too. All other calls need two changes. The difference matters in services with thousands of small calls
+  /// a second, not in apps.
   ///
   /// ```swift
   /// let transport = NIOTransport()
@@ -150,8 +150,8 @@ extension NIOTransport {
   /// }
   /// ```
   ///
-  /// A client uses one executor; for more, make several clients with the same transport. Small responses are
-  /// decoded on the executor too, content of more than 16 KiB on the global pool. Dedicated loops
+  /// A client uses one executor. For several executors, make several clients with the same transport. Small responses
+  /// are decoded on the executor, too, and content of more than 16 KiB on the global pool. Dedicated loops
   /// (``EventLoops/dedicated(_:)``) end with the transport: run nothing on them afterwards.
   public func executor() -> (any TaskExecutor)? {
     core.loops.next().map { EventLoopExecutor($0) }

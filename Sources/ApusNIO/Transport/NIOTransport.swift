@@ -28,7 +28,8 @@ public final class NIOTransport: Transport {
     core = TransportCore(options: options, resolver: resolver)
   }
 
-  /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
+  /// Sends a message. Returns when the head of the response has arrived, or with the complete response if the call
+  /// collects the content.
   ///
   /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled, which closes the exchange's
   ///   connection. If the exchange had not begun, nothing is sent.
@@ -54,8 +55,8 @@ public final class NIOTransport: Transport {
   /// When the function returns, every connection is closed. A second call only waits for the first. In a cancelled
   /// task the shutdown completes as well, without the grace period.
   ///
-  /// - Parameter grace: the time in which current exchanges may finish; after it they fail with a
-  ///   `TransportError` with the code `connectionLost`. Default: zero.
+  /// - Parameter grace: the time in which current exchanges may finish. An exchange that is not complete by then fails
+  ///   with a `TransportError` with the code `connectionLost`. Default: zero.
   public func shutDown(within grace: Duration = .zero) async {
     await core.shutDown(within: grace)
   }

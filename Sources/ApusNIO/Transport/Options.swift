@@ -7,8 +7,8 @@ extension NIOTransport {
     /// The event loops that serve connections. Default: those shared by the whole process.
     public var eventLoops = EventLoops.shared
     /// The maximum number of connections to one origin; further exchanges wait. Connections whose content is being
-    /// streamed do not count, so that event streams and long downloads do not block other exchanges: the pool grows
-    /// with them, up to ``maximumConnections``. Default: 16.
+    /// streamed do not count toward this limit, so that event streams and long downloads do not block other exchanges.
+    /// Streaming connections count only toward ``maximumConnections``. Default: 16.
     public var maximumConnectionsPerOrigin = 16
     /// The maximum number of connections to all origins, streaming connections included; further exchanges wait.
     /// Default: 256.
@@ -29,20 +29,20 @@ extension NIOTransport {
     /// The timeout for the head of the response, from the moment the request has left. `nil`: no limit. Default: 60
     /// seconds. A call with a longer timeout (`.timeout(_:)`) waits until that timeout.
     public var firstByteTimeout: Duration? = .seconds(60)
-    /// The maximum time without a byte in either direction while content is transferred. Time during which the
-    /// caller does not read the response, or is still producing content, does not count. `nil`: no limit. Default:
-    /// 20 seconds.
+    /// The maximum time without a byte in either direction while content is transferred. Time during which the caller
+    /// does not read the response, or is still producing content, does not count toward this limit. `nil`: no limit.
+    /// Default: 20 seconds.
     ///
-    /// A byte of the request counts as transferred when the server's operating system has acknowledged it, not when
-    /// the local one has accepted it (on Linux and Apple platforms, which report this). A server that reads slowly
-    /// acknowledges in steps of one segment or a sixteenth of its receive buffer, whichever is more: usually about
-    /// 8 KiB, over loopback up to 64 KiB. So the slowest upload that does not stall transfers one such step in this
-    /// time, about 0.4 KiB/s with the default.
+    /// A byte of the request is transferred when the server's operating system has acknowledged it, not when the local
+    /// operating system has accepted it (on Linux and Apple platforms, which report this). A server that reads slowly
+    /// acknowledges in steps of one segment or a sixteenth of its receive buffer, whichever is more: usually about 8
+    /// KiB, over loopback up to 64 KiB. So the slowest upload that does not stall transfers one such step in this time,
+    /// about 0.4 KiB/s with the default.
     public var stallTimeout: Duration? = .seconds(20)
-    /// Whether a request is retried, once and on a new connection, if its reused connection turns out to be closed
-    /// or to contain unsolicited bytes. It is retried only if no byte of the response has arrived, and either
-    /// nothing was written, or the request is replayable and repeatable: by its method, its endpoint's declaration
-    /// or an idempotency key. The trace records the retry. Default: `true`.
+    /// Whether a request is retried, once and on a new connection, if its reused connection turns out to be closed or
+    /// to contain unsolicited bytes. The request is retried only if no byte of the response has arrived. In addition,
+    /// either nothing was written, or the request is replayable and repeatable: by its method, its endpoint's
+    /// declaration or an idempotency key. The trace records the retry. Default: `true`.
     public var retriesOnStaleConnection = true
     /// The trusted authorities, pins and the client's identity. Default: the system's authorities, no client
     /// identity.

@@ -27,7 +27,8 @@ extension NIOTransport {
 
     /// A user name and a password.
     public struct Credentials: Sendable, Hashable, SelfRedacting {
-      /// The user name, without colons (RFC 7617 §2) and control characters; ``Options/validate()`` refuses others.
+      /// The user name, without colons (RFC 7617 §2) and control characters. ``Options/validate()`` refuses other
+      /// names.
       public var user: String
       /// The password.
       public var password: String
@@ -38,7 +39,7 @@ extension NIOTransport {
         self.password = password
       }
 
-      /// The name of the type: neither user nor password.
+      /// The name of the type, without the user name and the password.
       public var description: String { "Credentials" }
     }
 
