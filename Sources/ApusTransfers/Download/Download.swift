@@ -28,7 +28,7 @@ struct Download<Value: Sendable> {
   var progress: ProgressCount
   /// The digests over all written bytes.
   var digests = DigestStream([])
-  /// The number of bytes that an earlier download left and this one still uses.
+  /// The number of bytes of an earlier download that this download still uses.
   var resumed: Int64
   /// The ranges on disk, if they are not contiguous.
   var gapped: ByteRanges?
@@ -192,6 +192,8 @@ struct Download<Value: Sendable> {
     return DownloadRecord(representation, of: source, durable: 0, boot: BootSession.current)
   }
 
+  /// Checks that the disk has enough free space for a file of this length.
+  ///
   /// - Parameter emptying: whether the bytes on disk are removed first.
   func checkSpace(for length: Int64?, emptying: Bool) async throws(TransferError) {
     guard let length else { return }
@@ -292,8 +294,8 @@ struct Download<Value: Sendable> {
     return error.keeping(state.kept, of: state.kept)
   }
 
-  /// Flushes the bytes on disk, or removes them if no download can continue from them. Returns the error with their
-  /// number.
+  /// Flushes the bytes on disk, or removes them if no download can continue from them. Returns the error with the
+  /// number of kept bytes.
   func secureBytes(after error: TransferError) async -> TransferError {
     let (file, total) = (file, state.representation?.total)
     if let log = lanes?.log { return await secureBytes(of: log, after: error) }

@@ -32,7 +32,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// files without a strong validator, which the server cannot confirm.
   private var completed: Int64?
 
-  /// Creates the record of a resumable representation; `nil` for any other.
+  /// Creates the record of a resumable representation; `nil` if the representation is not resumable.
   init?(_ representation: Representation, of source: DownloadSource, durable: Int64, boot: String?) {
     guard representation.isResumable, let total = representation.total else { return nil }
     (url, self.source, self.total, self.durable, self.boot) = (source.url, source.hash, total, durable, boot)

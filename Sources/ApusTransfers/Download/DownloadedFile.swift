@@ -7,7 +7,7 @@ public struct DownloadedFile: Sendable {
   public let path: String
   /// The size of the file in bytes.
   public let size: Int64
-  /// The number of these bytes that an earlier download had left.
+  /// The number of the file's bytes that an earlier download had left.
   public let resumedBytes: Int64
   /// The media type of the file. `nil` if the server did not state it.
   public let mediaType: MediaType?

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// The state of a download with several ranges at once: selects the range that each lane requests next, interprets
-/// responses, and knows which bytes are on disk. A pure state machine.
+/// responses, and records the bytes on disk. A pure state machine.
 ///
 /// A lane sends one request after the other. Its range ends where the range of another lane begins, and becomes shorter
 /// when an idle lane takes over the second half.
@@ -33,7 +33,7 @@ struct RangeState {
 
   /// The step after a failed exchange.
   enum Recovery: Equatable {
-    /// Request the rest of the range; the number of the lane's continuation, from 1.
+    /// Request the rest of the range. The value is the number of the lane's continuation, from 1.
     case next(Int)
     /// End the lane. The other lanes take over its range.
     case stop
@@ -246,7 +246,7 @@ struct RangeState {
     lanes[number]?.isWhole = false
     guard isWhole, lane.rest > 0, let contentEnd = lane.contentEnd, end == nil else { return nil }
     guard lane.offset == contentEnd else { return .wrongLength }
-    // The server sent fewer bytes than requested, which it may do.
+    // The server may send fewer bytes than requested.
     parts += 1
     return parts <= Self.partLimit ? nil : .unusableRange
   }

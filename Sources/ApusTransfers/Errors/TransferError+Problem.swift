@@ -2,7 +2,7 @@ extension TransferError {
   /// The exact problem. Apps read its ``reason`` and its text.
   package enum Problem: Sendable, Hashable {
     /// The exchange failed: the connection was lost, a deadline passed, the call was cancelled or the server rejected
-    /// it. The error's code states which.
+    /// it. The error's code states the cause.
     case interrupted
     /// The target exists, and the options do not permit to replace it.
     case fileExists
@@ -29,7 +29,7 @@ extension TransferError {
     case diskFull
     /// A system call failed with this error number (`errno`).
     case system(Int32)
-    /// The content (body) does not have the expected digest. It was removed.
+    /// The content (body) does not have the expected digest, and was removed.
     case digestMismatch
     /// The text of a digest is neither hexadecimal nor Base64 of the algorithm's length.
     case invalidDigest

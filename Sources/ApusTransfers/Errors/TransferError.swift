@@ -11,7 +11,7 @@ public struct TransferError: LoggableError {
   #endif
   public enum Reason: Sendable, Hashable {
     /// The exchange failed: the connection was lost, a deadline passed, the call was cancelled or the server rejected
-    /// it. The error's code states which.
+    /// it. The error's code states the cause.
     case interrupted
     /// The target exists, and the options do not permit to replace it.
     case fileExists
@@ -28,7 +28,7 @@ public struct TransferError: LoggableError {
     case fileSystem
     /// The file to read does not exist, cannot be read by the process, or was changed.
     case fileUnreadable
-    /// The content (body) does not have the expected digest. It was removed.
+    /// The content (body) does not have the expected digest, and was removed.
     case digestMismatch
     /// The file is larger than ``DownloadOptions/maximumSize`` or the content limit of the endpoint, or the server does
     /// not accept content of its size.

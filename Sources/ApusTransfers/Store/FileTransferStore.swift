@@ -10,8 +10,8 @@ import Foundation
 /// folder that only its owner can access.
 ///
 /// A record contains no credentials. It may contain the URL of an unfinished upload, and some servers accept bytes from
-/// any client that knows this URL. The folder has mode 700, its files 600. All processes that use it must see each
-/// other's `flock` locks.
+/// any client that knows this URL. The folder has mode 700, and its files have mode 600. All processes that use the
+/// store must see each other's `flock` locks.
 public struct FileTransferStore: Sendable {
   let path: String
   /// Called with the name and the content of each written record. The content is `nil` if the record was removed.

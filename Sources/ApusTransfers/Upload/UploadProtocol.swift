@@ -63,7 +63,7 @@ public struct UploadOptions: Sendable {
   public var account: String?
   /// The name of the upload in the store. Default: `nil`, the method and the URL with its query, and the content.
   ///
-  /// Set it if the URL differs each time, for example because of a signature in its query.
+  /// Set a name if the URL differs each time, for example because of a signature in its query.
   public var resource: String?
   /// The number of times in a row that the call continues after an interruption without another byte on the server.
   /// Default: 5.
