@@ -13,7 +13,7 @@ import Foundation
 /// continues the value before it. Sections with equal names are merged; of several properties with the same name the
 /// last one is used.
 struct ConfigFile: Sendable, Hashable, SelfRedacting {
-  /// A text that is not a file of sections.
+  /// The error of content that is not a file of sections.
   struct Failure: LoggableError, Hashable {
     /// The number of the line, from 1.
     let line: Int

@@ -2,7 +2,7 @@ import ApusCore
 
 /// The profiles of the user's files `credentials` and `config`. Properties in `credentials` take precedence.
 struct ConfigProfiles: Sendable {
-  /// A file that could not be used.
+  /// The error of a file that could not be used.
   struct Failure: LoggableError, Hashable {
     let path: String
     let reason: String

@@ -12,10 +12,10 @@ import Musl
 
 /// A program that is run without a shell, with limits for its output and its time.
 enum SystemProgram {
-  /// Runs a program until it ends. Its standard output may stay open after that, because an agent that it started may
-  /// have inherited it.
+  /// Runs a program until it ends. The standard output may stay open after that, because an agent that the program
+  /// started may have inherited it.
   ///
-  /// - Returns: its standard output. Its standard error is discarded, because it may contain secrets.
+  /// - Returns: the program's standard output. The standard error is discarded, because it may contain secrets.
   static func run(_ program: AWSProgram) async throws -> Data {
     guard let path = path(of: program) else { throw AWSProgramError.notStarted }
     let process = Process()
@@ -169,8 +169,8 @@ private final class RunningProgram: Sendable {
   private func exitStatus(of id: Int32) -> Int {
     defer { state.withLock { $0.hasExited = true } }
     #if !canImport(Darwin)
-    // Does not use Foundation's wait: it waits until descendants of the program close an inherited socket, and only
-    // then collects the status.
+    // Foundation's wait is not used: it waits until descendants of the program close an inherited socket, and only then
+    // collects the status.
     var info = siginfo_t()
     var result: CInt
     repeat {

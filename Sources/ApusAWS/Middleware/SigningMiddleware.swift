@@ -79,7 +79,7 @@ public final class SigningMiddleware: Middleware {
     let date: Date
   }
 
-  /// The origin of a request that is signed; `nil` if the request is sent unchanged.
+  /// Returns the origin of a request that is signed; `nil` if the request is sent unchanged.
   private func signedOrigin(of request: RequestMessage, _ context: CallContext) -> Origin? {
     guard context.values[CredentialsPolicyKey.self] != .none, let origin = request.origin,
       context.isTrusted(request) || origins.contains(origin)
@@ -92,7 +92,7 @@ public final class SigningMiddleware: Middleware {
     if let fixed { return fixed }
     if let ready = cachingProvider?.ready { return ready }
     do {
-      // The fetch may need the permit that this call has.
+      // The fetch may need the permit that this call holds.
       return try await context.withoutPermit {
         if let cachingProvider { return try await cachingProvider.credentials(for: context) }
         return try await provider.credentials()
@@ -130,7 +130,7 @@ public final class SigningMiddleware: Middleware {
 
   // MARK: Rejections
 
-  /// A change that may make the server accept the request. Each is applied at most once.
+  /// A change that may make the server accept the request. Each remedy is applied at most once.
   private enum Remedy {
     case time, credentials
   }

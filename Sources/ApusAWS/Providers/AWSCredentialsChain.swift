@@ -14,9 +14,9 @@ public import ApusCore
 /// metadata service. ``AWSEnvironment/profile`` restricts the search to one profile.
 ///
 /// Concurrent calls share one fetch. Credentials are fetched again in the last tenth of their lifetime, at most a
-/// minute before its end, while calls still use the old ones. Expired credentials are not used, except those of an
-/// instance during an outage of its service. After a failure no provider is called for a second, doubled with each
-/// further failure up to a minute; during that time calls fail immediately with the same error.
+/// minute before its end, while calls still use the old credentials. Expired credentials are not used, except those of
+/// an instance during an outage of its service. After a failure no provider is called for a second. This pause doubles
+/// with each further failure, up to a minute. During the pause calls fail immediately with the same error.
 ///
 /// No file is read from the working directory, and programs run without a shell.
 public final class AWSCredentialsChain: AWSCredentialsProvider {
@@ -34,12 +34,12 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
     cache = CredentialsCache(runtime, now: environment.now) { try await Self.fetch(context) }
   }
 
-  /// Returns credentials. Fetches them if none are cached, or if the cached ones cannot be used.
+  /// Returns credentials. Fetches credentials if none are cached, or if the cached credentials cannot be used.
   ///
   /// - Throws: ``AWSCredentialsError``; `CancellationError` when the task is cancelled, which does not end the fetch.
   public func credentials() async throws -> AWSCredentials { try await cache.credentials() }
 
-  /// Records that a server rejected credentials as expired, so that the next call fetches new ones. A repeated
+  /// Records that a server rejected credentials as expired, so that the next call fetches new credentials. A repeated
   /// rejection of the same credentials is ignored for a minute.
   public func invalidate(_ credentials: AWSCredentials) { cache.invalidate(credentials) }
 

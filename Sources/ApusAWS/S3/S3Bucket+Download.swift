@@ -14,9 +14,10 @@ extension S3Bucket {
   ///
   /// The properties of the object are read first. Its entity tag must stay the same until the last byte, and the
   /// complete file must have the checksum of the object, if the server states a checksum of the whole object. An object
-  /// with a content coding is saved without decoding; over `URLSessionTransport`, which decodes it, the call fails. In
-  /// all other respects it behaves like the client's `download(_:to:options:)`: the file gets its final name when it is
-  /// complete and verified, and the same call continues after an interruption, also in another process.
+  /// with a content coding is saved without decoding; over `URLSessionTransport`, which decodes such an object, the
+  /// call fails. In all other respects this function behaves like the client's `download(_:to:options:)`: the file gets
+  /// its final name when it is complete and verified, and the same call continues after an interruption, also in
+  /// another process.
   ///
   /// Progress is reported to `downloadProgress` of ``S3Bucket/options``.
   ///

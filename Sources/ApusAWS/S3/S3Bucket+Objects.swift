@@ -71,7 +71,7 @@ extension S3Bucket {
     return S3ObjectInfo(key, try await client.response(to: request).fields)
   }
 
-  /// Copies an object on the server. An existing object with the new key is replaced. At most 5 GiB.
+  /// Copies an object of at most 5 GiB on the server. An existing object with the new key is replaced.
   ///
   /// - Parameters:
   ///   - key: the key of the object.

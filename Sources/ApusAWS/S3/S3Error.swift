@@ -24,12 +24,13 @@ public struct S3Error: Error, Sendable, Hashable {
   /// The correct region of the request, if the server states it.
   let region: String?
 
-  /// Creates an error. The texts are shortened and cleaned like those of a server.
+  /// Creates an error. The code, the message and the identifier are shortened and cleaned like those of a server.
   init(code: String, message: String? = nil, requestID: String? = nil) {
     self.init(code, message, requestID: requestID, region: nil)
   }
 
-  /// Creates an error from a server's texts, which people read: each is reduced to one line without control characters.
+  /// Creates an error from strings of a server. People read them, so each is reduced to one line without control
+  /// characters.
   private init(_ code: String, _ message: String?, requestID: String?, region: String?) {
     self.code = ServerText.code(code) ?? ""
     self.message = message.flatMap { ServerText.message($0) }

@@ -18,7 +18,8 @@ struct S3ListPosition: Sendable, Hashable {
     }
   }
 
-  /// The maximum number of consecutive empty pages. Servers may send some, for example where objects were deleted.
+  /// The maximum number of consecutive empty pages. Servers may send empty pages, for example where objects were
+  /// deleted.
   static let limitInRow = 100
   /// The maximum number of empty pages of a list.
   static let limitInAll = 20_000
@@ -27,7 +28,7 @@ struct S3ListPosition: Sendable, Hashable {
   private var emptyInRow = 0
   private var emptyInAll = 0
   /// An earlier token, recorded when the count of empty pages was a power of two. It detects a cycle of tokens. The
-  /// loop over pages, which compares positions, would not, because the counts make each position new.
+  /// loop over pages compares positions and would not detect a cycle, because the counts make each position new.
   private var noted: String?
 
   /// Creates the position after a page.

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The properties of an object that the server states: in a list, with the content or without it, or when the object is
+/// The properties of an object that the server states in a list, in a response about the object, or when the object is
 /// stored.
 public struct S3ObjectInfo: Sendable, Hashable {
   /// The key.

@@ -38,7 +38,8 @@ struct ChunkedPayload: Sendable {
     return isBeyond ? nil : sum
   }
 
-  /// The bytes of a chunk in addition to its content: the line with its length, and the line break after it.
+  /// Returns the number of bytes of a chunk in addition to its content: the line with its length, and the line break
+  /// after the content.
   private func overhead(of count: Int64) -> Int64 {
     Int64(String(count, radix: 16).utf8.count + (isSigned ? ";chunk-signature=".utf8.count + 64 : 0) + 4)
   }
@@ -82,7 +83,7 @@ struct ChunkedPayload: Sendable {
   }
 }
 
-/// The key and the scope of the signatures of chunks. Each signature covers the one before it.
+/// The key and the scope of the signatures of chunks. Each signature covers the previous signature.
 struct ChunkSigning: Sendable {
   let key: SymmetricKey
   /// The time and the scope, each on a line.

@@ -91,8 +91,8 @@ public struct SignatureV4: Sendable {
   public var pathRules: PathRules
   /// Whether the field `X-Amz-Content-SHA256`, which states how the content was signed, is added. Default: `nil`: it is
   /// added to requests to S3, which requires it, but not to presigned URLs. With `true` a presigned URL covers the
-  /// digest of the content: requests with a URL for S3 must then have the field, and those for other services need no
-  /// field.
+  /// digest of the content: requests with a URL for S3 must then have the field, and requests with a URL for another
+  /// service need no field.
   public var sendsPayload: Bool?
   /// Whether the session token of temporary credentials is part of the signature. Default: `true`; a few services
   /// require that it is added after signing.
