@@ -22,7 +22,7 @@ extension OAuthClient {
   ///
   /// - Parameter tokens: the tokens.
   /// - Returns: the new tokens. The refresh token, the scopes, the ID token and the key of the old tokens are kept
-  ///   unless the server has sent new ones.
+  ///   unless the server has sent new values.
   /// - Throws: ``OAuthError``: ``OAuthError/Code/invalidGrant`` if a new sign-in is required.
   public func refreshed(_ tokens: Tokens) async throws(OAuthError) -> Tokens {
     guard let refresh = tokens.usableRefresh else {

@@ -135,7 +135,7 @@ extension OAuthClient {
   /// Checks the ID token of a sign-in.
   ///
   /// - Parameters:
-  ///   - nonce: the nonce of the sign-in; `nil` if it had none.
+  ///   - nonce: the nonce of the sign-in; `nil` if the sign-in had no nonce.
   ///   - age: the requested maximum age of the user's authentication; `nil`: any age.
   /// - Returns: `nil` if the sign-in did not request an ID token.
   func identity(

@@ -6,7 +6,7 @@ struct DevicePolling: Hashable {
   static let defaultInterval = Duration.seconds(5)
   /// The increase of the interval when the server requests slower polling.
   static let step = Duration.seconds(5)
-  /// The maximum interval after failed connections, which double it.
+  /// The maximum interval after failed connections. Each failed connection doubles the interval.
   static let maximumInterval = Duration.seconds(60)
 
   /// The outcome of a request that returned no tokens.

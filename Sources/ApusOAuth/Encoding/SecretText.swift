@@ -7,7 +7,7 @@ enum SecretText {
     Base64URL.encode((0..<4).flatMap { _ in withUnsafeBytes(of: random()) { Array($0) } })
   }
 
-  /// Whether two texts are equal. The comparison takes the same time wherever they differ.
+  /// Whether two texts are equal. The comparison takes the same time wherever the texts differ.
   static func areEqual(_ one: String, _ other: String) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }

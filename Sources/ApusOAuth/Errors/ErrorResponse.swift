@@ -9,7 +9,7 @@ struct ErrorResponse {
   /// The status of the response; `nil` if the error came with a redirect.
   var status: Int?
   var cause: CallError?
-  /// The sent secrets, which error texts must not contain: a server may repeat a secret as its error code.
+  /// The sent secrets, which error messages must not contain: a server may repeat a secret as its error code.
   var secrets: [String] = []
 }
 
@@ -25,7 +25,7 @@ extension ErrorResponse {
 enum ServerName {
   /// The maximum length in bytes.
   private static let limit = 64
-  /// The minimum length of secrets that are searched. Many names contain shorter texts by chance.
+  /// The minimum length of secrets that are searched. A shorter secret could occur in a name by chance.
   private static let minimumSecretLength = 8
 
   /// Returns a name in quotation marks; `nil` if the text is not a name, or could be part of a secret.

@@ -3,8 +3,8 @@ import ApusMiddleware
 
 /// The error of a sign-in, a refresh or a revocation.
 ///
-/// ``description`` is for logs: it states the failed step and the reason, and contains no token, code or secret. Of a
-/// server's texts the description contains only short unregistered names: an error code, or a token type.
+/// ``description`` is for logs: it states the failed step and the reason, and contains no token, code or secret. From a
+/// server's response the description contains only short unregistered names: an error code, or a token type.
 public struct OAuthError: LoggableError, SelfRedacting {
   /// The kind of failure.
   public var code: Code { problem.code }

@@ -10,7 +10,7 @@ import Foundation
 
 /// A public key of a server, which verifies signatures (RFC 7517).
 struct JSONWebKey: Sendable {
-  /// The maximum length of an RSA modulus in bytes, because longer ones would take seconds of processor time.
+  /// The maximum length of an RSA modulus in bytes, because a longer modulus would take seconds of processor time.
   private static let maximumModulusLength = 1024
 
   private let key: any VerifyingKey
