@@ -15,7 +15,7 @@ import Foundation
 #endif
 
 extension DigestAlgorithm {
-  /// The hash of content, for `auth-int`, in lower-case hexadecimal digits.
+  /// Returns the hash of content, for `auth-int`, in lower-case hexadecimal digits.
   ///
   /// Files and replayable streams are read once more for this, off the caller's executor.
   ///

@@ -45,7 +45,8 @@ struct SentDigest {
   private let target: String
   private let protection: DigestComputation.Protection
 
-  /// Reads the credentials of a message. Returns `nil` if it has none, or if they have no quality of protection.
+  /// Reads the credentials of a message. Returns `nil` if the message has no digest credentials, or if the credentials
+  /// have no quality of protection.
   init?(_ request: RequestMessage, for challenge: DigestChallenge) {
     guard let text = request.head.headerFields[.authorization],
       let sent = Challenge.all(in: [.wwwAuthenticate: text]).first, sent.matches(scheme: "Digest"),

@@ -5,8 +5,8 @@ extension FileCredentialsStore {
   /// Replaces the credentials at a sign-in. When this returns, they are on the disk.
   ///
   /// - Throws: ``CredentialsStoreError``; nothing has changed in that case, unless the disk failed after the last step.
-  ///   It is also thrown if the key that seals the file is missing or was replaced, although the credentials in memory
-  ///   still work. `CancellationError` when the task is cancelled while another process writes.
+  ///   The error is also thrown if the key that seals the file is missing or was replaced, although the credentials in
+  ///   memory still work. `CancellationError` when the task is cancelled while another process writes.
   public func set(_ credential: Credential) async throws {
     _ = try await perform(.signIn(credential, at: dependencies.clocks.wall))
   }

@@ -24,8 +24,8 @@ struct SystemKeys: KernelKeys {
   }
 
   func add(_ description: String, _ content: [UInt8], to keyring: Int32) -> Int {
-    // Only a process that possesses a new key may protect it. Not every session is linked to the keys of the user:
-    // sessions that a service manager or `keyctl session` has started are not.
+    // Only a process that possesses a new key may protect it. Sessions that a service manager or `keyctl session` has
+    // started are not linked to the keys of the user.
     _ = apus_keyring_possess(keyring)
     return apus_keyring_add(description, content, content.count, keyring)
   }

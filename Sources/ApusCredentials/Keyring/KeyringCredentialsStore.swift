@@ -17,9 +17,9 @@ import Foundation
 /// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
 /// ```
 ///
-/// The credentials are in the kernel's memory only, never on a disk. They are lost after a restart; in the session
-/// keyring, also after the session's last process. They are not encrypted: processes that may read the key, and the
-/// superuser, can read them.
+/// The credentials are in the kernel's memory only, never on a disk. They are lost after a restart. Credentials in the
+/// session keyring are also lost when the session's last process has ended. The credentials are not encrypted:
+/// processes that may read the key, and the superuser, can read them.
 ///
 /// Changes by other processes take effect immediately: each use reads the key, with two system calls. Empty lock files
 /// make replacing and refreshing exclusive between processes. Each key has a folder for its lock files, below a folder
@@ -66,11 +66,10 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   /// is accessed before the first use.
   ///
   /// - Parameters:
-  ///   - name: the description of the key, for example the identifier of the tool. Use a different one for each of
+  ///   - name: the description of the key, for example the identifier of the tool. Use a different name for each of
   ///     several accounts.
-  ///   - keyring: the keyring. Default: that of the login session.
-  ///   - locks: the path of the folder that contains a folder of lock files for each key. It is created if it is
-  ///     missing.
+  ///   - keyring: the keyring. Default: ``Keyring/session``.
+  ///   - locks: the path of the folder that contains a folder of lock files for each key. A missing folder is created.
   ///   - timeout: the time after which stored or refreshed credentials expire, in whole seconds and at least one
   ///     second. The store is then signed out. Default: `nil`, they never expire.
   public convenience init(

@@ -56,7 +56,7 @@ struct CredentialRecord: Sendable, Hashable {
   ///   - random: random bits.
   func counted(from now: Double, random: UInt64) -> CredentialRecord {
     var record = self
-    // A time before 1970 counts as 0; a time after the year 2109 counts as that year.
+    // A time before 1970 is treated as 0, and a time after the year 2109 as that year.
     let milliseconds = now > 0 ? UInt64(min(now * 1000, 0x3FF_FFFF_FFFF)) : 0
     let start = milliseconds << 20 | random >> 44
     record.generation = max(generation, start)
