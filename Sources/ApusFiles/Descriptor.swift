@@ -78,7 +78,7 @@ package final class Descriptor: Sendable {
     try written.get()
   }
 
-  /// Reads some bytes at an offset. Returns their number, which is 0 at the end of the file.
+  /// Reads some bytes at an offset. Returns the number of bytes, which is 0 at the end of the file.
   package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
     try Self.read(number, name, into: buffer, at: offset)
   }
@@ -90,7 +90,7 @@ package final class Descriptor: Sendable {
     try systemCall("read", name) { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads up to `count` bytes at an offset. Returns fewer only at the end of the file.
+  /// Reads up to `count` bytes at an offset. Returns fewer bytes only at the end of the file.
   package func read(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0

@@ -131,7 +131,7 @@ package struct FileLocks: Sendable {
     }
   }
 
-  /// Acquires the lock of a file and that of a folder.
+  /// Acquires the locks of a file and of a folder.
   package static func acquire(
     _ file: String, in folder: Folder, and other: Folder, _ pause: FileLock.Pause
   ) async throws -> FileLocks {

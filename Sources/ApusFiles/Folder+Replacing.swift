@@ -1,11 +1,11 @@
 extension Folder {
   /// The steps of a replacement, at which tests inject failures.
   package enum Step: CaseIterable, Sendable {
-    /// The new file exists, empty, beside the old one.
+    /// The new file exists, empty, beside the old file.
     case made
     /// The new file is written and on the disk.
     case written
-    /// The new file has replaced the old one.
+    /// The new file has replaced the old file.
     case replaced
   }
 
