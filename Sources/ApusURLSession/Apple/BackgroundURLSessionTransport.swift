@@ -89,7 +89,7 @@ public final class BackgroundURLSessionTransport: Transport {
     return try outcome.message(to: prepared)
   }
 
-  /// The name of an exchange: the same in each process, and without secrets.
+  /// Returns the name of an exchange, which is the same in each process and contains no secrets.
   private static func name(of request: RequestMessage, _ transfer: String) -> String {
     let fields = request.head.headerFields
     let offset = HTTPField.Name("Upload-Offset").flatMap { fields[$0] }

@@ -20,7 +20,7 @@ enum ChallengeResponse {
 }
 
 extension URLSessionTransport.Trust {
-  /// Verifies the server's certificates, and presents the client's if the server requests it.
+  /// Verifies the server's certificates, and presents the client's certificate if the server requests one.
   func response(to challenge: URLAuthenticationChallenge, now: Date = Date()) -> ChallengeResponse {
     let space = challenge.protectionSpace
     switch space.authenticationMethod {

@@ -63,7 +63,7 @@ struct BackgroundTasks<Waiter, Outcome> {
     return true
   }
 
-  /// Ends a task. Returns the waiter for the outcome; if there is none, the outcome is stored for the next claim.
+  /// Ends a task. Returns the waiter for the outcome. Without a waiter, the outcome is stored for the next claim.
   mutating func end(_ name: String, task: Int, _ outcome: Outcome) -> Waiter? {
     if cancelled.remove(task) != nil { return nil }
     switch entries[name] {

@@ -262,7 +262,7 @@ extension SessionExchangeState.Failure {
   /// - Parameters:
   ///   - platformError: the session's error, if it reported one.
   ///   - hasHead: whether the head of the response had arrived.
-  ///   - contentLimit: the limit on content, for the text of the error if it was exceeded.
+  ///   - contentLimit: the limit on content, for the detail of the error if the content exceeded the limit.
   func error(_ platformError: (any Error)?, hasHead: Bool, contentLimit: Int) -> any Error {
     let state = hasHead ? RequestState.responded : .maybeSent
     switch self {

@@ -27,7 +27,7 @@ extension URLSessionTransport {
     /// Whether networks in Low Data Mode may be used. Default: `true`.
     public var allowsConstrainedNetworkAccess = true
     /// Whether messages wait for connectivity instead of failing as offline. Default: `false`: with
-    /// `Configuration.connectivity` set, calls wait where the app can observe it.
+    /// `Configuration.connectivity` set, calls wait where the app can observe the wait.
     public var waitsForConnectivity = false
     /// The oldest accepted version of TLS. Default: 1.2.
     public var minimumTLSVersion = TLSVersion.tls12

@@ -11,8 +11,8 @@ import Synchronization
 /// head, so that the head always describes the content as it is delivered. Repeated fields are sent as one line, with
 /// their values joined by commas (RFC 9110 §5.3), in the platform's order.
 ///
-/// Proxies are the platform's: the system's settings on Apple platforms, the environment (`http_proxy`, `https_proxy`,
-/// `no_proxy`) on Linux.
+/// The transport uses the platform's proxies: the system's settings on Apple platforms, the environment (`http_proxy`,
+/// `https_proxy`, `no_proxy`) on Linux.
 ///
 /// The page of the module ``ApusURLSession`` lists what `URLSession` cannot do.
 public final class URLSessionTransport: Transport {
@@ -25,7 +25,8 @@ public final class URLSessionTransport: Transport {
     sessions = Sessions(options: options)
   }
 
-  /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
+  /// Sends a message. Returns when the head of the response has arrived, or with the complete response if the call
+  /// collects the content.
   ///
   /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled, which closes the exchange's
   ///   connection. If the exchange had not begun, nothing is sent.
