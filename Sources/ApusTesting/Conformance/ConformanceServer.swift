@@ -26,7 +26,7 @@ public protocol ConformanceServer: Sendable {
   /// The complete requests, in order of arrival.
   var requests: [ConformanceRequest] { get async }
 
-  /// Waits until a request with a path is complete, and returns the first.
+  /// Waits until a request with a path is complete, and returns the first such request.
   func waitForRequest(_ path: String) async throws -> ConformanceRequest
 
   /// Waits until the client closes the connection of the exchange with a path before the reply is complete. Called only

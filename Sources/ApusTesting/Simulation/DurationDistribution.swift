@@ -17,7 +17,7 @@ public indirect enum DurationDistribution: Sendable, Hashable {
   case exponential(mean: Duration)
   /// Another distribution, plus a constant.
   case shifted(by: Duration, DurationDistribution)
-  /// The second distribution with a probability of `rare`, 0 to 1; the first otherwise.
+  /// The second distribution with the probability `rare`, 0 to 1; the first distribution in all other cases.
   case mixed(DurationDistribution, DurationDistribution, rare: Double)
 
   /// Returns a random duration.

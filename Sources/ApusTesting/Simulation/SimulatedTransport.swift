@@ -90,7 +90,8 @@ package final class SimulatedTransport: Transport {
 public struct SimulatedLink: Sendable, Hashable {
   /// The latency of a message, in each direction. Default: 20 milliseconds.
   package var latency = DurationDistribution.constant(.milliseconds(20))
-  /// The probability, 0 to 1, that an exchange is lost; its request and its response are equally likely. Default: 0.
+  /// The probability, 0 to 1, that an exchange is lost. The loss affects the request or the response, with equal
+  /// probability. Default: 0.
   package var loss = 0.0
   /// Whether a lost exchange stalls until its call times out. Default: `false`: the connection is lost, as always after
   /// the head of the response.
@@ -98,20 +99,20 @@ public struct SimulatedLink: Sendable, Hashable {
   /// The bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages are sent one
   /// after the other. Default: `nil`, unlimited.
   package var bandwidth: Int?
-  /// The periods in which the link is down, in time since the start of the simulation: calls that start then fail
-  /// immediately with `offline`, messages that arrive then are lost. Default: never.
+  /// The periods in which the link is down, in time since the start of the simulation. Calls that start in such a
+  /// period fail immediately with `offline`, and messages that arrive in it are lost. Default: never.
   package var outages: [Range<Duration>] = []
 
   /// Creates a link.
   ///
   /// - Parameters:
   ///   - latency: the latency of a message, in each direction. Default: 20 milliseconds.
-  ///   - loss: the probability, 0 to 1, that an exchange is lost: the connection breaks. Its request and its response
-  ///     are equally likely. Default: 0.
+  ///   - loss: the probability, 0 to 1, that an exchange is lost: the connection breaks. The loss affects the request
+  ///     or the response, with equal probability. Default: 0.
   ///   - bandwidth: the bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages
   ///     are sent one after the other. Default: `nil`, unlimited.
-  ///   - outages: the periods in which the link is down, in time since the start of the simulation: calls that start
-  ///     then fail immediately with `offline`, messages that arrive then are lost. Default: never.
+  ///   - outages: the periods in which the link is down, in time since the start of the simulation. Calls that start in
+  ///     such a period fail immediately with `offline`, and messages that arrive in it are lost. Default: never.
   public init(
     latency: DurationDistribution = .constant(.milliseconds(20)), loss: Double = 0, bandwidth: Int? = nil,
     outages: [Range<Duration>] = []
