@@ -17,7 +17,7 @@ struct ResponseWriter {
   private var isComplete = false
   private var contentSent = 0
   private var announcesClose = false
-  /// Whether raw bytes were sent. They count as a complete response.
+  /// Whether raw bytes were sent. They are treated as a complete response.
   private var hasRaw = false
 
   init(to request: RecordedRequest, on channel: any Channel, recorder: Recorder) {
@@ -103,8 +103,8 @@ struct ResponseWriter {
     contentSent += range.count
   }
 
-  /// Records the outcome, then sends the last bytes. So the exchange is finished when the client has read them, and the
-  /// client's next request never counts as in flight at the same time.
+  /// Records the outcome, then sends the last bytes. So the exchange has ended when the client has read them, and is
+  /// never in flight at the same time as the client's next request.
   private mutating func finish() async throws {
     switch framing {
     case .none: isComplete = hasRaw

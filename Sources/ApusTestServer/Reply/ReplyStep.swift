@@ -30,7 +30,8 @@ extension Reply {
     /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends a
     /// lot of content is blocked; a disconnect is still detected.
     case reading(Bool)
-    /// From here on reads and sends at most `bytes` in each interval. Once TLS is set up, the bytes inside it count.
+    /// From here on reads and sends at most `bytes` in each interval. With TLS the limit applies to the bytes inside
+    /// TLS, once it is set up.
     case throttle(bytes: Int, every: Duration)
     /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if
     /// it has fewer.
@@ -38,7 +39,7 @@ extension Reply {
     /// Sends everything before it, then closes the connection. Ends the reply.
     case close
     /// Sends everything before it, closes the sending side of the connection, and reads until the client closes the
-    /// other. Ends the reply.
+    /// other side. Ends the reply.
     case halfClose
     /// Sends everything before it, then closes the connection; over TLS without close_notify, which would
     /// distinguish the end of the content from a cut connection. Ends the reply.
@@ -91,7 +92,7 @@ extension Reply {
 }
 
 extension Reply.Step {
-  /// The number of content bytes the step sends, or `nil` if it sends none.
+  /// The number of content bytes that the step sends, or `nil` if the step sends no content.
   var contentLength: Int? {
     switch self {
     case .content(let bytes): bytes.count

@@ -28,7 +28,7 @@ extension TestServer {
   /// The highest number of exchanges that were in flight at the same time.
   public var peakInFlight: Int { recorder.record.peakInFlight }
 
-  /// Waits for an exchange that `matches` and returns the first.
+  /// Waits for an exchange that satisfies `matches`, and returns the first such exchange.
   ///
   /// The exchange may still be in flight: check its outcome in `matches` if necessary.
   ///
@@ -38,7 +38,7 @@ extension TestServer {
     try await first { $0.exchanges.first(where: matches) }
   }
 
-  /// Waits for at least `count` exchanges that `matches` and returns all of them.
+  /// Waits for at least `count` exchanges that satisfy `matches`, and returns all of them.
   ///
   /// - Throws: an error if the server is shut down first; `CancellationError` if the task is cancelled.
   @discardableResult
