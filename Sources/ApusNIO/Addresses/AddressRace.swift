@@ -73,8 +73,8 @@ final class AddressRace {
     let race = NIOLoopBound(self, eventLoop: loop)
     ClientBootstrap(group: loop)
       .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
-      // ClientBootstrap's connect timeout is per address. It is disabled, because `ConnectSettings.timeout` limits the
-      // whole attempt.
+      // ClientBootstrap's connect timeout, which applies to each address, is disabled, because
+      // `ConnectSettings.timeout` limits the whole attempt.
       .connectTimeout(.hours(24))
       .channelInitializer { channel in
         // Stored before the connection succeeds, so that `cancel` can close it.

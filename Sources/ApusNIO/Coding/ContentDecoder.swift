@@ -2,10 +2,10 @@ import ApusCore
 import HTTPTypes
 import NIOCore
 
-/// Decodes a response's content codings as the content arrives, within limits (RFC 9110 §8.4).
+/// A decoder of a response's content codings (RFC 9110 §8.4), which decodes the content as it arrives, within limits.
 ///
 /// Call ``next(from:)`` for each piece of content until it returns `nil`, and ``finish()`` at the end. The output of
-/// each step is bounded, so that at most one more piece is decoded for a slow reader. A class because zlib's state
+/// each step is bounded, so that at most one more piece is decoded for a slow reader. A class, because zlib's state
 /// cannot be copied; belongs to one event loop.
 final class ContentDecoder {
   /// The maximum number of bytes in one piece: 64 KiB.

@@ -3,7 +3,7 @@ import NIOCore
 
 /// A decoder for one content coding, on the system's zlib.
 ///
-/// A class because zlib keeps pointers into its state. Belongs to one event loop.
+/// A class, because zlib stores pointers into its state. Belongs to one event loop.
 final class Inflater {
   private enum Stage {
     /// Too few bytes have arrived to detect the format.
@@ -92,7 +92,7 @@ final class Inflater {
     var window = Self.gzipWindow
     if coding == .deflate {
       guard let header = input.getInteger(at: input.readerIndex, as: UInt16.self) else {
-        // A single byte stays in the input. It is added to `consumed`, in case no other byte follows.
+        // A single byte stays in the input, and is added to `consumed` in case no other byte follows.
         if input.readableBytes > 0 { consumed = 1 }
         return false
       }

@@ -265,7 +265,7 @@ extension ConnectionHandler {
   func measureProgress() -> Bool {
     guard let exchange, let context, state.request != .unsent else { return false }
     let hasMoved = state.measured(unsent: state.unsent > 0 ? context.channel.unsentBytes : 0)
-    // Unsent framing and TLS overhead counts as unsent content, so that the report is never too high.
+    // Unsent framing and TLS overhead are treated as unsent content, so that the report is never too high.
     report(sentContent, of: exchange)
     if hasMoved { restartTimeout() }
     return hasMoved

@@ -12,8 +12,8 @@ import Foundation
 /// The channel handler of one connection: writes requests and reads responses, one exchange after the other.
 /// Everything happens on its event loop.
 ///
-/// It encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for message
-/// parts in a pipeline. This file handles the channel's events and the ends of exchanges and connections;
+/// The handler encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for
+/// message parts in a pipeline. This file handles the channel's events and the ends of exchanges and connections;
 /// `ConnectionHandler+Request.swift` writes the request, `ConnectionHandler+Response.swift` reads the response.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer

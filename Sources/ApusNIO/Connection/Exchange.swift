@@ -53,8 +53,8 @@ final class Exchange: DeadlineTarget {
   /// Whether the call requests a connection that was never used.
   var wantsNewConnection: Bool { context.values[NewConnectionKey.self] }
 
-  /// Whether the exchange needs a connection that was never used: the call requests one, or a reused connection was
-  /// closed.
+  /// Whether the exchange needs a connection that was never used: the call requests a new connection, or a reused
+  /// connection was closed.
   var needsNewConnection: Bool { wantsNewConnection || shared.withLock { $0.state.needsNewConnection } }
 
   /// Whether the pool's limits delay the exchange.

@@ -11,7 +11,7 @@ import Foundation
 struct TLSFailure: Error {
   /// The reason, as a clause.
   let reason: String
-  /// The TLS library's error, if it reported one.
+  /// The error that the TLS library reported; `nil` if it reported no error.
   let underlying: (any Error)?
 
   init(reason: String, underlying: (any Error)? = nil) {

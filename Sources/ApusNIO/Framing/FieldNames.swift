@@ -12,7 +12,7 @@ import Musl
 /// string.
 ///
 /// The table has the capitalized and the lower-case spelling of each name, so that a name is reported as the server
-/// wrote it. For any other spelling a string is created.
+/// wrote it. For every other spelling a string is created.
 struct FieldNames: Sendable {
   /// The meaning of a field for the framing of its message.
   enum Role: UInt8, Sendable {

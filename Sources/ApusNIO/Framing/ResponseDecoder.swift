@@ -137,7 +137,7 @@ struct ResponseDecoder: Sendable {
 
 /// One part of a response, in the order of the wire: interim responses, the head, content, the end.
 enum DecodedPart: Sendable, Equatable {
-  /// A 1xx response before the final one (RFC 9110 §15.2).
+  /// A 1xx response before the final response (RFC 9110 §15.2).
   case interim(HTTPResponse)
   /// The final response's status and fields.
   case head(HTTPResponse, ResponseFraming)

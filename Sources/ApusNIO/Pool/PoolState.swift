@@ -382,14 +382,14 @@ extension PoolState {
     actions.append(.connect(hosts.items[host].key))
   }
 
-  /// Whether one more waiter need not wait for other calls: a connection attempt without a waiter is under way, or a
+  /// Whether a further waiter need not wait for other calls: a connection attempt without a waiter is under way, or a
   /// connection attempt may start.
   private func hasRoom(for host: Int) -> Bool {
     hosts.items[host].waiters.count < hosts.items[host].connecting
       || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
   }
 
-  /// The connections of an origin that count toward its limit.
+  /// Returns the number of an origin's connections that count toward the limit per origin.
   private func counted(_ host: Int) -> Int { hosts.items[host].held - hosts.items[host].streaming }
 
   private func isBelowLimit(_ host: Int) -> Bool { counted(host) < max(1, limits.connectionsPerOrigin) }

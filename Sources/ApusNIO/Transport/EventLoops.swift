@@ -9,7 +9,7 @@ extension NIOTransport {
     /// The process's shared event loops, one for each core, started when first needed. Other users of SwiftNIO share
     /// them.
     case shared
-    /// This number of event loops, at least one, that belong to the transport. They end with
+    /// This number of event loops, at least one, that belong to the transport and end with
     /// ``NIOTransport/shutDown(within:)``.
     case dedicated(Int)
     /// The event loops of this group. The owner of the group shuts the group down after the transport.

@@ -4,8 +4,8 @@ import NIOPosix
 
 /// The transport over SwiftNIO's sockets, for HTTP/1.1; the default on Linux.
 ///
-/// The transport has no cookies, cache or credentials and follows no redirects. It accepts every status, but refuses
-/// responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the task closes the
+/// The transport has no cookies, cache or credentials and follows no redirects. The transport accepts every status, but
+/// refuses responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the task closes the
 /// exchange's connection immediately.
 ///
 /// Content coded with gzip or deflate is decoded, and `Content-Encoding` and `Content-Length` are then removed from
@@ -71,7 +71,7 @@ public final class NIOTransport: Transport {
 extension NIOTransport {
   /// The connections and waiting messages of a transport at one instant, for gauges and for tests that detect leaks.
   public struct Usage: Sendable, Hashable {
-    /// The connections that carry an exchange, or are being closed after one.
+    /// The connections that carry an exchange, or are being closed after an exchange.
     public var inUse = 0
     /// The idle connections.
     public var idle = 0

@@ -4,7 +4,7 @@ import HTTPTypes
 extension NIOTransport {
   /// The options of a transport: connections, timeouts, TLS, proxy.
   public struct Options: Sendable {
-    /// The event loops that serve connections. Default: those shared by the whole process.
+    /// The event loops that serve connections. Default: the event loops that the whole process shares.
     public var eventLoops = EventLoops.shared
     /// The maximum number of connections to one origin; further exchanges wait. Connections whose content is being
     /// streamed do not count toward this limit, so that event streams and long downloads do not block other exchanges.
@@ -58,11 +58,11 @@ extension NIOTransport {
     /// `Accept-Encoding` are sent unchanged, and their responses are not decoded. Default: `true`.
     ///
     /// Up to 4 KiB that follow complete gzip content, such as a line end or padding, are skipped, and the trace records
-    /// their number. They are an error if the response has a digest (RFC 9530).
+    /// their number. If the response has a digest (RFC 9530), these bytes are an error.
     public var decompressesContent = true
     /// The proxy. Default: none.
     public var proxy = ProxyMode.none
-    /// The `User-Agent` of messages without one. Default: `apus`.
+    /// The `User-Agent` of messages that do not set this field. Default: `apus`.
     public var userAgent = "apus"
 
     /// Creates the default options.
@@ -77,10 +77,10 @@ extension NIOTransport {
     /// The maximum number of bytes of status lines and field lines, interim responses and trailers included.
     /// Default: 256 KiB.
     public var fieldBytes = 256 << 10
-    /// The maximum number of fields (headers), those of interim responses and trailers included; at most 60,000.
+    /// The maximum number of fields (headers), including the fields of interim responses and trailers; at most 60,000.
     /// Default: 1,000.
     public var fieldCount = 1000
-    /// The maximum number of interim responses before the final one (RFC 9110 §15.2). Default: 64.
+    /// The maximum number of interim responses before the final response (RFC 9110 §15.2). Default: 64.
     public var interimResponses = 64
     /// The maximum number of content codings to decode, over all `Content-Encoding` fields.
     package var contentCodings = 5

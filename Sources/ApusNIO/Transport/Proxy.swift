@@ -139,7 +139,7 @@ extension NIOTransport.Proxy.Credentials {
     self.init(user: user, password: password)
   }
 
-  /// Decodes percent escapes; `nil` if one is malformed or the bytes are not UTF-8.
+  /// Decodes percent escapes; `nil` if an escape is malformed or the bytes are not UTF-8.
   private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
     var bytes: [UInt8] = []
     var rest = text
