@@ -103,7 +103,7 @@ extension MessageContent {
   }
 }
 
-/// Pieces of content that are compressed when the transport requests them. They have one reader.
+/// Pieces of content that are compressed when the transport requests them. The pieces have one reader.
 private final class GzippedPieces: Sendable {
   private enum State {
     case closed

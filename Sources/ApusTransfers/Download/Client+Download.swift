@@ -21,8 +21,8 @@ extension Client {
   /// The progress of the whole download, including the bytes of an earlier download, is reported to the endpoint's
   /// `downloadProgress(_:)`.
   ///
-  /// The request accepts no content coding. If the server uses one nevertheless, as for a compressed archive, the bytes
-  /// are saved as they were sent.
+  /// The request accepts no content coding. If the server uses a content coding nevertheless, as for a compressed
+  /// archive, the bytes are saved as they were sent.
   ///
   /// The digests in `Repr-Digest` and `Content-Digest` (RFC 9530), and ``DownloadOptions/digest``, are verified.
   ///

@@ -2,7 +2,7 @@ import ApusCore
 import HTTPTypes
 
 extension Download {
-  /// The maximum number of ranges that are requested at once.
+  /// The maximum number of ranges that are requested concurrently.
   static var maximumLanes: Int { 16 }
 
   // MARK: Starting

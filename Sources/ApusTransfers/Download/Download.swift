@@ -14,7 +14,7 @@ struct Download<Value: Sendable> {
   enum Outcome {
     case complete(HTTPResponse)
     case next
-    /// Several ranges were requested at once, and have ended.
+    /// Several ranges were requested concurrently, and have ended.
     case split(ParallelDownload<Value>)
   }
 
@@ -32,9 +32,9 @@ struct Download<Value: Sendable> {
   var resumed: Int64
   /// The ranges on disk, if they are not contiguous.
   var gapped: ByteRanges?
-  /// The maximum number of ranges that are requested at once.
+  /// The maximum number of ranges that are requested concurrently.
   var laneLimit: Int
-  /// The ranges that are requested at once, which can start further lanes. `nil`: one range is requested.
+  /// The ranges that are requested concurrently, which can start further lanes. `nil`: one range is requested.
   var lanes: ParallelDownload<Value>?
   var start: AsyncStream<ParallelDownload<Value>>.Continuation?
 

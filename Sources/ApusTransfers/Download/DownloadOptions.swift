@@ -20,7 +20,7 @@ public struct DownloadOptions: Sendable {
   /// Default: 5. The download continues only if bytes have arrived since the last interruption, and if the server
   /// permits it. With several ranges, each range has this number of continuations.
   public var maximumContinuations = 5
-  /// The maximum number of ranges that are requested at once (RFC 9110 §14), from 1 to 16. Default: 1.
+  /// The maximum number of ranges that are requested concurrently (RFC 9110 §14), from 1 to 16. Default: 1.
   ///
   /// Use several ranges for large files where the server, or the network, limits the rate of a connection. The file is
   /// split when the first response has stated a strong validator and a length, and only if each range has at least 1

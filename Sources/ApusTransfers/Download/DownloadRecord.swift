@@ -6,7 +6,7 @@ import Foundation
 
 /// The description of an incomplete download, stored beside its bytes, from which another process continues.
 ///
-/// It contains no query, no user information and no fields (headers) except those that describe the file.
+/// The record contains no query, no user information and no fields (headers) except those that describe the file.
 struct DownloadRecord: Codable, Hashable, Sendable {
   /// The version of the format: 1 if the bytes are the first bytes of the file, 2 if there are gaps between them, 3 if
   /// the file is complete. Records of other versions are ignored.
@@ -93,7 +93,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// Records flushed bytes that have gaps between them.
   mutating func set(_ flushed: ByteRanges) {
     (version, durable) = (2, flushed.prefix)
-    // Further ranges would make the record too large. They are transferred again.
+    // Further ranges would make the record too large. Their bytes are transferred again.
     ranges = flushed.ranges.prefix(Self.rangeLimit).map { [$0.lowerBound, $0.upperBound] }
   }
 

@@ -82,7 +82,7 @@ struct DownloadState {
   /// Whether another call can continue from the bytes on disk.
   var isResumable: Bool { rules.permitsRanges && representation?.isResumable == true }
 
-  /// The request to send.
+  /// Returns the request to send.
   mutating func next() -> Request {
     requested = .whole
     if servesRanges, isResumable, kept > 0, let validator = representation?.validator {

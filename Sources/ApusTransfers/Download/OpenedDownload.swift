@@ -103,7 +103,7 @@ extension Request {
   /// Whether the app itself decides which content codings are accepted.
   var setsCoding: Bool { fields.contains { $0.name.lowercased() == "accept-encoding" } }
 
-  /// Whether several calls of this request may run at once.
+  /// Whether several calls of this request may run concurrently.
   var permitsSiblings: Bool { options.id == nil || options.duplicatePolicy == .allow }
 
   /// The request for the file, without a content coding.

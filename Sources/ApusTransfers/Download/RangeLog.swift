@@ -87,7 +87,8 @@ enum RangeTable {
   private static let slotLength: Int64 = 16
   private static let page: Int64 = 4096
 
-  /// The offset of the table. A slot never crosses a page, so a killed process leaves either its old or its new value.
+  /// Returns the offset of the table. A slot never crosses a page, so a killed process leaves either its old or its new
+  /// value.
   private static func offset(_ total: Int64) -> Int64 { (total + page - 1) / page * page }
 
   static func write(

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The state of a download with several ranges at once: selects the range that each lane requests next, interprets
+/// The state of a download with several concurrent ranges: selects the range that each lane requests next, interprets
 /// responses, and records the bytes on disk. A pure state machine.
 ///
 /// A lane sends one request after the other. Its range ends where the range of another lane begins, and becomes shorter
@@ -26,7 +26,7 @@ struct RangeState {
   enum Failure {
     /// The same request may succeed later.
     case temporary
-    /// The server or the client may limit the number of concurrent calls: this lane ends, and the others continue.
+    /// The server or the client may limit the number of concurrent calls: this lane ends, and the other lanes continue.
     case rejected
     case permanent
   }
@@ -161,8 +161,8 @@ struct RangeState {
 
   // MARK: Responses
 
-  /// - Parameter isDecoded: whether the transport has decoded the content (body), so that its bytes are not those of
-  ///   the server's file.
+  /// - Parameter isDecoded: whether the transport has decoded the content (body), so that its bytes differ from the
+  ///   bytes of the server's file.
   mutating func receive(_ head: HTTPResponse, isDecoded: Bool = false, on number: Int) -> Step {
     guard end == nil, let lane = lanes[number] else { return .stop }
     switch head.status.code {

@@ -41,8 +41,8 @@ extension TransferError {
     case wrongLength
     /// The file on the server changed each time the transfer continued.
     case unstable
-    /// The transport decoded the content, so its bytes are not those of the file on the server. Content with a coding
-    /// that the transport does not decode is saved as it was sent.
+    /// The transport decoded the content, so its bytes differ from the bytes of the file on the server. Content with a
+    /// coding that the transport does not decode is saved as it was sent.
     case contentCoded
     /// The file is larger than ``DownloadOptions/maximumSize``, or than the content limit of the endpoint.
     case fileTooLarge(maximum: Int64)
@@ -63,7 +63,7 @@ extension TransferError {
     case noLocation
     /// The server stated an offset or a length that contradicts the upload.
     case unusableOffset
-    /// The server no longer has the upload. It may have received all content earlier.
+    /// The server no longer has the upload. The server may have received all content earlier.
     case uploadGone
     /// The server has all content, but its response, from which the endpoint's value is read, was lost.
     case responseLost

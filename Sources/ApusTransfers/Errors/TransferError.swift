@@ -2,8 +2,8 @@ public import ApusCore
 
 /// The reason why a transfer between a file and a server failed, and the number of bytes that were kept.
 ///
-/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description contains no
-/// name of a file or a server.
+/// A `TransferError` is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. The
+/// description contains no name of a file or a server.
 public struct TransferError: LoggableError {
   /// The kinds of reasons. ``TransferError/cause`` states the exact failure.
   #if hasAttribute(nonexhaustive)

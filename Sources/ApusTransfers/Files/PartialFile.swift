@@ -134,7 +134,7 @@ final class PartialFile: Sendable {
     try TransferError.converting { try descriptor.write(bytes, at: offset) }
   }
 
-  /// Reads up to `count` bytes at an offset. Returns fewer only at the end of the file.
+  /// Reads up to `count` bytes at an offset. Returns fewer bytes only at the end of the file.
   func read(_ count: Int, at offset: Int64) throws(TransferError) -> [UInt8] {
     try TransferError.converting { try descriptor.read(count, at: offset) }
   }
@@ -157,7 +157,7 @@ final class PartialFile: Sendable {
     try TransferError.converting { try folder.save(record, as: place.recordName) }
   }
 
-  /// The record, or `nil` if there is no record or the file is too large to be a record.
+  /// Reads the record. Returns `nil` if there is no record, or if the file is too large to be a record.
   func record() throws(TransferError) -> [UInt8]? {
     try TransferError.converting { try folder.record(place.recordName) }
   }

@@ -42,8 +42,8 @@ enum SafeName {
     return (start.isEmpty ? "_" : String(start)) + suffix
   }
 
-  /// Whether the character is removed: control characters, and formatting characters such as those that reverse the
-  /// text and so disguise an extension.
+  /// Whether the character is removed. Removed characters are control characters and formatting characters, which could
+  /// for example reverse the text and so disguise an extension.
   private static func isDropped(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true

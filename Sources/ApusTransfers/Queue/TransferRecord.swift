@@ -10,8 +10,8 @@ import Foundation
 
 /// The stored description of a transfer, from which another process continues.
 ///
-/// It contains the encoded endpoint of the app, but no fields (headers) and no credentials. The only URL is that of a
-/// complete upload.
+/// The record contains the encoded endpoint of the app, but no fields (headers) and no credentials. The only URL in a
+/// record is the URL of a complete upload.
 struct TransferRecord: StoredRecord, Hashable, Sendable {
   /// The stored part of the error of a failed transfer.
   struct Failure: Codable, Hashable, Sendable {

@@ -9,7 +9,7 @@ struct Representation: Hashable, Sendable {
   var mediaType: String?
   /// The digests of the complete file that the server states.
   var digests: [FileDigest] = []
-  /// Whether the content (body) has a content coding, so that its bytes are not those of the file.
+  /// Whether the content (body) has a content coding, so that its bytes differ from the bytes of the file.
   var isCoded = false
 
   /// Reads the facts from a response with the complete file.

@@ -113,7 +113,7 @@ extension Client {
     return try emptyValue(of: request, length: calls.length)
   }
 
-  /// Returns the value of an empty response to a complete upload, if the endpoint has one.
+  /// Returns the value of an empty response to a complete upload, if the endpoint has such a value.
   ///
   /// - Throws: `CallError`, whose cause has the reason `responseLost`.
   func emptyValue<Value>(of request: Request<Value>, length: Int64) throws(CallError) -> Value {

@@ -151,7 +151,7 @@ struct DraftUpload: UploadDriver {
     return UploadField.flag("Upload-Complete", in: fields) == true
   }
 
-  /// A 5xx status that is not final does not describe the upload's state.
+  /// Returns `true` for 5xx statuses, because a 5xx status that is not final does not describe the upload's state.
   func isTemporary(_ status: Int) -> Bool { (500..<600).contains(status) }
 
   // MARK: Requests

@@ -70,7 +70,7 @@ struct TusUpload: UploadDriver {
     }
   }
 
-  /// Called only for content of zero bytes, whose upload is complete as soon as it exists.
+  /// Returns a complete upload. Called only for content of zero bytes, whose upload is complete as soon as it exists.
   func finish(_ parts: StoredParts, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
   {
     .complete(nil)

@@ -7,8 +7,8 @@ extension Upload {
     let result: Result<UploadStep, CallError>
   }
 
-  /// Sends missing parts, several at once, until no part is missing or a part fails. After a failure the other parts
-  /// are cancelled, and the upload requests the list of parts from the server.
+  /// Sends missing parts, several concurrently, until no part is missing or a part fails. After a failure the other
+  /// parts are cancelled, and the upload requests the list of parts from the server.
   ///
   /// - Returns: the meaning of the last response.
   mutating func sendParts(of ticket: UploadTicket) async throws(CallError) -> UploadStep {

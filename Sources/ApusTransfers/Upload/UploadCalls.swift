@@ -122,7 +122,7 @@ package struct UploadCalls: Sendable {
 }
 
 extension URLReference {
-  /// The origin of a complete URL, or `nil` if the text is not a complete URL.
+  /// Returns the origin of a complete URL, or `nil` if the text is not a complete URL.
   static func origin(of text: String) -> Origin? {
     (try? URLReference(text.utf8, relativeTo: nil))?.origin
   }

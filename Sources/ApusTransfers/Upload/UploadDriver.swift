@@ -4,9 +4,9 @@ import HTTPTypes
 /// A protocol in which content is sent to a server in several requests, so that an interrupted upload can continue.
 ///
 /// The upload calls one function after the other, as its ``UploadState`` decides: `create` once; `locate` whenever the
-/// server's parts are not known; `send` for each missing part, possibly several at once; `finish` when the server has
-/// all parts. Each function makes one or a few calls and returns the meaning of their responses. An error whose cause
-/// is temporary interrupts the upload, which then continues with `locate` after a delay.
+/// server's parts are not known; `send` for each missing part, possibly several concurrently; `finish` when the server
+/// has all parts. Each function makes one or a few calls and returns the meaning of their responses. An error whose
+/// cause is temporary interrupts the upload, which then continues with `locate` after a delay.
 package protocol UploadDriver: Sendable {
   /// The name of the protocol in records. A record of another protocol is ignored.
   var name: String { get }
@@ -16,8 +16,8 @@ package protocol UploadDriver: Sendable {
   var restartsWhenGone: Bool { get }
   /// Whether cancelling has no effect on a complete upload, so that an upload in an unknown state can be cancelled.
   var cancelsOnlyIncomplete: Bool { get }
-  /// The maximum number of parts that are sent at once. A number above 1 is only for numbered parts of one size, each
-  /// of which may be resent.
+  /// The maximum number of parts that are sent concurrently. A number above 1 is only for numbered parts of one size,
+  /// each of which may be resent.
   var maximumParallelParts: Int { get }
 
   /// Creates the upload. The first parts may be sent with it.
@@ -79,7 +79,8 @@ package enum UploadStep: Sendable {
   case fail(TransferError.Problem)
 }
 
-/// An upload on a server: its address and its limits. It is stored, so that another process can continue.
+/// An upload on a server: its address and its limits. The ticket is stored, so that another process can continue the
+/// upload.
 package struct UploadTicket: Hashable, Sendable, Codable {
   /// The complete URL of the upload, or the upload's identifier in protocols that have identifiers.
   package var location: String

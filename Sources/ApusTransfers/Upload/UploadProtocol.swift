@@ -42,7 +42,7 @@ public struct UploadProtocol: Sendable {
 
   /// The algorithm of the checksum of a part.
   public enum Checksum: Sendable, Hashable {
-    /// SHA-1, which every server with the checksum extension supports. It protects against damage, not against an
+    /// SHA-1, which every server with the checksum extension supports. SHA-1 protects against damage, not against an
     /// attacker.
     case sha1
     /// SHA-256.

@@ -10,7 +10,7 @@ import Foundation
 
 /// The description of an incomplete upload, from which another process continues.
 ///
-/// It contains the URL of the upload, but no fields (headers), no query of the endpoint and no account.
+/// The record contains the URL of the upload, but no fields (headers), no query of the endpoint and no account.
 struct UploadRecord: StoredRecord, Hashable, Sendable {
   var version = Self.currentVersion
   /// The name of the protocol.

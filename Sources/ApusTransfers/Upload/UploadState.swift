@@ -45,7 +45,7 @@ struct UploadState {
     return .send(ticket.part(of: gap))
   }
 
-  /// The part to send while other parts are being sent. `nil`: no part is left.
+  /// Returns the part to send while other parts are being sent; `nil` if no part is left.
   func nextPart(besides sending: [Range<Int64>]) -> Range<Int64>? {
     guard let ticket, isLocated else { return nil }
     var taken = stored
