@@ -11,7 +11,7 @@ import Foundation
 /// Any text results in sections, or in an error with a line number. A line that begins with `#` or `;` is a comment,
 /// and so is the rest of a line after white space and one of these characters. A line that begins with white space
 /// continues the value before it. Sections with equal names are merged; of several properties with the same name the
-/// last one is used.
+/// last property is used.
 struct ConfigFile: Sendable, Hashable, SelfRedacting {
   /// The error of content that is not a file of sections.
   struct Failure: LoggableError, Hashable {

@@ -17,7 +17,7 @@ struct ConfigProfiles: Sendable {
     (self.config, self.credentials) = (config, credentials)
   }
 
-  /// Reads the files at the paths in `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, by default those in the
+  /// Reads the files at the paths in `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, by default the files in the
   /// user's home. A missing file has no profiles.
   init(of environment: AWSEnvironment) throws(Failure) {
     config = try Self.read("AWS_CONFIG_FILE", "config", environment)

@@ -12,8 +12,8 @@ import Foundation
 /// A signature is valid for some minutes around the server's time. The clock of a device may deviate more. The time of
 /// its signatures is then corrected for each origin by the `Date` of the rejection (RFC 9110 §6.6.1).
 ///
-/// A correction is made over https only, and is at most a day: an attacker who can change a `Date` would otherwise get
-/// signatures that are valid at any chosen time.
+/// A correction is made over https only, and is at most a day. Without these limits, an attacker who can change a
+/// `Date` could get signatures that are valid at any chosen time.
 struct ClockSkewState: Sendable {
   /// A rejected signature.
   struct Rejection: Sendable {

@@ -11,7 +11,8 @@ public import Foundation
 
 /// A middleware that signs requests with AWS signatures, version 4.
 ///
-/// Insert it after other authentication, so that each attempt and each hop of a redirect gets a new signature:
+/// Insert the middleware after other authentication, so that each attempt and each hop of a redirect gets a new
+/// signature:
 ///
 /// <!-- sample: signing-middleware -->
 /// ```swift
@@ -179,7 +180,7 @@ public final class SigningMiddleware: Middleware {
   private static let maximumRejectionLength = 64 << 10
 
   /// Returns the rejection with its content in memory. Content whose announced length exceeds the maximum stays unread,
-  /// and other long or slow content is discarded.
+  /// and any other long or slow content is discarded.
   private static func readable(_ response: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
     if response.content.bytes != nil { return response }
     if let length = response.content.expectedLength, length > maximumRejectionLength { return response }
@@ -194,7 +195,7 @@ extension SigningMiddleware: SelfDescribing {
 }
 
 extension SignatureV4 {
-  /// The payload of a request whose endpoint specifies none.
+  /// Returns the payload of a request whose endpoint specifies no payload.
   fileprivate func payload(of request: RequestMessage) -> Payload {
     switch request.content {
     case .empty, .bytes: .content

@@ -8,9 +8,9 @@ public import ApusCore
 /// let signing = SigningMiddleware(SignatureV4(region: "eu-central-1", service: "execute-api"), credentials: chain)
 /// ```
 ///
-/// The providers are tried in order, and the first one that is configured is used. If it fails, the search ends, so
-/// that a request is never signed with an unintended identity. The order: environment variables; web identity; the
-/// profile (keys, an assumed role, a sign-in with `aws sso login`, a program); a container's service; an instance's
+/// The providers are tried in order, and the first configured provider is used. If this provider fails, the search
+/// ends, so that a request is never signed with an unintended identity. The order: environment variables; web identity;
+/// the profile (keys, an assumed role, a sign-in with `aws sso login`, a program); a container's service; an instance's
 /// metadata service. ``AWSEnvironment/profile`` restricts the search to one profile.
 ///
 /// Concurrent calls share one fetch. Credentials are fetched again in the last tenth of their lifetime, at most a
@@ -25,9 +25,10 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
   /// Creates a chain. No provider is called before the first call.
   ///
   /// - Parameters:
-  ///   - transport: the transport of requests to services that issue credentials. It must not use a proxy: the
-  ///     addresses of containers and instances belong to this machine, and the responses are secret.
-  ///   - environment: the variables, files and programs. Default: those of the process.
+  ///   - transport: the transport of requests to services that issue credentials. The transport must not use a proxy:
+  ///     the addresses of containers and instances belong to this machine, and the responses are secret.
+  ///   - environment: the variables, files and programs. Default: ``AWSEnvironment/system``, the environment of the
+  ///     process.
   ///   - runtime: the clock, the executor and the source of randomness. Default: the system's.
   public init(transport: any Transport, environment: AWSEnvironment = .system, runtime: Runtime = Runtime()) {
     let context = ProviderContext(environment: environment, transport: transport, runtime: runtime)

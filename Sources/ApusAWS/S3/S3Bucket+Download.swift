@@ -25,7 +25,7 @@ extension S3Bucket {
   ///   - key: the key.
   ///   - path: the path of the file. Its folder must exist.
   ///   - version: the version. Default: `nil`, the latest.
-  ///   - options: resuming, replacing, and the number of ranges that are requested at once. Default:
+  ///   - options: resuming, replacing, and the number of ranges that are requested concurrently. Default:
   ///     `DownloadOptions()`.
   /// - Throws: `CallError`. Its `transfer` contains the number of bytes that were kept, and its
   ///   ``ApusCore/CallError/s3`` the server's reason.

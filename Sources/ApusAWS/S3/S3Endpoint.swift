@@ -108,7 +108,7 @@ public enum S3Addressing: Sendable, Hashable {
 }
 
 extension TransportError {
-  /// The error of a request whose host would be invalid, or different from the intended host.
+  /// Returns the error of a request whose host would be invalid, or different from the intended host.
   static func unusableHost(_ reason: String) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: reason)
   }

@@ -1,4 +1,4 @@
-/// The size of the parts of an upload, within the limits of S3: at most 10,000 parts of 5 MiB (except the last one) to
+/// The size of the parts of an upload, within the limits of S3: at most 10,000 parts of 5 MiB (except the last part) to
 /// 5 GiB.
 struct S3PartSize: Hashable, Sendable {
   /// The number of bytes of all parts but the last.

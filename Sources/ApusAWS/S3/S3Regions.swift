@@ -29,8 +29,7 @@ final class S3Regions: Sendable {
   /// region.
   ///
   /// A server in another region responds with a redirect (301, 307), or with 400 if the signature is for the server's
-  /// own region only. The name becomes part of a host, so a name with other characters than those of regions is
-  /// ignored.
+  /// own region only. The name becomes part of a host, so a name that is not a valid region name is ignored.
   ///
   /// - Parameter content: the content of the response, if it is in memory.
   static func region(in head: HTTPResponse, _ content: Data?) -> String? {

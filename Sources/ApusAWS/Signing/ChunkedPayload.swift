@@ -53,8 +53,8 @@ struct ChunkedPayload: Sendable {
     return overhead(of: 0) - 2 + Int64(field + signature + 2)
   }
 
-  /// Returns the encoded content. It is encoded while it is sent, with at most a chunk and a piece of its source in
-  /// memory.
+  /// Returns the content in encoded form. The content is encoded while it is sent, with at most a chunk and a piece of
+  /// its source in memory.
   ///
   /// - Parameters:
   ///   - content: the content.
@@ -185,7 +185,7 @@ struct ChunkEncoder: Sendable {
   }
 }
 
-/// The pieces of chunked content. They have one reader.
+/// The pieces of chunked content, for one reader.
 private final class ChunkedPieces: Sendable {
   private enum Source {
     case closed

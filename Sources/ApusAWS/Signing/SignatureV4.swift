@@ -36,8 +36,8 @@ public struct SignatureV4: Sendable {
     case content
     /// A precomputed SHA-256 digest of the content: 64 lowercase hexadecimal digits.
     case digest(String)
-    /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. Over https only, because otherwise an attacker
-    /// on the network could replace the content.
+    /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. Over https only, because an attacker on the
+    /// network could replace unsigned content that is sent without TLS.
     case unsigned
     /// The content is sent in chunks of 64 KiB, each with a signature, while it is read (`aws-chunked`), which S3
     /// accepts. For files and streams of known length. A message that was signed in this form cannot be signed again.
@@ -65,13 +65,14 @@ public struct SignatureV4: Sendable {
     }
   }
 
-  /// A signed request, and the texts from which the signature was computed.
+  /// A signed request, and the strings from which the signature was computed.
   public struct Signed: Sendable, SelfRedacting {
     /// The request with the signature.
     public var message: RequestMessage
-    /// The request in the signed form, to be compared with the text in a server's error. It may contain secrets.
+    /// The request in the signed form, to be compared with the text in a server's error. The canonical request may
+    /// contain secrets.
     public let canonicalRequest: String
-    /// The text whose keyed hash is the signature. It contains no secrets.
+    /// The text whose keyed hash is the signature. The text contains no secrets.
     public let stringToSign: String
     /// The signature: 64 lowercase hexadecimal digits.
     public let signature: String
