@@ -30,7 +30,7 @@ public struct OAuthClient: Sendable, SelfRedacting {
     }
   }
 
-  /// The ID under which the client is registered at the server. It is not secret.
+  /// The ID under which the client is registered at the server. The ID is not secret.
   public let id: String
   /// The server.
   public let server: AuthorizationServer

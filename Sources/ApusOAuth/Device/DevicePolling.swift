@@ -23,7 +23,7 @@ struct DevicePolling: Hashable {
   private(set) var next: MonotonicInstant
 
   /// - Parameters:
-  ///   - interval: the server's interval; `nil` if it states none.
+  ///   - interval: the server's interval; `nil` if the server states no interval.
   ///   - lifetime: the time for which the device code is valid.
   ///   - now: the current instant.
   init(interval: Duration?, lifetime: Duration, now: MonotonicInstant) {

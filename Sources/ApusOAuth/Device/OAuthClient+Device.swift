@@ -11,12 +11,12 @@ extension OAuthClient {
   /// }
   /// ```
   ///
-  /// The client polls the server at the server's interval until the user has finished. It polls less often when the
-  /// server requests that, and when the server cannot be reached.
+  /// The client polls the server at the server's interval until the user has finished. The client polls less often when
+  /// the server requests this, and when the server cannot be reached.
   ///
   /// - Parameters:
   ///   - scopes: the scopes to request.
-  ///   - show: displays the code to the user. Called once.
+  ///   - show: displays the code to the user; called once.
   /// - Throws: ``OAuthError``:
   ///   ``OAuthError/Code/accessDenied`` if the user declined, ``OAuthError/Code/timedOut`` if the code has expired,
   ///   ``OAuthError/Code/cancelled`` when the task is cancelled.

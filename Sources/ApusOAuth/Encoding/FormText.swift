@@ -5,7 +5,7 @@ enum FormText {
   /// The maximum number of decoded parameters.
   static let maximumCount = 100
 
-  /// Encodes a name or a value: all characters except unreserved ones are escaped, and a space becomes `+`.
+  /// Encodes a name or a value: all characters except unreserved characters are escaped, and a space becomes `+`.
   static func encoded(_ text: String) -> String {
     var encoded = ""
     for (index, part) in text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).enumerated() {

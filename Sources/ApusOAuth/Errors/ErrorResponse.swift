@@ -4,7 +4,7 @@ import ApusJSON
 /// A server's error: in a response (RFC 6749 §5.2) or in a redirect (RFC 6749 §4.1.2.1).
 struct ErrorResponse {
   let code: String
-  /// The explanation for developers; `nil` if the server gave none.
+  /// The explanation for developers; `nil` if the server sent no explanation.
   var message: String?
   /// The status of the response; `nil` if the error came with a redirect.
   var status: Int?

@@ -1,5 +1,5 @@
 extension OAuthError {
-  /// The exact failure. The raw values of the server's failures are those of the IANA registry of OAuth.
+  /// The exact failure. The raw values of the server's failures are the codes of the IANA registry of OAuth.
   package enum Problem: String, Sendable, Hashable, CaseIterable {
     // RFC 6749 §4.1.2.1 and §5.2.
 

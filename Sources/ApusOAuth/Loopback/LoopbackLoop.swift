@@ -13,8 +13,8 @@ import Musl
 final class LoopbackLoop: Sendable {
   typealias Handler = @Sendable (Result<String, OAuthError>) -> Void
 
-  /// The maximum number of connections. A further connection ends the oldest one, so that idle connections do not block
-  /// the browser.
+  /// The maximum number of connections. A further connection ends the oldest connection, so that idle connections do
+  /// not block the browser.
   static let maximumConnections = 16
 
   private struct Connection {
