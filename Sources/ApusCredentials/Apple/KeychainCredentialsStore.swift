@@ -78,7 +78,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
   /// with the new credentials. Otherwise this is a sign-in, as with ``set(_:)``.
   ///
-  /// - Parameter account: the name of the account, for example its id. It is stored in the item.
+  /// - Parameter account: the name of the account, for example its id. The name is stored in the item.
   /// - Throws: ``CredentialsStoreError``.
   public func set(_ credential: Credential, account: String) throws {
     _ = try perform(.signIn(credential, account: account, at: clocks.wall))

@@ -91,7 +91,7 @@ struct KeychainItem: Sendable {
 }
 
 extension CredentialsStoreError {
-  /// An error of the Keychain.
+  /// Creates the error for a status of the Keychain.
   init(keychain status: OSStatus) {
     let message = (SecCopyErrorMessageString(status, nil) as String?) ?? "error \(status)"
     self.init(status == errSecDecode ? .unknownItemFormat : .keychain, "", step: message, errno: status)

@@ -56,7 +56,7 @@ extension DigestHasher {
     data.withUnsafeBytes { update($0) }
   }
 
-  /// Reads a file in pieces, and lets other tasks run between them.
+  /// Reads a file in pieces. Other tasks can run between two pieces.
   private mutating func update(_ file: ContentFile) async throws {
     let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Self.fault("cannot be read") }

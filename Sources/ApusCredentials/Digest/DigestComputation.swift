@@ -89,7 +89,7 @@ enum DigestUser {
     }
   }
 
-  /// The error of a call whose credentials cannot be sent.
+  /// Returns the error of a call whose credentials cannot be sent.
   static func fault(_ detail: String) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: detail)
   }

@@ -179,7 +179,7 @@ extension Origin {
 }
 
 extension DigestChallenge {
-  /// The computation of the response for a message.
+  /// Returns the computation of the response for a message.
   fileprivate func computation(_ use: DigestSessions.NonceUse?) -> DigestComputation {
     DigestComputation(
       algorithm: algorithm, realm: realm, nonce: use?.nonce ?? nonce, protection: use?.protection,

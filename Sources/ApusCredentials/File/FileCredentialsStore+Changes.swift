@@ -18,7 +18,7 @@ extension FileCredentialsStore {
   ///
   /// - Parameters:
   ///   - credential: the new credentials.
-  ///   - account: the name of the account, for example its id. It is stored in the file.
+  ///   - account: the name of the account, for example its id. The name is stored in the file.
   /// - Throws: the same errors as ``set(_:)``.
   public func set(_ credential: Credential, account: String) async throws {
     _ = try await perform(.signIn(credential, account: account, at: dependencies.clocks.wall))

@@ -234,7 +234,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
     if let old, old.record.principal != cached.record.principal { principalChanges?.notify() }
   }
 
-  /// The file that was last read or written; `nil` if it did not exist.
+  /// The file that was last read or written; `nil` if the file did not exist.
   private var lastFile: FileIdentity? { memory.withLock { $0.file } }
 
   /// Records that the file does not exist: the store is signed out, even if the file existed before.

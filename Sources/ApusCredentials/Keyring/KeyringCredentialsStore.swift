@@ -17,9 +17,9 @@ import Foundation
 /// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
 /// ```
 ///
-/// The credentials are in the kernel's memory only, never on a disk. They are lost after a restart. Credentials in the
-/// session keyring are also lost when the session's last process has ended. The credentials are not encrypted:
-/// processes that may read the key, and the superuser, can read them.
+/// The credentials are in the kernel's memory only, never on a disk. All credentials are lost after a restart.
+/// Credentials in the session keyring are also lost when the session's last process has ended. The credentials are not
+/// encrypted: processes that may read the key, and the superuser, can read them.
 ///
 /// Changes by other processes take effect immediately: each use reads the key, with two system calls. Empty lock files
 /// make replacing and refreshing exclusive between processes. Each key has a folder for its lock files, below a folder
@@ -107,7 +107,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///
   /// - Parameters:
   ///   - credential: the new credentials.
-  ///   - account: the name of the account, for example its id. It is stored in the key.
+  ///   - account: the name of the account, for example its id. The name is stored in the key.
   /// - Throws: the same errors as ``set(_:)``.
   public func set(_ credential: Credential, account: String) async throws {
     _ = try await perform(.signIn(credential, account: account, at: dependencies.clocks.wall))

@@ -10,7 +10,7 @@ import Foundation
 /// The stored content of a durable store: the credentials, their account and the time when they were set.
 struct CredentialRecord: Sendable, Hashable {
   var credential: Credential?
-  /// The name of the account, if the app has set one.
+  /// The name of the account, if the app has set a name.
   var account: String?
   var generation: UInt64
   var principal: UInt64
@@ -25,7 +25,7 @@ struct CredentialRecord: Sendable, Hashable {
   /// - Parameters:
   ///   - credential: the new credentials; `nil` after a sign-out.
   ///   - now: seconds since 1970.
-  ///   - account: the name of the account, if the app sets one. Default: `nil`.
+  ///   - account: the name of the account, if the app sets a name. Default: `nil`.
   func replaced(by credential: Credential?, at now: Double, account: String? = nil) -> CredentialRecord {
     let isSame = account != nil && self.credential != nil && credential != nil && self.account == account
     return CredentialRecord(
@@ -64,7 +64,7 @@ struct CredentialRecord: Sendable, Hashable {
     return record
   }
 
-  /// The time for which the access token remains valid; `nil` if unknown.
+  /// Returns the time for which the access token remains valid; `nil` if the time is unknown.
   ///
   /// A wall clock that was set back does not extend the lifetime.
   ///
