@@ -44,7 +44,7 @@ package final class Descriptor: Sendable {
   ///
   /// - Parameters:
   ///   - kind: `S_IFREG` for a file, `S_IFDIR` for a folder.
-  ///   - isPrivate: whether permissions for other users are refused, too.
+  ///   - isPrivate: whether a file or folder that other users can access is refused, too.
   func check(_ kind: mode_t, isPrivate: Bool) throws(FileError) {
     let status = try status()
     guard status.st_mode & S_IFMT == kind else { throw FileError(.notAFile, "opened", name) }

@@ -9,7 +9,8 @@ extension Folder {
     case replaced
   }
 
-  /// The name of the new file before the replacement. One name suffices, because only one process writes at a time.
+  /// Returns the name of the new file before the replacement. One name suffices, because only one process writes at a
+  /// time.
   package static func draft(of file: String) -> String { file + ".new" }
 
   /// Replaces a file atomically: at any moment, the name belongs to the complete old file or the complete new file.
