@@ -30,7 +30,8 @@ extension URLSessionTransport.Trust {
     }
   }
 
-  /// The system's verdict is checked first, because a pin does not replace trust in the chain.
+  /// Verifies the server's certificate chain. The system's verification comes first, because a pin does not replace
+  /// trust in the chain.
   private func decide(_ serverTrust: SecTrust?, of host: String, at now: Date) -> ChallengeResponse {
     guard pins.covers(host, at: now) else { return .system }
     guard let serverTrust else { return .refused("\(host) presented no certificate") }

@@ -72,7 +72,7 @@ enum OutgoingContent: Sendable {
     }
   }
 
-  /// The stream that the session reads, if there is one.
+  /// The stream that the session reads; `nil` if the content is not a stream.
   var stream: (any OutgoingStream)? {
     if case .stream(let stream) = self { return stream }
     return nil

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The transport over `URLSession`, for Apple platforms; usable on Linux too.
 ///
-/// The session has no cookies, cache, credentials or timeouts and follows no redirects. It opens with the first message
-/// and lives as long as the transport.
+/// The session has no cookies, cache, credentials or timeouts and follows no redirects. The session opens with the
+/// first message and lives as long as the transport.
 ///
 /// Content that `URLSession` decodes arrives decoded; `Content-Encoding` and `Content-Length` are then removed from the
 /// head, so that the head always describes the content as it is delivered. Repeated fields are sent as one line, with
