@@ -60,7 +60,7 @@ package final class SimulatedClock: MonotonicClock {
     }
   }
 
-  /// Schedules `action` for an instant. It runs between two jobs, unless the simulation ends first.
+  /// Schedules `action` for an instant. The action runs between two jobs, unless the simulation ends first.
   func plan(at instant: MonotonicInstant, _ action: @escaping @Sendable () -> Void) {
     state.withLock { state in
       guard !state.isClosed else { return }

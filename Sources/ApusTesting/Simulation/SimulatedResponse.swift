@@ -44,7 +44,7 @@ public struct SimulatedResponse: Sendable {
     SimulatedResponse(fields: ["Content-Type": "application/octet-stream"], content: Data(count: count))
   }
 
-  /// The response of a server whose queue is full: 503, with `Retry-After` if given (RFC 9110 §10.2.3).
+  /// Returns the response of a server whose queue is full: 503, with `Retry-After` if given (RFC 9110 §10.2.3).
   static func overloaded(retryAfter: Duration?) -> SimulatedResponse {
     var fields = FieldLines()
     if let retryAfter {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A transport that sends messages over a simulated link to the servers of a simulation.
 ///
-/// Created by ``SimulatedWorld/transport(over:)``. It represents one device, whose exchanges share the link's
+/// Created by ``SimulatedWorld/transport(over:)``. A transport represents one device, whose exchanges share the link's
 /// bandwidth. The attempt's deadline and `ExchangeTimeouts.firstByte` are respected, up to the head of the response;
 /// the other timeouts do not apply because connecting takes no time. A response is returned after its last byte.
 package final class SimulatedTransport: Transport {

@@ -33,7 +33,7 @@ public final class SimulatedWorld: Sendable {
   /// The time since the start of the simulation.
   public var now: Duration { clock.now.sinceStart }
 
-  /// Adds a server. It replaces an earlier server with the same host.
+  /// Adds a server, which replaces an earlier server with the same host.
   ///
   /// - Parameters:
   ///   - host: the host name, without a port.
