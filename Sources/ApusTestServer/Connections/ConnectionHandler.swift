@@ -41,7 +41,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// The number of received content bytes, up to the fault.
     var received = 0
 
-    /// The maximum number of content bytes to consume at once, because bytes beyond the fault may have arrived already.
+    /// The maximum number of content bytes to consume in one step, because bytes beyond the fault may have arrived
+    /// already.
     var most: Int { contentFault.map { max(1, $0.length - received) } ?? .max }
   }
 

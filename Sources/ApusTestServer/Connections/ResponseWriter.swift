@@ -17,7 +17,7 @@ struct ResponseWriter {
   private var isComplete = false
   private var contentSent = 0
   private var announcesClose = false
-  /// Whether raw bytes were sent. They are treated as a complete response.
+  /// Whether raw bytes were sent, which are treated as a complete response.
   private var hasRaw = false
 
   init(to request: RecordedRequest, on channel: any Channel, recorder: Recorder) {

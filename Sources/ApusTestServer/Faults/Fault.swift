@@ -160,7 +160,7 @@ extension Fault {
     case interimResponses
     /// Fields of 1 KiB each; inside the response's head at ``Fault/Trigger/responseHead``.
     case fields
-    /// Content; in chunks at ``Fault/Trigger/responseContent(after:)``, whatever framing the reply has.
+    /// Content; in chunks at ``Fault/Trigger/responseContent(after:)``, regardless of the reply's framing.
     case content
     /// The extension of a single chunk; with a matching head at ``Fault/Trigger/responseContent(after:)``.
     case chunkExtensions

@@ -1,7 +1,7 @@
 /// A running 64-bit digest of content, for comparing large content without storing it.
 ///
 /// FNV-1a over little-endian 64-bit words, the last word padded with zeros, followed by the length. The digest depends
-/// only on the bytes, not on how they were split. It detects differences; it is not cryptographically secure.
+/// only on the bytes, not on how they were split. The digest detects differences; it is not cryptographically secure.
 package struct ContentDigest: Sendable, Hashable {
   private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
   private var word: UInt64 = 0

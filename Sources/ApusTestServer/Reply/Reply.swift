@@ -22,7 +22,8 @@ public struct Reply: Sendable {
     self.steps = steps
   }
 
-  /// Creates a response with a matching `Content-Length`, unless `fields` has one or the status allows no content.
+  /// Creates a response with a matching `Content-Length`, unless `fields` has this field or the status allows no
+  /// content.
   ///
   /// 204 and 304 are sent without content. In response to HEAD only the length of the content is sent.
   public static func status(_ status: Int, fields: FieldLines = [:], content: [UInt8] = []) -> Reply {

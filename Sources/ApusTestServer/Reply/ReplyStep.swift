@@ -8,7 +8,7 @@ extension Reply {
   package enum Step: Sendable {
     /// Sends everything before it, then waits for a gate.
     case wait(Gate)
-    /// Sends everything before it, then waits for a time. Prefer a gate where the test can open one.
+    /// Sends everything before it, then waits for a time. Prefer a gate where the test can open a gate.
     case pause(Duration)
     /// Sends everything before it, then waits until the client closes the connection or the server is shut down.
     case stall
@@ -18,7 +18,7 @@ extension Reply {
     case head(Int, fields: FieldLines)
     /// Sends bytes of the content. Skipped for HEAD requests.
     case content([UInt8])
-    /// Sends the bytes of a pattern at a range of offsets as content. They are generated while they are sent, no
+    /// Sends the bytes of a pattern at a range of offsets as content. The bytes are generated while they are sent, no
     /// faster than the client reads. Skipped for HEAD requests.
     case generated(ContentPattern, Range<Int>)
     /// Sends bytes that frame content, such as a chunk's size. Skipped for HEAD requests.
