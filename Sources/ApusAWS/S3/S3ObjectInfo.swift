@@ -73,7 +73,7 @@ public struct S3ObjectInfo: Sendable, Hashable {
     version = HTTPField.Name("x-amz-version-id").flatMap { fields?[$0] }
   }
 
-  /// Returns the complete length in `Content-Range`, or `Content-Length` without that field.
+  /// Returns the complete length in `Content-Range`, or in `Content-Length` if that field is missing.
   static func size(in fields: HTTPFields) -> Int64? {
     guard let range = fields[.contentRange] else { return fields[.contentLength].flatMap { Int64($0) } }
     return range.split(separator: "/").last.flatMap { Int64($0) }
