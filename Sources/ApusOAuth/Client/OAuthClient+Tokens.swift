@@ -57,8 +57,8 @@ extension OAuthClient {
   /// Signs out: removes the tokens from a store, then revokes them if the server supports revocation.
   ///
   /// If the server supports revocation, this function waits for a running refresh, at most for twice the refresh's time
-  /// limit, because the tokens of that refresh would stay valid. Do not call this function in the closure of a refresh
-  /// or under the lease of the store: it would wait for itself.
+  /// limit. Without this wait the tokens of that refresh would stay valid. Do not call this function in the closure of
+  /// a refresh or under the lease of the store: it would wait for itself.
   ///
   /// - Parameter store: the store.
   /// - Throws: the error of the store, or ``OAuthError`` of the revocation. The store is empty in the second case.
