@@ -3,8 +3,8 @@ import ApusCore
 /// The reason why a supported digest challenge, or a response to a message with digest credentials, is refused (RFC
 /// 7616 §3.5, §5.8).
 ///
-/// A refusal is the cause of the `CallError` that such a call throws, with the code `refused`: `error.underlying as?
-/// DigestRefusal`.
+/// A refusal is the cause of the `CallError` that such a call throws, with the code `refused`:
+/// `error.underlying as? DigestRefusal`.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
