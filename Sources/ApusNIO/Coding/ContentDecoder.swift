@@ -2,7 +2,8 @@ import ApusCore
 import HTTPTypes
 import NIOCore
 
-/// A decoder of a response's content codings (RFC 9110 §8.4), which decodes the content as it arrives, within limits.
+/// A decoder of a response's content codings (RFC 9110 §8.4). It decodes the content as the content arrives, within
+/// limits.
 ///
 /// Call ``next(from:)`` for each piece of content until it returns `nil`, and ``finish()`` at the end. The output of
 /// each step is bounded, so that at most one more piece is decoded for a slow reader. A class, because zlib's state

@@ -104,7 +104,7 @@ protocol ConnectionOwner: AnyObject, Sendable {
   ///
   /// - Parameter wasWritten: whether any of the request was written.
   func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
-  /// Resumes a caller on an event loop, where its call may continue.
+  /// Resumes a caller, whose call may continue on the given event loop.
   func resume(on loop: any EventLoop, _ resume: () -> Void)
   /// Returns an executor on an event loop for work during an exchange; `nil` if the loop may end before the work.
   func executor(on loop: any EventLoop) -> (any TaskExecutor)?

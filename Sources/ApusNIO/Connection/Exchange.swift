@@ -2,8 +2,8 @@ import ApusCore
 import NIOCore
 import Synchronization
 
-/// One exchange, shared by the caller's task, which may be cancelled at any time, and a connection's event loop.
-/// The first of the two to end the exchange wins.
+/// One exchange, shared by the caller's task and a connection's event loop. The caller's task may be cancelled at any
+/// time. The first of the two to end the exchange wins.
 ///
 /// Calls go in one direction: the transport finds a ``Connection`` for the exchange, the connection's
 /// ``ConnectionHandler`` writes the request and reads the response, and the exchange resumes the caller with the

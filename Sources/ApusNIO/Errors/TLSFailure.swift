@@ -27,8 +27,8 @@ struct TLSFailure: Error {
     self.init(reason: (reason == Self.untrusted ? fault() : nil) ?? reason, underlying: error)
   }
 
-  /// Describes the fault in a rejected certificate's dates, which the library checks but does not report; `nil` if
-  /// there is none.
+  /// Describes the fault in a rejected certificate's dates; `nil` if the dates have no fault. The library checks the
+  /// dates, but does not report the fault.
   static func fault(of certificate: NIOSSLCertificate?, at now: Date) -> String? {
     guard let certificate else { return nil }
     let (start, end) = (Double(certificate.notValidBefore), Double(certificate.notValidAfter))

@@ -76,7 +76,7 @@ struct FieldNames: Sendable {
 
   private static let slotCount = 1024
 
-  /// Returns the slot of bytes, which must not be empty.
+  /// Returns the slot of bytes. The bytes must not be empty.
   @inline(__always)
   private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
     let first = UInt32(bytes[0])

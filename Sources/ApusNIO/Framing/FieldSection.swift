@@ -63,7 +63,7 @@ struct FieldSection: Sendable {
     _ name: HTTPField.Name, _ value: UnsafeRawBufferPointer, _ text: Octet.Text
   ) -> HTTPField {
     if text == .ascii { return HTTPField(name: name, value: Octet.string(value)) }
-    // Creates the field from bytes, which preserves values that are not UTF-8.
+    // Creates the field from bytes, so that values that are not UTF-8 are preserved.
     return HTTPField(name: name, value: value)
   }
 

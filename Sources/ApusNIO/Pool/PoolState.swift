@@ -81,7 +81,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   let limits: PoolLimits
-  // `Slots` instead of a dictionary, in which changing a large value in place allocates memory each time.
+  // `Slots` is used instead of a dictionary, because each change of a large value in a dictionary allocates memory.
   private var hosts = Slots<Host>()
   private var hostSlots: [Key: Int] = [:]
   private var connections = Slots<Connection>()

@@ -105,8 +105,8 @@ private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHan
 
 /// The check that a certificate is valid for the requested host (RFC 9525 §6).
 ///
-/// Performed in addition to the TLS library's check, which also accepts a certificate for the peer's address when a
-/// name was requested, even if the peer is a proxy.
+/// Performed in addition to the TLS library's check. That check also accepts a certificate for the peer's address when
+/// a name was requested, even if the peer is a proxy.
 enum HostIdentity {
   /// A name in a certificate. Only subject alternative names are compared.
   enum Name: Sendable, Hashable {

@@ -84,8 +84,9 @@ final class EventLoopExecutor: TaskExecutor {
   }
 }
 
-/// The executor on which calls continue after their first suspension: the global concurrent pool, except that a call
-/// whose small response is complete may continue on the event loop where it arrived, which saves waking a thread.
+/// The executor on which calls continue after their first suspension: the global concurrent pool. As an exception, a
+/// call whose small response is complete may continue on the event loop where the response arrived, so that no thread
+/// need be woken.
 ///
 /// Only one call at a time continues on a loop: if several responses arrive together, the thread pool continues the
 /// other calls concurrently.
@@ -93,10 +94,10 @@ final class ContinuationExecutor: TaskExecutor {
   /// The address of the event loop on which the next job may run, or one of the values below.
   private let place = Atomic<UInt>(nowhere)
   private static let nowhere: UInt = 0
-  /// The value while a job is pending, which is not the address of an object.
+  /// The value while a job is pending. This value is not the address of an object.
   private static let taken: UInt = 1
 
-  /// Resumes a call on its event loop, where the call continues unless another call is about to continue there.
+  /// Resumes a call. The call continues on the event loop, unless another call is about to continue there.
   func resume(on loop: any EventLoop, _ resume: () -> Void) {
     let address = Self.address(of: loop)
     let isOffered = place.compareExchange(expected: Self.nowhere, desired: address, ordering: .relaxed).exchanged

@@ -31,8 +31,8 @@ public final class NIOTransport: Transport {
   /// Sends a message. Returns when the head of the response has arrived, or with the complete response if the call
   /// collects the content.
   ///
-  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled, which closes the exchange's
-  ///   connection. If the exchange had not begun, nothing is sent.
+  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled. Cancellation closes the
+  ///   exchange's connection. If the exchange had not begun, nothing is sent.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     let exchange = try core.makeExchange(for: request, context: context)

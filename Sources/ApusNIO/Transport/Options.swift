@@ -102,10 +102,10 @@ extension NIOTransport {
 extension NIOTransport.Options {
   /// Checks the options for impossible values, such as a limit of zero connections.
   ///
-  /// A transport with such options does not trap: each of its calls throws this error, which becomes
+  /// A transport with such options does not trap: each of its calls fails with this error and the code
   /// `invalidRequest`.
   ///
-  /// - Throws: `TransportError` with the code `invalidRequest`, which names the option.
+  /// - Throws: `TransportError` with the code `invalidRequest`. The error's detail names the option.
   public func validate() throws(TransportError) {
     for (isSensible, rule) in rules where !isSensible {
       throw TransportError(.invalidRequest, requestState: .notSent, detail: "the transport's option \(rule)")

@@ -20,9 +20,9 @@ extension NIOTransport {
     public var port: Int
     /// The user name and password for the proxy, sent only to the proxy (RFC 7617). Default: none.
     public var credentials: Credentials?
-    /// The hosts that are reached without the proxy, as in the variable `no_proxy`: names, which include their
-    /// subdomains, addresses, and address ranges such as `10.0.0.0/8`, each optionally with a port; `*` for all
-    /// hosts. Default: none.
+    /// The hosts that are reached without the proxy, as in the variable `no_proxy`: names (with their subdomains),
+    /// addresses, and address ranges such as `10.0.0.0/8`, each optionally with a port; `*` for all hosts. Default:
+    /// none.
     public var bypassedHosts: [String] = []
 
     /// A user name and a password.
@@ -60,9 +60,9 @@ extension NIOTransport {
     case none
     /// This proxy.
     case proxy(Proxy)
-    /// The proxies in the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, read when
-    /// the transport is created. The names may be upper case, except `HTTP_PROXY`, which web servers set from a
-    /// client's field.
+    /// The proxies in the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, read when the
+    /// transport is created. The names may be upper case, except `HTTP_PROXY`, because web servers set `HTTP_PROXY`
+    /// from a client's field.
     ///
     /// If the variable for a message is not the URL of a usable proxy, the message is refused, not sent without a
     /// proxy.

@@ -277,7 +277,8 @@ extension TransportCore: ConnectionOwner {
   func attemptDeadlinePassed(for exchange: Exchange) {
     fail(exchange, .attemptTimedOut(in: .connecting, requestState: .notSent), onlyWhileWaiting: true)
     switch exchange.place {
-    // The exchange may just have been assigned to a connection, which decides by the progress of the response.
+    // The exchange may just have been assigned to a connection, and the connection decides by the progress of the
+    // response.
     case .on(let connection): connection.endAttempt(of: exchange)
     // The exchange has left its connection meanwhile, and waits for another connection.
     case .queued: attemptDeadlinePassed(for: exchange)
