@@ -23,7 +23,7 @@ extension MessageContent {
     }
   }
 
-  /// Returns a range of the content as separate content, which can be sent as often as the whole content.
+  /// Returns a range of the content as separate content. The range can be sent as often as the whole content.
   ///
   /// - Parameters:
   ///   - range: the offsets of the bytes, within the content.

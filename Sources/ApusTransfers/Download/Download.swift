@@ -34,7 +34,7 @@ struct Download<Value: Sendable> {
   var gapped: ByteRanges?
   /// The maximum number of ranges that are requested concurrently.
   var laneLimit: Int
-  /// The ranges that are requested concurrently, which can start further lanes. `nil`: one range is requested.
+  /// The lanes of a download with several ranges. `nil`: one range is requested.
   var lanes: ParallelDownload<Value>?
   var start: AsyncStream<ParallelDownload<Value>>.Continuation?
 
@@ -306,7 +306,7 @@ struct Download<Value: Sendable> {
       return error.keeping(0, of: total)
     }
     record.durable = state.kept
-    // On a full disk the old record remains, which describes the same bytes.
+    // On a full disk the old record remains. It describes the same bytes.
     _ = try? await queues.writes.run { [record] in try file.checkpoint(record) }
     return error.keeping(file.hasLostContent ? 0 : state.kept, of: total)
   }

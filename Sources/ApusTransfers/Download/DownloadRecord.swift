@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The description of an incomplete download, stored beside its bytes, from which another process continues.
+/// The description of an incomplete download, stored beside its bytes. Another process continues from this description.
 ///
 /// The record contains no query, no user information and no fields (headers) except those that describe the file.
 struct DownloadRecord: Codable, Hashable, Sendable {
@@ -29,7 +29,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// The session of the system in which the record was written.
   var boot: String?
   /// The time at which a complete and verified file could not get its final name, in seconds since 1970. Set only for
-  /// files without a strong validator, which the server cannot confirm.
+  /// files without a strong validator, because the server cannot confirm such files.
   private var completed: Int64?
 
   /// Creates the record of a resumable representation; `nil` if the representation is not resumable.

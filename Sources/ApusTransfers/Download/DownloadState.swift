@@ -35,7 +35,7 @@ struct DownloadState {
 
   /// The limits and the permissions of a download.
   struct Rules: Hashable {
-    /// Whether the request can be repeated with a range, which is defined for GET only (RFC 9110 §14.2).
+    /// Whether the request can be repeated with a range. Ranges are defined for GET only (RFC 9110 §14.2).
     var permitsRanges = true
     /// The maximum size of the file in bytes. `nil`: no maximum.
     var maximumSize: Int64?

@@ -65,7 +65,7 @@ extension TransferError {
     case unusableOffset
     /// The server no longer has the upload. The server may have received all content earlier.
     case uploadGone
-    /// The server has all content, but its response, from which the endpoint's value is read, was lost.
+    /// The server has all content, but its response was lost. The endpoint's value cannot be read without the response.
     case responseLost
     /// The endpoint of a stored transfer cannot be encoded or decoded, is too large, or is of a type that the queue's
     /// configuration does not declare.

@@ -15,8 +15,8 @@ public struct TransferError: LoggableError {
     case interrupted
     /// The target exists, and the options do not permit to replace it.
     case fileExists
-    /// The path cannot be that of a file: it is malformed or that of a folder, its folder does not exist, or it is
-    /// occupied by a link, a special file or another user's file.
+    /// The path cannot be that of a file: it is malformed, it is the path of a folder, its folder does not exist, or it
+    /// leads to a link, a special file or another user's file.
     case invalidPath
     /// Another transfer, in this or another process, uses the file.
     case inUse
@@ -35,7 +35,8 @@ public struct TransferError: LoggableError {
     case sizeLimit
     /// The server contradicts the protocol, or itself.
     case invalidResponse
-    /// The server may have received all content, but its response, from which the endpoint's value is read, was lost.
+    /// The server may have received all content, but its response was lost. The endpoint's value cannot be read without
+    /// the response.
     case responseLost
     /// The content, its digest, its metadata or the endpoint cannot be transferred or stored, or ``Transfers`` lacks an
     /// account.

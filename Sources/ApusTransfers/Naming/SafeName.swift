@@ -1,6 +1,6 @@
 /// The rules that turn untrusted text into a safe name.
 enum SafeName {
-  /// The maximum number of bytes, which leaves room for a number and for the suffixes of related files.
+  /// The maximum number of bytes of a name. It leaves room for a number and for the suffixes of related files.
   static let limit = 200
 
   /// Returns a safe name, or `nil` if no usable character is left.
@@ -42,8 +42,8 @@ enum SafeName {
     return (start.isEmpty ? "_" : String(start)) + suffix
   }
 
-  /// Whether the character is removed. Removed characters are control characters and formatting characters, which could
-  /// for example reverse the text and so disguise an extension.
+  /// Whether the character is removed. Removed characters are control characters and formatting characters. Some
+  /// formatting characters reverse the text and so disguise an extension.
   private static func isDropped(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true

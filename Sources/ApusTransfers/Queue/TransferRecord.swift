@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The stored description of a transfer, from which another process continues.
+/// The stored description of a transfer. Another process continues from this description.
 ///
 /// The record contains the encoded endpoint of the app, but no fields (headers) and no credentials. The only URL in a
 /// record is the URL of a complete upload.

@@ -109,7 +109,7 @@ struct TransferState {
   }
 
   mutating func cancel() -> Effects {
-    // Waits for an earlier command, but never from the app's own closure, which would wait for itself.
+    // Waits for an earlier command, except in the app's own closure, because the closure would wait for itself.
     guard isOpen else { return Effects(change: end == nil && !isFinishing ? changes : nil) }
     goal = .cancel
     return change(stopsRun: true)

@@ -5,7 +5,7 @@ extension Representation {
   enum Part: Hashable {
     /// The content (body) is this range of the file.
     case content(Range<Int64>)
-    /// The range is not the requested range, which a server must not send (RFC 9110 §15.3.7).
+    /// The range is not the requested range. A server must not send such a response (RFC 9110 §15.3.7).
     case unusable
     /// The content is a part of another file.
     case other

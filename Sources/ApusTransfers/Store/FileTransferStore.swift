@@ -123,7 +123,7 @@ extension Folder {
     return lock
   }
 
-  /// Releases the lock of a record. Removes a lock file without a record, which would otherwise stay in the folder
+  /// Releases the lock of a record. Removes a lock file without a record, because such a file would stay in the folder
   /// forever.
   fileprivate func unlockRecord(_ name: String, _ lock: FileLock) {
     if (try? kind(of: name + FileTransferStore.suffix)) == .nothing { remove(name + FileTransferStore.lockSuffix) }

@@ -32,7 +32,7 @@ extension Client {
   ///   - options: the store and the account. Default: ``UploadOptions/init(store:account:)``.
   /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` contains the number of bytes that the server is known
   ///   to have. The code is `malformedResponse` if the URL of the upload, also a stored URL, is http while the endpoint
-  ///   is https, unless the endpoint's redirect policy permits redirects from https to http.
+  ///   is https. Such a URL is accepted if the endpoint's redirect policy permits redirects from https to http.
   /// - Cancellation: the code is `cancelled`; the bytes on the server are kept.
   public func upload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()

@@ -1,4 +1,4 @@
-/// The protocol of a resumable upload, which the server must support.
+/// The protocol of a resumable upload. The server must support the protocol.
 public struct UploadProtocol: Sendable {
   package let driver: any UploadDriver
 
@@ -9,11 +9,11 @@ public struct UploadProtocol: Sendable {
   /// tus 1.0.0 (tus.io) with its extension creation. Expiration and termination are used if the server supports them.
   ///
   /// The endpoint is the URL that creates uploads, and the content of its request is uploaded. The endpoint's value is
-  /// read from the response to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the
-  /// URL of the upload. An upload that the server no longer has starts over.
+  /// read from the response to the last bytes. This response is usually empty (`Request<Void>`). ``UploadResult/url``
+  /// is the URL of the upload. An upload that the server no longer has starts over.
   ///
   /// - Parameters:
-  ///   - metadata: values by their keys, which are ASCII without spaces and commas. Default: `nil`, which sends
+  ///   - metadata: values by their keys. The keys are ASCII without spaces and commas. Default: `nil`, which sends
   ///     `filename` for a file and `filetype` for content with a media type.
   ///   - checksum: the algorithm of the checksum of each part, so that the server discards a part that arrives damaged.
   ///     The content is then sent in parts of 8 MiB, each of which is read twice. The server must support the extension
@@ -30,7 +30,8 @@ public struct UploadProtocol: Sendable {
   /// - Parameters:
   ///   - createsFirst: whether the first request creates the upload without content, so that the upload can be resumed
   ///     over every transport. Costs a round trip. Default: `false`; the first request sends all content, and can be
-  ///     resumed if the server announces the upload in an interim response (104), which `URLSession` does not report.
+  ///     resumed if the server announces the upload in an interim response (104). `URLSession` does not report interim
+  ///     responses.
   ///   - digest: the algorithm of the digest of the content (`Repr-Digest`, RFC 9530 §3) and of each part
   ///     (`Content-Digest`), so that the server can verify them. The content is then read twice, and sent in parts of 8
   ///     MiB after an interruption. Default: `nil`, no digest.

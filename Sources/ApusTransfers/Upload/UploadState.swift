@@ -58,8 +58,8 @@ struct UploadState {
     (self.ticket, isLocated) = (ticket, false)
   }
 
-  /// Records that the upload exists on the server with these parts and limits, which may change with each part. Returns
-  /// `false` in the cases of ``locate(_:)`` and ``send(_:)``.
+  /// Records that the upload exists on the server with these parts and limits. The limits may change with each part.
+  /// Returns `false` in the cases of ``locate(_:)`` and ``send(_:)``.
   mutating func create(_ ticket: UploadTicket, _ parts: StoredParts) -> Bool {
     let isNew = self.ticket == nil || !isLocated
     self.ticket = ticket
