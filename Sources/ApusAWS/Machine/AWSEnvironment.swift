@@ -52,7 +52,7 @@ public struct AWSEnvironment: Sendable, SelfRedacting {
 
 /// A program that prints credentials (`credential_process`).
 package struct AWSProgram: Sendable, Hashable, SelfRedacting {
-  /// The absolute path of the program, or a name without slashes, which is searched in the absolute entries of the
+  /// The absolute path of the program, or a name without slashes. A name is searched in the absolute entries of the
   /// variable `PATH` in ``variables``.
   package var path: String
   /// The arguments, without the path.

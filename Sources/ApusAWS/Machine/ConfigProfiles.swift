@@ -57,7 +57,7 @@ struct ConfigProfiles: Sendable {
 
 extension AWSEnvironment {
   /// Returns an absolute path, with `~` as the user's home. Returns `nil` for a path relative to the working directory,
-  /// which may be a project with untrusted files.
+  /// because the directory may be a project with untrusted files.
   func absolute(_ path: String) -> String? {
     if path.hasPrefix("/") { return path }
     guard path.hasPrefix("~/"), let home, home.hasPrefix("/") else { return nil }

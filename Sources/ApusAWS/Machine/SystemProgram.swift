@@ -22,7 +22,7 @@ enum SystemProgram {
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = program.arguments
     process.environment = program.variables
-    // Not the working directory of this process, which may be a project with untrusted programs.
+    // The working directory of this process is not used, because it may be a project with untrusted programs.
     process.currentDirectoryURL = URL(fileURLWithPath: "/")
     let output = Pipe()
     (process.standardOutput, process.standardInput, process.standardError) =
@@ -35,7 +35,7 @@ enum SystemProgram {
     }
   }
 
-  /// Returns the absolute path of a program. Ignores relative entries of `PATH`, which would lead to the working
+  /// Returns the absolute path of a program. Ignores relative entries of `PATH`, because they would lead to the working
   /// directory.
   private static func path(of program: AWSProgram) -> String? {
     if program.path.contains("/") { return program.path.hasPrefix("/") ? program.path : nil }

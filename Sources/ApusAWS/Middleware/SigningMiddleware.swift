@@ -28,8 +28,8 @@ public import Foundation
 /// (`.credentials(.none)`), presigned URLs and requests with another `Authorization` are sent unchanged.
 ///
 /// If the server rejects a request because of the device's clock, the request is signed once more with the server's
-/// time, which later requests to that origin use as well. This happens over https only, and if the clock is wrong by at
-/// most 24 hours. A request whose credentials have expired is signed once more with new credentials.
+/// time. Later requests to that origin use the server's time as well. This happens over https only, and if the clock is
+/// wrong by at most 24 hours. A request whose credentials have expired is signed once more with new credentials.
 public final class SigningMiddleware: Middleware {
   private let signer: SignatureV4
   private let provider: any AWSCredentialsProvider
@@ -45,7 +45,7 @@ public final class SigningMiddleware: Middleware {
   /// - Parameters:
   ///   - signer: the region, the service and its rules.
   ///   - credentials: the provider of the credentials. Pass ``AWSCredentials`` for credentials that do not change.
-  ///   - origins: further origins, besides that of the base URL, whose requests are signed. Default: none.
+  ///   - origins: origins, besides the origin of the base URL, to which requests are signed. Default: none.
   ///   - now: the device's time. Default: the system's.
   public init(
     _ signer: SignatureV4, credentials: any AWSCredentialsProvider, origins: Set<Origin> = [],

@@ -37,7 +37,8 @@ public final class AWSCredentialsChain: AWSCredentialsProvider {
 
   /// Returns credentials. Fetches credentials if none are cached, or if the cached credentials cannot be used.
   ///
-  /// - Throws: ``AWSCredentialsError``; `CancellationError` when the task is cancelled, which does not end the fetch.
+  /// - Throws: ``AWSCredentialsError``; `CancellationError` when the task is cancelled. Cancellation does not end the
+  ///   fetch.
   public func credentials() async throws -> AWSCredentials { try await cache.credentials() }
 
   /// Records that a server rejected credentials as expired, so that the next call fetches new credentials. A repeated

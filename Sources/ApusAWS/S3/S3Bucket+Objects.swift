@@ -11,7 +11,7 @@ extension S3Bucket {
   /// Stores an object. An existing object with this key is replaced.
   ///
   /// The content (body) is read twice: once for its checksum, and once while it is sent. For large files use
-  /// ``upload(_:to:options:)``, which can be resumed.
+  /// ``upload(_:to:options:)``, because such an upload can be resumed.
   ///
   /// - Parameters:
   ///   - key: the key.

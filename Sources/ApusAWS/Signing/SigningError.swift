@@ -9,7 +9,7 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The request has no host.
   package static let missingHost = SigningError("The request names no host, so it cannot be signed.")
-  /// The content is a file or a stream, whose digest is not known.
+  /// The content is a file or a stream, so its digest is not known.
   package static let contentNotInMemory = SigningError(
     "The content is not in memory; sign it with its digest, or without it over https.")
   /// The length of content that is sent in chunks is not known.
