@@ -2,7 +2,7 @@
 public import AuthenticationServices
 import Foundation
 
-/// A browser window of the system (`ASWebAuthenticationSession`), which intercepts the redirect. For apps on Apple
+/// A browser window of the system (`ASWebAuthenticationSession`) that intercepts the redirect. For apps on Apple
 /// platforms.
 ///
 /// <!-- sample: none the type exists on Apple platforms only -->

@@ -37,7 +37,7 @@ extension OAuthClient {
 
   /// Revokes tokens at the server (RFC 7009): the refresh token, which ends the sign-in, then the access token.
   ///
-  /// - Parameter tokens: the tokens, which are invalid afterward, also on other devices that share them.
+  /// - Parameter tokens: the tokens. Afterward these tokens are invalid, also on other devices that share them.
   /// - Throws: ``OAuthError``. If the refresh token was revoked, a server that cannot revoke access tokens causes no
   ///   error.
   public func revoke(_ tokens: Tokens) async throws(OAuthError) {

@@ -42,8 +42,8 @@ public struct OAuthClient: Sendable, SelfRedacting {
   /// The server must support proofs with ES256. If its metadata states only other algorithms, no request is sent, and
   /// the step throws ``OAuthError/Code/unsupported``.
   public var bindsTokens = false
-  /// Whether a server may respond to the proof of ``bindsTokens`` with an access token that is not bound to the key, so
-  /// that anyone who has the token can use it. Default: `false`: such tokens are refused.
+  /// Whether a server may respond to the proof of ``bindsTokens`` with an access token that is not bound to the key.
+  /// Anyone who has such a token can use it. Default: `false`: such tokens are refused.
   ///
   /// The refresh token of a client without a secret is bound nevertheless (RFC 9449 §5), so the key is stored with it.
   public var acceptsBearer = false

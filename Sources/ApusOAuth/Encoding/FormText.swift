@@ -20,14 +20,14 @@ enum FormText {
     parameters.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
   }
 
-  /// Adds parameters to a URL, which may have a query.
+  /// Adds parameters to a URL. The URL may already have a query.
   static func url(_ url: String, adding parameters: [(name: String, value: String)]) -> String {
     let separator = !url.utf8.contains(UInt8(ascii: "?")) ? "?" : url.utf8.last == UInt8(ascii: "?") ? "" : "&"
     return url + separator + encoded(parameters)
   }
 
-  /// Decodes parameters. Returns `nil` if there are more than `maximumCount`, or if a name occurs twice, which RFC 6749
-  /// §3.1 forbids and receivers interpret differently.
+  /// Decodes parameters. Returns `nil` if there are more than `maximumCount`, or if a name occurs twice. RFC 6749 §3.1
+  /// forbids repeated names, and receivers interpret them differently.
   static func decoded(_ text: some StringProtocol) -> [String: String]? {
     var values: [String: String] = [:]
     let items = text.utf8.split(separator: UInt8(ascii: "&"), maxSplits: maximumCount)

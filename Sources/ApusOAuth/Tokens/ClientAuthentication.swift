@@ -24,8 +24,8 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
     self.kind = kind
   }
 
-  /// No proof, for apps on a user's device and in a browser, which cannot protect a secret. PKCE and the redirect
-  /// protect their sign-ins.
+  /// No proof, for apps on a user's device or in a browser, because such apps cannot protect a secret. PKCE and the
+  /// redirect protect their sign-ins.
   public static let none = ClientAuthentication(kind: .none)
 
   /// A secret in `Authorization: Basic` (RFC 6749 §2.3.1).
