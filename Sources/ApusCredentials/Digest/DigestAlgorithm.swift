@@ -11,7 +11,7 @@ enum DigestAlgorithm: String, CaseIterable {
 
   /// Creates the algorithm with the name in a challenge, compared case-insensitively.
   ///
-  /// - Parameter name: the name; `nil` if the challenge states no algorithm, which means `MD5`.
+  /// - Parameter name: the name; `nil` if the challenge states no algorithm. In this case the algorithm is `MD5`.
   init?(named name: String?) {
     guard let name else {
       self = .md5

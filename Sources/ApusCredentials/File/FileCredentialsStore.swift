@@ -9,7 +9,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A credentials store in an encrypted file, which survives restarts and can be shared by several processes.
+/// A credentials store in an encrypted file. The store survives restarts, and several processes can share it.
 ///
 /// ```swift
 /// let tokens = FileCredentialsStore(at: "/var/lib/app/credentials", key: .file("/etc/app/credentials.key"))

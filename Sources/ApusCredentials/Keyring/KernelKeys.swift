@@ -5,7 +5,7 @@ import CApusKeyring
 protocol KernelKeys: Sendable {
   /// Searches a keyring for a key with a description. Returns the key's number.
   func search(_ keyring: Int32, _ description: String) -> Int
-  /// Reads a key's content. Returns its length, which may exceed the buffer.
+  /// Reads a key's content. Returns the length of the content, which may exceed the length of the buffer.
   func read(_ key: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int
   /// Adds a key, or replaces the content of the key with that description. Returns the key's number.
   func add(_ description: String, _ content: [UInt8], to keyring: Int32) -> Int

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A credentials store in a keyring of the Linux kernel, which processes of one login session can share.
+/// A credentials store in a keyring of the Linux kernel. The processes of a login session can share the store.
 ///
 /// ```swift
 /// let tokens = KeyringCredentialsStore("com.example.tool", locks: "/run/user/1000/tool")
@@ -31,7 +31,7 @@ import Foundation
 public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
   /// The keyrings of the kernel (`keyrings(7)`).
   public enum Keyring: Sendable, Hashable, CaseIterable {
-    /// The keyring of the login session, which ends with its last process. A key with the same name in a linked
+    /// The keyring of the login session. The session ends with its last process. A key with the same name in a linked
     /// keyring, often the user's keyring, is found as well.
     case session
     /// The keyring that is shared by all sessions of a user that have no session keyring.

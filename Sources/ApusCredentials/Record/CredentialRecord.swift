@@ -14,7 +14,8 @@ struct CredentialRecord: Sendable, Hashable {
   var account: String?
   var generation: UInt64
   var principal: UInt64
-  /// The time at which the credentials were set, in seconds since 1970 by the wall clock, which survives a restart.
+  /// The time at which the credentials were set, in seconds since 1970 by the wall clock, because the wall clock
+  /// survives a restart.
   var since: Double
 
   /// The record of an empty store.
