@@ -145,8 +145,8 @@ package final class Descriptor: Sendable {
 
   // MARK: Lock
 
-  /// Acquires the lock of the file for this descriptor (`flock`), which excludes all other descriptors, in this and in
-  /// any other process. Returns whether the lock was free. The system releases the lock of a process that dies.
+  /// Acquires the lock of the file for this descriptor (`flock`). The lock excludes all other descriptors, in this and
+  /// in any other process. Returns whether the lock was free. The system releases the lock of a process that dies.
   package func lock() throws(FileError) -> Bool {
     do throws(FileError) {
       try systemCall("locked", name) { flock(number, LOCK_EX | LOCK_NB) }

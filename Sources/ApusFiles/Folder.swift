@@ -80,7 +80,7 @@ package struct Folder: Sendable {
 
   /// Creates a file for reading and writing. Returns `nil` if the file exists.
   ///
-  /// - Parameter mode: the permissions, from which the process's umask may remove some. Default: only the owner has
+  /// - Parameter mode: the permissions. The process's umask may remove some of them. Default: only the owner has
   ///   access.
   package func make(_ file: String, mode: UInt32 = 0o600) throws(FileError) -> Descriptor? {
     do throws(FileError) {
