@@ -153,7 +153,8 @@ struct SessionExchangeState {
     return []
   }
 
-  /// Records that the session requested credentials and received none, which the session reports as a cancelled task.
+  /// Records that the session requested credentials and received no credentials. The session reports this as a
+  /// cancelled task.
   mutating func challengeArrived() {
     challengeWasRefused = true
   }

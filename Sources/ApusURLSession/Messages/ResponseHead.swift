@@ -135,8 +135,7 @@ enum SetCookieLine {
 /// The splitting of `Location` fields that the platform has joined by commas.
 ///
 /// A response has one `Location` field, and its URL may contain a comma and a space (RFC 9110 §10.2.2). The next field
-/// is therefore only assumed at a comma that is followed by the beginning of a complete URL or an absolute path, or
-/// between equal halves.
+/// is therefore assumed only at a comma before a complete URL or an absolute path, or between equal halves.
 enum LocationLine {
   static func split(_ joined: String) -> [String] {
     let bytes = Array(joined.utf8)

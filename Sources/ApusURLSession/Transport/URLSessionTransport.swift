@@ -28,8 +28,8 @@ public final class URLSessionTransport: Transport {
   /// Sends a message. Returns when the head of the response has arrived, or with the complete response if the call
   /// collects the content.
   ///
-  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled, which closes the exchange's
-  ///   connection. If the exchange had not begun, nothing is sent.
+  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled. Cancellation closes the
+  ///   exchange's connection. If the exchange had not begun, nothing is sent.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     try options.trust.checkSupport()
@@ -57,8 +57,8 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport: SelfDescribing {
-  /// The transport's limit on connections. With HTTP/2, which the platform uses if the server does, several exchanges
-  /// share a connection, so exchanges are not limited.
+  /// The transport's limit on connections. If the server supports HTTP/2, several exchanges share a connection, so
+  /// exchanges are not limited.
   package var facts: [Fact] {
     let limit = Fact.setting("HTTP/1.1 connections per host", "\(options.maximumConnectionsPerHost)")
     return options.reusesConnections ? [limit] : [limit, .setting("no reuse of connections", "")]
