@@ -6,8 +6,8 @@
 /// let withTail = DurationDistribution.mixed(network, .constant(.seconds(2)), rare: 0.01)   // 1 in 100
 /// ```
 ///
-/// The same generator yields the same durations on every machine: no function of the platform's math library, whose
-/// last digits differ, is used. Durations are never negative.
+/// The same generator yields the same durations on every machine: no function of the platform's math library is used,
+/// because the last digits of such functions differ. Durations are never negative.
 public indirect enum DurationDistribution: Sendable, Hashable {
   /// Always the same duration.
   case constant(Duration)

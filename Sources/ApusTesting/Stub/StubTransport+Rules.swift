@@ -71,7 +71,7 @@ extension StubTransport {
     add("requests that a closure selects", .made(reply), matches)
   }
 
-  /// Adds a rule for every request, which rules added later override.
+  /// Adds a rule for every request. Rules that are added later override this rule.
   public func onAny(reply: StubReply) {
     add("every request", .listed([reply], .repeatLast)) { _, _ in true }
   }
