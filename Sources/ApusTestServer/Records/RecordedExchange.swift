@@ -101,8 +101,8 @@ public struct RecordedRequest: Sendable, Hashable {
   }
 }
 
-/// An unexpected error on a connection, or bytes that were not a valid HTTP/1.1 request, to which the server responded
-/// with 400 before it closed the connection.
+/// An unexpected error on a connection, or bytes that were not a valid HTTP/1.1 request. The server responds to such
+/// bytes with 400 and closes the connection.
 package struct ConnectionFailure: Sendable, Hashable {
   /// The number of the connection.
   package let connection: Int

@@ -11,8 +11,8 @@
 ///   .resetting(at: .content(4))                                   // … and broken off after four bytes
 /// ```
 ///
-/// After the reply the connection serves the next request, unless either side announced its close, the content is
-/// delimited by the connection's end, or less content was sent than announced.
+/// After the reply the connection serves the next request. There are three exceptions: either side announced that it
+/// closes the connection, the content is delimited by the connection's end, or less content was sent than announced.
 public struct Reply: Sendable {
   /// The steps, in order.
   package var steps: [Step]

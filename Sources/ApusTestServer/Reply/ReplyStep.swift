@@ -41,8 +41,8 @@ extension Reply {
     /// Sends everything before it, closes the sending side of the connection, and reads until the client closes the
     /// other side. Ends the reply.
     case halfClose
-    /// Sends everything before it, then closes the connection; over TLS without close_notify, which would
-    /// distinguish the end of the content from a cut connection. Ends the reply.
+    /// Sends everything before it, then closes the connection; over TLS without close_notify, because close_notify
+    /// would distinguish the end of the content from a cut connection. Ends the reply.
     case cut
     /// Sends everything before it, then resets the connection (RST). Ends the reply.
     case reset
