@@ -224,7 +224,7 @@ struct ConnectTimings: Sendable {
   var total: Duration { (lookup ?? .zero) + connect + (handshake ?? .zero) }
 }
 
-/// The connection attempts of a transport that are under way.
+/// The running connection attempts of a transport.
 final class ConnectionAttempts: Sendable {
   private struct Entry: Sendable {
     let origin: Origin
@@ -246,7 +246,7 @@ final class ConnectionAttempts: Sendable {
     withExtendedLifetime(entry) {}
   }
 
-  /// Gives up the connection attempts to an origin that are still resolving its name.
+  /// Gives up the connection attempts that are still resolving the name of an origin.
   func giveUpLookups(of origin: Origin) {
     for entry in entries.withLock({ $0.values.filter { $0.origin == origin } }) {
       entry.loop.execute { entry.attempt.value.giveUpLookup() }

@@ -4,7 +4,7 @@ import ApusCore
 /// under a lock.
 ///
 /// The caller's task and a connection's event loop both change it, and the first to end the exchange wins. The caller
-/// is resumed exactly once: by ``headDelivered()`` or ``ended(onlyWhileWaiting:)``, whichever comes first.
+/// is resumed exactly once: by the first call of ``headDelivered()`` or ``ended(onlyWhileWaiting:)``.
 struct ExchangeState<ConnectionID: Equatable> {
   enum Position: Equatable {
     /// The exchange has not started.

@@ -61,7 +61,7 @@ struct PreparedRequest: Sendable {
   }
 }
 
-/// The settings of a transport that shape its requests.
+/// The transport's settings that affect its requests.
 struct RequestSettings: Sendable {
   let proxyRules: ProxyRules
   /// Whether content codings are offered and decoded.

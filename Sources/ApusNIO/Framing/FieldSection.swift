@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A section of field lines, and the framing of the message that it declares (RFC 9112 §5, §6).
+/// A section of field lines, and the message framing that these lines declare (RFC 9112 §5, §6).
 ///
 /// Everything is checked before it becomes an `HTTPField`, which silently replaces forbidden bytes and traps on
 /// very large counts. A value is converted to a string once; a common name needs no conversion.

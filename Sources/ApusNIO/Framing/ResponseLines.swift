@@ -10,7 +10,7 @@ import Musl
 
 /// A scanner for line ends that searches each byte once, even if bytes arrive one by one.
 struct LineScanner: Sendable {
-  /// The number of bytes of the incomplete line that were searched.
+  /// The number of searched bytes of the incomplete line.
   private var searched = 0
 
   /// Returns the position of the LF of the line that begins at `start`; `nil` until it has arrived.

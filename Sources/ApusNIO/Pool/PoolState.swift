@@ -7,7 +7,7 @@ import ApusCore
 ///   closed.
 /// - A waiter gets the first connection that becomes free, even if it was made for another waiter.
 /// - A connection is made only for a waiter, within both limits. If only the total limit is reached, the connection
-///   of any origin that has been idle longest is closed to make room.
+///   that has been idle longest, of any origin, is closed to make room.
 /// - While the total limit is reached, a freed connection may be closed in favor of another origin. That origin must
 ///   have a waiter that arrived before all waiters of this origin, and no connection or at least two fewer than this
 ///   origin. So a busy origin does not starve other origins, and connections do not oscillate between origins.

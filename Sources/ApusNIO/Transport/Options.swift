@@ -35,9 +35,9 @@ extension NIOTransport {
     ///
     /// A byte of the request is transferred when the server's operating system has acknowledged it, not when the local
     /// operating system has accepted it (on Linux and Apple platforms, which report this). A server that reads slowly
-    /// acknowledges in steps of one segment or a sixteenth of its receive buffer, whichever is more: usually about 8
-    /// KiB, over loopback up to 64 KiB. So the slowest upload that does not stall transfers one such step in this time,
-    /// about 0.4 KiB/s with the default.
+    /// acknowledges in steps of one segment or a sixteenth of its receive buffer. The larger of the two is the step:
+    /// usually about 8 KiB, over loopback up to 64 KiB. So the slowest upload that does not stall transfers one such
+    /// step in this time, about 0.4 KiB/s with the default.
     public var stallTimeout: Duration? = .seconds(20)
     /// Whether a request is retried, once and on a new connection, if its reused connection turns out to be closed or
     /// to contain unsolicited bytes. The request is retried only if no byte of the response has arrived. In addition,
