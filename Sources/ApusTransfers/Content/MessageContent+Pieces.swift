@@ -71,7 +71,7 @@ private final class BytePieces: Sendable {
   }
 }
 
-/// A part of a file that is read in pieces, on a queue of its own.
+/// A part of a file, read in pieces on a queue of its own.
 private final class FilePieces: Sendable {
   /// The length of a piece in bytes.
   static let length = 256 << 10

@@ -83,7 +83,7 @@ private struct UndigestedContent: LoggableError {
 }
 
 extension MessageContent {
-  /// The maximum number of bytes that are compressed before they are sent, so that their length is known.
+  /// The maximum length of content that is compressed before it is sent. The compressed length is then known.
   private static let memoryLimit = 1 << 20
 
   fileprivate func gzipped(level: Int) throws -> MessageContent {

@@ -21,7 +21,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   var mediaType: String?
   /// The digests of the complete file that the server stated, in the syntax of their field.
   var digests: String?
-  /// The number of bytes from the start that were on the disk when the record was written.
+  /// The number of bytes at the start of the file that were on the disk when the record was written.
   var durable: Int64
   /// The flushed bytes, if there may be gaps between them: pairs of the offsets at which contiguous bytes begin and
   /// end.

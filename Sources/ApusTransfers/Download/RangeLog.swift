@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The log of the bytes that several ranges of a download have written. Another process continues from the log.
+/// The log of the bytes that a download with several ranges has written. Another process continues from the log.
 ///
 /// The length of the incomplete file does not state which ranges are written. While ranges are written, the file
 /// therefore ends with a table beyond the bytes of the download: the start and the end of each contiguous range,

@@ -55,7 +55,7 @@ struct RangeState {
   struct Rules: Hashable {
     /// The maximum number of lanes.
     var lanes: Int
-    /// The minimum number of bytes of a range that is split off.
+    /// The minimum length, in bytes, of a range that is split off.
     var minimum: Int64
     /// The number of times that each lane continues after an interruption.
     var continuations: Int
@@ -226,7 +226,7 @@ struct RangeState {
     return isLast ? .last(Int(taken)) : .write(Int(taken))
   }
 
-  /// Records that all bytes of a lane before an offset are written, and that bytes beyond it are not.
+  /// Records that a lane has written all bytes before an offset, and no bytes beyond the offset.
   mutating func reach(_ offset: Int64, on number: Int) {
     guard var lane = lanes[number], offset >= lane.start else { return }
     if offset > lane.start { lane.hasProgressed = true }

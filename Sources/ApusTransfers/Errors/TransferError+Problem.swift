@@ -35,7 +35,7 @@ extension TransferError {
     case invalidDigest
     /// The response has a status without content, for example 204.
     case unexpectedStatus(Int)
-    /// The server sent a part of the file that was not requested, or the file in very small parts (RFC 9110 §14).
+    /// The server sent an unrequested part of the file, or sent the file in very small parts (RFC 9110 §14).
     case unusableRange
     /// The server sent more or fewer bytes than it had announced.
     case wrongLength

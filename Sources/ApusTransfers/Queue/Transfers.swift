@@ -64,9 +64,9 @@ public final class Transfers: Sendable {
   /// - Parameters:
   ///   - client: the client of all transfers.
   ///   - store: the store of the transfers' descriptions and of the state of uploads.
-  ///   - account: a name of the account that transfers, such as the user's identifier. Default: `nil`, for clients
-  ///     without credentials only: another account that signs in would continue the transfers. The store contains a
-  ///     hash of the name.
+  ///   - account: a name of the account whose transfers the queue contains, such as the user's identifier. Default:
+  ///     `nil`, for clients without credentials only: another account that signs in would continue the transfers. The
+  ///     store contains a hash of the name.
   ///   - configure: declares the endpoint types. A stored transfer whose type is not declared fails with the reason
   ///     `invalidRequest`.
   /// - Throws: `CallError` with the code `refused` if the store cannot be read; with `invalidRequest` if the client's
@@ -97,7 +97,7 @@ public final class Transfers: Sendable {
   /// The transfers that are not complete, in the order in which they were added.
   public var all: [Transfer] { queued.map(\.snapshot) }
 
-  /// The records of the store that could not be read when the queue was created, by their names, with the errors.
+  /// The errors of the records that could not be read when the queue was created, by the names of the records.
   ///
   /// These records stay in the store. Each of them is a link or a folder in place of a record, a file that the process
   /// may not read, a damaged record, or a record of a newer version of the library.

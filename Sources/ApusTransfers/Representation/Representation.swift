@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// The facts about a file on a server that a response states.
+/// The properties of a file on a server, as stated by a response.
 struct Representation: Hashable, Sendable {
   var validator: Validator?
   /// The length in bytes.

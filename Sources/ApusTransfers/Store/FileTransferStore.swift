@@ -83,7 +83,7 @@ public struct FileTransferStore: Sendable {
   fileprivate static let lockSuffix = ".lock"
 }
 
-/// A record of a ``FileTransferStore`` that is locked by one transfer.
+/// A record of a ``FileTransferStore``, locked by one transfer.
 struct LockedTransferRecord: Sendable {
   fileprivate let folder: Folder
   fileprivate let recordName: String

@@ -84,7 +84,8 @@ extension Client {
   ///   - options: the store and the account.
   /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the
   ///   record stays, unless the status means that the server does not know the upload or cannot remove it (404, 405,
-  ///   410, 501). No request is sent to an http URL that an https response named; the record is removed.
+  ///   410, 501). If an https response stated an http URL for the upload, no request is sent to this URL, and the
+  ///   record is removed.
   public func discardUpload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions
   ) async throws(CallError) {

@@ -170,7 +170,7 @@ struct Upload {
     }
   }
 
-  /// Removes the record. If that fails, the next call learns from the server that the upload has ended.
+  /// Removes the record. If the removal fails, the next call finds out from the server that the upload has ended.
   private func removeRecord() async {
     try? await record?.write(nil)
   }

@@ -24,8 +24,8 @@ public struct UploadProtocol: Sendable {
 
   /// The IETF draft "Resumable Uploads for HTTP", interop version 8.
   ///
-  /// The endpoint receives the content. Its value is read from the endpoint's final response, whichever request of the
-  /// upload receives it. A server that does not implement the draft receives an ordinary request.
+  /// The endpoint receives the content. The endpoint's value is read from its final response, which any request of the
+  /// upload may receive. A server that does not implement the draft receives an ordinary request.
   ///
   /// - Parameters:
   ///   - createsFirst: whether the first request creates the upload without content, so that the upload can be resumed

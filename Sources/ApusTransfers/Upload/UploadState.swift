@@ -20,7 +20,7 @@ struct UploadState {
 
   /// The upload on the server. `nil` until it is created.
   private(set) var ticket: UploadTicket?
-  /// The parts that the server has, as far as its responses have stated.
+  /// The stored parts that the server's responses have stated.
   private(set) var stored = StoredParts()
   private let length: Int64
   private let rules: Rules
