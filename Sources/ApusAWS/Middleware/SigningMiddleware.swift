@@ -176,7 +176,7 @@ public final class SigningMiddleware: Middleware {
     return .time
   }
 
-  /// The maximum number of bytes of a rejection that are read into memory.
+  /// The maximum number of bytes that are read into memory from a rejection.
   private static let maximumRejectionLength = 64 << 10
 
   /// Returns the rejection with its content in memory. Content whose announced length exceeds the maximum stays unread,

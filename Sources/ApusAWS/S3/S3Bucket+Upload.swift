@@ -61,7 +61,7 @@ extension S3Bucket {
   /// nothing if the store has no record of the upload.
   ///
   /// A server may also have incomplete uploads without a record, for example if the response to their creation was
-  /// lost. Configure a lifecycle rule of the bucket that removes them.
+  /// lost. Configure a lifecycle rule of the bucket, so that the server removes such uploads.
   ///
   /// - Parameters:
   ///   - path: the path of the file.

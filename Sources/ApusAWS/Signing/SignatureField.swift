@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// A field of a signed request that Signature Version 4 defines.
+/// A field that Signature Version 4 defines for signed requests.
 enum SignatureField {
   case authorization, date, token, payload, decodedLength, trailer
 
