@@ -27,8 +27,8 @@ extension Endpoint {
   }
 }
 
-/// A middleware that reports scopes which the signed-in user has not granted: the scopes that an endpoint needs
-/// (`Endpoint.scopes(_:)`), before the call is sent, and the scopes that a server requires (403 with
+/// A middleware that reports scopes which the signed-in user has not granted. It reports the scopes that an endpoint
+/// needs (`Endpoint.scopes(_:)`) before the call is sent, and the scopes that a server requires (403 with
 /// `insufficient_scope`, RFC 6750 §3.1). Neither causes a refresh.
 ///
 /// ```swift
