@@ -65,8 +65,8 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
 
   /// Replaces the credentials at a sign-in.
   ///
-  /// An item that cannot be read, because a later version or another program has written it, is removed first, since
-  /// users cannot remove it by hand. The item stays if another process has replaced it in the meantime.
+  /// An item that cannot be read, because a later version or another program has written it, is removed first, because
+  /// users cannot remove Keychain items themselves. The item stays if another process has replaced it in the meantime.
   ///
   /// - Throws: ``CredentialsStoreError``.
   public func set(_ credential: Credential) throws {

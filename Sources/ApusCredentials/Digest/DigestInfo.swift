@@ -24,7 +24,7 @@ struct DigestInfo {
     clientNonce = parameters?["cnonce"]
   }
 
-  /// Whether the returned parameters, as far as they are present, equal those of a message.
+  /// Whether the returned parameters equal the parameters of a message. Missing parameters are not compared.
   fileprivate func repeats(_ protection: DigestComputation.Protection) -> Bool {
     (count.map { $0.lowercased() == protection.count } ?? true)
       && (clientNonce.map { $0 == protection.clientNonce } ?? true)
@@ -36,7 +36,7 @@ struct DigestInfo {
   }
 }
 
-/// The parts of a message with digest credentials that are needed to check the response.
+/// The parts of a message with digest credentials, for checking the response.
 struct SentDigest {
   private let algorithm: DigestAlgorithm
   private let realm: String

@@ -31,8 +31,8 @@ extension FileCredentialsStore {
     _ = try await perform(.signOut(at: dependencies.clocks.wall))
   }
 
-  /// Replaces or removes the credentials of a generation, if the file still contains that generation, whichever
-  /// process wrote it last.
+  /// Replaces or removes the credentials of a generation, if the file still contains that generation. Another process
+  /// may have written the file last.
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {
