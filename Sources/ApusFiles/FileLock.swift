@@ -73,7 +73,7 @@ package struct FileLock: Sendable {
     }
   }
 
-  /// The errors of file systems that cannot lock folders, or files that are open for reading only, such as NFS.
+  /// The errors of file systems, such as NFS, that cannot lock folders or files that are open for reading only.
   private static let unsupported = [EOPNOTSUPP, EINVAL, EBADF, ENOLCK]
 
   private static func supported(_ lock: () async throws -> FileLock?) async throws -> FileLock? {
