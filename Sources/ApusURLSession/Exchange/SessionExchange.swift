@@ -17,11 +17,11 @@ final class SessionExchange: DeadlineTarget {
   private struct State {
     var machine: SessionExchangeState
     var waiter: Waiter?
-    /// The content of a response that is delivered at its head.
+    /// The channel for the content of a response that is delivered at its head.
     var channel: ContentChannel?
     /// The head and content of a response that is delivered when complete.
     var response = CollectedResponse()
-    /// The number of content bytes sent, as far as the session has reported it.
+    /// The number of sent content bytes that the session has reported.
     var sent: Int64 = 0
     var hasSentAll = false
   }

@@ -3,7 +3,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A producer of the content of one exchange while it is sent, in a task that ends with the exchange.
+/// A producer of the content of one exchange. It produces the content while it is sent, in a task that ends with the
+/// exchange.
 final class PieceMaker: Sendable {
   private enum Work {
     case none
