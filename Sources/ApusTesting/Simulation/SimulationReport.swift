@@ -66,7 +66,7 @@ public struct SimulationReport: Sendable, Hashable {
   }
 }
 
-// Time series. Rates are per second, whatever the step.
+// Time series. Rates are per second, regardless of the step.
 extension SimulationReport {
   /// Returns the calls that started per second.
   public func calls(every step: Duration = .seconds(1)) -> SimulationSeries {
