@@ -123,8 +123,8 @@ extension Fault {
     case stall(until: Gate? = nil)
     /// From here on reads and sends at most `bytes` in each interval of the event loop's clock.
     case throttle(bytes: Int = 1024, every: Duration = .milliseconds(1))
-    /// The given number of further bytes are sent, whichever part of the message they belong to; then the connection is
-    /// cut, over TLS without close_notify. After a shorter response the connection is cut as well.
+    /// The given number of further bytes are sent, in any part of the message; then the connection is cut, over TLS
+    /// without close_notify. After a shorter response the connection is cut as well.
     case truncate(after: Int = 8)
     /// Random bytes, determined by the seed.
     case garbage(bytes: Int = 64, seed: UInt64 = 0)

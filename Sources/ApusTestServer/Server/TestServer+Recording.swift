@@ -2,7 +2,7 @@ extension TestServer {
   /// All exchanges that were not forgotten, in the order in which the heads of their requests arrived.
   public var exchanges: [RecordedExchange] { recorder.record.exchanges }
 
-  /// Forgets the oldest exchanges, up to the first that has not ended. Frees memory in long runs.
+  /// Forgets the oldest exchanges, up to the first exchange that has not ended. Frees memory in long runs.
   ///
   /// Exchanges keep their numbers. ``exchanges(atLeast:where:)`` counts only exchanges that were not forgotten.
   /// ``malformedRequests`` and ``connectionFailures`` are not forgotten.
