@@ -9,7 +9,7 @@ final class Inflater {
     /// Too few bytes have arrived to detect the format.
     case unknown
     case inflating
-    /// A gzip member has ended with a correct checksum; another may follow.
+    /// A gzip member has ended with a correct checksum; another member may follow.
     case betweenMembers
     /// Skipping bytes after the last member.
     case skipping
