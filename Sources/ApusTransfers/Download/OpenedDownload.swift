@@ -86,7 +86,8 @@ struct OpenedDownload: Sendable {
 }
 
 extension PartialFile {
-  /// Removes all bytes except those before an offset, and replaces the record. When this returns, both are on the disk.
+  /// Removes all bytes except those before an offset, and replaces the record. When this returns, both changes are on
+  /// the disk.
   ///
   /// The record is replaced last, because a record without gaps relies on the length of the file.
   func cut(to length: Int64, _ record: DownloadRecord) throws(TransferError) {

@@ -199,8 +199,8 @@ struct DraftUpload: UploadDriver {
     return ticket.maximumPart.map { $0 < size } == true ? .announced(ticket) : nil
   }
 
-  /// The size of parts with a digest. The size is small, because each part is read for its digest and, soon afterwards,
-  /// to be sent.
+  /// The size of parts with a digest. The size is small, because each part is read twice: for its digest, and soon
+  /// afterwards to be sent.
   private static let digestedPart: Int64 = 8 << 20
   private static let versionField = "Upload-Draft-Interop-Version"
   private static let version = "8"

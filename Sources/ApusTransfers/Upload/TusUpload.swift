@@ -29,7 +29,7 @@ struct TusUpload: UploadDriver {
     guard var ticket = UploadTicket(in: response.fields, relativeTo: response.url) else { return .fail(.noLocation) }
     try await calls.check(ticket)
     ticket.expiration = expiration(response.fields)
-    // Parts are small, because each part is read for its checksum and, soon afterwards, to be sent.
+    // Parts are small, because each part is read twice: for its checksum, and soon afterwards to be sent.
     if checksum != nil { ticket.maximumPart = Self.checkedPart }
     return .created(ticket, StoredParts())
   }

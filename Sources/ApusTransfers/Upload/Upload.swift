@@ -223,8 +223,8 @@ struct Upload {
     return (isInterruption && !error.comesFromContent) || error.code == .connectionFailed
   }
 
-  /// The statuses of temporary rejections. 423: another request of this upload is still running on the server, such as
-  /// an interrupted one.
+  /// The statuses of temporary rejections. A server responds with 423 while another request of this upload, such as an
+  /// interrupted request, is still running on the server.
   private static let temporaryStatuses: Set<Int> = [408, 423, 425, 429, 500, 502, 503, 504]
   /// The maximum delay in `Retry-After` that the upload waits for.
   static let maximumDelay = Duration.seconds(60)
