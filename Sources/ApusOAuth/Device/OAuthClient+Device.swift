@@ -78,7 +78,7 @@ extension DevicePolling.Outcome {
 }
 
 extension DevicePrompt {
-  /// The code's lifetime if the server states none, although it must (RFC 8628 §3.2).
+  /// The code's lifetime if the server states no lifetime, although a server must state it (RFC 8628 §3.2).
   private static let defaultLifetime = Duration.seconds(600)
 
   fileprivate init(_ json: JSONValue) throws(OAuthError) {
