@@ -33,8 +33,8 @@ extension Reply {
     /// From here on reads and sends at most `bytes` in each interval. With TLS the limit applies to the bytes inside
     /// TLS, once it is set up.
     case throttle(bytes: Int, every: Duration)
-    /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if
-    /// it has fewer.
+    /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if the
+    /// response has fewer bytes.
     case truncate(after: Int)
     /// Sends everything before it, then closes the connection. Ends the reply.
     case close

@@ -13,7 +13,7 @@ extension TestServer {
   /// Input that was not a valid request.
   package var malformedRequests: [ConnectionFailure] { recorder.record.rejections }
 
-  /// Unexpected errors on connections. Disconnects and failed TLS handshakes are not among them.
+  /// Unexpected errors on connections. Disconnects and failed TLS handshakes are not included.
   package var connectionFailures: [ConnectionFailure] { recorder.record.failures }
 
   /// The number of open connections.
