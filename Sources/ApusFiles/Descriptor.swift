@@ -44,7 +44,7 @@ package final class Descriptor: Sendable {
   ///
   /// - Parameters:
   ///   - kind: `S_IFREG` for a file, `S_IFDIR` for a folder.
-  ///   - isPrivate: whether permissions for other users are refused, too.
+  ///   - isPrivate: whether a file or folder that other users can access is refused, too.
   func check(_ kind: mode_t, isPrivate: Bool) throws(FileError) {
     let status = try status()
     guard status.st_mode & S_IFMT == kind else { throw FileError(.notAFile, "opened", name) }
@@ -78,7 +78,7 @@ package final class Descriptor: Sendable {
     try written.get()
   }
 
-  /// Reads some bytes at an offset. Returns their number, which is 0 at the end of the file.
+  /// Reads some bytes at an offset. Returns the number of bytes, which is 0 at the end of the file.
   package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
     try Self.read(number, name, into: buffer, at: offset)
   }
@@ -90,7 +90,7 @@ package final class Descriptor: Sendable {
     try systemCall("read", name) { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads up to `count` bytes at an offset. Returns fewer only at the end of the file.
+  /// Reads up to `count` bytes at an offset. Returns fewer bytes only at the end of the file.
   package func read(_ count: Int, at offset: Int64) throws(FileError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
@@ -145,8 +145,8 @@ package final class Descriptor: Sendable {
 
   // MARK: Lock
 
-  /// Acquires the lock of the file for this descriptor (`flock`), which excludes all other descriptors, in this and in
-  /// any other process. Returns whether the lock was free. The system releases the lock of a process that dies.
+  /// Acquires the lock of the file for this descriptor (`flock`). The lock excludes all other descriptors, in this and
+  /// in any other process. Returns whether the lock was free. The system releases the lock of a process that dies.
   package func lock() throws(FileError) -> Bool {
     do throws(FileError) {
       try systemCall("locked", name) { flock(number, LOCK_EX | LOCK_NB) }

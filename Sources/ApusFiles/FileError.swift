@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// The failure of an operation on a file or folder. It contains no content.
+/// The failure of an operation on a file or folder. The error contains no file content.
 package struct FileError: Error, Hashable, Sendable {
   /// The kinds of failures.
   package enum Cause: Hashable, Sendable {
@@ -32,7 +32,7 @@ package struct FileError: Error, Hashable, Sendable {
     (self.cause, self.operation, self.name) = (cause, operation, name)
   }
 
-  /// The error number of the system; `nil` if the failure is not that of a system call.
+  /// The error number of the system; `nil` if no system call failed.
   package var number: Int32? { if case .system(let number) = cause { number } else { nil } }
 }
 

@@ -8,8 +8,9 @@ import Musl
 
 /// A lock between tasks and processes (`flock`). The system releases the lock of a process that dies.
 ///
-/// If another program removes the lock file, a waiting task notices this when it acquires the lock, and then waits for
-/// the lock of the new file with that name; the task that has the lock does not notice. See ``FileLocks``.
+/// If another program removes the lock file, a waiting task detects this when it acquires the lock, and then waits for
+/// the lock of the new file with that name. The task that holds the lock does not detect the removal. See
+/// ``FileLocks``.
 package struct FileLock: Sendable {
   /// A function that waits between two attempts.
   package typealias Pause = @Sendable (Duration) async throws -> Void
@@ -72,7 +73,7 @@ package struct FileLock: Sendable {
     }
   }
 
-  /// The errors of file systems that cannot lock folders, or files that are open for reading only, such as NFS.
+  /// The errors of file systems, such as NFS, that cannot lock folders or files that are open for reading only.
   private static let unsupported = [EOPNOTSUPP, EINVAL, EBADF, ENOLCK]
 
   private static func supported(_ lock: () async throws -> FileLock?) async throws -> FileLock? {
@@ -121,7 +122,7 @@ package struct FileLock: Sendable {
 package struct FileLocks: Sendable {
   private let held: [FileLock]
 
-  /// Acquires a second lock after the first, which is released if that fails.
+  /// Acquires a second lock after the first. If the second lock cannot be acquired, releases the first.
   package init(_ first: FileLock, and next: () async throws -> FileLock?) async throws {
     do {
       held = [first] + [try await next()].compactMap { $0 }
@@ -131,7 +132,7 @@ package struct FileLocks: Sendable {
     }
   }
 
-  /// Acquires the lock of a file and that of a folder.
+  /// Acquires the locks of a file and of a folder.
   package static func acquire(
     _ file: String, in folder: Folder, and other: Folder, _ pause: FileLock.Pause
   ) async throws -> FileLocks {

@@ -31,7 +31,7 @@ package struct FileVersion: Hashable, Sendable, Codable {
 
 /// The version of a file with its device, owner and permissions.
 ///
-/// It is meaningful only while the file is open, because the system may reuse the inode number afterwards.
+/// An identity is meaningful only while the file is open, because the system may reuse the inode number afterwards.
 package struct FileIdentity: Hashable, Sendable {
   private let version: FileVersion
   private let device: UInt64

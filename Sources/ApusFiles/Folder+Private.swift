@@ -23,7 +23,7 @@ extension Folder {
   }
 
   private static func make(_ path: String) throws(FileError) {
-    // With a slash at its end, the path would be the same as its parent's path.
+    // If the path ended with a slash, its parent's path would name the same folder.
     let path = path.utf8.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     let place = FilePath(path)
     do throws(FileError) {

@@ -1,15 +1,16 @@
 extension Folder {
   /// The steps of a replacement, at which tests inject failures.
   package enum Step: CaseIterable, Sendable {
-    /// The new file exists, empty, beside the old one.
+    /// The new file exists, empty, beside the old file.
     case made
     /// The new file is written and on the disk.
     case written
-    /// The new file has replaced the old one.
+    /// The new file has replaced the old file.
     case replaced
   }
 
-  /// The name of the new file before the replacement. One name suffices, because only one process writes at a time.
+  /// Returns the name of the new file before the replacement. One name suffices, because only one process writes at a
+  /// time.
   package static func draft(of file: String) -> String { file + ".new" }
 
   /// Replaces a file atomically: at any moment, the name belongs to the complete old file or the complete new file.

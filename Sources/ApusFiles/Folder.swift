@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// An open folder. Its files are opened relative to its descriptor, so that replacing the folder has no effect.
+/// An open folder. Files are opened relative to the folder's descriptor, so that replacing the folder has no effect.
 package struct Folder: Sendable {
   /// The kind of the file with a name, determined without opening the file.
   package enum Kind: Hashable {
@@ -80,7 +80,7 @@ package struct Folder: Sendable {
 
   /// Creates a file for reading and writing. Returns `nil` if the file exists.
   ///
-  /// - Parameter mode: the permissions, from which the process's umask may remove some. Default: only the owner has
+  /// - Parameter mode: the permissions. The process's umask may remove some of them. Default: only the owner has
   ///   access.
   package func make(_ file: String, mode: UInt32 = 0o600) throws(FileError) -> Descriptor? {
     do throws(FileError) {
@@ -200,7 +200,7 @@ package struct Folder: Sendable {
     return mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino
   }
 
-  /// The permissions that the process's umask, or the folder, gives to new files.
+  /// Returns the permissions that the process's umask, or the folder, gives to new files.
   ///
   /// Creates a probe file, because reading the umask would briefly change it for all threads.
   package func newFileMode(probe: String) throws(FileError) -> UInt32 {

@@ -21,8 +21,8 @@ package struct FieldLine: Sendable, Hashable, CustomStringConvertible {
 public struct FieldLines: Sendable, Hashable {
   /// The lines in order, neither merged nor normalized.
   ///
-  /// In contrast to HTTPTypes' `HTTPFields`, which replaces invalid values, tests can send and inspect the exact bytes
-  /// on the wire.
+  /// `HTTPFields` of HTTPTypes replaces invalid values. With these lines, tests can send and inspect the exact bytes on
+  /// the wire.
   package private(set) var lines: [FieldLine]
 
   /// Creates a list of lines in the given order.
@@ -30,7 +30,7 @@ public struct FieldLines: Sendable, Hashable {
     self.lines = lines
   }
 
-  /// The value of a field, or `nil` if there is none. Several lines are joined by ", " (RFC 9110 section 5.3).
+  /// The value of a field, or `nil` if no line has the name. Several lines are joined by ", " (RFC 9110 section 5.3).
   ///
   /// Setting a value replaces all lines of that name with one line; setting `nil` removes them. Names are compared
   /// case-insensitively.
@@ -51,7 +51,7 @@ public struct FieldLines: Sendable, Hashable {
     lines.filter { Self.isSame($0.name, name) }.map(\.value)
   }
 
-  /// Appends a line, even if there already is one with its name.
+  /// Appends a line, even if the list already has a line with the same name.
   package mutating func append(_ line: FieldLine) {
     lines.append(line)
   }

@@ -30,7 +30,7 @@ public final class Gate: Sendable {
   /// The number of tasks that have called ``wait()`` so far, including those that have passed.
   public var arrivals: Int { monitor.state.arrivals }
 
-  /// Opens the gate for all present and future waiters. It cannot be closed again.
+  /// Opens the gate for all present and future waiters. An open gate cannot be closed again.
   public func open() {
     monitor.update { $0.isOpen = true }
   }

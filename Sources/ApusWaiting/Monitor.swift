@@ -78,7 +78,7 @@ package final class Monitor<State: Sendable>: Sendable {
   /// Waits until `find` returns a value for a copy of the state. `find` runs in the calling task, outside the lock,
   /// and may therefore use the owner of this monitor.
   ///
-  /// - Throws: Any error `find` throws; `CancellationError` when the task is cancelled first.
+  /// - Throws: any error that `find` throws; `CancellationError` when the task is cancelled first.
   package func value<Found>(where find: (State) throws -> Found?) async throws -> Found {
     while true {
       let (state, version) = inner.withLock { ($0.state, $0.version) }
@@ -114,7 +114,7 @@ package final class Monitor<State: Sendable>: Sendable {
 
   private func add(_ waiter: Waiter) -> [@Sendable () -> Void] {
     inner.withLock { inner in
-      // Checked under the lock: an earlier cancellation is seen here, a later cancellation finds the waiter.
+      // Checked under the lock: an earlier cancellation is detected here, a later cancellation finds the waiter.
       if Task.isCancelled { return [waiter.cancel] }
       inner.waiters.append(waiter)
       return inner.takeSatisfied()

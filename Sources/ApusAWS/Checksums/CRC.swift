@@ -24,10 +24,10 @@ struct CRC<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
   }
 }
 
-/// The tables of a check that processes sixteen bytes at once: entry `256 × n + b` is the check of the byte `b` and `n`
-/// zero bytes.
+/// The tables of a check that processes sixteen bytes at a time: entry `256 × n + b` is the check of the byte `b` and
+/// `n` zero bytes.
 ///
-/// If the processor supports carry-less multiplication, long input is first reduced to sixteen bytes by it, which is
+/// If the processor supports carry-less multiplication, long input is first reduced to sixteen bytes with it. This is
 /// six times as fast as the tables alone.
 struct CRCTable<Register: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
   private static var slices: Int { 16 }

@@ -8,9 +8,9 @@ public import Foundation
 
 /// The credentials that sign requests to AWS, and to other servers that verify AWS signatures.
 public struct AWSCredentials: Sendable, Hashable, SelfRedacting {
-  /// The access key ID. It is part of every signed request, and not secret.
+  /// The access key ID, which is part of every signed request, and not secret.
   public var accessKeyID: String
-  /// The secret access key. It is never sent.
+  /// The secret access key, which is never sent.
   public var secretAccessKey: String
   /// The session token of temporary credentials, sent with every request; `nil` for long-term credentials.
   public var sessionToken: String?

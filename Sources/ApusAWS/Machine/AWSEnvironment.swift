@@ -16,7 +16,7 @@ package import Foundation
 /// environment.profile = "production"
 /// ```
 public struct AWSEnvironment: Sendable, SelfRedacting {
-  /// The environment variables, such as `AWS_PROFILE`. An empty value counts as not set.
+  /// The environment variables, such as `AWS_PROFILE`. A variable with an empty value is treated as not set.
   public var variables: [String: String]
   /// The absolute path of the user's home folder, with `.aws/config`, `.aws/credentials` and `.aws/sso/cache`; `nil` if
   /// there is no home folder. Default: `nil`.
@@ -24,11 +24,11 @@ public struct AWSEnvironment: Sendable, SelfRedacting {
   /// The only profile to use, without other providers. Default: `nil`, all providers, with the profile in
   /// `AWS_PROFILE`, or `default`.
   public var profile: String?
-  /// Returns the content of a file, or `nil` if the file does not exist. The path is absolute, and a longer file than
+  /// Returns the content of a file, or `nil` if the file does not exist. The path is absolute. A file with more than
   /// the maximum number of bytes is an error. Default: no file exists.
   package var readFile: @Sendable (_ path: String, _ maximumLength: Int) throws -> Data? = { _, _ in nil }
-  /// Runs a program and returns its standard output when it has ended; processes that it started may still run.
-  /// Default: fails.
+  /// Runs a program and returns its standard output when the program has ended. Processes that the program started may
+  /// still run. Default: fails.
   package var runProgram: @Sendable (AWSProgram) async throws -> Data = { _ in throw AWSProgramError.unsupported }
   /// Returns the time. Default: the system's time.
   package var now: @Sendable () -> Date = { Date() }
@@ -52,14 +52,14 @@ public struct AWSEnvironment: Sendable, SelfRedacting {
 
 /// A program that prints credentials (`credential_process`).
 package struct AWSProgram: Sendable, Hashable, SelfRedacting {
-  /// The absolute path of the program, or a name without slashes, which is searched in the absolute entries of the
+  /// The absolute path of the program, or a name without slashes. A name is searched in the absolute entries of the
   /// variable `PATH` in ``variables``.
   package var path: String
   /// The arguments, without the path.
   package var arguments: [String]
   /// The environment variables of the program.
   package var variables: [String: String]
-  /// The maximum number of bytes of its standard output. A longer output is an error.
+  /// The maximum number of bytes of the program's standard output. A longer output is an error.
   package var maximumLength: Int
   /// The time after which the program is killed.
   package var timeout: Duration

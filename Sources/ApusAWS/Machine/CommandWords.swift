@@ -2,9 +2,9 @@
 enum CommandWords {
   /// Returns the words; `nil` if a quotation mark is not closed.
   ///
-  /// White space separates words. Single quotation marks quote everything up to the next one. Double quotation marks do
-  /// so, too, except for a backslash before a double quotation mark or a backslash. Outside of quotation marks a
-  /// backslash quotes the next character.
+  /// White space separates words. Single quotation marks quote everything between them. Double quotation marks quote
+  /// everything between them except a backslash before a double quotation mark or before a backslash. Outside of
+  /// quotation marks a backslash quotes the next character.
   static func split(_ line: String) -> [String]? {
     var words: [String] = []
     var word: String?

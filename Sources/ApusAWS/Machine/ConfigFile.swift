@@ -8,12 +8,12 @@ import Foundation
 
 /// A file of sections with properties: `~/.aws/config` or `~/.aws/credentials`.
 ///
-/// Any text results in sections, or in an error with a line number. A line that begins with `#` or `;` is a comment,
-/// and so is the rest of a line after white space and one of these characters. A line that begins with white space
-/// continues the value before it. Sections with equal names are merged; of several properties with the same name the
-/// last one is used.
+/// Any text results in sections, or in an error with a line number. A line that begins with `#` or `;` is a comment.
+/// The rest of a line after white space and `#` or `;` is a comment, too. A line that begins with white space continues
+/// the value before it. Sections with equal names are merged; of several properties with the same name the last
+/// property is used.
 struct ConfigFile: Sendable, Hashable, SelfRedacting {
-  /// A text that is not a file of sections.
+  /// The error of content that is not a file of sections.
   struct Failure: LoggableError, Hashable {
     /// The number of the line, from 1.
     let line: Int

@@ -2,7 +2,7 @@ import ApusCore
 
 /// The profiles of the user's files `credentials` and `config`. Properties in `credentials` take precedence.
 struct ConfigProfiles: Sendable {
-  /// A file that could not be used.
+  /// The error of a file that could not be used.
   struct Failure: LoggableError, Hashable {
     let path: String
     let reason: String
@@ -17,7 +17,7 @@ struct ConfigProfiles: Sendable {
     (self.config, self.credentials) = (config, credentials)
   }
 
-  /// Reads the files at the paths in `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, by default those in the
+  /// Reads the files at the paths in `AWS_CONFIG_FILE` and `AWS_SHARED_CREDENTIALS_FILE`, by default the files in the
   /// user's home. A missing file has no profiles.
   init(of environment: AWSEnvironment) throws(Failure) {
     config = try Self.read("AWS_CONFIG_FILE", "config", environment)
@@ -57,7 +57,7 @@ struct ConfigProfiles: Sendable {
 
 extension AWSEnvironment {
   /// Returns an absolute path, with `~` as the user's home. Returns `nil` for a path relative to the working directory,
-  /// which may be a project with untrusted files.
+  /// because the directory may be a project with untrusted files.
   func absolute(_ path: String) -> String? {
     if path.hasPrefix("/") { return path }
     guard path.hasPrefix("~/"), let home, home.hasPrefix("/") else { return nil }

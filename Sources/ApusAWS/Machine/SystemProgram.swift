@@ -12,17 +12,17 @@ import Musl
 
 /// A program that is run without a shell, with limits for its output and its time.
 enum SystemProgram {
-  /// Runs a program until it ends. Its standard output may stay open after that, because an agent that it started may
-  /// have inherited it.
+  /// Runs a program until it ends. The standard output may stay open after that, because an agent that the program
+  /// started may have inherited it.
   ///
-  /// - Returns: its standard output. Its standard error is discarded, because it may contain secrets.
+  /// - Returns: the program's standard output. The standard error is discarded, because it may contain secrets.
   static func run(_ program: AWSProgram) async throws -> Data {
     guard let path = path(of: program) else { throw AWSProgramError.notStarted }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = program.arguments
     process.environment = program.variables
-    // Not the working directory of this process, which may be a project with untrusted programs.
+    // The working directory of this process is not used, because it may be a project with untrusted programs.
     process.currentDirectoryURL = URL(fileURLWithPath: "/")
     let output = Pipe()
     (process.standardOutput, process.standardInput, process.standardError) =
@@ -35,7 +35,7 @@ enum SystemProgram {
     }
   }
 
-  /// Returns the absolute path of a program. Ignores relative entries of `PATH`, which would lead to the working
+  /// Returns the absolute path of a program. Ignores relative entries of `PATH`, because they would lead to the working
   /// directory.
   private static func path(of program: AWSProgram) -> String? {
     if program.path.contains("/") { return program.path.hasPrefix("/") ? program.path : nil }
@@ -169,8 +169,8 @@ private final class RunningProgram: Sendable {
   private func exitStatus(of id: Int32) -> Int {
     defer { state.withLock { $0.hasExited = true } }
     #if !canImport(Darwin)
-    // Does not use Foundation's wait: it waits until descendants of the program close an inherited socket, and only
-    // then collects the status.
+    // Foundation's wait is not used: it waits until descendants of the program close an inherited socket, and only then
+    // collects the status.
     var info = siginfo_t()
     var result: CInt
     repeat {

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The reason why a server rejected a signature, as far as a new signature may help.
+/// The reason why a server rejected a signature. Only reasons for which a new signature may help are distinguished.
 enum AWSErrorCode: Sendable, Hashable {
   /// The clocks of client and server differ.
   case skewedClock

@@ -12,8 +12,8 @@ import Foundation
 /// A signature is valid for some minutes around the server's time. The clock of a device may deviate more. The time of
 /// its signatures is then corrected for each origin by the `Date` of the rejection (RFC 9110 §6.6.1).
 ///
-/// A correction is made over https only, and is at most a day: an attacker who can change a `Date` would otherwise get
-/// signatures that are valid at any chosen time.
+/// A correction is made over https only, and is at most a day. Without these limits, an attacker who can change a
+/// `Date` could get signatures that are valid at any chosen time.
 struct ClockSkewState: Sendable {
   /// A rejected signature.
   struct Rejection: Sendable {
@@ -27,12 +27,13 @@ struct ClockSkewState: Sendable {
     let serverDate: Date?
   }
 
-  /// The maximum number of origins. Beyond it an arbitrary origin is removed, and learned again if needed.
+  /// The maximum number of origins. Beyond this number an arbitrary origin is removed. Its difference is learned again
+  /// if needed.
   static let limit = 64
   /// The minimum correction, in seconds, if the server rejected the time of the signature.
   private static let minimumIfSkewed = 30.0
-  /// The minimum correction, in seconds, if the reason of the rejection may be another. Servers accept a deviation of
-  /// at least five minutes.
+  /// The minimum correction, in seconds, if the rejection may have another reason. Servers accept a deviation of at
+  /// least five minutes.
   private static let minimumIfUnclear = 240.0
   /// The maximum correction, in seconds.
   private static let maximumCorrection = 86_400.0

@@ -11,7 +11,8 @@ public import Foundation
 
 /// A middleware that signs requests with AWS signatures, version 4.
 ///
-/// Insert it after other authentication, so that each attempt and each hop of a redirect gets a new signature:
+/// Insert the middleware after other authentication, so that each attempt and each hop of a redirect gets a new
+/// signature:
 ///
 /// <!-- sample: signing-middleware -->
 /// ```swift
@@ -27,8 +28,8 @@ public import Foundation
 /// (`.credentials(.none)`), presigned URLs and requests with another `Authorization` are sent unchanged.
 ///
 /// If the server rejects a request because of the device's clock, the request is signed once more with the server's
-/// time, which later requests to that origin use as well. This happens over https only, and if the clock is wrong by at
-/// most 24 hours. A request whose credentials have expired is signed once more with new credentials.
+/// time. Later requests to that origin use the server's time as well. This happens over https only, and if the clock is
+/// wrong by at most 24 hours. A request whose credentials have expired is signed once more with new credentials.
 public final class SigningMiddleware: Middleware {
   private let signer: SignatureV4
   private let provider: any AWSCredentialsProvider
@@ -44,7 +45,7 @@ public final class SigningMiddleware: Middleware {
   /// - Parameters:
   ///   - signer: the region, the service and its rules.
   ///   - credentials: the provider of the credentials. Pass ``AWSCredentials`` for credentials that do not change.
-  ///   - origins: further origins, besides that of the base URL, whose requests are signed. Default: none.
+  ///   - origins: origins, besides the origin of the base URL, to which requests are signed. Default: none.
   ///   - now: the device's time. Default: the system's.
   public init(
     _ signer: SignatureV4, credentials: any AWSCredentialsProvider, origins: Set<Origin> = [],
@@ -79,7 +80,7 @@ public final class SigningMiddleware: Middleware {
     let date: Date
   }
 
-  /// The origin of a request that is signed; `nil` if the request is sent unchanged.
+  /// Returns the origin of a request that is signed; `nil` if the request is sent unchanged.
   private func signedOrigin(of request: RequestMessage, _ context: CallContext) -> Origin? {
     guard context.values[CredentialsPolicyKey.self] != .none, let origin = request.origin,
       context.isTrusted(request) || origins.contains(origin)
@@ -92,7 +93,7 @@ public final class SigningMiddleware: Middleware {
     if let fixed { return fixed }
     if let ready = cachingProvider?.ready { return ready }
     do {
-      // The fetch may need the permit that this call has.
+      // The fetch may need the permit that this call holds.
       return try await context.withoutPermit {
         if let cachingProvider { return try await cachingProvider.credentials(for: context) }
         return try await provider.credentials()
@@ -130,7 +131,7 @@ public final class SigningMiddleware: Middleware {
 
   // MARK: Rejections
 
-  /// A change that may make the server accept the request. Each is applied at most once.
+  /// A change that may make the server accept the request. Each remedy is applied at most once.
   private enum Remedy {
     case time, credentials
   }
@@ -175,11 +176,11 @@ public final class SigningMiddleware: Middleware {
     return .time
   }
 
-  /// The maximum number of bytes of a rejection that are read into memory.
+  /// The maximum number of bytes that are read into memory from a rejection.
   private static let maximumRejectionLength = 64 << 10
 
   /// Returns the rejection with its content in memory. Content whose announced length exceeds the maximum stays unread,
-  /// and other long or slow content is discarded.
+  /// and any other long or slow content is discarded.
   private static func readable(_ response: ResponseMessage, _ context: CallContext) async throws -> ResponseMessage {
     if response.content.bytes != nil { return response }
     if let length = response.content.expectedLength, length > maximumRejectionLength { return response }
@@ -194,7 +195,7 @@ extension SigningMiddleware: SelfDescribing {
 }
 
 extension SignatureV4 {
-  /// The payload of a request whose endpoint specifies none.
+  /// Returns the payload of a request whose endpoint specifies no payload.
   fileprivate func payload(of request: RequestMessage) -> Payload {
     switch request.content {
     case .empty, .bytes: .content

@@ -10,8 +10,8 @@ import Foundation
 struct FetchedCredentials: Sendable, Equatable {
   /// The credentials. Their expiration is a time of the device's clock.
   var credentials: AWSCredentials
-  /// Whether expired credentials are used while no new ones can be fetched, because their service extends them during
-  /// its outages (static stability).
+  /// Whether expired credentials are used while no new credentials can be fetched, because their service extends them
+  /// during its outages (static stability).
   var isStable = false
 }
 

@@ -58,7 +58,7 @@ struct ProcessSource: Sendable {
         printed.id, printed.secret, token: printed.token, expiration: expiration))
   }
 
-  /// Returns the absolute path of a program, or its name, which is searched in `PATH`. A path relative to the working
+  /// Returns the absolute path of a program, or its name. A name is searched in `PATH`. A path relative to the working
   /// directory is refused, because the directory may be a project with untrusted programs.
   private func path(of name: String) -> String? {
     if let path = environment.absolute(name) { return path }

@@ -22,7 +22,7 @@ struct SecurityTokenService: Sendable {
 
   private static let timeout = Duration.seconds(10)
 
-  /// Assumes a role with other credentials.
+  /// Assumes a role with the given credentials.
   func assume(_ role: Role, with credentials: AWSCredentials) async throws(SourceFailure) -> AWSCredentials {
     var form = form("AssumeRole", role)
     if let id = role.externalID { form.append("ExternalId", id) }

@@ -17,8 +17,8 @@ extension ResponseMessage {
     content = ResponseContent(try await content.collect(upTo: limit), trailers: content.trailers)
   }
 
-  /// Returns the response with the status of a failure if its status is a success although its content is not the
-  /// result of the operation: an error of the server, a page of an intermediary, or no content.
+  /// Returns the response, with the status of a failure if the status is a success but the content is not the result of
+  /// the operation. Examples of such content are an error of the server, a page of an intermediary, and no content.
   func withoutFalseSuccess(for success: S3Route.Success, _ context: CallContext) -> ResponseMessage {
     guard (200..<300).contains(statusCode), let status = failure(hiddenBehind: success) else { return self }
     context.record(

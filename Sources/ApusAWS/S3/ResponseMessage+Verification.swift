@@ -9,9 +9,9 @@ import Foundation
 #endif
 
 extension ResponseMessage {
-  /// Returns the response with content (body) whose end is an error if the content does not match the checksum that the
-  /// server states. The checksum of an object with a content coding does not cover content that a transport has
-  /// decoded.
+  /// Returns the response with content (body) that is verified: reading its end throws if the content does not match
+  /// the checksum that the server states. Content that a transport has decoded is not verified, because the checksum of
+  /// an object with a content coding covers the coded content.
   ///
   /// - Throws: ``ApusCore/TransportError`` with the code `malformedResponse` if all content is in memory.
   func verified() throws -> ResponseMessage {

@@ -22,8 +22,8 @@ import Foundation
 /// checksum; over http its digest is signed, too. If a bucket is in another region, the request is resent there, and
 /// later requests are sent there immediately.
 public struct S3: Sendable {
-  /// The client of the operations. It has its own list of calls, and shares connections, limits and policies with the
-  /// client that the app passed.
+  /// The client of the operations, which has its own list of calls, and shares connections, limits and policies with
+  /// the client that the app passed.
   let client: Client
   /// The region of buckets whose region is not known yet.
   let region: String

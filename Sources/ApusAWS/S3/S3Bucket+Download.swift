@@ -12,11 +12,11 @@ import Foundation
 extension S3Bucket {
   /// Downloads an object to a file, and continues a download that was interrupted.
   ///
-  /// The properties of the object are read first. Its entity tag must stay the same until the last byte, and the
-  /// complete file must have the checksum of the object, if the server states a checksum of the whole object. An object
-  /// with a content coding is saved without decoding; over `URLSessionTransport`, which decodes it, the call fails. In
-  /// all other respects it behaves like the client's `download(_:to:options:)`: the file gets its final name when it is
-  /// complete and verified, and the same call continues after an interruption, also in another process.
+  /// The properties of the object are read first. Its entity tag must stay the same until the last byte, and if the
+  /// server states a checksum of the whole object, the complete file must have this checksum. An object with a content
+  /// coding is saved without decoding; over `URLSessionTransport`, which decodes such an object, the call fails. In all
+  /// other respects this function behaves like the client's `download(_:to:options:)`: the file gets its final name
+  /// when it is complete and verified, and the same call continues after an interruption, also in another process.
   ///
   /// Progress is reported to `downloadProgress` of ``S3Bucket/options``.
   ///
@@ -24,7 +24,7 @@ extension S3Bucket {
   ///   - key: the key.
   ///   - path: the path of the file. Its folder must exist.
   ///   - version: the version. Default: `nil`, the latest.
-  ///   - options: resuming, replacing, and the number of ranges that are requested at once. Default:
+  ///   - options: resuming, replacing, and the number of ranges that are requested concurrently. Default:
   ///     `DownloadOptions()`.
   /// - Throws: `CallError`. Its `transfer` contains the number of bytes that were kept, and its
   ///   ``ApusCore/CallError/s3`` the server's reason.

@@ -11,7 +11,7 @@ import Foundation
 public struct S3Page: Sendable, Hashable {
   /// The objects, in the order of the server: at AWS, in the byte order of their keys.
   public let objects: [S3ObjectInfo]
-  /// The common prefixes of the keys that are omitted because they contain the delimiter.
+  /// The common prefixes of the keys that contain the delimiter. These keys themselves are omitted.
   public let prefixes: [String]
   /// The position of the next page. `nil` after the last page.
   let next: S3ListPosition?

@@ -11,7 +11,7 @@ extension S3Bucket {
   /// Stores an object. An existing object with this key is replaced.
   ///
   /// The content (body) is read twice: once for its checksum, and once while it is sent. For large files use
-  /// ``upload(_:to:options:)``, which can be resumed.
+  /// ``upload(_:to:options:)``, because such an upload can be resumed.
   ///
   /// - Parameters:
   ///   - key: the key.
@@ -71,7 +71,7 @@ extension S3Bucket {
     return S3ObjectInfo(key, try await client.response(to: request).fields)
   }
 
-  /// Copies an object on the server. An existing object with the new key is replaced. At most 5 GiB.
+  /// Copies an object of at most 5 GiB on the server. An existing object with the new key is replaced.
   ///
   /// - Parameters:
   ///   - key: the key of the object.

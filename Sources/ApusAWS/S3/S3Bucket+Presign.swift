@@ -2,14 +2,14 @@ public import ApusCore
 public import HTTPTypes
 
 extension S3Bucket {
-  /// Returns a URL with which anyone can read or store an object until it expires, without credentials.
+  /// Returns a URL with which anyone can read or store an object without credentials, until the URL expires.
   ///
   /// Sends no request. The URL is a secret.
   ///
   /// - Parameters:
   ///   - key: the key.
   ///   - method: the method of the request for which the URL is valid. Default: GET. PUT stores the object.
-  ///   - seconds: the time for which the URL is valid, from 1 to 604,800 (a week). It ends earlier if temporary
+  ///   - seconds: the time for which the URL is valid, from 1 to 604,800 (a week). The URL expires earlier if temporary
   ///     credentials expire.
   ///   - version: the version. Default: `nil`, the latest.
   /// - Throws: `CallError` with the code `invalidRequest`, for example without credentials.

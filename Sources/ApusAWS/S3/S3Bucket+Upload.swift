@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension S3Bucket {
-  /// Uploads a file in parts, several at once, and continues an upload that was interrupted.
+  /// Uploads a file in parts, several concurrently, and continues an upload that was interrupted.
   ///
   /// Each part is read while it is sent, has a checksum, and is resent after a temporary failure. With a store the same
   /// call, also in another process, requests the list of stored parts from the server, and sends the missing parts;
@@ -61,7 +61,7 @@ extension S3Bucket {
   /// nothing if the store has no record of the upload.
   ///
   /// A server may also have incomplete uploads without a record, for example if the response to their creation was
-  /// lost. Configure a lifecycle rule of the bucket that removes them.
+  /// lost. Configure a lifecycle rule of the bucket, so that the server removes such uploads.
   ///
   /// - Parameters:
   ///   - path: the path of the file.
@@ -78,7 +78,7 @@ extension S3Bucket {
     try await client.discardUpload(request, by: UploadProtocol(driver), options: transfer(to: key, options))
   }
 
-  /// Returns the options of the transfer. They identify the object by a name, because its URL differs between regions.
+  /// Returns the options of the transfer, which identify the object by a name, because its URL differs between regions.
   private func transfer(to key: String, _ options: S3UploadOptions) -> UploadOptions {
     var transfer = UploadOptions(store: options.store, account: options.account)
     transfer.resource = resource(key)

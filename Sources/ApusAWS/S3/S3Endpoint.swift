@@ -11,7 +11,7 @@ struct S3Endpoint: Hashable, Sendable {
   ///   - head: the request to the URL of the server. Its target contains the path of that URL before the route's
   ///     placeholder, and the parameters of the environment.
   ///   - region: the region of the bucket. At AWS servers it is part of the host.
-  /// - Throws: `TransportError` with the kind `invalidRequest` if the region or the bucket's name cannot be part of the
+  /// - Throws: `TransportError` with the code `invalidRequest` if the region or the bucket's name cannot be part of the
   ///   host.
   func write(_ route: S3Route, region: String, to head: inout HTTPRequest) throws(TransportError) {
     let target = (head.path ?? "/").utf8
@@ -108,7 +108,7 @@ public enum S3Addressing: Sendable, Hashable {
 }
 
 extension TransportError {
-  /// The error of a request whose host would be invalid, or different from the intended host.
+  /// Returns the error of a request whose host would be invalid, or different from the intended host.
   static func unusableHost(_ reason: String) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: reason)
   }

@@ -9,27 +9,28 @@ import Foundation
 
 /// The reason why a server rejected a request to S3.
 ///
-/// It is the rejection of a failed call: `error.s3?.code == "NoSuchKey"`.
+/// An `S3Error` is the rejection of a failed call: `error.s3?.code == "NoSuchKey"`.
 public struct S3Error: Error, Sendable, Hashable {
   /// The code, for example `NoSuchKey` or `SignatureDoesNotMatch`.
   ///
   /// A response to HEAD has no content. Its code is `NotFound` for the status 404, `PreconditionFailed` for 412,
   /// `NotModified` for 304, `AccessDenied` for 403, and `Rejected` for all other statuses.
   public let code: String
-  /// The server's sentence about the error, at most 300 characters on one line. It may contain the names of the bucket
-  /// and the key.
+  /// The server's sentence about the error, at most 300 characters on one line. The sentence may contain the names of
+  /// the bucket and the key.
   public let message: String?
   /// The identifier of the request in the server's logs.
   public let requestID: String?
   /// The correct region of the request, if the server states it.
   let region: String?
 
-  /// Creates an error. The texts are shortened and cleaned like those of a server.
+  /// Creates an error. The code, the message and the identifier are shortened and cleaned like those of a server.
   init(code: String, message: String? = nil, requestID: String? = nil) {
     self.init(code, message, requestID: requestID, region: nil)
   }
 
-  /// Creates an error from a server's texts, which people read: each is reduced to one line without control characters.
+  /// Creates an error from strings of a server. Each string is reduced to one line without control characters, because
+  /// people read it.
   private init(_ code: String, _ message: String?, requestID: String?, region: String?) {
     self.code = ServerText.code(code) ?? ""
     self.message = message.flatMap { ServerText.message($0) }

@@ -18,7 +18,8 @@ struct S3ListPosition: Sendable, Hashable {
     }
   }
 
-  /// The maximum number of consecutive empty pages. Servers may send some, for example where objects were deleted.
+  /// The maximum number of consecutive empty pages. Servers may send empty pages, for example where objects were
+  /// deleted.
   static let limitInRow = 100
   /// The maximum number of empty pages of a list.
   static let limitInAll = 20_000
@@ -26,15 +27,16 @@ struct S3ListPosition: Sendable, Hashable {
   let token: String
   private var emptyInRow = 0
   private var emptyInAll = 0
-  /// An earlier token, recorded when the count of empty pages was a power of two. It detects a cycle of tokens. The
-  /// loop over pages, which compares positions, would not, because the counts make each position new.
+  /// An earlier token, with which a cycle of tokens is detected. The token is recorded when the count of empty pages is
+  /// a power of two. The loop over pages compares positions and would not detect a cycle, because the counts make each
+  /// position new.
   private var noted: String?
 
   /// Creates the position after a page.
   ///
   /// - Parameters:
   ///   - token: the token that the page contains.
-  ///   - previous: the position of the page. `nil`: the page is the first one.
+  ///   - previous: the position of the page. `nil`: the page is the first page.
   ///   - isEmpty: whether the page has neither objects nor prefixes.
   init(_ token: String, after previous: S3ListPosition? = nil, isEmpty: Bool = false) throws(Failure) {
     self.token = token

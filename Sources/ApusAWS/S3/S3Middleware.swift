@@ -10,9 +10,10 @@ import Foundation
 
 /// The middleware that completes a request to S3: address, checksums and signature.
 ///
-/// It is the last middleware before the transport, so each attempt has a new signature. If the server states another
-/// region for the bucket, the request is resent there, with a signature for that region. Content that can be read only
-/// once is not resent: the call fails with the server's rejection, and the next call is sent to that region.
+/// This middleware is the last middleware before the transport, so each attempt has a new signature. If the server
+/// states another region for the bucket, the request is resent there, with a signature for that region. Content that
+/// can be read only once is not resent: the call fails with the server's rejection, and the next call is sent to that
+/// region.
 struct S3Middleware: Middleware {
   let region: String
   let endpoint: S3Endpoint

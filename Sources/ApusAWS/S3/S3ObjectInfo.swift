@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The properties of an object that the server states: in a list, with the content or without it, or when the object is
+/// The properties of an object that the server states in a list, in a response about the object, or when the object is
 /// stored.
 public struct S3ObjectInfo: Sendable, Hashable {
   /// The key.
@@ -73,7 +73,7 @@ public struct S3ObjectInfo: Sendable, Hashable {
     version = HTTPField.Name("x-amz-version-id").flatMap { fields?[$0] }
   }
 
-  /// Returns the complete length in `Content-Range`, or otherwise `Content-Length`.
+  /// Returns the complete length in `Content-Range`, or in `Content-Length` if that field is missing.
   static func size(in fields: HTTPFields) -> Int64? {
     guard let range = fields[.contentRange] else { return fields[.contentLength].flatMap { Int64($0) } }
     return range.split(separator: "/").last.flatMap { Int64($0) }

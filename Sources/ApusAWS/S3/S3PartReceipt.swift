@@ -14,6 +14,6 @@ struct S3PartReceipt: Hashable, Sendable {
     self.init(entityTag: String(tag), checksum: parts.count > 1 ? String(parts[1]) : nil)
   }
 
-  /// The receipt as one text, for the parts of an upload.
+  /// The receipt as a string, for the parts of an upload.
   var text: String { ([entityTag] + (checksum.map { [$0] } ?? [])).joined(separator: "\n") }
 }

@@ -1,4 +1,4 @@
-/// The size of the parts of an upload, within the limits of S3: at most 10,000 parts of 5 MiB (except the last one) to
+/// The size of the parts of an upload, within the limits of S3: at most 10,000 parts of 5 MiB (except the last part) to
 /// 5 GiB.
 struct S3PartSize: Hashable, Sendable {
   /// The number of bytes of all parts but the last.
@@ -6,7 +6,8 @@ struct S3PartSize: Hashable, Sendable {
 
   /// - Parameters:
   ///   - length: the number of bytes of the object.
-  ///   - requested: the size that the app requests. Default: `nil`, 8 MiB. It is increased where the limits require it.
+  ///   - requested: the size that the app requests. Default: `nil`, 8 MiB. The size is increased where the limits
+  ///     require this.
   /// - Returns: `nil` if the length exceeds the maximum of an object.
   init?(for length: Int64, requested: Int64? = nil) {
     guard length <= Self.maximumLength else { return nil }

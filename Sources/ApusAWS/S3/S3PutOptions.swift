@@ -2,7 +2,8 @@ public import ApusCore
 
 /// The properties with which an object is stored.
 public struct S3PutOptions: Sendable {
-  /// The app's own metadata by name. They become fields (headers) with the prefix `x-amz-meta-`. Default: none.
+  /// The app's own metadata by name. The metadata is sent as fields (headers) with the prefix `x-amz-meta-`. Default:
+  /// none.
   public var metadata: [String: String] = [:]
   /// The checksum that is sent with the content (body), so that the server rejects damaged content. `nil`: no checksum,
   /// for servers that do not support it. Default: ``ChecksumAlgorithm/crc64nvme``.

@@ -25,11 +25,11 @@ final class S3Regions: Sendable {
   /// The number of buckets beyond which all regions are removed, and learned again.
   private static let limit = 1000
 
-  /// Returns the region that a rejection states for the bucket of its request, or `nil` if it states none.
+  /// Returns the region that a rejection states for the bucket of its request, or `nil` if the rejection states no
+  /// region.
   ///
   /// A server in another region responds with a redirect (301, 307), or with 400 if the signature is for the server's
-  /// own region only. The name becomes part of a host, so a name with other characters than those of regions is
-  /// ignored.
+  /// own region only. The name becomes part of a host, so a name that is not a valid region name is ignored.
   ///
   /// - Parameter content: the content of the response, if it is in memory.
   static func region(in head: HTTPResponse, _ content: Data?) -> String? {

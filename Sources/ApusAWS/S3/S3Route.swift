@@ -1,6 +1,6 @@
 import ApusCore
 
-/// The bucket, key and parameters of a request, which the middleware writes into the message.
+/// The bucket, key and parameters of a request. The middleware writes them into the message.
 ///
 /// A key may have segments that the path of an endpoint cannot have, such as `..`, so the request has a placeholder in
 /// place of its path.
@@ -56,7 +56,7 @@ enum S3RouteKey: ContextKey {
   static let defaultValue: S3Route? = nil
 }
 
-/// The content digests of a call, which are computed once for all of its attempts.
+/// The content digests of a call, computed once for all of its attempts.
 enum S3DigestsKey: ContextKey {
   static let defaultValue: S3ContentDigests? = nil
   static let affectsCoalescing = false

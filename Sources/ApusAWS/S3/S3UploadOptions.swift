@@ -18,7 +18,8 @@ public struct S3UploadOptions: Sendable {
   /// The number of bytes of a part, from 5 MiB to 5 GiB. Default: `nil`, 8 MiB. For a file that would have more than
   /// 10,000 parts, the size is increased. Smaller files are sent with one request.
   public var partSize: Int64?
-  /// The maximum number of parts that are sent at once, from 1 to 16. Default: 4. The limits of the client apply, too.
+  /// The maximum number of parts that are sent concurrently, from 1 to 16. Default: 4. The limits of the client apply,
+  /// too.
   public var maximumParallelParts = 4
 
   /// Creates options that differ from the defaults in the given values.

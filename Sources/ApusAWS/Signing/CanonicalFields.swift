@@ -46,7 +46,8 @@ struct CanonicalFields: Sendable {
     text.append("\n" as Unicode.Scalar)
   }
 
-  /// Sorts by name. Up to 24 fields use insertion sort, which allocates no memory; more are sorted in O(n log n).
+  /// Sorts by name. Up to 24 fields use insertion sort, which allocates no memory; more fields are sorted in O(n log
+  /// n).
   private mutating func sort() {
     guard fields.count <= 24 else {
       let order = fields.indices.sorted { (fields[$0].name, $0) < (fields[$1].name, $1) }

@@ -33,7 +33,7 @@ struct CanonicalText: Sendable {
     }
   }
 
-  /// Appends text in which every byte except unreserved ones (RFC 3986 §2.3) is percent-encoded.
+  /// Appends text in which every byte that is not an unreserved character (RFC 3986 §2.3) is percent-encoded.
   ///
   /// - Parameter keepsSlashes: whether slashes are not encoded, either.
   mutating func append(encoding text: some Sequence<UInt8>, keepsSlashes: Bool = false) {
@@ -67,7 +67,7 @@ struct CanonicalText: Sendable {
 
   /// Whether the only white space in a field value is single spaces between other bytes.
   private static func isCanonical(_ value: String.UTF8View) -> Bool {
-    // Makes a leading space count as a second one.
+    // `true`, so that a leading space is treated like the second of two spaces.
     var isAfterSpace = true
     for byte in value {
       guard byte > 0x20 || byte == 0x20 && !isAfterSpace || byte < 0x09 || (0x0E..<0x20).contains(byte) else {

@@ -38,7 +38,8 @@ struct ChunkedPayload: Sendable {
     return isBeyond ? nil : sum
   }
 
-  /// The bytes of a chunk in addition to its content: the line with its length, and the line break after it.
+  /// Returns the number of bytes of a chunk in addition to its content: the line with its length, and the line break
+  /// after the content.
   private func overhead(of count: Int64) -> Int64 {
     Int64(String(count, radix: 16).utf8.count + (isSigned ? ";chunk-signature=".utf8.count + 64 : 0) + 4)
   }
@@ -52,8 +53,8 @@ struct ChunkedPayload: Sendable {
     return overhead(of: 0) - 2 + Int64(field + signature + 2)
   }
 
-  /// Returns the encoded content. It is encoded while it is sent, with at most a chunk and a piece of its source in
-  /// memory.
+  /// Returns the content in encoded form. The content is encoded while it is sent, with at most a chunk and a piece of
+  /// its source in memory.
   ///
   /// - Parameters:
   ///   - content: the content.
@@ -82,7 +83,7 @@ struct ChunkedPayload: Sendable {
   }
 }
 
-/// The key and the scope of the signatures of chunks. Each signature covers the one before it.
+/// The key and the scope of the signatures of chunks. Each signature covers the previous signature.
 struct ChunkSigning: Sendable {
   let key: SymmetricKey
   /// The time and the scope, each on a line.
@@ -184,7 +185,7 @@ struct ChunkEncoder: Sendable {
   }
 }
 
-/// The pieces of chunked content. They have one reader.
+/// The pieces of chunked content, for one reader.
 private final class ChunkedPieces: Sendable {
   private enum Source {
     case closed

@@ -1,4 +1,4 @@
-/// The rules for texts that become a part of a host, so that they cannot change it to another host.
+/// The rules for strings that become a part of a host, so that they cannot turn it into another host.
 enum HostPart {
   /// Whether a text is a label of a host name (RFC 1123 §2.1) in lower case: 1 to 63 letters, digits and hyphens, with
   /// a letter or digit at both ends.

@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// A field of a signed request that Signature Version 4 defines.
+/// A field that Signature Version 4 defines for signed requests.
 enum SignatureField {
   case authorization, date, token, payload, decodedLength, trailer
 
@@ -45,7 +45,7 @@ extension RequestMessage {
     head.headerFields.append(field)
   }
 
-  /// Appends a session token, if the credentials have one.
+  /// Appends a session token, if the credentials contain a session token.
   ///
   /// - Throws: ``SigningError/invalidCredentials`` if a field cannot contain the token: the server would reject a
   ///   signature of a field that is not sent as it was signed.

@@ -32,19 +32,19 @@ public struct SignatureV4: Sendable {
 
   /// The form in which content is signed.
   public enum Payload: Sendable, Hashable {
-    /// The SHA-256 digest of the content of the message, which must be in memory.
+    /// The SHA-256 digest of the message's content. The content must be in memory.
     case content
     /// A precomputed SHA-256 digest of the content: 64 lowercase hexadecimal digits.
     case digest(String)
-    /// The content is not signed (`UNSIGNED-PAYLOAD`), which S3 accepts. Over https only, because otherwise an attacker
-    /// on the network could replace the content.
+    /// The content is not signed (`UNSIGNED-PAYLOAD`). For S3, over https only, because an attacker on the network
+    /// could replace unsigned content that is sent without TLS.
     case unsigned
-    /// The content is sent in chunks of 64 KiB, each with a signature, while it is read (`aws-chunked`), which S3
-    /// accepts. For files and streams of known length. A message that was signed in this form cannot be signed again.
+    /// The content is sent in chunks of 64 KiB, each with a signature, while it is read (`aws-chunked`). For S3, for
+    /// files and streams of known length. A message that was signed in this form cannot be signed again.
     ///
     /// - Parameter trailer: the checksum that follows the content, signed as well; `nil`: no checksum.
     case signedChunks(trailer: ChecksumAlgorithm? = nil)
-    /// The content is sent in unsigned chunks, followed by a checksum, which S3 accepts. Over https only.
+    /// The content is sent in unsigned chunks, followed by a checksum. For S3, over https only.
     case unsignedChunks(trailer: ChecksumAlgorithm)
 
     /// The chunks in which the content is sent.
@@ -65,13 +65,14 @@ public struct SignatureV4: Sendable {
     }
   }
 
-  /// A signed request, and the texts from which the signature was computed.
+  /// A signed request, and the strings from which the signature was computed.
   public struct Signed: Sendable, SelfRedacting {
     /// The request with the signature.
     public var message: RequestMessage
-    /// The request in the signed form, to be compared with the text in a server's error. It may contain secrets.
+    /// The request in the signed form, to be compared with the text in a server's error. The canonical request may
+    /// contain secrets.
     public let canonicalRequest: String
-    /// The text whose keyed hash is the signature. It contains no secrets.
+    /// The text whose keyed hash is the signature. The text contains no secrets.
     public let stringToSign: String
     /// The signature: 64 lowercase hexadecimal digits.
     public let signature: String
@@ -89,10 +90,10 @@ public struct SignatureV4: Sendable {
   /// The interpretation of paths. Default: ``PathRules/decoded`` for the service `s3`, otherwise
   /// ``PathRules/asSent(isNormalized:)`` with `true`.
   public var pathRules: PathRules
-  /// Whether the field `X-Amz-Content-SHA256`, which states how the content was signed, is added. Default: `nil`: it is
-  /// added to requests to S3, which requires it, but not to presigned URLs. With `true` a presigned URL covers the
-  /// digest of the content: requests with a URL for S3 must then have the field, and those for other services need no
-  /// field.
+  /// Whether the field `X-Amz-Content-SHA256` is added. The field states how the content was signed. Default: `nil`:
+  /// the field is added to requests to S3, because S3 requires it, but not to presigned URLs. With `true` a presigned
+  /// URL covers the digest of the content: requests with a URL for S3 must then have the field, and requests with a URL
+  /// for another service need no field.
   public var sendsPayload: Bool?
   /// Whether the session token of temporary credentials is part of the signature. Default: `true`; a few services
   /// require that it is added after signing.

@@ -9,7 +9,7 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The request has no host.
   package static let missingHost = SigningError("The request names no host, so it cannot be signed.")
-  /// The content is a file or a stream, whose digest is not known.
+  /// The content is a file or a stream, so its digest is not known.
   package static let contentNotInMemory = SigningError(
     "The content is not in memory; sign it with its digest, or without it over https.")
   /// The length of content that is sent in chunks is not known.
@@ -21,7 +21,7 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
   package static let invalidCredentials = SigningError(
     "The access key ID or the session token contains characters that are not allowed in a field.")
 
-  /// The lifetime of a presigned URL is less than a second or more than a week.
+  /// Returns the error of a presigned URL with a lifetime of less than a second or more than a week.
   package static func invalidLifetime(seconds: Int) -> SigningError {
     SigningError("A presigned URL is valid for 1 to 604800 seconds, not for \(seconds).")
   }

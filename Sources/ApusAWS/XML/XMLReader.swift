@@ -9,7 +9,7 @@ import Foundation
 /// A reader of XML documents in UTF-8 (XML 1.0), as web services send them.
 ///
 /// Every input results in a tree or an error, in linear time and without recursion. Document type declarations are
-/// errors, so the only entities are the five predefined ones and character references. Attributes are checked and
+/// errors, so the only entities are the five predefined entities and character references. Attributes are checked and
 /// discarded; namespaces are not resolved.
 struct XMLReader {
   /// The limits of a document.

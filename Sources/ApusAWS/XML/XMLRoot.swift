@@ -9,8 +9,8 @@ enum XMLRoot {
   /// The maximum number of bytes in which the name is searched, after leading white space.
   private static let searchedLength = 4 << 10
 
-  /// Returns the name of the root element without its prefix, or that of a document type declaration. Returns `nil` if
-  /// the content does not begin like a document.
+  /// Returns the name of the root element without its prefix, or the name in a document type declaration. Returns `nil`
+  /// if the content does not begin like a document.
   static func name(of content: Data) -> String? {
     // Services send white space while they compute a response.
     var rest = content.drop(while: isSpace).prefix(searchedLength)

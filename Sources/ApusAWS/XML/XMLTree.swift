@@ -15,9 +15,9 @@ struct XMLTree: Hashable, Sendable {
   /// The first child with a name.
   subscript(name: String) -> XMLTree? { children.first { $0.name == name } }
 
-  /// The text of the first child with a name.
+  /// Returns the text of the first child with a name.
   func text(of name: String) -> String? { self[name]?.text }
 
-  /// The children with a name.
+  /// Returns the children with a name.
   func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
 }

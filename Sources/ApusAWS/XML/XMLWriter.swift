@@ -48,7 +48,7 @@ struct XMLWriter {
       case ">": text += "&gt;"
       case "&": text += "&amp;"
       case "\"": text += "&quot;"
-      // Unescaped, they would be read as a line feed and as spaces.
+      // Without escapes, these characters would be read as a line feed and as spaces.
       case "\r": text += "&#13;"
       case "\n": text += "&#10;"
       case "\t": text += "&#9;"

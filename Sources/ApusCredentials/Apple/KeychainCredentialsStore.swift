@@ -10,12 +10,12 @@ import Synchronization
 ///
 /// On Linux this code is type-checked against stubs of the Keychain API, but not run.
 ///
-/// The record that was last read or written is cached, since a Keychain query takes about a millisecond. A change
-/// by another process, such as an extension of the app with the same access group, is noticed when a refresh
-/// begins, when credentials are replaced, and by ``reload()``. Replacing compares generations in the Keychain
-/// itself, so a refresh never undoes a sign-out elsewhere. ``withLock(_:)`` works within this process only: the
-/// Keychain has no lock that ends with a process, so an app and its extension can refresh concurrently. If the
-/// server ends the session in that case, use ``FileCredentialsStore`` in a folder of the app group.
+/// The record that was last read or written is cached, since a Keychain query takes about a millisecond. A change by
+/// another process, such as an extension of the app with the same access group, is noticed when a refresh begins, when
+/// credentials are replaced, and by ``reload()``. Replacing compares generations in the Keychain itself, so a refresh
+/// never undoes a sign-out by another process. ``withLock(_:)`` works within this process only: the Keychain has no
+/// lock that ends with a process, so an app and its extension can refresh concurrently. If the server ends the session
+/// in that case, use ``FileCredentialsStore`` in a folder of the app group.
 public final class KeychainCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
   /// The maximum number of attempts at a replacement while other processes keep changing the item.
   private static let attempts = 16
@@ -34,8 +34,8 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   ///
   /// - Parameters:
   ///   - service: the item's service, for example the app's bundle identifier.
-  ///   - account: the item's account; use a different one for each of several accounts.
-  ///   - accessGroup: the Keychain access group or app group that shares the item. Default: the app's own.
+  ///   - account: the item's account. Use a different value for each of several accounts.
+  ///   - accessGroup: the Keychain access group or app group that shares the item. Default: the app's own group.
   public convenience init(service: String, account: String, accessGroup: String? = nil) {
     self.init(
       KeychainItem(service: service, account: account, accessGroup: accessGroup),
@@ -56,7 +56,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
     return (cached.withLock { $0 } ?? CachedRecord(.empty, clocks)).stored(clocks)
   }
 
-  /// Reads changes by other processes. Call it for example when the app becomes active.
+  /// Reads changes by other processes. Call this method, for example, when the app becomes active.
   ///
   /// - Throws: ``CredentialsStoreError``.
   public func reload() throws {
@@ -65,8 +65,8 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
 
   /// Replaces the credentials at a sign-in.
   ///
-  /// An item that cannot be read, because a later version or another program has written it, is removed first, since
-  /// users cannot remove it by hand. The item stays if another process has replaced it in the meantime.
+  /// An item that cannot be read, because a later version or another program has written it, is removed first, because
+  /// users cannot remove Keychain items themselves. The item stays if another process has replaced it in the meantime.
   ///
   /// - Throws: ``CredentialsStoreError``.
   public func set(_ credential: Credential) throws {
@@ -78,7 +78,7 @@ public final class KeychainCredentialsStore: RefreshableCredentialsStore, Custom
   /// If the current credentials were set for the same account, the principal stays the same: waiting calls are sent
   /// with the new credentials. Otherwise this is a sign-in, as with ``set(_:)``.
   ///
-  /// - Parameter account: the name of the account, for example its id. It is stored in the item.
+  /// - Parameter account: the name of the account, for example its id. The name is stored in the item.
   /// - Throws: ``CredentialsStoreError``.
   public func set(_ credential: Credential, account: String) throws {
     _ = try perform(.signIn(credential, account: account, at: clocks.wall))

@@ -25,13 +25,13 @@ struct KeychainItem: Sendable {
 
   /// The content of an item.
   struct Content {
-    /// The stored bytes; `nil`: the item has none.
+    /// The stored bytes; `nil`: the item has no bytes.
     let bytes: Data?
-    /// The generation attribute; `nil` if the item has none, because another program wrote it.
+    /// The generation attribute; `nil` if the item has no such attribute, because another program wrote it.
     let generation: Data?
   }
 
-  /// Reads the item. Returns `nil` if it does not exist.
+  /// Reads the item. Returns `nil` if the item does not exist.
   func read() throws(CredentialsStoreError) -> Content? {
     var query = query
     query[kSecReturnData as String] = true
@@ -46,7 +46,7 @@ struct KeychainItem: Sendable {
       bytes: item[kSecValueData as String] as? Data, generation: item[kSecAttrGeneric as String] as? Data)
   }
 
-  /// Adds the item. Returns `false` if it already exists.
+  /// Adds the item. Returns `false` if the item already exists.
   func add(_ content: Data, generation: UInt64) throws(CredentialsStoreError) -> Bool {
     var attributes = query
     attributes[kSecValueData as String] = content
@@ -58,7 +58,7 @@ struct KeychainItem: Sendable {
     return true
   }
 
-  /// Replaces the content if the item still has a given generation. Returns whether it was replaced.
+  /// Replaces the content if the item still has a given generation. Returns whether the content was replaced.
   func replace(
     _ old: UInt64, by content: Data, generation: UInt64
   ) throws(CredentialsStoreError) -> Bool {
@@ -91,7 +91,7 @@ struct KeychainItem: Sendable {
 }
 
 extension CredentialsStoreError {
-  /// An error of the Keychain.
+  /// Creates the error for a status of the Keychain.
   init(keychain status: OSStatus) {
     let message = (SecCopyErrorMessageString(status, nil) as String?) ?? "error \(status)"
     self.init(status == errSecDecode ? .unknownItemFormat : .keychain, "", step: message, errno: status)

@@ -15,7 +15,7 @@ import Foundation
 #endif
 
 extension DigestAlgorithm {
-  /// The hash of content, for `auth-int`, in lower-case hexadecimal digits.
+  /// Returns the hash of content, for `auth-int`, in lower-case hexadecimal digits.
   ///
   /// Files and replayable streams are read once more for this, off the caller's executor.
   ///
@@ -56,7 +56,7 @@ extension DigestHasher {
     data.withUnsafeBytes { update($0) }
   }
 
-  /// Reads a file in pieces, and lets other tasks run between them.
+  /// Reads a file in pieces. Other tasks can run between two pieces.
   private mutating func update(_ file: ContentFile) async throws {
     let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Self.fault("cannot be read") }

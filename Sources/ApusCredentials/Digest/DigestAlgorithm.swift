@@ -9,9 +9,9 @@ enum DigestAlgorithm: String, CaseIterable {
   case sha512256 = "SHA-512-256"
   case sha512256Session = "SHA-512-256-sess"
 
-  /// The algorithm with the name in a challenge, compared case-insensitively.
+  /// Creates the algorithm with the name in a challenge, compared case-insensitively.
   ///
-  /// - Parameter name: the name; `nil` if the challenge states no algorithm, which means `MD5`.
+  /// - Parameter name: the name; `nil` if the challenge states no algorithm. In this case the algorithm is `MD5`.
   init?(named name: String?) {
     guard let name else {
       self = .md5
@@ -38,10 +38,10 @@ enum DigestAlgorithm: String, CaseIterable {
     }
   }
 
-  /// `H`: the hash of a text in UTF-8, in lower-case hexadecimal digits (RFC 7616 §3.2).
+  /// Returns `H`, the hash of a text in UTF-8, in lower-case hexadecimal digits (RFC 7616 §3.2).
   func hash(_ text: String) -> String { hash(Array(text.utf8)) }
 
-  /// The hash of bytes, in lower-case hexadecimal digits.
+  /// Returns the hash of bytes, in lower-case hexadecimal digits.
   func hash(_ bytes: [UInt8]) -> String {
     var hasher = hasher
     bytes.withUnsafeBytes { hasher.update($0) }

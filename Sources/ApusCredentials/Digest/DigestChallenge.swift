@@ -49,7 +49,8 @@ struct DigestChallenge {
   /// Whether the server requests a quality of protection.
   var isProtected: Bool { !qualities.isEmpty }
 
-  /// The quality of protection of a message; `nil` if the server offers none that is possible for this content.
+  /// Returns the quality of protection of a message; `nil` if the server offers no quality that is possible for this
+  /// content.
   ///
   /// Content that can be read only once is never hashed. For a message without content, `auth-int` would protect no
   /// more than `auth`.
@@ -60,7 +61,7 @@ struct DigestChallenge {
     return qualities.contains(.auth) ? .auth : nil
   }
 
-  /// The strength: the higher it is, the harder it is to derive the password from a response.
+  /// The strength. The higher the strength, the harder the password is to derive from a response.
   var strength: Int {
     if !algorithm.isMD5 { return 3 }
     return isProtected ? 2 : 1
@@ -95,7 +96,7 @@ struct DigestText {
     add(name, "\"\(Self.escaped(value))\"")
   }
 
-  /// The content of a quoted string (RFC 9110 §5.6.4).
+  /// Returns the content of a quoted string (RFC 9110 §5.6.4).
   private static func escaped(_ value: String) -> String {
     var scalars = String.UnicodeScalarView()
     // Iterates over scalars: a quotation mark with a combining mark is one `Character`, but still ends the string.
@@ -106,7 +107,7 @@ struct DigestText {
     return String(scalars)
   }
 
-  /// The extended notation for any language (RFC 8187 §3.2.1).
+  /// Returns the extended notation for any language (RFC 8187 §3.2.1).
   static func extended(_ value: String) -> String {
     var text = "UTF-8''"
     for byte in value.utf8 {
@@ -129,7 +130,7 @@ struct DigestText {
     }
   }
 
-  /// A number in lower-case hexadecimal digits, padded with zeros to the width of its type.
+  /// Returns a number in lower-case hexadecimal digits, padded with zeros to the width of its type.
   static func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: Number.bitWidth / 4 - digits.utf8.count) + digits

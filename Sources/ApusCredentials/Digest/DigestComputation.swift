@@ -21,10 +21,10 @@ struct DigestComputation {
   /// The nonce of the challenge that began the session; `nil` if it is the nonce of the message.
   var sessionNonce: String?
 
-  /// `H(A1)`, the key made from a name and a password.
+  /// Returns `H(A1)`, the key made from a name and a password.
   ///
-  /// For a session algorithm it is the session's key, which includes the client nonce of the session's first message;
-  /// all messages of the session use that client nonce.
+  /// For a session algorithm the result is the session's key, which includes the client nonce of the session's first
+  /// message. All messages of the session use that client nonce.
   func key(user: String, password: String) -> String {
     let key = algorithm.hash("\(user):\(realm):\(password)")
     guard algorithm.isOfSession, let protection else { return key }
@@ -37,7 +37,7 @@ struct DigestComputation {
   ///   - key: the result of ``key(user:password:)``.
   ///   - method: the message's method. Empty for `rspauth`, the proof of the server (RFC 7616 §3.5).
   ///   - target: the message's request target, as it is sent.
-  ///   - content: the hash of the content, which is used for `auth-int` only. Default: that of no content.
+  ///   - content: the hash of the content, which is used for `auth-int` only. Default: the hash of empty content.
   func response(key: String, method: String, target: String, content: String? = nil) -> String {
     guard let protection else { return algorithm.hash("\(key):\(nonce):\(algorithm.hash("\(method):\(target)"))") }
     var message = "\(method):\(target)"
@@ -64,7 +64,7 @@ enum DigestUser {
 
   /// Checks the name and the password, and chooses the notation.
   ///
-  /// - Throws: `TransportError` whose text describes the fault and contains neither the name nor the password.
+  /// - Throws: `TransportError` whose detail describes the fault and contains neither the name nor the password.
   init(_ user: String, password: Secret, for challenge: DigestChallenge) throws {
     guard !Self.hasControls(user), !Self.hasControls(password.value) else {
       throw Self.fault("the user name or the password holds a control character")
@@ -89,7 +89,7 @@ enum DigestUser {
     }
   }
 
-  /// The error of a call whose credentials cannot be sent.
+  /// Returns the error of a call whose credentials cannot be sent.
   static func fault(_ detail: String) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: detail)
   }

@@ -24,7 +24,7 @@ struct DigestInfo {
     clientNonce = parameters?["cnonce"]
   }
 
-  /// Whether the returned parameters, as far as they are present, equal those of a message.
+  /// Whether the returned parameters equal the parameters of a message. Missing parameters are not compared.
   fileprivate func repeats(_ protection: DigestComputation.Protection) -> Bool {
     (count.map { $0.lowercased() == protection.count } ?? true)
       && (clientNonce.map { $0 == protection.clientNonce } ?? true)
@@ -36,7 +36,7 @@ struct DigestInfo {
   }
 }
 
-/// The parts of a message with digest credentials that are needed to check the response.
+/// The parts of a message with digest credentials, for checking the response.
 struct SentDigest {
   private let algorithm: DigestAlgorithm
   private let realm: String
@@ -45,7 +45,8 @@ struct SentDigest {
   private let target: String
   private let protection: DigestComputation.Protection
 
-  /// Reads the credentials of a message. Returns `nil` if it has none, or if they have no quality of protection.
+  /// Reads the credentials of a message. Returns `nil` if the message has no digest credentials, or if the credentials
+  /// have no quality of protection.
   init?(_ request: RequestMessage, for challenge: DigestChallenge) {
     guard let text = request.head.headerFields[.authorization],
       let sent = Challenge.all(in: [.wwwAuthenticate: text]).first, sent.matches(scheme: "Digest"),

@@ -3,7 +3,7 @@ import ApusCore
 /// The reason why a supported digest challenge, or a response to a message with digest credentials, is refused (RFC
 /// 7616 §3.5, §5.8).
 ///
-/// It is the cause of the `CallError` that such a call throws, with the code `refused`:
+/// A refusal is the cause of the `CallError` that such a call throws, with the code `refused`:
 /// `error.underlying as? DigestRefusal`.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
@@ -15,9 +15,9 @@ public enum DigestRefusal: Error, Sendable, Hashable {
   /// The same server offered a stronger algorithm before: an attacker may have replaced its challenge.
   case downgrade
   /// The proof of the server (`rspauth` in `Authentication-Info`) does not match the password: the response comes from
-  /// another server, or was changed in transit. It is not delivered.
+  /// another server, or was changed in transit. The response is not delivered.
   case wrongProof
-  /// The response contains no proof, although the app requires one. It is not delivered.
+  /// The response contains no proof, although the app requires one. The response is not delivered.
   case missingProof
 }
 

@@ -9,17 +9,18 @@ extension Authentication {
   /// The first message to a server has no credentials, and is resent after the challenge. Later messages respond to the
   /// challenge in advance.
   ///
-  /// Of several challenges, the client responds to the one with the strongest algorithm: `SHA-256` and `SHA-512-256`,
-  /// also with `-sess`, before `MD5` and `MD5-sess`; of equally strong challenges to the first.
+  /// Of several challenges, the client responds to the challenge with the strongest algorithm. `SHA-256` and
+  /// `SHA-512-256`, also with `-sess`, are stronger than `MD5` and `MD5-sess`. Of equally strong challenges, the client
+  /// responds to the first.
   ///
-  /// If the server offers `auth-int`, it protects the content of messages: the content is hashed before it is sent, so
-  /// a file is read twice. Content that can be read only once, such as a stream, uses `auth`; a server that offers only
+  /// If the server offers `auth-int`, the content of messages is protected: it is hashed before it is sent, so a file
+  /// is read twice. Content that can be read only once, such as a stream, uses `auth`; a server that offers only
   /// `auth-int` rejects such a message. With `auth-int` the client requests a response without content coding, so that
   /// the server's proof can be checked. Use https nevertheless, because the content is not encrypted.
   ///
   /// A server can prove that it knows the password (`rspauth` in `Authentication-Info`). A wrong proof fails the call
-  /// with a ``DigestRefusal``, and the response is not delivered; a missing proof does so only with `requiresProof`.
-  /// The nonce that a response states in `nextnonce` is used for the next message.
+  /// with a ``DigestRefusal``, and the response is not delivered. A missing proof fails the call only with
+  /// `requiresProof`. The nonce that a response states in `nextnonce` is used for the next message.
   ///
   /// Downgrades are refused (RFC 7616 §5.8): an `MD5` challenge over plain http, unless the app allows it, and a
   /// challenge that is weaker than an earlier challenge of the same server. Such calls fail with a ``DigestRefusal``.
@@ -78,8 +79,8 @@ final class DigestScheme: AuthenticationScheme, CustomReflectable {
   /// An empty mirror, so that dumps contain no secrets.
   var customMirror: Mirror { Mirror(self, children: []) }
 
-  /// Returns the strongest supported challenge, the first of several equally strong ones (RFC 7616 §3.7); `nil` if no
-  /// challenge is supported.
+  /// Returns the strongest supported challenge, or the first of several equally strong challenges (RFC 7616 §3.7);
+  /// `nil` if no challenge is supported.
   func choose(among challenges: [Challenge]) -> Challenge? {
     var chosen: (challenge: Challenge, strength: Int)?
     for challenge in challenges {
@@ -178,7 +179,7 @@ extension Origin {
 }
 
 extension DigestChallenge {
-  /// The computation of the response for a message.
+  /// Returns the computation of the response for a message.
   fileprivate func computation(_ use: DigestSessions.NonceUse?) -> DigestComputation {
     DigestComputation(
       algorithm: algorithm, realm: realm, nonce: use?.nonce ?? nonce, protection: use?.protection,

@@ -5,8 +5,8 @@ import ApusCore
 /// A response can state the nonce for the next message (`nextnonce`, RFC 7616 §3.5). The challenge stays the same, as
 /// does the session of a session algorithm; only the nonce of its messages changes.
 ///
-/// Among the last 256 nonces, no two messages have the same nonce and count, which a server would treat as a replay
-/// (RFC 7616 §3.4). Beyond 256, the least recently used nonce is removed, and would be counted from 1 again.
+/// Among the last 256 nonces, no two messages have the same nonce and count, because a server would treat them as a
+/// replay (RFC 7616 §3.4). Beyond 256, the least recently used nonce is removed, and would be counted from 1 again.
 ///
 /// A message gets its count when it is created. A message that is only described, or never sent, leaves a gap: counts
 /// must increase, but need not be consecutive. A server that requires consecutive counts sends a new nonce.
@@ -53,7 +53,7 @@ struct DigestSessions {
   ///
   /// - Parameters:
   ///   - key: the nonce of the challenge.
-  ///   - clientNonce: a new client nonce. The client nonce of a session's first message becomes the session's.
+  ///   - clientNonce: a new client nonce. A session stores the client nonce of its first message.
   ///   - quality: the quality of protection.
   ///   - staysInSession: whether all messages of a session use its first client nonce.
   /// - Returns: the nonce and the protection of the message; `nil` if the nonce has reached its maximum count.
@@ -91,7 +91,7 @@ struct DigestSessions {
     return true
   }
 
-  /// Returns the session of a nonce, and makes it the most recently used.
+  /// Returns the session of a nonce, and makes the session the most recently used session.
   private mutating func touch(_ key: Key, _ clientNonce: String) -> Session {
     if sessions[key] == nil, sessions.count >= limit { removeLeastRecentlyUsed() }
     uses += 1

@@ -1,6 +1,7 @@
 /// The hash function SHA-512/256 (FIPS 180-4 §5.3.6.2, §6.7): SHA-512 with other initial values, truncated to 256 bits.
 ///
-/// In swift-crypto only `CryptoExtras` contains it. This code has no branch or table index that depends on the data.
+/// In swift-crypto only `CryptoExtras` contains this hash function. This code has no branch or table index that depends
+/// on the data.
 struct SHA512256 {
   private static let blockLength = 128
 

@@ -47,7 +47,7 @@ enum PassphraseKey {
   static let maximumRounds: UInt32 = 10_000_000
   static let saltLength = 16
 
-  /// Returns the first block of the PBKDF2 output, which is as long as the key.
+  /// Returns the first block of the PBKDF2 output. The block is as long as the key.
   static func derive(from passphrase: Secret, salt: [UInt8], rounds: UInt32) -> SymmetricKey {
     // Keyed once: each round starts from a copy.
     let keyed = HMAC<SHA256>(key: SymmetricKey(data: Array(passphrase.value.utf8)))
@@ -111,7 +111,7 @@ final class KeyCache: Sendable {
     cached.withLock { $0?.header == header ? $0?.key : nil }
   }
 
-  /// Returns the current key for a header, from the key file, which is read again, or from the passphrase.
+  /// Returns the current key for a header, from the key file or from the passphrase. Reads the key file again.
   ///
   /// - Parameter file: the name of the file to open, for errors.
   /// - Throws: ``CredentialsStoreError``; `FileError`; `CancellationError` when the task is cancelled while another

@@ -5,8 +5,8 @@ extension FileCredentialsStore {
   /// Replaces the credentials at a sign-in. When this returns, they are on the disk.
   ///
   /// - Throws: ``CredentialsStoreError``; nothing has changed in that case, unless the disk failed after the last step.
-  ///   It is also thrown if the key that seals the file is missing or was replaced, although the credentials in memory
-  ///   still work. `CancellationError` when the task is cancelled while another process writes.
+  ///   The error is also thrown if the key that seals the file is missing or was replaced, although the credentials in
+  ///   memory still work. `CancellationError` when the task is cancelled while another process writes.
   public func set(_ credential: Credential) async throws {
     _ = try await perform(.signIn(credential, at: dependencies.clocks.wall))
   }
@@ -18,7 +18,7 @@ extension FileCredentialsStore {
   ///
   /// - Parameters:
   ///   - credential: the new credentials.
-  ///   - account: the name of the account, for example its id. It is stored in the file.
+  ///   - account: the name of the account, for example its id. The name is stored in the file.
   /// - Throws: the same errors as ``set(_:)``.
   public func set(_ credential: Credential, account: String) async throws {
     _ = try await perform(.signIn(credential, account: account, at: dependencies.clocks.wall))
@@ -31,8 +31,8 @@ extension FileCredentialsStore {
     _ = try await perform(.signOut(at: dependencies.clocks.wall))
   }
 
-  /// Replaces or removes the credentials of a generation, if the file still contains that generation, whichever
-  /// process wrote it last.
+  /// Replaces or removes the credentials of a generation, if the file still contains that generation. Another process
+  /// may have written the file last.
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {

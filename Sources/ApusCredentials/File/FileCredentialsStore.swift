@@ -9,7 +9,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A credentials store in an encrypted file, which survives restarts and can be shared by several processes.
+/// A credentials store in an encrypted file. The store survives restarts, and several processes can share it.
 ///
 /// ```swift
 /// let tokens = FileCredentialsStore(at: "/var/lib/app/credentials", key: .file("/etc/app/credentials.key"))
@@ -17,14 +17,14 @@ public import Foundation
 /// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
 /// ```
 ///
-/// The content is sealed with AES-256-GCM. The file is accessible to its owner only (mode 600), and its folder must be,
-/// too (mode 700, with which it is created if missing). The file is replaced atomically: after any failure or crash it
-/// contains either the old or the new content. The empty lock files `NAME.lock` and `NAME.lease` are in the same
-/// folder, and during a write `NAME.new`.
+/// The content is sealed with AES-256-GCM. The file is accessible to its owner only (mode 600). Its folder must be
+/// accessible to its owner only, too; a missing folder is created with mode 700. The file is replaced atomically: after
+/// any failure or crash it contains either the old or the new content. The folder also contains the empty lock files
+/// `NAME.lock` and `NAME.lease` and, during a write, the file `NAME.new`.
 ///
 /// Changes by other processes take effect immediately: each use checks whether the file has changed, with one system
-/// call on the caller's executor. The file is read only if it has changed, off the caller's actor, as are writes. A
-/// file that cannot be read is never overwritten: remove it to start signed out. The locks work between processes of
+/// call on the caller's executor. The file is read only if it has changed. Reads and writes run off the caller's actor.
+/// A file that cannot be read is never overwritten: remove it to start signed out. The locks work between processes of
 /// one machine, not on a shared network file system. Do not remove the lock files while a process runs.
 ///
 /// Reading, deriving a key and writing block a thread of the system's pool. When ``set(_:)`` or ``refresh(_:to:)``
@@ -234,7 +234,7 @@ public final class FileCredentialsStore: RefreshableCredentialsStore, CustomRefl
     if let old, old.record.principal != cached.record.principal { principalChanges?.notify() }
   }
 
-  /// The file that was last read or written; `nil` if it did not exist.
+  /// The file that was last read or written; `nil` if the file did not exist.
   private var lastFile: FileIdentity? { memory.withLock { $0.file } }
 
   /// Records that the file does not exist: the store is signed out, even if the file existed before.

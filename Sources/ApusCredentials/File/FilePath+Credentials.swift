@@ -59,7 +59,7 @@ extension FilePath {
   /// Reads the key in the file.
   ///
   /// - Parameter isNew: whether a missing key may be created, because no file is sealed with it yet. When this returns,
-  ///   the key is on the disk, whichever process has created it.
+  ///   the key is on the disk, even if another process has created it.
   func key(isNew: Bool) throws -> SymmetricKey {
     if let folder = try openFolder(), let key = try storedKey(in: folder) {
       if isNew { try syncKey(in: folder) }

@@ -5,7 +5,7 @@ import CApusKeyring
 protocol KernelKeys: Sendable {
   /// Searches a keyring for a key with a description. Returns the key's number.
   func search(_ keyring: Int32, _ description: String) -> Int
-  /// Reads a key's content. Returns its length, which may exceed the buffer.
+  /// Reads a key's content. Returns the length of the content, which may exceed the length of the buffer.
   func read(_ key: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int
   /// Adds a key, or replaces the content of the key with that description. Returns the key's number.
   func add(_ description: String, _ content: [UInt8], to keyring: Int32) -> Int
@@ -24,8 +24,8 @@ struct SystemKeys: KernelKeys {
   }
 
   func add(_ description: String, _ content: [UInt8], to keyring: Int32) -> Int {
-    // Only a process that possesses a new key may protect it. Not every session is linked to the keys of the user:
-    // sessions that a service manager or `keyctl session` has started are not.
+    // Only a process that possesses a new key may protect it. Sessions that a service manager or `keyctl session` has
+    // started are not linked to the keys of the user.
     _ = apus_keyring_possess(keyring)
     return apus_keyring_add(description, content, content.count, keyring)
   }

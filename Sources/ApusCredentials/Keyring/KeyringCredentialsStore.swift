@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A credentials store in a keyring of the Linux kernel, which processes of one login session can share.
+/// A credentials store in a keyring of the Linux kernel. The processes of a login session can share the store.
 ///
 /// ```swift
 /// let tokens = KeyringCredentialsStore("com.example.tool", locks: "/run/user/1000/tool")
@@ -17,9 +17,9 @@ import Foundation
 /// try await tokens.set(.token("mF_9.B5f-4.1JqM"))
 /// ```
 ///
-/// The credentials are in the kernel's memory only, never on a disk. They are lost after a restart; in the session
-/// keyring, also after the session's last process. They are not encrypted: processes that may read the key, and the
-/// superuser, can read them.
+/// The credentials are in the kernel's memory only, never on a disk. All credentials are lost after a restart.
+/// Credentials in the session keyring are also lost when the session's last process has ended. The credentials are not
+/// encrypted: processes that may read the key, and the superuser, can read them.
 ///
 /// Changes by other processes take effect immediately: each use reads the key, with two system calls. Empty lock files
 /// make replacing and refreshing exclusive between processes. Each key has a folder for its lock files, below a folder
@@ -31,7 +31,7 @@ import Foundation
 public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomReflectable {
   /// The keyrings of the kernel (`keyrings(7)`).
   public enum Keyring: Sendable, Hashable, CaseIterable {
-    /// The keyring of the login session, which ends with its last process. A key with the same name in a linked
+    /// The keyring of the login session. The session ends with its last process. A key with the same name in a linked
     /// keyring, often the user's keyring, is found as well.
     case session
     /// The keyring that is shared by all sessions of a user that have no session keyring.
@@ -66,11 +66,10 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   /// is accessed before the first use.
   ///
   /// - Parameters:
-  ///   - name: the description of the key, for example the identifier of the tool. Use a different one for each of
+  ///   - name: the description of the key, for example the identifier of the tool. Use a different name for each of
   ///     several accounts.
-  ///   - keyring: the keyring. Default: that of the login session.
-  ///   - locks: the path of the folder that contains a folder of lock files for each key. It is created if it is
-  ///     missing.
+  ///   - keyring: the keyring. Default: ``Keyring/session``.
+  ///   - locks: the path of the folder that contains a folder of lock files for each key. A missing folder is created.
   ///   - timeout: the time after which stored or refreshed credentials expire, in whole seconds and at least one
   ///     second. The store is then signed out. Default: `nil`, they never expire.
   public convenience init(
@@ -108,7 +107,7 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
   ///
   /// - Parameters:
   ///   - credential: the new credentials.
-  ///   - account: the name of the account, for example its id. It is stored in the key.
+  ///   - account: the name of the account, for example its id. The name is stored in the key.
   /// - Throws: the same errors as ``set(_:)``.
   public func set(_ credential: Credential, account: String) async throws {
     _ = try await perform(.signIn(credential, account: account, at: dependencies.clocks.wall))
@@ -121,8 +120,8 @@ public final class KeyringCredentialsStore: RefreshableCredentialsStore, CustomR
     _ = try await perform(.signOut(at: dependencies.clocks.wall))
   }
 
-  /// Replaces or removes the credentials of a generation, if the key still contains that generation, whichever process
-  /// wrote it last.
+  /// Replaces or removes the credentials of a generation, if the key still contains that generation. Another process
+  /// may have written the key last.
   ///
   /// - Throws: the same errors as ``set(_:)``.
   public func refresh(_ generation: UInt64, to credential: Credential?) async throws -> Bool {

@@ -92,8 +92,8 @@ extension KeyringCredentialsStore.Keyring {
     }
   }
 
-  /// The permissions of a key; `nil` for the kernel's default, which lets only processes that possess the key read it.
-  /// A process need not possess the keyrings of its user.
+  /// The permissions of a key; `nil` for the kernel's default, which permits only processes that possess the key to
+  /// read it. A process need not possess the keyrings of its user.
   fileprivate var permissions: UInt32? { self == .session ? nil : 0x3F3F_0000 }
 
   /// The prefix of the names of folders with lock files.

@@ -10,11 +10,12 @@ import Foundation
 /// The stored content of a durable store: the credentials, their account and the time when they were set.
 struct CredentialRecord: Sendable, Hashable {
   var credential: Credential?
-  /// The name of the account, if the app has set one.
+  /// The name of the account, if the app has set a name.
   var account: String?
   var generation: UInt64
   var principal: UInt64
-  /// The time at which the credentials were set, in seconds since 1970 by the wall clock, which survives a restart.
+  /// The time at which the credentials were set, in seconds since 1970 by the wall clock, because the wall clock
+  /// survives a restart.
   var since: Double
 
   /// The record of an empty store.
@@ -25,7 +26,7 @@ struct CredentialRecord: Sendable, Hashable {
   /// - Parameters:
   ///   - credential: the new credentials; `nil` after a sign-out.
   ///   - now: seconds since 1970.
-  ///   - account: the name of the account, if the app sets one. Default: `nil`.
+  ///   - account: the name of the account, if the app sets a name. Default: `nil`.
   func replaced(by credential: Credential?, at now: Double, account: String? = nil) -> CredentialRecord {
     let isSame = account != nil && self.credential != nil && credential != nil && self.account == account
     return CredentialRecord(
@@ -56,7 +57,7 @@ struct CredentialRecord: Sendable, Hashable {
   ///   - random: random bits.
   func counted(from now: Double, random: UInt64) -> CredentialRecord {
     var record = self
-    // A time before 1970 counts as 0; a time after the year 2109 counts as that year.
+    // A time before 1970 is treated as 0, and a time after the year 2109 as that year.
     let milliseconds = now > 0 ? UInt64(min(now * 1000, 0x3FF_FFFF_FFFF)) : 0
     let start = milliseconds << 20 | random >> 44
     record.generation = max(generation, start)
@@ -64,7 +65,7 @@ struct CredentialRecord: Sendable, Hashable {
     return record
   }
 
-  /// The time for which the access token remains valid; `nil` if unknown.
+  /// Returns the time for which the access token remains valid; `nil` if the time is unknown.
   ///
   /// A wall clock that was set back does not extend the lifetime.
   ///

@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// The reason why a store could not read or replace credentials. It contains no stored content.
+/// The reason why a store could not read or replace credentials. The error contains no stored content.
 public struct CredentialsStoreError: LoggableError, Sendable, Hashable {
   /// The kinds of reasons, by the app's possible reaction. The description is more precise.
   #if hasAttribute(nonexhaustive)
@@ -68,7 +68,7 @@ public struct CredentialsStoreError: LoggableError, Sendable, Hashable {
   }
 
   let problem: Problem
-  /// The system's error number; `nil` if the failure is not that of a system call.
+  /// The system's error number; `nil` if no system call failed.
   let errno: Int32?
   /// The last component of a path, or the name of a key.
   private let name: String

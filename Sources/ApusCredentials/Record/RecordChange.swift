@@ -9,7 +9,7 @@ struct RecordChange: Sendable {
   let createsStore: Bool
   private let next: @Sendable (CredentialRecord) -> CredentialRecord?
 
-  /// A sign-in.
+  /// Returns the change of a sign-in.
   ///
   /// - Parameters:
   ///   - account: the name of the account. If the present credentials have the same account, the principal stays the
@@ -21,12 +21,13 @@ struct RecordChange: Sendable {
     }
   }
 
-  /// A sign-out.
+  /// Returns the change of a sign-out.
   static func signOut(at now: Double) -> RecordChange {
     RecordChange(changesPrincipal: true, createsStore: false) { $0.replaced(by: nil, at: now) }
   }
 
-  /// A refresh: replaces or removes the credentials of a generation, if that generation is still stored.
+  /// Returns the change of a refresh, which replaces or removes the credentials of a generation, if that generation is
+  /// still stored.
   static func refresh(_ generation: UInt64, to credential: Credential?, at now: Double) -> RecordChange {
     RecordChange(changesPrincipal: false, createsStore: true) { present in
       present.generation == generation ? present.refreshed(to: credential, at: now) : nil

@@ -8,7 +8,7 @@ import Darwin
 
 /// The bytes of IP addresses, comparable however the address is spelled.
 enum AddressBytes {
-  /// Returns the 4 or 16 bytes of a host that is an address, IPv6 with or without brackets; `nil` for a name.
+  /// Returns the 4 or 16 bytes of a host that is an IP address; `nil` for a name. An IPv6 address may be in brackets.
   static func of(_ host: String) -> [UInt8]? {
     let text = unbracketed(host)
     return parsed(text, AF_INET, count: 4) ?? parsed(text, AF_INET6, count: 16)

@@ -37,7 +37,7 @@ enum AddressLookup {
     var list: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(host, nil, &hints, &list)
     defer { if let list { freeaddrinfo(list) } }
-    // A name server that does not respond counts as "not found" too: nothing was reached, nothing was sent.
+    // If the name server does not respond, the error is `hostNotFound`, too, because no connection was attempted.
     guard code == 0 else { throw notFound(host, String(cString: gai_strerror(code))) }
     var addresses: [SocketAddress] = []
     var entry = list

@@ -52,8 +52,8 @@ final class AddressRace {
     }
   }
 
-  /// Returns the failure to report: the first that is not a missing network, else the first of an address that is
-  /// not IPv6.
+  /// Returns the error of the race. The first choice is the first failure that is not a missing network, the second
+  /// choice is the first failure of an IPv4 address.
   ///
   /// Many networks have no IPv6: an unreachable IPv6 address alone does not mean that there is no network.
   static func cause(of failures: [(address: SocketAddress, failure: any Error)]) -> any Error {
@@ -73,8 +73,8 @@ final class AddressRace {
     let race = NIOLoopBound(self, eventLoop: loop)
     ClientBootstrap(group: loop)
       .channelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
-      // ClientBootstrap's connect timeout is per address. It is disabled, because `ConnectSettings.timeout` limits the
-      // whole attempt.
+      // ClientBootstrap's connect timeout, which applies to each address, is disabled, because
+      // `ConnectSettings.timeout` limits the whole attempt.
       .connectTimeout(.hours(24))
       .channelInitializer { channel in
         // Stored before the connection succeeds, so that `cancel` can close it.

@@ -2,8 +2,8 @@ import ApusCore
 
 /// The order and pace in which a host's addresses are tried (RFC 8305 §4, §5). A pure state machine.
 ///
-/// Attempts start one after the other, a fixed delay apart, without waiting for the previous one to end; a failure
-/// starts the next attempt immediately. The first success wins, and the other attempts are closed.
+/// Each attempt starts a fixed delay after the previous attempt, which may still be under way. A failure starts the
+/// next attempt immediately. The first success wins, and the other attempts are closed.
 struct HappyEyeballsState<Address: Hashable & Sendable, Failure: Sendable>: Sendable {
   /// The actions to perform, in this order.
   enum Action {
@@ -91,8 +91,8 @@ struct HappyEyeballsState<Address: Hashable & Sendable, Failure: Sendable>: Send
 
 /// The order in which a host's addresses are tried.
 enum AddressOrder {
-  /// Alternates between IPv6 and IPv4, beginning with the family that the resolver put first (RFC 8305 §4). Within a
-  /// family the resolver's order is preserved, which is that of RFC 6724.
+  /// Returns the addresses alternately from IPv6 and IPv4, beginning with the family of the first address (RFC 8305
+  /// §4). Within a family, the order of the resolver (RFC 6724) is preserved.
   static func interleaved<Address>(_ addresses: [Address], isIPv6: (Address) -> Bool) -> [Address] {
     guard let first = addresses.first else { return [] }
     let preference = isIPv6(first)

@@ -8,7 +8,8 @@ import Synchronization
 /// File reads and other blocking work use other threads, so slow lookups delay only other lookups, and only while they
 /// occupy every thread.
 final class NameResolver: Sendable {
-  /// A function that resolves a name to addresses, whose port is ignored. Blocks. Throws a `TransportError`.
+  /// A blocking function that resolves a name to addresses. The ports of the addresses are ignored. Throws a
+  /// `TransportError`.
   typealias Search = @Sendable (String) throws -> [SocketAddress]
 
   private struct State {
@@ -40,7 +41,8 @@ final class NameResolver: Sendable {
     state = Mutex(State(queue: LookupQueue(width: width, limit: limit)))
   }
 
-  /// The numbers of names being resolved, of queued names, and of callers of both.
+  /// The number of names being resolved, the number of queued names, and the number of callers that wait for these
+  /// names.
   var load: (running: Int, waiting: Int, callers: Int) {
     state.withLock { ($0.queue.running, $0.queue.waiting, $0.promises.count) }
   }
@@ -150,7 +152,7 @@ struct LookupQueue<WaiterID: Hashable & Sendable>: Sendable {
     return .wait
   }
 
-  /// Removes a caller. Returns whether it was still waiting.
+  /// Removes a caller. Returns whether the caller was still waiting.
   mutating func leave(_ waiter: WaiterID, for name: String) -> Bool {
     guard let index = names[name]?.waiters.firstIndex(of: waiter) else { return false }
     names[name]?.waiters.remove(at: index)

@@ -2,10 +2,11 @@ import ApusCore
 import HTTPTypes
 import NIOCore
 
-/// Decodes a response's content codings as the content arrives, within limits (RFC 9110 §8.4).
+/// A decoder of a response's content codings (RFC 9110 §8.4). It decodes the content as the content arrives, within
+/// limits.
 ///
 /// Call ``next(from:)`` for each piece of content until it returns `nil`, and ``finish()`` at the end. The output of
-/// each step is bounded, so that at most one more piece is decoded for a slow reader. A class because zlib's state
+/// each step is bounded, so that at most one more piece is decoded for a slow reader. A class, because zlib's state
 /// cannot be copied; belongs to one event loop.
 final class ContentDecoder {
   /// The maximum number of bytes in one piece: 64 KiB.
@@ -138,7 +139,7 @@ struct CodingLimits: Sendable, Hashable {
   var length: Int64 = 1 << 30
   /// The maximum ratio of decoded bytes to received bytes, beyond ``ratioAllowance``: 200.
   ///
-  /// One layer of deflate reaches 1,032; ordinary text 5 to 20, repetitive logs 100.
+  /// One layer of deflate can reach a ratio of 1,032. Ordinary text has a ratio of 5 to 20, repetitive logs of 100.
   var ratio: Int64 = 200
   /// The number of decoded bytes permitted at any ratio, because short responses can be very repetitive: 8 MiB.
   var ratioAllowance: Int64 = 8 << 20

@@ -3,13 +3,13 @@ import NIOCore
 
 /// A decoder for one content coding, on the system's zlib.
 ///
-/// A class because zlib keeps pointers into its state. Belongs to one event loop.
+/// A class, because zlib stores pointers into its state. Belongs to one event loop.
 final class Inflater {
   private enum Stage {
     /// Too few bytes have arrived to detect the format.
     case unknown
     case inflating
-    /// A gzip member has ended with a correct checksum; another may follow.
+    /// A gzip member has ended with a correct checksum; another member may follow.
     case betweenMembers
     /// Skipping bytes after the last member.
     case skipping
@@ -81,18 +81,18 @@ final class Inflater {
   func finish(_ rest: inout ByteBuffer) throws(CodingError) {
     switch stage {
     case .unknown where consumed == 0, .skipping, .ended: return
-    // A single byte may remain that could have been the first of another member.
+    // One byte may remain, because it could have begun another member.
     case .betweenMembers: try skip(&rest)
     case .unknown, .inflating: throw CodingError(.truncated, "the content ended inside its coding")
     }
   }
 
-  /// Detects the format and prepares zlib. Returns whether enough input has arrived for that.
+  /// Detects the format and prepares zlib. Returns whether enough input has arrived to detect the format.
   private func begin(with input: ByteBuffer) throws(CodingError) -> Bool {
     var window = Self.gzipWindow
     if coding == .deflate {
       guard let header = input.getInteger(at: input.readerIndex, as: UInt16.self) else {
-        // A single byte stays in the input, but counts as read in case it is the last.
+        // A single byte stays in the input, and is added to `consumed` in case no other byte follows.
         if input.readableBytes > 0 { consumed = 1 }
         return false
       }

@@ -11,7 +11,7 @@ import Darwin
 
 extension Channel {
   /// The number of written bytes that the peer has not acknowledged: bytes buffered by the channel and by the system. A
-  /// socket accepts megabytes immediately, however slowly they leave. Call it on the channel's loop.
+  /// socket accepts megabytes immediately, however slowly they leave. Read this property on the channel's loop.
   var unsentBytes: Int {
     let kept = (try? syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     let unconfirmed = try? pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {

@@ -34,7 +34,7 @@ final class Connection: Sendable {
     channel.eventLoop.execute { self.handler.value.beginExchange(exchange) }
   }
 
-  /// Closes the connection if the exchange is still on it, because its caller no longer waits for the response.
+  /// Closes the connection if it still carries the exchange. The caller no longer waits for the response.
   func abandon(_ exchange: Exchange) {
     onLoop { $0.abandon(exchange) }
   }
@@ -99,12 +99,12 @@ protocol ConnectionOwner: AnyObject, Sendable {
   /// Removes a closed connection from the pool.
   func connectionClosed(_ connection: Connection)
 
-  /// Retries an exchange on a new connection, because its reused connection closed before any byte of the response.
-  /// Returns `false` if the exchange was retried before, may not be retried, or has ended.
+  /// Retries an exchange on a new connection after its reused connection closed before any byte of the response
+  /// arrived. Returns `false` if the exchange was retried before, may not be retried, or has ended.
   ///
   /// - Parameter wasWritten: whether any of the request was written.
   func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
-  /// Resumes a caller on an event loop, where its call may continue.
+  /// Resumes a caller, whose call may continue on the given event loop.
   func resume(on loop: any EventLoop, _ resume: () -> Void)
   /// Returns an executor on an event loop for work during an exchange; `nil` if the loop may end before the work.
   func executor(on loop: any EventLoop) -> (any TaskExecutor)?

@@ -108,7 +108,7 @@ final class ConnectionAttempt {
       }
   }
 
-  /// Continues with a channel whose bytes reach the origin, or a proxy that forwards requests to it.
+  /// Continues with a channel to the origin, or to a proxy that forwards requests to the origin.
   private func reached(_ channel: any Channel) {
     // Bytes read before the TLS handler is added would be lost, so reading waits for it.
     if origin.scheme == "https" { try? channel.syncOptions?.setOption(.autoRead, value: false) }
@@ -155,7 +155,7 @@ final class ConnectionAttempt {
     fail(TransportError.shutDown)
   }
 
-  /// Gives up the connection attempt while it resolves the name, because no call waits for the connection and the
+  /// Gives up the connection attempt if it is still resolving the name: no call waits for the connection, and the
   /// lookup would delay other lookups. A connection attempt that is past the lookup continues, for the next caller.
   func giveUpLookup() {
     guard lookup != nil else { return }
@@ -224,7 +224,7 @@ struct ConnectTimings: Sendable {
   var total: Duration { (lookup ?? .zero) + connect + (handshake ?? .zero) }
 }
 
-/// The connection attempts of a transport that are under way.
+/// The running connection attempts of a transport.
 final class ConnectionAttempts: Sendable {
   private struct Entry: Sendable {
     let origin: Origin
@@ -246,7 +246,7 @@ final class ConnectionAttempts: Sendable {
     withExtendedLifetime(entry) {}
   }
 
-  /// Gives up the connection attempts to an origin that are still resolving its name.
+  /// Gives up the connection attempts that are still resolving the name of an origin.
   func giveUpLookups(of origin: Origin) {
     for entry in entries.withLock({ $0.values.filter { $0.origin == origin } }) {
       entry.loop.execute { entry.attempt.value.giveUpLookup() }

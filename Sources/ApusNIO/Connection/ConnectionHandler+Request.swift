@@ -265,13 +265,13 @@ extension ConnectionHandler {
   func measureProgress() -> Bool {
     guard let exchange, let context, state.request != .unsent else { return false }
     let hasMoved = state.measured(unsent: state.unsent > 0 ? context.channel.unsentBytes : 0)
-    // Unsent framing and TLS overhead counts as unsent content, so that the report is never too high.
+    // Unsent framing and TLS overhead are treated as unsent content, so that the report is never too high.
     report(sentContent, of: exchange)
     if hasMoved { restartTimeout() }
     return hasMoved
   }
 
-  /// Reports all of the content as sent, which the server's response proves.
+  /// Reports all content as sent. The server's response proves that the content has arrived.
   func reportAllSent() {
     guard let exchange, state.request == .complete else { return }
     report(outgoing.written, of: exchange)

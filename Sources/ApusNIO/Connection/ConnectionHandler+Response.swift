@@ -12,7 +12,7 @@ import Foundation
 struct Incoming {
   /// Whether the first byte was recorded in the trace.
   var isFirstByteRecorded = false
-  /// Whether the owner knows that content is streamed.
+  /// Whether the owner was notified that content is streamed.
   var isStreaming = false
   /// The head of the final response.
   var head: HTTPResponse?
@@ -37,7 +37,7 @@ extension ConnectionHandler {
   func decode() {
     guard let exchange else { return }
     do {
-      // While reading is paused, bytes are not decoded: a few can decode to very many.
+      // While reading is paused, bytes are not decoded, because a few coded bytes can decode to very many.
       while self.exchange === exchange, !state.isPaused, state.response != .complete,
         let part = try decoder.next(from: &inbound)
       {
@@ -57,7 +57,7 @@ extension ConnectionHandler {
       return
     }
     restartTimeout()
-    // Not for a response that is complete already: its connection is not occupied by streaming.
+    // A response that is already complete does not occupy the connection.
     if state.response == .head, incoming.content != nil, !incoming.isStreaming, let connection {
       incoming.isStreaming = true
       owner.connectionStartedStreaming(connection)

@@ -12,8 +12,8 @@ import Foundation
 /// The channel handler of one connection: writes requests and reads responses, one exchange after the other.
 /// Everything happens on its event loop.
 ///
-/// It encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for message
-/// parts in a pipeline. This file handles the channel's events and the ends of exchanges and connections;
+/// The handler encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for
+/// message parts in a pipeline. This file handles the channel's events and the ends of exchanges and connections;
 /// `ConnectionHandler+Request.swift` writes the request, `ConnectionHandler+Response.swift` reads the response.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
@@ -21,7 +21,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   let owner: any ConnectionOwner
   let codingLimits: CodingLimits
-  /// The connection as other types use it. It retains this handler until it is closed.
+  /// The connection that other types use. The connection and this handler retain each other until the socket closes.
   var connection: Connection?
   var context: ChannelHandlerContext?
   /// The connection's socket, looked up once, because each lookup casts dynamically. Valid while the channel is active;
@@ -165,7 +165,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// Fails an exchange whose content was not sent completely although the server responded with success.
   ///
-  /// - Parameter reason: the reason why no more is sent; `nil` if the server never requested the content.
+  /// - Parameter reason: the reason why no more content is sent; `nil` if the server never requested the content.
   func failIncomplete(_ reason: String?, _ source: TransportError.Source = .server) {
     guard let exchange, let head = incoming.head else { return }
     let content = ResponseContent(Data(incoming.collected.prefix(CallError.contentLimit)))

@@ -87,7 +87,7 @@ struct ConnectionState<ExchangeID: Equatable> {
   private(set) var isOver = false
   /// Whether the connection has completed an exchange.
   private(set) var hasServed = false
-  /// Whether the head of a success (2xx) arrived before the whole request was sent.
+  /// Whether the head of a successful response (2xx) arrived before the whole request was sent.
   private(set) var isEarlySuccess = false
   /// Whether the connection may carry another exchange once the request is complete, after ``Completion/sendOn``.
   private var staysUsable = false
@@ -112,16 +112,16 @@ struct ConnectionState<ExchangeID: Equatable> {
   /// Whether content of the request may still be written.
   var isSending: Bool { request == .begun }
 
-  /// Whether the server responded with success and the whole request was not sent.
+  /// Whether the server responded with success although part of the request is not sent.
   var isIncomplete: Bool { isEarlySuccess && request != .complete }
 
   /// The progress that must happen within its timeout now; `nil` while content is still being produced or the reader is
   /// slow.
   ///
   /// While request bytes are unsent, only their progress is awaited, because a server need not respond before it has
-  /// the whole request. That holds even after the head of the response, unless the response's reader is slow: the
-  /// server may be waiting for the reader. After the whole response, content must be produced in time as well, because
-  /// its producer may be waiting for the end of the exchange.
+  /// the whole request. This rule applies even after the head of the response has arrived. A slow reader of the
+  /// response is the exception, because the server may be waiting for the reader. After the whole response, content
+  /// must be produced in time, too, because its producer may be waiting for the end of the exchange.
   var awaited: Awaited? {
     guard exchange != nil, !isPaused else { return nil }
     if request == .stopped { return .content }
@@ -194,8 +194,8 @@ struct ConnectionState<ExchangeID: Equatable> {
     return .decode
   }
 
-  /// Records the head of the final response. Returns whether it arrived before the request was complete; then no more
-  /// content is sent unless ``isSending``.
+  /// Records the head of the final response. Returns whether the head arrived before the request was complete. If so,
+  /// more content is sent only while ``isSending`` is `true`.
   ///
   /// - Parameters:
   ///   - isSuccess: whether the status is 2xx. Evaluated only if the request is not complete.

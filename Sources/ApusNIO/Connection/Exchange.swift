@@ -2,12 +2,13 @@ import ApusCore
 import NIOCore
 import Synchronization
 
-/// One exchange, shared by the caller's task, which may be cancelled at any time, and a connection's event loop.
-/// The first of the two to end the exchange wins.
+/// One exchange, shared by the caller's task and a connection's event loop. The caller's task may be cancelled at any
+/// time. The first of the two to end the exchange wins.
 ///
 /// Calls go in one direction: the transport finds a ``Connection`` for the exchange, the connection's
-/// ``ConnectionHandler`` writes the request and reads the response, and the exchange resumes the caller with it. The
-/// exchange itself calls neither of the first two; it passes cancellation and the deadline to its ``ConnectionOwner``.
+/// ``ConnectionHandler`` writes the request and reads the response, and the exchange resumes the caller with the
+/// response. The exchange calls neither the connection nor its handler; it passes cancellation and the deadline to its
+/// ``ConnectionOwner``.
 final class Exchange: DeadlineTarget {
   typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
   typealias State = ExchangeState<Connection>
@@ -52,8 +53,8 @@ final class Exchange: DeadlineTarget {
   /// Whether the call requests a connection that was never used.
   var wantsNewConnection: Bool { context.values[NewConnectionKey.self] }
 
-  /// Whether the exchange needs a connection that was never used: the call requests one, or a reused connection was
-  /// closed.
+  /// Whether the exchange needs a connection that was never used: the call requests a new connection, or a reused
+  /// connection was closed.
   var needsNewConnection: Bool { wantsNewConnection || shared.withLock { $0.state.needsNewConnection } }
 
   /// Whether the pool's limits delay the exchange.
@@ -65,7 +66,7 @@ final class Exchange: DeadlineTarget {
   /// Whether the request may be sent twice without harm.
   var isRepeatable: Bool { request.content.isReplayable && context.isRepeatable(request.head) }
 
-  /// The current position.
+  /// The current position: waiting for a connection, on a connection, or ended.
   var place: State.Position { shared.withLock { $0.state.place } }
 
   // MARK: From the caller
@@ -105,15 +106,15 @@ final class Exchange: DeadlineTarget {
   /// Stores the alarm that ends the wait for a connection. Returns `false` if the alarm is not needed.
   func keep(_ alarm: Scheduled<Void>?) -> Bool {
     shared.withLock { shared in
-      // If the exchange has meanwhile entered a connection and left it again, the alarm of the later wait is used.
+      // If the exchange was meanwhile assigned to a connection and removed again, the alarm of the later wait is used.
       guard case .queued = shared.state.place, shared.alarm == nil else { return false }
       shared.alarm = alarm
       return true
     }
   }
 
-  /// Leaves a reused connection that closed before any byte of the response. Returns `false` if the exchange did
-  /// that before or has ended.
+  /// Removes the exchange from a reused connection that closed before any byte of the response arrived. Returns `false`
+  /// if the exchange was removed this way before, or has ended.
   ///
   /// - Parameter wasWritten: whether any of the request was written.
   func requeue(wasWritten: Bool) -> Bool {

@@ -4,7 +4,7 @@ import ApusCore
 /// under a lock.
 ///
 /// The caller's task and a connection's event loop both change it, and the first to end the exchange wins. The caller
-/// is resumed exactly once: by ``headDelivered()`` or ``ended(onlyWhileWaiting:)``, whichever comes first.
+/// is resumed exactly once: by the first call of ``headDelivered()`` or ``ended(onlyWhileWaiting:)``.
 struct ExchangeState<ConnectionID: Equatable> {
   enum Position: Equatable {
     /// The exchange has not started.
@@ -45,15 +45,15 @@ struct ExchangeState<ConnectionID: Equatable> {
     return true
   }
 
-  /// Enters a connection. Returns `false` if the exchange does not wait for a connection.
+  /// Assigns the exchange to a connection. Returns `false` if the exchange does not wait for a connection.
   mutating func entered(_ connection: ConnectionID) -> Bool {
     guard case .queued = place else { return false }
     place = .on(connection)
     return true
   }
 
-  /// Leaves a reused connection that closed before any byte of the response, to wait for a new connection. Returns
-  /// `false` if the exchange did that before or has ended.
+  /// Removes the exchange from a reused connection that closed before any byte of the response arrived. The exchange
+  /// then waits for a new connection. Returns `false` if the exchange was removed this way before, or has ended.
   ///
   /// - Parameter wasWritten: whether any of the request was written.
   mutating func requeued(wasWritten: Bool) -> Bool {
@@ -66,7 +66,7 @@ struct ExchangeState<ConnectionID: Equatable> {
     }
   }
 
-  /// Delivers the head while content still arrives. Returns `false` if the caller does not wait for it.
+  /// Delivers the head while content still arrives. Returns `false` if the caller does not wait for the head.
   mutating func headDelivered() -> Bool {
     defer { isAwaited = false }
     return isAwaited

@@ -45,7 +45,7 @@ final class FileReader: Sendable {
     return try ahead.withLock { $0.take() }.get()
   }
 
-  /// Reads one piece. The next piece is queued behind the pieces of other uploads.
+  /// Reads one piece at a time, so that the pieces of other uploads are read in between.
   private func startReading() {
     NIOThreadPool.singleton.submit { state in
       let outcome = Result {

@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 extension FileSlice {
-  /// Creates a slice of a whole file, which must still have the same length.
+  /// Creates a slice of a whole file. Opening the slice throws if the length of the file has changed.
   init(_ file: ContentFile) {
     self.init(range: 0..<file.length) {
       let descriptor = systemOpen(file.path)
@@ -24,7 +24,7 @@ extension FileSlice {
   }
 }
 
-/// Closes a file when it is released.
+/// The owner of a file descriptor. Closes the file when it is released.
 private final class DescriptorOwner: Sendable {
   private let descriptor: CInt
 

@@ -43,7 +43,7 @@ struct PreparedRequest: Sendable {
     } else if offersCodings {
       encoder.adding = settings.codings
     }
-    // The credentials for a proxy that tunnels are sent with CONNECT only.
+    // If the proxy opens a tunnel, its credentials are sent with CONNECT only.
     if origin.scheme == "http", let proxy = try settings.proxyRules.proxy(to: origin) {
       encoder.form = .absolute
       encoder.adding.append(contentsOf: proxy.fields)
@@ -61,7 +61,7 @@ struct PreparedRequest: Sendable {
   }
 }
 
-/// The settings of a transport that shape its requests.
+/// The transport's settings that affect its requests.
 struct RequestSettings: Sendable {
   let proxyRules: ProxyRules
   /// Whether content codings are offered and decoded.

@@ -1,6 +1,6 @@
 /// The state of a reader that reads one piece ahead of its consumer, so that reading and sending overlap. Pure.
 ///
-/// At most one piece is being read and at most one is read but not consumed, so memory is bounded.
+/// At most one piece is being read, and at most one further piece waits for its consumer, so memory is bounded.
 struct ReadAhead<Piece: Sendable, Waiter> {
   /// The result of reading: a piece, `nil` at the end, or an error, after which nothing is read.
   typealias Outcome = Result<Piece?, any Error>

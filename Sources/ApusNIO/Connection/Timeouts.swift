@@ -18,8 +18,8 @@ struct Timeouts: Sendable {
   ///
   /// - Parameters:
   ///   - own: the call's timeouts for the parts of an exchange.
-  ///   - call: the call's own total timeout; `nil` if it sets none. It replaces a shorter ``firstByte``: such a call
-  ///     expects a slow response, as a long poll does.
+  ///   - call: the call's own total timeout; `nil` if the call sets none. The total timeout replaces a shorter
+  ///     ``firstByte``: such a call expects a slow response, as a long poll does.
   func with(_ own: ExchangeTimeouts, of call: Duration?) -> Timeouts {
     var timeouts = self
     if let limit = own.connection { timeouts.connection = TimeAmount(limit) }

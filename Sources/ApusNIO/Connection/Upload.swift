@@ -15,7 +15,7 @@ struct Upload: Sendable {
   let exchange: Exchange
   let connection: Connection
   let length: Int64?
-  /// Whether the content is produced without code of the app, which may compute or block.
+  /// Whether the content is produced without code of the app. Code of the app may compute or block.
   let runsNoForeignCode: Bool
   /// Starts a pass over the content.
   let makePieces: @Sendable () async throws -> Pieces

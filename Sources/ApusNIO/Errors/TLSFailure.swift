@@ -11,7 +11,7 @@ import Foundation
 struct TLSFailure: Error {
   /// The reason, as a clause.
   let reason: String
-  /// The TLS library's error, if it reported one.
+  /// The error that the TLS library reported; `nil` if it reported no error.
   let underlying: (any Error)?
 
   init(reason: String, underlying: (any Error)? = nil) {
@@ -20,14 +20,15 @@ struct TLSFailure: Error {
 
   /// Creates a failure from an error; `nil` if the error is not about TLS.
   ///
-  /// - Parameter fault: describes the certificate's fault when the library only says that it is not valid.
+  /// - Parameter fault: describes the certificate's fault when the library only reports that the certificate is not
+  ///   valid.
   init?(_ error: any Error, fault: () -> String?) {
     guard let reason = Self.reason(of: error) else { return nil }
     self.init(reason: (reason == Self.untrusted ? fault() : nil) ?? reason, underlying: error)
   }
 
-  /// Describes the fault in a rejected certificate's dates, which the library checks but does not report; `nil` if
-  /// there is none.
+  /// Describes the fault in a rejected certificate's dates; `nil` if the dates have no fault. The library checks the
+  /// dates, but does not report the fault.
   static func fault(of certificate: NIOSSLCertificate?, at now: Date) -> String? {
     guard let certificate else { return nil }
     let (start, end) = (Double(certificate.notValidBefore), Double(certificate.notValidAfter))
@@ -81,7 +82,7 @@ struct TLSFailure: Error {
     }
   }
 
-  /// Extracts the reason's name from an error's text:
+  /// Extracts the reason's name from an error's description:
   /// `error:1000007d:SSL routines:OPENSSL_internal:NAME at FILE:LINE`.
   static func name(in text: String) -> String? {
     guard let mark = text.firstRange(of: "OPENSSL_internal:") else { return nil }

@@ -96,7 +96,7 @@ struct ConnectPeer: Sendable, CustomStringConvertible {
   let host: String
   let port: Int
   let isProxy: Bool
-  /// The address of the current attempt; `nil` before the first.
+  /// The address of the current attempt; `nil` before the first attempt.
   var address: String?
 
   init(host: String, port: Int, isProxy: Bool) {
@@ -105,7 +105,7 @@ struct ConnectPeer: Sendable, CustomStringConvertible {
 
   func at(_ address: SocketAddress) -> ConnectPeer {
     var peer = self
-    // If the host is an address itself, the text already contains it.
+    // If the host is itself an address, the description already contains it.
     if AddressBytes.of(host) == nil { peer.address = address.ipAddress }
     return peer
   }

@@ -12,7 +12,7 @@ import Musl
 /// string.
 ///
 /// The table has the capitalized and the lower-case spelling of each name, so that a name is reported as the server
-/// wrote it. For any other spelling a string is created.
+/// wrote it. For every other spelling a string is created.
 struct FieldNames: Sendable {
   /// The meaning of a field for the framing of its message.
   enum Role: UInt8, Sendable {
@@ -76,7 +76,7 @@ struct FieldNames: Sendable {
 
   private static let slotCount = 1024
 
-  /// Returns the slot of bytes, which must not be empty.
+  /// Returns the slot of bytes. The bytes must not be empty.
   @inline(__always)
   private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
     let first = UInt32(bytes[0])

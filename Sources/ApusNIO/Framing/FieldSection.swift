@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A section of field lines, and the framing of the message that it declares (RFC 9112 §5, §6).
+/// A section of field lines, and the message framing that these lines declare (RFC 9112 §5, §6).
 ///
 /// Everything is checked before it becomes an `HTTPField`, which silently replaces forbidden bytes and traps on
 /// very large counts. A value is converted to a string once; a common name needs no conversion.
@@ -49,7 +49,7 @@ struct FieldSection: Sendable {
     fields.append(Self.field(name, value, text))
   }
 
-  /// Returns the fields and starts over.
+  /// Returns the fields and resets the section.
   mutating func finish() -> HTTPFields {
     let all = fields
     fields = HTTPFields()
@@ -63,7 +63,7 @@ struct FieldSection: Sendable {
     _ name: HTTPField.Name, _ value: UnsafeRawBufferPointer, _ text: Octet.Text
   ) -> HTTPField {
     if text == .ascii { return HTTPField(name: name, value: Octet.string(value)) }
-    // Creates the field from bytes, which preserves values that are not UTF-8.
+    // Creates the field from bytes, so that values that are not UTF-8 are preserved.
     return HTTPField(name: name, value: value)
   }
 
@@ -80,8 +80,8 @@ struct FieldSection: Sendable {
 // MARK: Fields that frame the message
 
 extension FieldSection {
-  /// Accepts one number, or equal numbers in a list or in repeated fields (RFC 9110 §8.6, RFC 9112 §6.3). The fields
-  /// keep one number.
+  /// Accepts one number, or equal numbers in a list or in repeated fields (RFC 9110 §8.6, RFC 9112 §6.3). The resulting
+  /// fields contain the number once.
   private mutating func addContentLength(_ value: UnsafeRawBufferPointer, _ name: HTTPField.Name) throws(FramingError) {
     let hadLength = facts.contentLength != nil
     var start = 0

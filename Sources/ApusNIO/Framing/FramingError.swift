@@ -51,7 +51,7 @@ struct FramingError: Error, Sendable, Hashable, CustomStringConvertible {
     case uncleanEnd
     /// Bytes arrived while no response was expected (RFC 9112 §9.2).
     case unsolicited
-    /// A response was expected before the previous one ended.
+    /// A response was expected before the previous response ended.
     case outOfOrder
     /// A request's method is not a token.
     case invalidMethod

@@ -9,7 +9,7 @@ struct FramingLimits: Sendable, Hashable {
   /// The maximum number of field lines in one response: interim responses, head and trailers together. Default:
   /// 1,000. `HTTPFields` traps at 65,535.
   var fieldCount = 1000
-  /// The maximum number of interim responses before the final one (RFC 9110 §15.2). Default: 64.
+  /// The maximum number of interim responses before the final response (RFC 9110 §15.2). Default: 64.
   var interimCount = 64
   /// The maximum number of bytes of a chunk's first line, extensions included (RFC 9112 §7.1.1). Default: 4 KiB.
   var chunkLineBytes = 4 << 10

@@ -209,8 +209,8 @@ struct HeadWriter {
   @discardableResult
   @inline(__always)
   mutating func write(_ bytes: UnsafeRawBufferPointer) throws(FramingError) -> UnsafeRawBufferPointer {
-    // The size was measured by the same rules before. Checked again, so that no string that yields more bytes now can
-    // overflow the memory.
+    // The size was measured before, by the same rules. This check prevents an overflow if a string yields more bytes
+    // now than when it was measured.
     guard bytes.count <= target.count - count else {
       throw FramingError(.invalidField, "the head grew while it was written")
     }
@@ -236,7 +236,7 @@ struct HeadWriter {
     return true
   }
 
-  /// Writes a number in decimal digits; a negative one as 0.
+  /// Writes a number in decimal digits. A negative number is written as 0.
   mutating func writeDecimal(_ number: Int64) throws(FramingError) {
     let number = max(0, number)
     var divisor: Int64 = 1

@@ -81,7 +81,7 @@ struct ResponseDecoder: Sendable {
   /// Ends the input because the connection closed. Call it once ``next(from:)`` has returned `nil`.
   ///
   /// - Parameter cleanly: `false` if TLS sent no close notification (RFC 9112 §9.8).
-  /// - Returns: the response's end if the close marks it; `nil` if no response was expected.
+  /// - Returns: the end of the response if the close of the connection marks it; `nil` if no response was expected.
   mutating func endOfInput(cleanly: Bool) throws(FramingError) -> DecodedPart? {
     if let failure { throw failure }
     let last = phase
@@ -137,7 +137,7 @@ struct ResponseDecoder: Sendable {
 
 /// One part of a response, in the order of the wire: interim responses, the head, content, the end.
 enum DecodedPart: Sendable, Equatable {
-  /// A 1xx response before the final one (RFC 9110 §15.2).
+  /// A 1xx response before the final response (RFC 9110 §15.2).
   case interim(HTTPResponse)
   /// The final response's status and fields.
   case head(HTTPResponse, ResponseFraming)
@@ -258,7 +258,7 @@ extension ResponseDecoder {
 // MARK: Content
 
 extension ResponseDecoder {
-  /// Returns the content that has arrived, at most up to its end, where the next phase begins.
+  /// Returns the content that has arrived. The phase `next` begins at the end of the content.
   private mutating func readContent(of buffer: inout ByteBuffer, then next: Phase) -> DecodedPart? {
     let count = Int(min(remaining, Int64(buffer.readableBytes)))
     guard let slice = buffer.readSlice(length: count) else { return nil }
@@ -277,7 +277,7 @@ extension ResponseDecoder {
     }
     guard let chunk else { return false }
     buffer.moveReaderIndex(forwardBy: consumed)
-    // 16 bytes per line and twice the content are free, so only long lines with little content accumulate.
+    // 16 bytes per line and twice the content are free, so only long lines with little content add to the overhead.
     overhead = max(0, overhead + Int64(consumed) - 16 - min(chunk.size, Int64.max / 4) * 2)
     guard overhead <= limits.chunkOverhead else { throw Self.tooMuchExtension }
     remaining = chunk.size

@@ -10,7 +10,7 @@ import Musl
 
 /// A scanner for line ends that searches each byte once, even if bytes arrive one by one.
 struct LineScanner: Sendable {
-  /// The number of bytes of the incomplete line that were searched.
+  /// The number of searched bytes of the incomplete line.
   private var searched = 0
 
   /// Returns the position of the LF of the line that begins at `start`; `nil` until it has arrived.
@@ -30,8 +30,8 @@ struct LineScanner: Sendable {
 extension UnsafeRawBufferPointer {
   /// Returns the line between `start` and its LF, without the CR before it.
   ///
-  /// RFC 9112 §2.2 permits a recipient to accept a bare LF as a line end. Two recipients that differ in this read
-  /// different messages, so a bare LF is refused.
+  /// RFC 9112 §2.2 permits a recipient to accept a bare LF as a line end. A recipient that accepts it and a recipient
+  /// that does not would read different messages, so a bare LF is refused.
   @inline(__always)
   func line(from start: Int, to lineFeed: Int) throws(FramingError) -> UnsafeRawBufferPointer {
     guard lineFeed > start, self[lineFeed - 1] == Octet.carriageReturn else {
@@ -96,7 +96,7 @@ struct ChunkLine: Sendable, Equatable {
   /// The number of content bytes that follow; 0 for the last chunk.
   let size: Int64
 
-  /// The maximum number of digits of a size. More are refused, even leading zeros.
+  /// The maximum number of digits of a size. A longer size is refused, even if it begins with zeros.
   private static let digitLimit = 16
 
   init(_ line: UnsafeRawBufferPointer) throws(FramingError) {

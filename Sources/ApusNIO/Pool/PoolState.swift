@@ -7,12 +7,12 @@ import ApusCore
 ///   closed.
 /// - A waiter gets the first connection that becomes free, even if it was made for another waiter.
 /// - A connection is made only for a waiter, within both limits. If only the total limit is reached, the connection
-///   of any origin that has been idle longest is closed to make room.
-/// - If all connections are in use and another origin's waiter came before all of this origin's, a freed connection is
-///   closed in favor of that origin, provided that it has no connection or at least two fewer. So a busy origin does
-///   not starve other origins, and connections do not oscillate between origins.
-/// - A connection that streams content counts only toward the total, because a stream may last indefinitely. When
-///   the stream ends, the connection is closed if its origin has too many by then.
+///   that has been idle longest, of any origin, is closed to make room.
+/// - While the total limit is reached, a freed connection may be closed in favor of another origin. That origin must
+///   have a waiter that arrived before all waiters of this origin, and no connection or at least two fewer than this
+///   origin. So a busy origin does not starve other origins, and connections do not oscillate between origins.
+/// - A connection that streams content counts only toward the total limit, because a stream may last indefinitely. When
+///   the stream ends, the connection is closed if its origin then has too many connections.
 /// - A failed connection attempt fails the first waiter, unless the attempts under way suffice for all waiters. A new
 ///   attempt is then started for the remaining waiters.
 struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, WaiterID: Hashable & Sendable>: Sendable {
@@ -62,7 +62,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 
   private struct Idle: Sendable {
     let connection: ConnectionID
-    /// Its slot in ``connections``.
+    /// The slot of the connection in ``connections``.
     let slot: Int
   }
 
@@ -81,7 +81,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   let limits: PoolLimits
-  // `Slots` instead of a dictionary, in which changing a large value in place allocates memory each time.
+  // `Slots` is used instead of a dictionary, because each change of a large value in a dictionary allocates memory.
   private var hosts = Slots<Host>()
   private var hostSlots: [Key: Int] = [:]
   private var connections = Slots<Connection>()
@@ -382,14 +382,14 @@ extension PoolState {
     actions.append(.connect(hosts.items[host].key))
   }
 
-  /// Whether one more waiter need not wait for other calls: a connection attempt without a waiter is under way, or a
+  /// Whether a further waiter need not wait for other calls: a connection attempt without a waiter is under way, or a
   /// connection attempt may start.
   private func hasRoom(for host: Int) -> Bool {
     hosts.items[host].waiters.count < hosts.items[host].connecting
       || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
   }
 
-  /// The connections of an origin that count toward its limit.
+  /// Returns the number of an origin's connections that count toward the limit per origin.
   private func counted(_ host: Int) -> Int { hosts.items[host].held - hosts.items[host].streaming }
 
   private func isBelowLimit(_ host: Int) -> Bool { counted(host) < max(1, limits.connectionsPerOrigin) }

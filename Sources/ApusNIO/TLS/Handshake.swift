@@ -49,7 +49,8 @@ enum Handshake {
     }
   }
 
-  /// Returns the name to request and to verify; `nil` for an address, which the library compares with the peer's.
+  /// Returns the name to request and to verify; `nil` for an address, which the library compares with the peer's
+  /// address.
   private static func serverName(_ host: String) -> String? {
     guard AddressLookup.literal(host, port: 443) == nil else { return nil }
     let bytes = host.utf8
@@ -104,15 +105,17 @@ private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHan
 
 /// The check that a certificate is valid for the requested host (RFC 9525 §6).
 ///
-/// Performed in addition to the TLS library's check, which also accepts a certificate for the peer's address when a
-/// name was requested, even if the peer is a proxy.
+/// Performed in addition to the TLS library's check. That check also accepts a certificate for the peer's address when
+/// a name was requested, even if the peer is a proxy.
 enum HostIdentity {
-  /// A name in a certificate. Only subject alternative names count.
+  /// A name in a certificate. Only subject alternative names are compared.
   enum Name: Sendable, Hashable {
     case dns([UInt8])
     case address([UInt8])
   }
 
+  /// Returns whether one of a certificate's names covers a host.
+  ///
   /// - Parameters:
   ///   - host: a name, or an address with IPv6 in brackets.
   ///   - names: the names in the certificate.

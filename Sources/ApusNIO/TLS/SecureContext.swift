@@ -4,12 +4,12 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The TLS contexts that all connections of a transport share. Each is created when first needed, because creation
-/// is slow.
+/// The TLS contexts that all connections of a transport share. Each context is created when it is first needed, because
+/// creation is slow.
 final class SecureContext: Sendable {
   /// The party that checks whether a certificate is valid for the host.
   enum Identification: Sendable, Hashable {
-    /// The TLS library, which compares an address with the peer's, and in addition ``HostIdentity``.
+    /// The TLS library and ``HostIdentity``. The library compares a host that is an address with the peer's address.
     case library
     /// ``HostIdentity`` alone: the host is an address and the peer is a proxy with another address.
     case ours

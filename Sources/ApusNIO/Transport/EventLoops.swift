@@ -9,10 +9,10 @@ extension NIOTransport {
     /// The process's shared event loops, one for each core, started when first needed. Other users of SwiftNIO share
     /// them.
     case shared
-    /// This number of event loops, at least one, that belong to the transport. They end with
+    /// This number of event loops, at least one, that belong to the transport and end with
     /// ``NIOTransport/shutDown(within:)``.
     case dedicated(Int)
-    /// The event loops of this group. Its owner shuts it down, after the transport.
+    /// The event loops of this group. The owner of the group shuts the group down after the transport.
     case group(MultiThreadedEventLoopGroup)
   }
 }
@@ -84,8 +84,9 @@ final class EventLoopExecutor: TaskExecutor {
   }
 }
 
-/// The executor on which calls continue after their first suspension: the global concurrent pool, except that a call
-/// whose small response is complete may continue on the event loop where it arrived, which saves waking a thread.
+/// The executor on which calls continue after their first suspension: the global concurrent pool. As an exception, a
+/// call whose small response is complete may continue on the event loop where the response arrived, so that no thread
+/// need be woken.
 ///
 /// Only one call at a time continues on a loop: if several responses arrive together, the thread pool continues the
 /// other calls concurrently.
@@ -93,10 +94,10 @@ final class ContinuationExecutor: TaskExecutor {
   /// The address of the event loop on which the next job may run, or one of the values below.
   private let place = Atomic<UInt>(nowhere)
   private static let nowhere: UInt = 0
-  /// The value while a job is pending, which is not the address of an object.
+  /// The value while a job is pending. This value is not the address of an object.
   private static let taken: UInt = 1
 
-  /// Resumes a call on its event loop, where the call continues unless another call is about to do so.
+  /// Resumes a call. The call continues on the event loop, unless another call is about to continue there.
   func resume(on loop: any EventLoop, _ resume: () -> Void) {
     let address = Self.address(of: loop)
     let isOffered = place.compareExchange(expected: Self.nowhere, desired: address, ordering: .relaxed).exchanged
@@ -131,13 +132,13 @@ extension NIOTransport: ContinuingTransport {
 }
 
 extension NIOTransport {
-  /// Returns a task executor on one of the transport's event loops, the next loop at each call; `nil` after
-  /// shutdown. It is for tasks that do little between calls: a task that computes or blocks delays every connection of
-  /// its loop.
+  /// Returns a task executor on one of the transport's event loops, on the next loop at each call; `nil` after
+  /// shutdown. The executor is for tasks that do little between calls: a task that computes or blocks delays every
+  /// connection of its loop.
   ///
-  /// A call whose task runs on this executor, from a client whose runtime uses it too, completes without a change
-  /// of threads; other calls need two. This pays off in services with thousands of small calls a second, not in
-  /// apps.
+  /// A call completes without a change of threads if its task runs on this executor and the client's runtime uses the
+  /// executor, too. All other calls need two changes. The difference matters in services with thousands of small calls
+  /// a second, not in apps.
   ///
   /// ```swift
   /// let transport = NIOTransport()
@@ -150,8 +151,8 @@ extension NIOTransport {
   /// }
   /// ```
   ///
-  /// A client uses one executor; for more, make several clients with the same transport. Small responses are
-  /// decoded on the executor too, content of more than 16 KiB on the global pool. Dedicated loops
+  /// A client uses one executor. For several executors, make several clients with the same transport. Small responses
+  /// are decoded on the executor, too, and content of more than 16 KiB on the global pool. Dedicated loops
   /// (``EventLoops/dedicated(_:)``) end with the transport: run nothing on them afterwards.
   public func executor() -> (any TaskExecutor)? {
     core.loops.next().map { EventLoopExecutor($0) }

@@ -4,8 +4,8 @@ import NIOPosix
 
 /// The transport over SwiftNIO's sockets, for HTTP/1.1; the default on Linux.
 ///
-/// The transport has no cookies, cache or credentials and follows no redirects. It accepts every status, but refuses
-/// responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the task closes the
+/// The transport has no cookies, cache or credentials and follows no redirects. The transport accepts every status, but
+/// refuses responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the task closes the
 /// exchange's connection immediately.
 ///
 /// Content coded with gzip or deflate is decoded, and `Content-Encoding` and `Content-Length` are then removed from
@@ -28,10 +28,11 @@ public final class NIOTransport: Transport {
     core = TransportCore(options: options, resolver: resolver)
   }
 
-  /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
+  /// Sends a message. Returns when the head of the response has arrived, or with the complete response if the call
+  /// collects the content.
   ///
-  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled, which closes the exchange's
-  ///   connection. If the exchange had not begun, nothing is sent.
+  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled. Cancellation closes the
+  ///   exchange's connection. If the exchange had not begun, nothing is sent.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     let exchange = try core.makeExchange(for: request, context: context)
@@ -54,8 +55,8 @@ public final class NIOTransport: Transport {
   /// When the function returns, every connection is closed. A second call only waits for the first. In a cancelled
   /// task the shutdown completes as well, without the grace period.
   ///
-  /// - Parameter grace: the time in which current exchanges may finish; after it they fail with a
-  ///   `TransportError` with the code `connectionLost`. Default: zero.
+  /// - Parameter grace: the time in which current exchanges may finish. An exchange that is not complete by then fails
+  ///   with a `TransportError` with the code `connectionLost`. Default: zero.
   public func shutDown(within grace: Duration = .zero) async {
     await core.shutDown(within: grace)
   }
@@ -70,7 +71,7 @@ public final class NIOTransport: Transport {
 extension NIOTransport {
   /// The connections and waiting messages of a transport at one instant, for gauges and for tests that detect leaks.
   public struct Usage: Sendable, Hashable {
-    /// The connections that carry an exchange, or are being closed after one.
+    /// The connections that carry an exchange, or are being closed after an exchange.
     public var inUse = 0
     /// The idle connections.
     public var idle = 0

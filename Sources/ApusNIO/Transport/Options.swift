@@ -4,11 +4,11 @@ import HTTPTypes
 extension NIOTransport {
   /// The options of a transport: connections, timeouts, TLS, proxy.
   public struct Options: Sendable {
-    /// The event loops that serve connections. Default: those shared by the whole process.
+    /// The event loops that serve connections. Default: the event loops that the whole process shares.
     public var eventLoops = EventLoops.shared
     /// The maximum number of connections to one origin; further exchanges wait. Connections whose content is being
-    /// streamed do not count, so that event streams and long downloads do not block other exchanges: the pool grows
-    /// with them, up to ``maximumConnections``. Default: 16.
+    /// streamed do not count toward this limit, so that event streams and long downloads do not block other exchanges.
+    /// Streaming connections count only toward ``maximumConnections``. Default: 16.
     public var maximumConnectionsPerOrigin = 16
     /// The maximum number of connections to all origins, streaming connections included; further exchanges wait.
     /// Default: 256.
@@ -29,20 +29,20 @@ extension NIOTransport {
     /// The timeout for the head of the response, from the moment the request has left. `nil`: no limit. Default: 60
     /// seconds. A call with a longer timeout (`.timeout(_:)`) waits until that timeout.
     public var firstByteTimeout: Duration? = .seconds(60)
-    /// The maximum time without a byte in either direction while content is transferred. Time during which the
-    /// caller does not read the response, or is still producing content, does not count. `nil`: no limit. Default:
-    /// 20 seconds.
+    /// The maximum time without a byte in either direction while content is transferred. Time during which the caller
+    /// does not read the response, or is still producing content, does not count toward this limit. `nil`: no limit.
+    /// Default: 20 seconds.
     ///
-    /// A byte of the request counts as transferred when the server's operating system has acknowledged it, not when
-    /// the local one has accepted it (on Linux and Apple platforms, which report this). A server that reads slowly
-    /// acknowledges in steps of one segment or a sixteenth of its receive buffer, whichever is more: usually about
-    /// 8 KiB, over loopback up to 64 KiB. So the slowest upload that does not stall transfers one such step in this
-    /// time, about 0.4 KiB/s with the default.
+    /// A byte of the request is transferred when the server's operating system has acknowledged it, not when the local
+    /// operating system has accepted it (on Linux and Apple platforms, which report this). A server that reads slowly
+    /// acknowledges in steps of one segment or a sixteenth of its receive buffer. The larger of the two is the step:
+    /// usually about 8 KiB, over loopback up to 64 KiB. So the slowest upload that does not stall transfers one such
+    /// step in this time, about 0.4 KiB/s with the default.
     public var stallTimeout: Duration? = .seconds(20)
-    /// Whether a request is retried, once and on a new connection, if its reused connection turns out to be closed
-    /// or to contain unsolicited bytes. It is retried only if no byte of the response has arrived, and either
-    /// nothing was written, or the request is replayable and repeatable: by its method, its endpoint's declaration
-    /// or an idempotency key. The trace records the retry. Default: `true`.
+    /// Whether a request is retried, once and on a new connection, if its reused connection turns out to be closed or
+    /// to contain unsolicited bytes. The request is retried only if no byte of the response has arrived. In addition,
+    /// either nothing was written, or the request is replayable and repeatable: by its method, its endpoint's
+    /// declaration or an idempotency key. The trace records the retry. Default: `true`.
     public var retriesOnStaleConnection = true
     /// The trusted authorities, pins and the client's identity. Default: the system's authorities, no client
     /// identity.
@@ -58,11 +58,11 @@ extension NIOTransport {
     /// `Accept-Encoding` are sent unchanged, and their responses are not decoded. Default: `true`.
     ///
     /// Up to 4 KiB that follow complete gzip content, such as a line end or padding, are skipped, and the trace records
-    /// their number. They are an error if the response has a digest (RFC 9530).
+    /// their number. If the response has a digest (RFC 9530), these bytes are an error.
     public var decompressesContent = true
     /// The proxy. Default: none.
     public var proxy = ProxyMode.none
-    /// The `User-Agent` of messages without one. Default: `apus`.
+    /// The `User-Agent` of messages that do not set this field. Default: `apus`.
     public var userAgent = "apus"
 
     /// Creates the default options.
@@ -77,10 +77,10 @@ extension NIOTransport {
     /// The maximum number of bytes of status lines and field lines, interim responses and trailers included.
     /// Default: 256 KiB.
     public var fieldBytes = 256 << 10
-    /// The maximum number of fields (headers), those of interim responses and trailers included; at most 60,000.
+    /// The maximum number of fields (headers), including the fields of interim responses and trailers; at most 60,000.
     /// Default: 1,000.
     public var fieldCount = 1000
-    /// The maximum number of interim responses before the final one (RFC 9110 §15.2). Default: 64.
+    /// The maximum number of interim responses before the final response (RFC 9110 §15.2). Default: 64.
     public var interimResponses = 64
     /// The maximum number of content codings to decode, over all `Content-Encoding` fields.
     package var contentCodings = 5
@@ -102,10 +102,10 @@ extension NIOTransport {
 extension NIOTransport.Options {
   /// Checks the options for impossible values, such as a limit of zero connections.
   ///
-  /// A transport with such options does not trap: each of its calls throws this error, which becomes
+  /// A transport with such options does not trap: each of its calls fails with this error and the code
   /// `invalidRequest`.
   ///
-  /// - Throws: `TransportError` with the code `invalidRequest`, which names the option.
+  /// - Throws: `TransportError` with the code `invalidRequest`. The error's detail names the option.
   public func validate() throws(TransportError) {
     for (isSensible, rule) in rules where !isSensible {
       throw TransportError(.invalidRequest, requestState: .notSent, detail: "the transport's option \(rule)")

@@ -20,14 +20,15 @@ extension NIOTransport {
     public var port: Int
     /// The user name and password for the proxy, sent only to the proxy (RFC 7617). Default: none.
     public var credentials: Credentials?
-    /// The hosts that are reached without the proxy, as in the variable `no_proxy`: names, which include their
-    /// subdomains, addresses, and address ranges such as `10.0.0.0/8`, each optionally with a port; `*` for all
-    /// hosts. Default: none.
+    /// The hosts that are reached without the proxy, as in the variable `no_proxy`: names (with their subdomains),
+    /// addresses, and address ranges such as `10.0.0.0/8`, each optionally with a port; `*` for all hosts. Default:
+    /// none.
     public var bypassedHosts: [String] = []
 
     /// A user name and a password.
     public struct Credentials: Sendable, Hashable, SelfRedacting {
-      /// The user name, without colons (RFC 7617 §2) and control characters; ``Options/validate()`` refuses others.
+      /// The user name, without colons (RFC 7617 §2) and control characters. ``Options/validate()`` refuses other
+      /// names.
       public var user: String
       /// The password.
       public var password: String
@@ -38,7 +39,7 @@ extension NIOTransport {
         self.password = password
       }
 
-      /// The name of the type: neither user nor password.
+      /// The name of the type, without the user name and the password.
       public var description: String { "Credentials" }
     }
 
@@ -59,9 +60,9 @@ extension NIOTransport {
     case none
     /// This proxy.
     case proxy(Proxy)
-    /// The proxies in the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, read when
-    /// the transport is created. The names may be upper case, except `HTTP_PROXY`, which web servers set from a
-    /// client's field.
+    /// The proxies in the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, read when the
+    /// transport is created. The names may be upper case, except `HTTP_PROXY`, because web servers set `HTTP_PROXY`
+    /// from a client's field.
     ///
     /// If the variable for a message is not the URL of a usable proxy, the message is refused, not sent without a
     /// proxy.
@@ -138,7 +139,7 @@ extension NIOTransport.Proxy.Credentials {
     self.init(user: user, password: password)
   }
 
-  /// Decodes percent escapes; `nil` if one is malformed or the bytes are not UTF-8.
+  /// Decodes percent escapes; `nil` if an escape is malformed or the bytes are not UTF-8.
   private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
     var bytes: [UInt8] = []
     var rest = text

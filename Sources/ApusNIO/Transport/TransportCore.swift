@@ -132,7 +132,8 @@ final class TransportCore: Sendable {
         self.attempts.remove(attempt)
         self.attemptEnded(attempt, to: origin, result)
       }
-      // An exchange that was withdrawn before the connection attempt was added could not give it up.
+      // An exchange that was withdrawn before the connection attempt was added could not give up the connection
+      // attempt.
       if self.hasUnneededAttempts(to: origin) { attempt.giveUpLookup() }
     }
   }
@@ -276,9 +277,10 @@ extension TransportCore: ConnectionOwner {
   func attemptDeadlinePassed(for exchange: Exchange) {
     fail(exchange, .attemptTimedOut(in: .connecting, requestState: .notSent), onlyWhileWaiting: true)
     switch exchange.place {
-    // The exchange may just have entered a connection, which decides by the progress of the response.
+    // The exchange may just have been assigned to a connection, and the connection decides by the progress of the
+    // response.
     case .on(let connection): connection.endAttempt(of: exchange)
-    // The exchange has left its connection meanwhile, and waits for another.
+    // The exchange has left its connection meanwhile, and waits for another connection.
     case .queued: attemptDeadlinePassed(for: exchange)
     case .nowhere, .over: break
     }

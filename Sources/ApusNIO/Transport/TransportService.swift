@@ -6,7 +6,7 @@ public import ServiceLifecycle
 /// Put the service before the services that send calls: a group ends its services in reverse order, so that the
 /// transport outlives them. Needs the trait `ServiceLifecycle`.
 ///
-/// - Cancellation: ends current exchanges immediately, as does the group when its own grace period ends.
+/// - Cancellation: current exchanges end immediately. The group cancels the service when its own grace period ends.
 public struct TransportService: Service {
   private let transport: NIOTransport
   private let grace: Duration

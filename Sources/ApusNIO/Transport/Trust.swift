@@ -11,14 +11,15 @@ public import Foundation
 extension NIOTransport {
   /// The trusted authorities, pinned keys and the client's identity. Certificates are always verified.
   public struct Trust: Sendable {
-    /// The trusted authorities. Default: those of the system.
+    /// The trusted authorities. Default: the authorities that the system trusts.
     public var trustRoots = TrustRoots.system
     /// Certificates of further trusted authorities, as PEM (RFC 7468), any number in each element. Default: none.
     public var additionalTrustRoots: [Data] = []
     /// The keys that hosts must present. A host without pins is verified by its certificate alone. Default: none.
     public var pins: [PinnedHost] = []
-    /// The certificate and key for servers that request one. They are presented to every server that a call or its
-    /// redirect reaches, so restrict redirects to known hosts where that matters. Default: none.
+    /// The certificate and key for servers that request a client certificate. The transport presents them to every
+    /// server that a call or its redirect reaches, so restrict redirects to known hosts where that matters. Default:
+    /// none.
     public var clientIdentity: ClientIdentity?
     /// The oldest accepted version of TLS. Default: 1.2.
     public var minimumTLSVersion = TLSVersion.tls12

@@ -56,7 +56,7 @@ final class Latch: Sendable {
     }
   }
 
-  /// Sets the alarm after the waiter is registered; set earlier, it could find no waiter.
+  /// Sets the alarm of a registered waiter. An alarm that is set before the registration could find no waiter.
   private func setAlarm(for number: Int, in limit: TimeAmount, on loop: any EventLoop) {
     let alarm = loop.scheduleTask(in: limit) { self.release(number) }
     let isSet = state.withLock { state in

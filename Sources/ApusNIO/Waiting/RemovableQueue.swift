@@ -28,7 +28,7 @@ struct RemovableQueue<ID: Hashable & Sendable>: Sendable {
     return id
   }
 
-  /// Removes an element. Returns whether it was in the queue.
+  /// Removes an element. Returns whether the element was in the queue.
   mutating func remove(_ id: ID) -> Bool {
     guard let number = numbers.removeValue(forKey: id) else { return false }
     places[number - dropped] = nil

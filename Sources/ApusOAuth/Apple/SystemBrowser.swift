@@ -2,7 +2,7 @@
 public import AuthenticationServices
 import Foundation
 
-/// A browser window of the system (`ASWebAuthenticationSession`), which intercepts the redirect. For apps on Apple
+/// A browser window of the system (`ASWebAuthenticationSession`) that intercepts the redirect. For apps on Apple
 /// platforms.
 ///
 /// <!-- sample: none the type exists on Apple platforms only -->
@@ -19,15 +19,15 @@ public struct SystemBrowser: AuthorizationBrowser {
 
   /// Creates a browser.
   ///
-  /// - isEphemeral: whether the window shares no cookies with the user's browser, so that the user always has to sign
-  ///   in. Default: `false`.
-  ///     Default: `false`.
-  ///   - anchor: returns the window above which the browser is shown.
+  /// - Parameters:
+  ///   - isEphemeral: whether the window shares no cookies with the user's browser, so that the user always has to sign
+  ///     in. Default: `false`.
+  ///   - anchor: returns the window above which the browser is displayed.
   public init(isEphemeral: Bool = false, above anchor: @escaping @MainActor @Sendable () -> ASPresentationAnchor) {
     (self.isEphemeral, self.anchor) = (isEphemeral, anchor)
   }
 
-  /// Shows a page, and returns the redirect.
+  /// Displays a page, and returns the redirect.
   ///
   /// - Throws: `CancellationError` if the user closed the window or the task is cancelled; errors of the system.
   public func open(_ page: String, redirect: String) async throws -> String? {
@@ -38,7 +38,7 @@ public struct SystemBrowser: AuthorizationBrowser {
   }
 }
 
-/// One window, and its owner.
+/// A session with one browser window.
 @MainActor
 private final class SystemBrowserSession: ASWebAuthenticationPresentationContextProviding {
   private let anchor: @MainActor @Sendable () -> ASPresentationAnchor

@@ -2,9 +2,9 @@ public import ApusCore
 public import ApusMiddleware
 
 extension Authentication {
-  /// Authenticates with the tokens of an OAuth client. They are refreshed like those of `Authentication.bearer`: one
-  /// refresh serves any number of calls, and of processes that share a store with leases. Tokens that are bound to a
-  /// key (``OAuthClient/bindsTokens``) are sent with a proof of possession.
+  /// Authenticates with the tokens of an OAuth client. The tokens are refreshed like the tokens of
+  /// `Authentication.bearer`: one refresh serves any number of calls, and any number of processes that share a store
+  /// with leases. Tokens that are bound to a key (``OAuthClient/bindsTokens``) are sent with a proof of possession.
   ///
   /// - Parameters:
   ///   - client: refreshes the tokens.

@@ -5,14 +5,14 @@ import Synchronization
 
 /// The scopes that a call needs but its tokens do not have. Sign in again with these scopes in addition.
 ///
-/// It is the `CallError.underlying` error of a call that was not sent for this reason.
+/// `MissingScopes` is the `CallError.underlying` error of a call that was not sent for this reason.
 public struct MissingScopes: LoggableError, Hashable {
   /// The missing scopes; empty if the server has not stated them.
   public let scopes: [String]
   /// The origin of the server.
   public let origin: Origin?
 
-  /// The reason. It does not contain the scopes, because they may come from a server.
+  /// The reason, without the scopes, because they may come from a server.
   public var description: String { "the tokens do not have all scopes that the call needs" }
 }
 
@@ -27,8 +27,8 @@ extension Endpoint {
   }
 }
 
-/// A middleware that reports scopes which the signed-in user has not granted: the scopes that an endpoint needs
-/// (`Endpoint.scopes(_:)`), before the call is sent, and the scopes that a server requires (403 with
+/// A middleware that reports scopes which the signed-in user has not granted. It reports the scopes that an endpoint
+/// needs (`Endpoint.scopes(_:)`) before the call is sent, and the scopes that a server requires (403 with
 /// `insufficient_scope`, RFC 6750 §3.1). Neither causes a refresh.
 ///
 /// ```swift
@@ -54,8 +54,8 @@ public final class ScopeMiddleware: Middleware {
   ///
   /// - Parameters:
   ///   - store: the store of the tokens of a ``OAuthGrant``.
-  ///   - onMissing: called before the calls throw their errors, and only once for the same scopes until other tokens
-  ///     are stored. It must return quickly.
+  ///   - onMissing: called before the calls throw their errors, and only once for the same scopes until new tokens are
+  ///     stored. The closure must return quickly.
   public init(_ store: any CredentialsStore, onMissing: @escaping @Sendable (MissingScopes) -> Void) {
     (self.store, self.onMissing) = (store, onMissing)
   }

@@ -22,7 +22,7 @@ extension OAuthClient {
   ///
   /// - Parameter tokens: the tokens.
   /// - Returns: the new tokens. The refresh token, the scopes, the ID token and the key of the old tokens are kept
-  ///   unless the server has sent new ones.
+  ///   unless the server has sent new values.
   /// - Throws: ``OAuthError``: ``OAuthError/Code/invalidGrant`` if a new sign-in is required.
   public func refreshed(_ tokens: Tokens) async throws(OAuthError) -> Tokens {
     guard let refresh = tokens.usableRefresh else {
@@ -37,9 +37,9 @@ extension OAuthClient {
 
   /// Revokes tokens at the server (RFC 7009): the refresh token, which ends the sign-in, then the access token.
   ///
-  /// - Parameter tokens: the tokens. They are invalid afterward, also on other devices that share them.
-  /// - Throws: ``OAuthError``. It is not an error that a server cannot revoke access tokens, if the refresh token was
-  ///   revoked.
+  /// - Parameter tokens: the tokens. Afterward these tokens are invalid, also on other devices that share them.
+  /// - Throws: ``OAuthError``. If the refresh token was revoked, a server that cannot revoke access tokens causes no
+  ///   error.
   public func revoke(_ tokens: Tokens) async throws(OAuthError) {
     let url = try server.url(\.revocationEndpoint, for: .revocation)
     if let refresh = tokens.usableRefresh {
@@ -57,8 +57,8 @@ extension OAuthClient {
   /// Signs out: removes the tokens from a store, then revokes them if the server supports revocation.
   ///
   /// If the server supports revocation, this function waits for a running refresh, at most for twice the refresh's time
-  /// limit: otherwise the tokens of that refresh would stay valid. Do not call it in the closure of a refresh or under
-  /// the lease of the store: it would wait for itself.
+  /// limit. Without this wait the tokens of that refresh would stay valid. Do not call this function in the closure of
+  /// a refresh or under the lease of the store: it would wait for itself.
   ///
   /// - Parameter store: the store.
   /// - Throws: the error of the store, or ``OAuthError`` of the revocation. The store is empty in the second case.

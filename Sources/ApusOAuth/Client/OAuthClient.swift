@@ -30,7 +30,7 @@ public struct OAuthClient: Sendable, SelfRedacting {
     }
   }
 
-  /// The ID under which the client is registered at the server. It is not secret.
+  /// The ID under which the client is registered at the server. The ID is not secret.
   public let id: String
   /// The server.
   public let server: AuthorizationServer
@@ -42,8 +42,8 @@ public struct OAuthClient: Sendable, SelfRedacting {
   /// The server must support proofs with ES256. If its metadata states only other algorithms, no request is sent, and
   /// the step throws ``OAuthError/Code/unsupported``.
   public var bindsTokens = false
-  /// Whether a server may respond to the proof of ``bindsTokens`` with an access token that is not bound to the key, so
-  /// that anyone who has the token can use it. Default: `false`: such tokens are refused.
+  /// Whether a server may respond to the proof of ``bindsTokens`` with an access token that is not bound to the key.
+  /// Anyone who has such a token can use it. Default: `false`: such tokens are refused.
   ///
   /// The refresh token of a client without a secret is bound nevertheless (RFC 9449 §5), so the key is stored with it.
   public var acceptsBearer = false
@@ -135,7 +135,7 @@ extension OAuthClient {
   /// Checks the ID token of a sign-in.
   ///
   /// - Parameters:
-  ///   - nonce: the nonce of the sign-in; `nil` if it had none.
+  ///   - nonce: the nonce of the sign-in; `nil` if the sign-in had no nonce.
   ///   - age: the requested maximum age of the user's authentication; `nil`: any age.
   /// - Returns: `nil` if the sign-in did not request an ID token.
   func identity(

@@ -10,7 +10,8 @@ struct OAuthScheme: AuthenticationScheme {
   var name: String? { client.bindsTokens ? "DPoP" : "Bearer" }
   var locations: [CredentialLocation] { [.field("Authorization"), .field("DPoP")] }
 
-  /// A server that accepts both schemes may state only one of them.
+  /// Returns the challenge of the scheme `DPoP`, or else the challenge of `Bearer`. A server that accepts both schemes
+  /// may state only one of them.
   func choose(among challenges: [Challenge]) -> Challenge? {
     challenges.first { $0.matches(scheme: "DPoP") } ?? challenges.first { $0.matches(scheme: "Bearer") }
   }

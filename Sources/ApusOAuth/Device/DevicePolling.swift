@@ -6,7 +6,7 @@ struct DevicePolling: Hashable {
   static let defaultInterval = Duration.seconds(5)
   /// The increase of the interval when the server requests slower polling.
   static let step = Duration.seconds(5)
-  /// The maximum interval after failed connections, which double it.
+  /// The maximum interval after failed connections. Each failed connection doubles the interval.
   static let maximumInterval = Duration.seconds(60)
 
   /// The outcome of a request that returned no tokens.
@@ -23,7 +23,7 @@ struct DevicePolling: Hashable {
   private(set) var next: MonotonicInstant
 
   /// - Parameters:
-  ///   - interval: the server's interval; `nil` if it states none.
+  ///   - interval: the server's interval; `nil` if the server states no interval.
   ///   - lifetime: the time for which the device code is valid.
   ///   - now: the current instant.
   init(interval: Duration?, lifetime: Duration, now: MonotonicInstant) {

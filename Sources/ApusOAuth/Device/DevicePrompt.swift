@@ -1,7 +1,7 @@
 public import ApusCore
 
-/// The code and the pages that a user needs in order to sign in on another device (RFC 8628 §3.3). Display them: the
-/// texts have no control or direction characters, and the URLs have ASCII characters only.
+/// The code and the pages that a user needs in order to sign in on another device (RFC 8628 §3.3). Display the code and
+/// the pages: they have no control or direction characters, and the URLs have ASCII characters only.
 public struct DevicePrompt: Sendable, SelfRedacting {
   /// The page to open on the other device.
   public let page: String

@@ -11,12 +11,12 @@ extension OAuthClient {
   /// }
   /// ```
   ///
-  /// The client polls the server at the server's interval until the user has finished. It polls less often when the
-  /// server requests that, and when the server cannot be reached.
+  /// The client polls the server at the server's interval until the user has finished. The client polls less often when
+  /// the server requests this, and when the server cannot be reached.
   ///
   /// - Parameters:
   ///   - scopes: the scopes to request.
-  ///   - show: displays the code to the user. Called once.
+  ///   - show: displays the code to the user; called once.
   /// - Throws: ``OAuthError``:
   ///   ``OAuthError/Code/accessDenied`` if the user declined, ``OAuthError/Code/timedOut`` if the code has expired,
   ///   ``OAuthError/Code/cancelled`` when the task is cancelled.
@@ -78,7 +78,7 @@ extension DevicePolling.Outcome {
 }
 
 extension DevicePrompt {
-  /// The code's lifetime if the server states none, although it must (RFC 8628 §3.2).
+  /// The code's lifetime if the server states no lifetime, although a server must state it (RFC 8628 §3.2).
   private static let defaultLifetime = Duration.seconds(600)
 
   fileprivate init(_ json: JSONValue) throws(OAuthError) {

@@ -19,7 +19,7 @@ enum Base64URL {
   }
 
   /// Decodes a text. Returns `nil` if it has other characters, padding, or unused bits that are not zero, so that no
-  /// two texts decode to the same bytes.
+  /// two strings decode to the same bytes.
   static func decode(_ text: some StringProtocol) -> Data? {
     var base64 = text.utf8.map { byte -> UInt8 in
       switch byte {

@@ -5,7 +5,7 @@ enum FormText {
   /// The maximum number of decoded parameters.
   static let maximumCount = 100
 
-  /// Encodes a name or a value: all characters except unreserved ones are escaped, and a space becomes `+`.
+  /// Encodes a name or a value: all characters except unreserved characters are escaped, and a space becomes `+`.
   static func encoded(_ text: String) -> String {
     var encoded = ""
     for (index, part) in text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).enumerated() {
@@ -20,14 +20,14 @@ enum FormText {
     parameters.map { "\(encoded($0.name))=\(encoded($0.value))" }.joined(separator: "&")
   }
 
-  /// Adds parameters to a URL, which may have a query.
+  /// Adds parameters to a URL. The URL may already have a query.
   static func url(_ url: String, adding parameters: [(name: String, value: String)]) -> String {
     let separator = !url.utf8.contains(UInt8(ascii: "?")) ? "?" : url.utf8.last == UInt8(ascii: "?") ? "" : "&"
     return url + separator + encoded(parameters)
   }
 
-  /// Decodes parameters. Returns `nil` if there are more than `maximumCount`, or if a name occurs twice, which RFC 6749
-  /// §3.1 forbids and receivers interpret differently.
+  /// Decodes parameters. Returns `nil` if there are more than `maximumCount`, or if a name occurs twice. RFC 6749 §3.1
+  /// forbids repeated names, and receivers interpret them differently.
   static func decoded(_ text: some StringProtocol) -> [String: String]? {
     var values: [String: String] = [:]
     let items = text.utf8.split(separator: UInt8(ascii: "&"), maxSplits: maximumCount)

@@ -2,8 +2,8 @@ import ApusJSON
 
 /// Access to the members of a server's JSON that tolerates the deviations of servers.
 extension JSONValue {
-  /// Returns a member that is neither null nor an empty string, which some servers write instead of omitting the
-  /// member.
+  /// Returns a member that is neither null nor an empty string. Some servers write null or an empty string instead of
+  /// omitting the member.
   func member(_ name: String) -> JSONValue? {
     switch self[name] {
     case nil, .null?: nil

@@ -4,12 +4,12 @@ import ApusJSON
 /// A server's error: in a response (RFC 6749 §5.2) or in a redirect (RFC 6749 §4.1.2.1).
 struct ErrorResponse {
   let code: String
-  /// The explanation for developers; `nil` if the server gave none.
+  /// The explanation for developers; `nil` if the server sent no explanation.
   var message: String?
   /// The status of the response; `nil` if the error came with a redirect.
   var status: Int?
   var cause: CallError?
-  /// The sent secrets, which error texts must not contain: a server may repeat a secret as its error code.
+  /// The sent secrets, which error messages must not contain: a server may repeat a secret as its error code.
   var secrets: [String] = []
 }
 
@@ -25,7 +25,7 @@ extension ErrorResponse {
 enum ServerName {
   /// The maximum length in bytes.
   private static let limit = 64
-  /// The minimum length of secrets that are searched. Many names contain shorter texts by chance.
+  /// The minimum length of secrets that are searched. A shorter secret could occur in a name by chance.
   private static let minimumSecretLength = 8
 
   /// Returns a name in quotation marks; `nil` if the text is not a name, or could be part of a secret.

@@ -9,7 +9,7 @@ extension OAuthError {
     case invalidClient
     /// A scope is unknown, or exceeds the user's grant.
     case invalidScope
-    /// The user must sign in, consent or choose an account, which the request forbade.
+    /// The user must sign in, consent or choose an account, but the request forbade this step.
     case interactionRequired
     /// The server failed, or is overloaded or down for maintenance.
     case serverUnavailable

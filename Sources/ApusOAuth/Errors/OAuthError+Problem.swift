@@ -1,5 +1,5 @@
 extension OAuthError {
-  /// The exact failure. The raw values of the server's failures are those of the IANA registry of OAuth.
+  /// The exact failure. The raw values of the server's failures are the codes of the IANA registry of OAuth.
   package enum Problem: String, Sendable, Hashable, CaseIterable {
     // RFC 6749 §4.1.2.1 and §5.2.
 
@@ -37,11 +37,11 @@ extension OAuthError {
 
     /// The user must take a step that the request forbade.
     case interactionRequired = "interaction_required"
-    /// The user must sign in, which the request forbade.
+    /// The user must sign in, but the request forbade this step.
     case loginRequired = "login_required"
-    /// The user must choose an account, which the request forbade.
+    /// The user must choose an account, but the request forbade this step.
     case accountSelectionRequired = "account_selection_required"
-    /// The user must consent, which the request forbade.
+    /// The user must consent, but the request forbade this step.
     case consentRequired = "consent_required"
     /// The request URI is invalid or expired.
     case invalidRequestURI = "invalid_request_uri"

@@ -3,8 +3,8 @@ import ApusMiddleware
 
 /// The error of a sign-in, a refresh or a revocation.
 ///
-/// ``description`` is for logs: it states the failed step and the reason, and contains no token, code or secret. Of a
-/// server's texts the description contains only short unregistered names: an error code, or a token type.
+/// ``description`` is for logs: it states the failed step and the reason, and contains no token, code or secret. From a
+/// server's response the description contains only short unregistered names: an error code, or a token type.
 public struct OAuthError: LoggableError, SelfRedacting {
   /// The kind of failure.
   public var code: Code { problem.code }
@@ -16,8 +16,8 @@ public struct OAuthError: LoggableError, SelfRedacting {
   public let status: Int?
   /// The server's own error code, at most 100 characters; `nil` if the client detected the failure.
   public let serverCode: String?
-  /// The server's explanation for developers, at most 300 characters on one line; `nil` if the server gave none. Do not
-  /// log it: a server may quote secrets.
+  /// The server's explanation for developers, at most 300 characters on one line; `nil` if the server sent no
+  /// explanation. Do not log it: a server may quote secrets.
   public let serverMessage: String?
   /// The error of the failed call, or of the browser; `nil` if no error caused the failure. Do not log it: it may
   /// contain secrets.

@@ -7,7 +7,7 @@ import Foundation
 /// The requested maximum age of the user's authentication (`max_age`, OpenID Connect Core §3.1.2.1).
 struct AuthenticationAge: Hashable {
   private let seconds: Int64
-  /// The start of the sign-in. The age is measured to this time, so that the user may take any time afterward.
+  /// The start of the sign-in. The age is measured at this time, so that the user may take any time afterward.
   private let start: Date
 
   /// Reads the parameter of an authorization request.

@@ -7,7 +7,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The verified claims of an ID token (OpenID Connect Core §2), which identify the user.
+/// The verified claims that identify the user in an ID token (OpenID Connect Core §2).
 public struct IDToken: Sendable, SelfRedacting {
   /// The server that issued the token.
   public let issuer: String

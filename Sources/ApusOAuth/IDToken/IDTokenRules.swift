@@ -14,7 +14,7 @@ struct IDTokenRules {
   let client: String
   /// The algorithms that the server announces; `nil` if unknown.
   let algorithms: [String]?
-  /// The nonce of the sign-in; `nil` if it had none.
+  /// The nonce of the sign-in; `nil` if the sign-in had no nonce.
   let nonce: String?
   /// The access token that came with the ID token.
   let accessToken: String

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A cache of the server's keys, which are fetched when they are needed.
+/// A cache of the server's keys. The keys are fetched when they are needed.
 final class KeySets: Sendable {
   /// The minimum interval between fetches that tokens with unknown keys cause.
   static let minimumInterval = Duration.seconds(60)
@@ -26,7 +26,7 @@ final class KeySets: Sendable {
     self.clock = clock
   }
 
-  /// Checks a token with the server's keys, which are fetched at most once.
+  /// Checks a token with the server's keys. Fetches the keys at most once.
   ///
   /// - Parameter fetch: fetches the keys.
   func check(

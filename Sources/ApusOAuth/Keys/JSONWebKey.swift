@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A public key of a server, which verifies signatures (RFC 7517).
+/// A public key of a server, with which signatures are verified (RFC 7517).
 struct JSONWebKey: Sendable {
-  /// The maximum length of an RSA modulus in bytes, because longer ones would take seconds of processor time.
+  /// The maximum length of an RSA modulus in bytes, because a longer modulus would take seconds of processor time.
   private static let maximumModulusLength = 1024
 
   private let key: any VerifyingKey

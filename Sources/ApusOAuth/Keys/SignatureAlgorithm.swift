@@ -46,7 +46,7 @@ enum SignatureAlgorithm: String, Hashable, Sendable, CaseIterable {
   /// Whether an RSA signature is padded with PSS, not with PKCS #1 version 1.5.
   var isPSS: Bool { self == .ps256 || self == .ps384 || self == .ps512 }
 
-  /// The hash of a message.
+  /// Returns the hash of a message.
   func hash(of message: Data) -> any Digest {
     func hash<Function: HashFunction>(_ function: Function.Type) -> any Digest { function.hash(data: message) }
     return hash(parts.hash)

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A listener on 127.0.0.1 that waits for one redirect (RFC 8252 §7.3), on a separate queue.
 ///
-/// It responds to every request, and continues to wait after requests that are not the redirect of this sign-in. The
-/// number of connections and the length of requests are limited.
+/// The listener responds to every request, and continues to wait after requests that are not the redirect of this
+/// sign-in. The number of connections and the length of requests are limited.
 final class LoopbackListener: Sendable {
   private typealias Waiter = CheckedContinuation<String, any Error>
 

@@ -13,8 +13,8 @@ import Musl
 final class LoopbackLoop: Sendable {
   typealias Handler = @Sendable (Result<String, OAuthError>) -> Void
 
-  /// The maximum number of connections. A further connection ends the oldest one, so that idle connections do not block
-  /// the browser.
+  /// The maximum number of connections. A further connection ends the oldest connection, so that idle connections do
+  /// not block the browser.
   static let maximumConnections = 16
 
   private struct Connection {
@@ -22,10 +22,10 @@ final class LoopbackLoop: Sendable {
     var request: RedirectRequest
   }
 
-  /// The listening socket until the loop starts. The loop then owns it, and closes it at its end, even while a sign-in
-  /// retains the listener.
+  /// The listening socket until the loop starts. The loop then owns the socket, and closes it when the loop ends, even
+  /// while a sign-in retains the listener.
   private let listener: Mutex<LoopbackSocket?>
-  /// A pair of sockets: a byte that is sent to the second one wakes the loop.
+  /// A pair of sockets: a byte that is sent to the second socket wakes the loop.
   private let wake: (LoopbackSocket, LoopbackSocket)
   private let path: String
   private let state: String

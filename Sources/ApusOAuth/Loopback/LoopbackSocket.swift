@@ -41,7 +41,7 @@ final class LoopbackSocket: Sendable {
   private static let stream = SOCK_STREAM
   #endif
 
-  /// The number of connections that may wait to be accepted: many more than are served at once, so that idle
+  /// The number of connections that may wait to be accepted: many more than are served concurrently, so that idle
   /// connections do not block the browser.
   private static let backlog: Int32 = 128
 

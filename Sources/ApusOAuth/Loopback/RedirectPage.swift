@@ -1,6 +1,6 @@
 /// The responses of the listener.
 enum RedirectPage {
-  /// The response to a request.
+  /// Returns the response to a request.
   static func response(to step: RedirectRequest.Step) -> [UInt8] {
     switch step {
     case .wait: []

@@ -15,8 +15,8 @@ struct RedirectRequest {
 
   /// The path of the redirect.
   let path: String
-  /// The port of the listener, which a request must state. Otherwise a web page with a domain of its own could send
-  /// requests to the listener and read the responses.
+  /// The port of the listener, which a request must state. Without this rule, a web page with a domain of its own could
+  /// send requests to the listener and read the responses.
   let port: UInt16
   /// The state of the sign-in, which only its redirect contains.
   let state: String

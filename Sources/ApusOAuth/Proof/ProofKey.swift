@@ -21,7 +21,7 @@ struct ProofKey: Sendable {
     let id: String
     /// The server's latest nonce; `nil` if the server has sent none.
     let nonce: String?
-    /// The access token in the message; `nil` if it carries none.
+    /// The access token in the message; `nil` if the message contains no access token.
     var accessToken: String?
   }
 

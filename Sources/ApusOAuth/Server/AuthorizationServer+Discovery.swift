@@ -13,7 +13,7 @@ extension AuthorizationServer {
   /// - Parameters:
   ///   - issuer: the identity of the server: an https URL without query, exactly as the server spells it.
   ///   - issuerPattern: the issuers of a server with several tenants, see ``issuerPattern``. Default: `nil`, the server
-  ///     has one tenant. A server whose own document states the pattern is accepted only with it.
+  ///     has one tenant. A server whose own document states the pattern is accepted only with this parameter.
   ///   - client: sends the requests, without its credentials.
   /// - Returns: the server. All its URLs are https, or http on this machine if the issuer is such a URL, too.
   /// - Throws: ``OAuthError`` with the code ``OAuthError/Code/invalidResponse`` if the
@@ -96,7 +96,7 @@ extension AuthorizationServer {
     ]
     for (name, url) in urls {
       guard let url else { continue }
-      // A document that came over https must not state a plain http URL, not even one on this machine.
+      // A document that came over https must not state a plain http URL, not even a URL on this machine.
       guard try !ServerURL(url, for: .discovery, name).origin.isDowngrade(from: source) else {
         throw OAuthError(.discovery, .insecureURL, "the \(name) must be https, as the issuer is")
       }

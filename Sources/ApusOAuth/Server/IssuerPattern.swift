@@ -29,7 +29,8 @@ struct IssuerPattern: Hashable {
       bytes.suffix(end.count).elementsEqual(end)
     else { return nil }
     let tenant = bytes.dropFirst(start.count).dropLast(end.count)
-    // A tenant must be a plain name: it must contain no delimiter, and no escape, which could represent a delimiter.
+    // A tenant must be a plain name: it must contain no delimiter. It must contain no escape, either, because an escape
+    // could represent a delimiter.
     let isName = tenant.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#%\\{}".utf8.contains($0) }
     return isName ? String(Substring(tenant)) : nil
   }

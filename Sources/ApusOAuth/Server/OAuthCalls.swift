@@ -3,8 +3,8 @@ import ApusJSON
 import ApusMiddleware
 import HTTPTypes
 
-/// The calls to an authorization server by the app's client: without the client's credentials, without redirects, which
-/// could send secrets to another server, and with bounded responses.
+/// The calls to an authorization server by the app's client: without the client's credentials, without redirects, and
+/// with bounded responses. Redirects could send secrets to another server.
 struct OAuthCalls: Sendable {
   /// The maximum length of a response in bytes.
   static let limit = 512 << 10
@@ -93,7 +93,7 @@ struct OAuthCalls: Sendable {
     }
   }
 
-  /// Returns the response to a form: JSON, or a form, which some servers send regardless of the request.
+  /// Returns the response to a form: JSON, or a form. Some servers send a form regardless of the request.
   private static func jsonOrForm(of content: Content, _ step: OAuthError.Step) throws(OAuthError) -> JSONValue {
     do throws(OAuthError) {
       return try json(content, step)

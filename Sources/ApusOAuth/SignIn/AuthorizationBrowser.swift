@@ -19,8 +19,8 @@ public protocol AuthorizationBrowser: Sendable {
   /// - Parameters:
   ///   - page: the URL of the page.
   ///   - redirect: the URL to which the server finally redirects the browser.
-  /// - Returns: the complete URL of the redirect if the browser intercepts it; `nil` if it does not, so that only a
-  ///   redirect to a listener can arrive.
+  /// - Returns: the complete URL of the redirect if the browser intercepts it; `nil` if the browser does not intercept
+  ///   redirects, so that only a redirect to a listener can arrive.
   /// - Throws: any error, which ends the sign-in; `CancellationError` if the user closed the page.
   func open(_ page: String, redirect: String) async throws -> String?
 }

@@ -9,8 +9,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An authorization in progress: the page to open, and the values that verify its result. It can be finished once, with
-/// ``OAuthClient/finish(_:with:)``.
+/// An authorization in progress: the page to open, and the values that verify its result. An authorization can be
+/// finished once, with ``OAuthClient/finish(_:with:)``.
 public final class OAuthAuthorization: Sendable, SelfRedacting {
   /// The secrets of one authorization, each used once, and the conditions that its result must satisfy.
   struct Secrets: Sendable {

@@ -23,7 +23,8 @@ extension OAuthClient {
         try await browser.open(authorization.page, redirect: uri)
       }
     case .loopback(let port, let path):
-      // The listener is created first, because its port is part of the request. It must know the state of its redirect.
+      // The listener is created first, because its port is part of the request. The listener must know the state of its
+      // redirect.
       let state = newState()
       let listener = try LoopbackListener(port: port, path: path, state: state)
       defer { listener.close() }

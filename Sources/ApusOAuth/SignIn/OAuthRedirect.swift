@@ -13,7 +13,7 @@ public struct OAuthRedirect: Sendable, Hashable {
   /// tools and desktop apps.
   ///
   /// - Parameters:
-  ///   - port: the port. Default: 0, any free port, which servers must permit.
+  ///   - port: the port. Default: 0, any free port. Servers must permit any port (RFC 8252 §7.3).
   ///   - path: the path as registered at the server. Default: `/callback`.
   public static func loopback(port: UInt16 = 0, path: String = "/callback") -> OAuthRedirect {
     OAuthRedirect(kind: .loopback(port: port, path: path))

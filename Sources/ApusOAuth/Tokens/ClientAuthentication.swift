@@ -24,8 +24,8 @@ public struct ClientAuthentication: Sendable, SelfRedacting {
     self.kind = kind
   }
 
-  /// No proof, for apps on a user's device and in a browser, which cannot protect a secret. PKCE and the redirect
-  /// protect their sign-ins.
+  /// No proof, for apps on a user's device or in a browser, because such apps cannot protect a secret. PKCE and the
+  /// redirect protect their sign-ins.
   public static let none = ClientAuthentication(kind: .none)
 
   /// A secret in `Authorization: Basic` (RFC 6749 §2.3.1).
@@ -79,7 +79,7 @@ extension ClientAuthentication {
     let id: String
   }
 
-  /// The secret that is sent; `nil` if none is sent.
+  /// The secret that is sent; `nil` if no secret is sent.
   var secret: Secret? {
     switch kind {
     case .basic(let secret), .post(let secret): secret
@@ -110,7 +110,7 @@ extension ClientAuthentication {
     case .post(let secret):
       form += [("client_id", client), ("client_secret", secret.value)]
     case .key(let key, let id, let namesEndpoint):
-      // Never another server's URL from the metadata, because the assertion would be valid there.
+      // The audience is never another server's URL from the metadata, because the assertion would be valid there.
       let audience = namesEndpoint ? occasion.endpoint : occasion.issuer
       form += [
         ("client_id", client),

@@ -12,7 +12,8 @@ public struct OAuthGrant: Sendable, SelfRedacting {
   /// The claims of the verified ID token; `nil` without the scope `openid`.
   public let identity: IDToken?
 
-  /// - Parameter requested: the requested scopes, which are granted unless the server states others (RFC 6749 §5.1).
+  /// - Parameter requested: the requested scopes, which are granted unless the server states other scopes (RFC 6749
+  ///   §5.1).
   init(_ tokens: Tokens, requested: [String], identity: IDToken? = nil) {
     let scopes = tokens.scopes ?? requested
     self.scopes = scopes

@@ -13,7 +13,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     let reply: @Sendable (RecordedRequest) async -> Reply
     /// Whether the reply to a request is requested when the head has arrived; `nil`: always after the whole request.
     let repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
-    /// Whether reading stops after the head of such a request; `nil`: never.
+    /// Whether reading stops after the head of such a request until a step of the reply resumes reading; `nil`: never.
     let stopsReadingAtHead: (@Sendable (RecordedRequest) -> Bool)?
     let faults: [Fault]
     /// The TLS context; `nil` without TLS.
@@ -38,10 +38,11 @@ final class ConnectionHandler: ChannelInboundHandler {
     var hasReplied = false
     /// The fault that takes effect after `length` bytes of the content.
     var contentFault: (effect: Fault.Effect, length: Int)?
-    /// The number of bytes of content up to the fault that were received.
+    /// The number of received content bytes, up to the fault.
     var received = 0
 
-    /// The maximum number of content bytes to consume at once, because bytes beyond the fault may have arrived already.
+    /// The maximum number of content bytes to consume in one step, because bytes beyond the fault may have arrived
+    /// already.
     var most: Int { contentFault.map { max(1, $0.length - received) } ?? .max }
   }
 

@@ -17,7 +17,7 @@ struct ResponseWriter {
   private var isComplete = false
   private var contentSent = 0
   private var announcesClose = false
-  /// Whether raw bytes were sent. They count as a complete response.
+  /// Whether raw bytes were sent. Raw bytes are treated as a complete response.
   private var hasRaw = false
 
   init(to request: RecordedRequest, on channel: any Channel, recorder: Recorder) {
@@ -46,7 +46,7 @@ struct ResponseWriter {
     return isComplete && isDelimited && !announcesClose && request.keepsAlive
   }
 
-  /// Performs the steps of a response, which the driver ignores.
+  /// Performs the steps of a response. The driver ignores these steps.
   private mutating func perform(_ step: Reply.Step) async throws {
     let isHead = request.method == "HEAD"
     switch step {
@@ -103,8 +103,8 @@ struct ResponseWriter {
     contentSent += range.count
   }
 
-  /// Records the outcome, then sends the last bytes. So the exchange is finished when the client has read them, and the
-  /// client's next request never counts as in flight at the same time.
+  /// Records the outcome, then sends the last bytes. So the exchange has ended when the client has read them, and is
+  /// never in flight at the same time as the client's next request.
   private mutating func finish() async throws {
     switch framing {
     case .none: isComplete = hasRaw

@@ -32,12 +32,12 @@ package import ApusWaiting
 /// after the response |
 /// | flood | unsolicited responses | interim responses | fields, or content | unsolicited responses |
 ///
-/// An effect that does not end the connection lets it continue normally. With TLS all bytes are sent inside it,
-/// except at `connect`, before TLS is set up; `close` and `halfClose` send close_notify, `reset` and `truncate` do
-/// not.
+/// After an effect that does not end the connection, the connection continues normally. With TLS all bytes are sent
+/// inside TLS, except at `connect`, before TLS is set up. `close` and `halfClose` send close_notify, `reset` and
+/// `truncate` do not.
 ///
-/// Nothing is read while a fault at `requestHead` or `requestContent` is in effect. A close there, with bytes of the
-/// request unread, therefore reaches the client as a reset.
+/// Nothing is read while a fault at `requestHead` or `requestContent` is in effect. If the connection is then closed
+/// while bytes of the request are unread, the client receives a reset.
 package struct Fault: Sendable, CustomStringConvertible {
   /// The moment at which the fault takes effect.
   package var trigger: Trigger
@@ -69,12 +69,12 @@ extension Fault {
     case connect
     /// A request's head was received. Nothing after it is read until the fault is over.
     case requestHead
-    /// The given number of bytes of a request's content were received, or all of a shorter content. Nothing more is
+    /// The given number of bytes of a request's content were received, or all content if it is shorter. Nothing more is
     /// read until the fault is over.
     case requestContent(after: Int = 1)
     /// The head of the response is about to be sent.
     case responseHead
-    /// The given number of bytes of the response's content were sent, or all of a shorter content.
+    /// The given number of bytes of the response's content were sent, or all content if it is shorter.
     case responseContent(after: Int = 1)
     /// The response was sent.
     case end
@@ -111,7 +111,7 @@ extension Fault {
   package enum Effect: Sendable, CaseIterable, CustomStringConvertible {
     /// The server closes the connection.
     case close
-    /// The server closes its sending side of the connection and reads until the client closes the other.
+    /// The server closes its sending side of the connection and reads until the client closes the other side.
     case halfClose
     /// The server resets the connection.
     case reset
@@ -123,8 +123,8 @@ extension Fault {
     case stall(until: Gate? = nil)
     /// From here on reads and sends at most `bytes` in each interval of the event loop's clock.
     case throttle(bytes: Int = 1024, every: Duration = .milliseconds(1))
-    /// The given number of further bytes are sent, whichever part of the message they belong to; then the connection is
-    /// cut, over TLS without close_notify. After a shorter response the connection is cut as well.
+    /// The given number of further bytes are sent, in any part of the message; then the connection is cut, over TLS
+    /// without close_notify. After a shorter response the connection is cut as well.
     case truncate(after: Int = 8)
     /// Random bytes, determined by the seed.
     case garbage(bytes: Int = 64, seed: UInt64 = 0)
@@ -160,7 +160,7 @@ extension Fault {
     case interimResponses
     /// Fields of 1 KiB each; inside the response's head at ``Fault/Trigger/responseHead``.
     case fields
-    /// Content; in chunks at ``Fault/Trigger/responseContent(after:)``, whatever framing the reply has.
+    /// Content; in chunks at ``Fault/Trigger/responseContent(after:)``, regardless of the reply's framing.
     case content
     /// The extension of a single chunk; with a matching head at ``Fault/Trigger/responseContent(after:)``.
     case chunkExtensions
@@ -177,8 +177,8 @@ extension Fault {
     /// Every connection and every request.
     package static let everything = Scope { _ in true }
 
-    /// Requests with this path (the target up to `?`). Never matches at ``Fault/Trigger/connect``, before any
-    /// request.
+    /// Requests with this path (the target up to `?`). Never matches at ``Fault/Trigger/connect``, because no request
+    /// exists yet.
     package static func path(_ path: String) -> Scope {
       Scope { $0.request?.path == path }
     }
@@ -188,7 +188,7 @@ extension Fault {
       Scope { $0.connection == number }
     }
 
-    /// The request with this number, from 0. Never matches at ``Fault/Trigger/connect``, before any request.
+    /// The request with this number, from 0. Never matches at ``Fault/Trigger/connect``, because no request exists yet.
     package static func request(_ number: Int) -> Scope {
       Scope { $0.request?.number == number }
     }

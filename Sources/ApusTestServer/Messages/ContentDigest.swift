@@ -1,7 +1,7 @@
 /// A running 64-bit digest of content, for comparing large content without storing it.
 ///
 /// FNV-1a over little-endian 64-bit words, the last word padded with zeros, followed by the length. The digest depends
-/// only on the bytes, not on how they were split. It detects differences; it is not cryptographically secure.
+/// only on the bytes, not on how they were split. The digest detects differences; it is not cryptographically secure.
 package struct ContentDigest: Sendable, Hashable {
   private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
   private var word: UInt64 = 0
@@ -75,8 +75,7 @@ package struct ContentPattern: Sendable, Hashable {
     self.unit = unit.isEmpty ? [0] : unit
   }
 
-  /// The bytes 0 to 250, repeated. Their count is prime, so lost or duplicated blocks of the usual sizes are
-  /// detected.
+  /// The bytes 0 to 250, repeated. Their number is prime, so lost or duplicated blocks of the usual sizes are detected.
   package static let counting = ContentPattern(repeating: Array(0...250))
 
   /// Returns the bytes at a range of offsets.
@@ -85,7 +84,7 @@ package struct ContentPattern: Sendable, Hashable {
     return Array(block(atLeast: start + range.count)[start..<start + range.count])
   }
 
-  /// Returns the digest of the first `length` bytes, to compare with that of the received content.
+  /// Returns the digest of the first `length` bytes, to compare with the digest of the received content.
   package func digest(of length: Int) -> ContentDigest {
     var digest = ContentDigest()
     var rest = length

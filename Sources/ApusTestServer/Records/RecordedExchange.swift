@@ -23,7 +23,8 @@ public struct RecordedExchange: Sendable, Identifiable {
 
   /// The request, as far as it has been received.
   public internal(set) var request: RecordedRequest
-  /// The status of the response, once its head was sent; `nil` before. Interim responses and raw bytes do not count.
+  /// The status of the response, once its head was sent; `nil` before. Interim responses and raw bytes do not set the
+  /// status.
   public internal(set) var status: Int?
   /// The outcome of the exchange.
   ///
@@ -43,7 +44,7 @@ public struct RecordedExchange: Sendable, Identifiable {
   /// The request's ``RecordedRequest/number``.
   public var id: Int { request.number }
 
-  /// Returns the value of a field (header) of the request, or `nil` if there is none; see
+  /// Returns the value of a field (header) of the request, or `nil` if the request has no such field; see
   /// ``RecordedRequest/field(_:)``.
   public func field(_ name: String) -> String? { request.field(name) }
 
@@ -78,14 +79,14 @@ public struct RecordedRequest: Sendable, Hashable {
   /// Whether the whole request has been received.
   package internal(set) var isComplete = false
 
-  /// Returns the value of a field (header), or `nil` if there is none. The case of the name does not matter; several
-  /// lines are joined by ", " (RFC 9110 section 5.3).
+  /// Returns the value of a field (header), or `nil` if the request has no such field. The case of the name does not
+  /// matter; several lines are joined by ", " (RFC 9110 section 5.3).
   public func field(_ name: String) -> String? { fields[name] }
 
   /// The target up to its first question mark.
   public var path: String { String(target.prefix { $0 != "?" }) }
 
-  /// The target after its first question mark, or `nil` if it has none.
+  /// The target after its first question mark, or `nil` if the target has no question mark.
   public var query: String? {
     target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
   }
@@ -100,8 +101,8 @@ public struct RecordedRequest: Sendable, Hashable {
   }
 }
 
-/// An unexpected error on a connection, or bytes that were not a valid HTTP/1.1 request, to which the server responded
-/// with 400 before it closed the connection.
+/// An unexpected error on a connection, or bytes that were not a valid HTTP/1.1 request. The server responds to such
+/// bytes with 400 and closes the connection.
 package struct ConnectionFailure: Sendable, Hashable {
   /// The number of the connection.
   package let connection: Int

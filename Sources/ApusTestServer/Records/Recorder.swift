@@ -95,7 +95,7 @@ final class Recorder: Sendable {
     }
   }
 
-  /// Records that the server is about to end a connection, which ends the exchange in flight on it.
+  /// Records that the server is about to end a connection. Ends the exchange in flight on the connection.
   func ended(_ connection: Int, _ outcome: RecordedExchange.Outcome) {
     monitor.update { record in
       if let exchange = record.latest[connection] { record.finish(exchange, outcome) }

@@ -11,8 +11,8 @@
 ///   .resetting(at: .content(4))                                   // … and broken off after four bytes
 /// ```
 ///
-/// After the reply the connection serves the next request, unless either side announced its close, the content is
-/// delimited by the connection's end, or less content was sent than announced.
+/// After the reply the connection serves the next request. There are three exceptions: either side announced that it
+/// closes the connection, the content is delimited by the connection's end, or less content was sent than announced.
 public struct Reply: Sendable {
   /// The steps, in order.
   package var steps: [Step]
@@ -22,7 +22,8 @@ public struct Reply: Sendable {
     self.steps = steps
   }
 
-  /// Creates a response with a matching `Content-Length`, unless `fields` has one or the status allows no content.
+  /// Creates a response with a matching `Content-Length`, unless `fields` has this field or the status allows no
+  /// content.
   ///
   /// 204 and 304 are sent without content. In response to HEAD only the length of the content is sent.
   public static func status(_ status: Int, fields: FieldLines = [:], content: [UInt8] = []) -> Reply {

@@ -8,7 +8,7 @@ extension Reply {
   package enum Step: Sendable {
     /// Sends everything before it, then waits for a gate.
     case wait(Gate)
-    /// Sends everything before it, then waits for a time. Prefer a gate where the test can open one.
+    /// Sends everything before it, then waits for a time. Prefer a gate where the test can open a gate.
     case pause(Duration)
     /// Sends everything before it, then waits until the client closes the connection or the server is shut down.
     case stall
@@ -18,7 +18,7 @@ extension Reply {
     case head(Int, fields: FieldLines)
     /// Sends bytes of the content. Skipped for HEAD requests.
     case content([UInt8])
-    /// Sends the bytes of a pattern at a range of offsets as content. They are generated while they are sent, no
+    /// Sends the bytes of a pattern at a range of offsets as content. The bytes are generated while they are sent, no
     /// faster than the client reads. Skipped for HEAD requests.
     case generated(ContentPattern, Range<Int>)
     /// Sends bytes that frame content, such as a chunk's size. Skipped for HEAD requests.
@@ -30,18 +30,19 @@ extension Reply {
     /// Stops (`false`) or resumes (`true`) reading from the connection. While reading is stopped, a client that sends a
     /// lot of content is blocked; a disconnect is still detected.
     case reading(Bool)
-    /// From here on reads and sends at most `bytes` in each interval. Once TLS is set up, the bytes inside it count.
+    /// From here on reads and sends at most `bytes` in each interval. With TLS the limit applies to the bytes inside
+    /// TLS, once it is set up.
     case throttle(bytes: Int, every: Duration)
-    /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if
-    /// it has fewer.
+    /// Cuts the connection, like ``cut``, after the given number of further bytes, or at the end of the response if the
+    /// response has fewer bytes.
     case truncate(after: Int)
     /// Sends everything before it, then closes the connection. Ends the reply.
     case close
     /// Sends everything before it, closes the sending side of the connection, and reads until the client closes the
-    /// other. Ends the reply.
+    /// other side. Ends the reply.
     case halfClose
-    /// Sends everything before it, then closes the connection; over TLS without close_notify, which would
-    /// distinguish the end of the content from a cut connection. Ends the reply.
+    /// Sends everything before it, then closes the connection; over TLS without close_notify, because close_notify
+    /// would distinguish the end of the content from a cut connection. Ends the reply.
     case cut
     /// Sends everything before it, then resets the connection (RST). Ends the reply.
     case reset
@@ -91,7 +92,7 @@ extension Reply {
 }
 
 extension Reply.Step {
-  /// The number of content bytes the step sends, or `nil` if it sends none.
+  /// The number of content bytes that the step sends, or `nil` if the step sends no content.
   var contentLength: Int? {
     switch self {
     case .content(let bytes): bytes.count

@@ -27,8 +27,8 @@ extension TestServer {
     /// A closure that selects requests whose handler is called at ``ReplyMoment/head``, regardless of ``repliesAt``.
     /// Default: none.
     package var repliesToHead: (@Sendable (RecordedRequest) -> Bool)?
-    /// A closure that selects requests for which reading stops after the head, if the handler is called there, until a
-    /// step resumes it. Default: none.
+    /// A closure that selects requests for which reading stops after the head until a step resumes reading. The closure
+    /// is used only if the handler is called at the head. Default: none.
     package var stopsReadingAtHead: (@Sendable (RecordedRequest) -> Bool)?
 
     /// Whether the handler is called when a request's head has arrived; `nil`: always when the request is complete.

@@ -2,7 +2,7 @@ extension TestServer {
   /// All exchanges that were not forgotten, in the order in which the heads of their requests arrived.
   public var exchanges: [RecordedExchange] { recorder.record.exchanges }
 
-  /// Forgets the oldest exchanges, up to the first that has not ended. Frees memory in long runs.
+  /// Forgets the oldest exchanges, up to the first exchange that has not ended. Frees memory in long runs.
   ///
   /// Exchanges keep their numbers. ``exchanges(atLeast:where:)`` counts only exchanges that were not forgotten.
   /// ``malformedRequests`` and ``connectionFailures`` are not forgotten.
@@ -13,7 +13,7 @@ extension TestServer {
   /// Input that was not a valid request.
   package var malformedRequests: [ConnectionFailure] { recorder.record.rejections }
 
-  /// Unexpected errors on connections. Disconnects and failed TLS handshakes are not among them.
+  /// Unexpected errors on connections. Disconnects and failed TLS handshakes are not included.
   package var connectionFailures: [ConnectionFailure] { recorder.record.failures }
 
   /// The number of open connections.
@@ -28,7 +28,7 @@ extension TestServer {
   /// The highest number of exchanges that were in flight at the same time.
   public var peakInFlight: Int { recorder.record.peakInFlight }
 
-  /// Waits for an exchange that `matches` and returns the first.
+  /// Waits for an exchange that satisfies `matches`, and returns the first such exchange.
   ///
   /// The exchange may still be in flight: check its outcome in `matches` if necessary.
   ///
@@ -38,7 +38,7 @@ extension TestServer {
     try await first { $0.exchanges.first(where: matches) }
   }
 
-  /// Waits for at least `count` exchanges that `matches` and returns all of them.
+  /// Waits for at least `count` exchanges that satisfy `matches`, and returns all of them.
   ///
   /// - Throws: an error if the server is shut down first; `CancellationError` if the task is cancelled.
   @discardableResult

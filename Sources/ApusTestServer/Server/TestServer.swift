@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// An HTTP/1.1 server on 127.0.0.1 for tests, which records every exchange and misbehaves on request.
+/// An HTTP/1.1 server on 127.0.0.1 for tests. The server records every exchange, and misbehaves if a test specifies it.
 ///
 /// Hundreds of servers can run concurrently; they share only NIO's event loops.
 ///

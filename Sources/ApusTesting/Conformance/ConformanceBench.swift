@@ -20,7 +20,7 @@ struct ConformanceBench: Sendable {
 
   /// Runs `work` with a message and its context, inside a call.
   ///
-  /// - Throws: Any error `work` throws; a ``ConformanceFailure`` if transports must not throw that error.
+  /// - Throws: any error that `work` throws; a ``ConformanceFailure`` if transports must not throw that error.
   func perform<Output: Sendable>(
     _ message: ConformanceMessage, _ delivery: ContentDelivery = .buffered, at url: String? = nil,
     work: @escaping Work<Output>

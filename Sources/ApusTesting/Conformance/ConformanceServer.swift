@@ -26,7 +26,7 @@ public protocol ConformanceServer: Sendable {
   /// The complete requests, in order of arrival.
   var requests: [ConformanceRequest] { get async }
 
-  /// Waits until a request with a path is complete, and returns the first.
+  /// Waits until a request with a path is complete, and returns the first such request.
   func waitForRequest(_ path: String) async throws -> ConformanceRequest
 
   /// Waits until the client closes the connection of the exchange with a path before the reply is complete. Called only
@@ -76,8 +76,8 @@ public struct ConformanceReply: Sendable {
     case early(readsContent: Bool)
     /// Sends an interim response.
     case interim(Int, fields: HTTPFields = [:])
-    /// Sends the head. The content is framed by `Content-Length` if `fields` has one, and chunked otherwise, unless the
-    /// status allows no content.
+    /// Sends the head. The content is framed by `Content-Length` if `fields` has this field. If not, the content is
+    /// chunked, unless the status allows no content.
     case head(status: Int, fields: HTTPFields)
     /// Sends a piece of content a number of times, no faster than the client reads.
     case content(Data, times: Int = 1)

@@ -3,8 +3,8 @@ import ApusWaiting
 
 /// The conformance suite of transports: a list of checks that any test framework can run.
 ///
-/// Each check needs a new transport and a new server, whose replies it scripts. A transport conforms if all checks
-/// pass, except checks that need a capability that the transport lacks by declaration:
+/// Each check needs a new transport and a new server, and scripts the replies of the server. A transport conforms if
+/// all checks pass, except checks that need a capability that the transport lacks by declaration:
 ///
 /// ```swift
 /// for check in TransportConformance.checks(lacking: [.interimResponses]) {

@@ -14,9 +14,9 @@ import Synchronization
 /// ```
 ///
 /// The clock advances only if a call or a task sleeps on it: for a retry, a rate limit, a reply delayed by
-/// ``StubReply/after(_:)`` or ``StubReply/stalled``. A timeout alone does not advance it. It does not advance while a
-/// client runs, or while an exchange in flight waits for something else, such as a `Gate`. It cannot detect a client's
-/// work elsewhere, such as `Task.sleep`, `Task.detached` or the main actor.
+/// ``StubReply/after(_:)`` or ``StubReply/stalled``. A timeout alone does not advance the clock. The clock does not
+/// advance while a client runs, or while an exchange in flight waits for something else, such as a `Gate`. The clock
+/// cannot detect a client's work elsewhere, such as `Task.sleep`, `Task.detached` or the main actor.
 ///
 /// A clock in ``Mode/manual`` advances only when the test advances it:
 ///
@@ -62,10 +62,10 @@ public final class ManualClock: MonotonicClock {
   /// The number of sleeping tasks, timeouts included.
   package var sleepers: Int { timeline.state.count }
 
-  /// The instant at which the next task wakes, or `nil` if none sleeps.
+  /// The instant at which the next task wakes, or `nil` if no task sleeps.
   package var nextWake: MonotonicInstant? { timeline.state.nextWake }
 
-  /// Sleeps until the clock has reached `instant`. Returns immediately if it already has.
+  /// Sleeps until the clock has reached `instant`. Returns immediately if the instant has passed.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func sleep(until instant: MonotonicInstant) async throws {
@@ -101,7 +101,8 @@ public final class ManualClock: MonotonicClock {
     timeline.advanceWhileIdle()
   }
 
-  /// Advances the clock to an instant and wakes the tasks that slept until then. Does nothing if the clock is later.
+  /// Advances the clock to an instant and wakes the tasks that slept until then. Does nothing if the instant has
+  /// passed.
   package func advance(to instant: MonotonicInstant) {
     timeline.wake { $0.advance(to: instant) }
     timeline.advanceWhileIdle()
@@ -114,7 +115,7 @@ public final class ManualClock: MonotonicClock {
     return timeline.wake { $0.advanceToNextWake() } > 0
   }
 
-  /// Waits until at least `count` tasks are sleeping, timeouts included. Use it with a clock in ``Mode/manual``.
+  /// Waits until at least `count` tasks are sleeping, timeouts included. Intended for a clock in ``Mode/manual``.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
   public func waitForSleepers(_ count: Int) async throws {
@@ -169,7 +170,7 @@ private final class ManualTimeline: Sendable {
   func wake(
     throwing error: (any Error)? = nil, _ change: (inout ManualClock.State) -> [ManualClock.Sleeper]
   ) -> Int {
-    // Counts as a job, so that the clock does not advance before the sleepers are resumed.
+    // Treated as a job, so that the clock does not advance before the sleepers are resumed.
     let woken = monitor.update { state in
       state.jobs += 1
       return change(&state)

@@ -6,8 +6,8 @@
 /// let withTail = DurationDistribution.mixed(network, .constant(.seconds(2)), rare: 0.01)   // 1 in 100
 /// ```
 ///
-/// The same generator yields the same durations on every machine: no function of the platform's math library, whose
-/// last digits differ, is used. Durations are never negative.
+/// The same generator yields the same durations on every machine: no function of the platform's math library is used,
+/// because the last digits of such functions differ. Durations are never negative.
 public indirect enum DurationDistribution: Sendable, Hashable {
   /// Always the same duration.
   case constant(Duration)
@@ -17,7 +17,7 @@ public indirect enum DurationDistribution: Sendable, Hashable {
   case exponential(mean: Duration)
   /// Another distribution, plus a constant.
   case shifted(by: Duration, DurationDistribution)
-  /// The second distribution with a probability of `rare`, 0 to 1; the first otherwise.
+  /// The second distribution with the probability `rare`, 0 to 1; the first distribution in all other cases.
   case mixed(DurationDistribution, DurationDistribution, rare: Double)
 
   /// Returns a random duration.

@@ -28,7 +28,7 @@ package final class SimulatedClock: MonotonicClock {
   /// The current instant; a simulation starts at zero.
   package var now: MonotonicInstant { state.withLock { $0.agenda.now } }
 
-  /// Sleeps until the simulation reaches `instant`. Returns immediately if it already has.
+  /// Sleeps until the simulation reaches `instant`. Returns immediately if the instant has passed.
   ///
   /// - Throws: `CancellationError` if the task is cancelled, and once the simulation is over.
   package func sleep(until instant: MonotonicInstant) async throws {
@@ -60,7 +60,7 @@ package final class SimulatedClock: MonotonicClock {
     }
   }
 
-  /// Schedules `action` for an instant. It runs between two jobs, unless the simulation ends first.
+  /// Schedules `action` for an instant. The action runs between two jobs, unless the simulation ends first.
   func plan(at instant: MonotonicInstant, _ action: @escaping @Sendable () -> Void) {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -136,13 +136,13 @@ struct Agenda<Item: Sendable>: Sendable {
     items.removeValue(forKey: number)
   }
 
-  /// Returns the instant of the next item, or `nil` if there is none.
+  /// Returns the instant of the next item, or `nil` if no item is planned.
   mutating func nextInstant() -> MonotonicInstant? {
     while let first = heap.first, items[first.number] == nil { removeFirst() }
     return heap.first?.instant
   }
 
-  /// Advances the time to the next item and returns it, or `nil` if there is none.
+  /// Advances the time to the next item and returns the item, or `nil` if no item is planned.
   mutating func next() -> Item? {
     guard let instant = nextInstant(), let first = heap.first else { return nil }
     now = instant

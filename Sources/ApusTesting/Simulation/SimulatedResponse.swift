@@ -13,7 +13,7 @@ public struct SimulatedResponse: Sendable {
   package var status: Int
   /// The fields (headers); `Content-Length` is added. Default: none.
   package var fields: FieldLines
-  /// The content (body). Its size counts against the link's bandwidth. Default: none.
+  /// The content (body), which uses the link's bandwidth. Default: none.
   package var content: Data
   /// The time the server works on the request. Default: `nil`, which uses the server's service time.
   package var serviceTime: DurationDistribution?
@@ -23,7 +23,7 @@ public struct SimulatedResponse: Sendable {
   /// - Parameters:
   ///   - status: the status.
   ///   - fields: the fields (headers); `Content-Length` is added.
-  ///   - content: the content (body). Its size counts against the link's bandwidth.
+  ///   - content: the content (body), which uses the link's bandwidth.
   ///   - serviceTime: the time the server works on the request. Default: `nil`, which uses the server's service time.
   public init(
     status: Int = 200, fields: FieldLines = [:], content: Data = Data(), serviceTime: DurationDistribution? = nil
@@ -44,7 +44,7 @@ public struct SimulatedResponse: Sendable {
     SimulatedResponse(fields: ["Content-Type": "application/octet-stream"], content: Data(count: count))
   }
 
-  /// The response of a server whose queue is full: 503, with `Retry-After` if given (RFC 9110 §10.2.3).
+  /// Returns the response of a server whose queue is full: 503, with `Retry-After` if given (RFC 9110 §10.2.3).
   static func overloaded(retryAfter: Duration?) -> SimulatedResponse {
     var fields = FieldLines()
     if let retryAfter {

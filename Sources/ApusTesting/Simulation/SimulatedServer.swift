@@ -132,8 +132,8 @@ extension SimulatedServer {
     /// Whether a queued request is discarded when its client has disconnected. Default: `false`, as with most servers:
     /// the server still works on the request.
     public var dropsAbandonedRequests = false
-    /// The periods in which the server is down, in time since the start of the simulation: connections are refused,
-    /// and responses due then are lost. Default: never.
+    /// The periods in which the server is down, in time since the start of the simulation. In such a period connections
+    /// are refused, and responses that are due are lost. Default: never.
     public var outages: [Range<Duration>] = []
     /// A closure that returns the response to a request, called when work on the request starts. Default: 200 with
     /// `{}`.
@@ -187,7 +187,7 @@ struct ServerQueue: Sendable {
     return startWaiting()
   }
 
-  /// Removes a queued request. Returns whether it was queued.
+  /// Removes a queued request. Returns whether the request was queued.
   mutating func leave(_ ticket: UInt64) -> Bool {
     guard let index = waiting.firstIndex(of: ticket) else { return false }
     waiting.remove(at: index)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A transport that sends messages over a simulated link to the servers of a simulation.
 ///
-/// Created by ``SimulatedWorld/transport(over:)``. It represents one device, whose exchanges share the link's
+/// Created by ``SimulatedWorld/transport(over:)``. A transport represents one device, whose exchanges share the link's
 /// bandwidth. The attempt's deadline and `ExchangeTimeouts.firstByte` are respected, up to the head of the response;
 /// the other timeouts do not apply because connecting takes no time. A response is returned after its last byte.
 package final class SimulatedTransport: Transport {
@@ -90,7 +90,8 @@ package final class SimulatedTransport: Transport {
 public struct SimulatedLink: Sendable, Hashable {
   /// The latency of a message, in each direction. Default: 20 milliseconds.
   package var latency = DurationDistribution.constant(.milliseconds(20))
-  /// The probability, 0 to 1, that an exchange is lost; its request and its response are equally likely. Default: 0.
+  /// The probability, 0 to 1, that an exchange is lost. The loss affects the request or the response, with equal
+  /// probability. Default: 0.
   package var loss = 0.0
   /// Whether a lost exchange stalls until its call times out. Default: `false`: the connection is lost, as always after
   /// the head of the response.
@@ -98,20 +99,20 @@ public struct SimulatedLink: Sendable, Hashable {
   /// The bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages are sent one
   /// after the other. Default: `nil`, unlimited.
   package var bandwidth: Int?
-  /// The periods in which the link is down, in time since the start of the simulation: calls that start then fail
-  /// immediately with `offline`, messages that arrive then are lost. Default: never.
+  /// The periods in which the link is down, in time since the start of the simulation. Calls that start in such a
+  /// period fail immediately with `offline`, and messages that arrive in it are lost. Default: never.
   package var outages: [Range<Duration>] = []
 
   /// Creates a link.
   ///
   /// - Parameters:
   ///   - latency: the latency of a message, in each direction. Default: 20 milliseconds.
-  ///   - loss: the probability, 0 to 1, that an exchange is lost: the connection breaks. Its request and its response
-  ///     are equally likely. Default: 0.
+  ///   - loss: the probability, 0 to 1, that an exchange is lost: the connection breaks. The loss affects the request
+  ///     or the response, with equal probability. Default: 0.
   ///   - bandwidth: the bandwidth in bytes per second in each direction, shared by all exchanges of a client; messages
   ///     are sent one after the other. Default: `nil`, unlimited.
-  ///   - outages: the periods in which the link is down, in time since the start of the simulation: calls that start
-  ///     then fail immediately with `offline`, messages that arrive then are lost. Default: never.
+  ///   - outages: the periods in which the link is down, in time since the start of the simulation. Calls that start in
+  ///     such a period fail immediately with `offline`, and messages that arrive in it are lost. Default: never.
   public init(
     latency: DurationDistribution = .constant(.milliseconds(20)), loss: Double = 0, bandwidth: Int? = nil,
     outages: [Range<Duration>] = []

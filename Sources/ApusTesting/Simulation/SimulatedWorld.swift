@@ -33,7 +33,7 @@ public final class SimulatedWorld: Sendable {
   /// The time since the start of the simulation.
   public var now: Duration { clock.now.sinceStart }
 
-  /// Adds a server. It replaces an earlier server with the same host.
+  /// Adds a server, which replaces an earlier server with the same host.
   ///
   /// - Parameters:
   ///   - host: the host name, without a port.
@@ -124,7 +124,7 @@ extension SimulatedWorld {
   /// - Parameters:
   ///   - pause: the time before each start; at least a nanosecond.
   ///   - duration: the time during which work is started.
-  ///   - work: receives its number, from 0. The simulation fails with any error it throws.
+  ///   - work: receives the number of the start, from 0. The simulation fails with any error that the work throws.
   public func every(
     _ pause: DurationDistribution, for duration: Duration, _ work: @escaping @Sendable (Int) async throws -> Void
   ) {

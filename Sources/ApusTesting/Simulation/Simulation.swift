@@ -25,8 +25,8 @@ import ApusCore
 public struct Simulation: Sendable {
   /// The seed that determines the run.
   package var seed: UInt64
-  /// Whether concurrent jobs run in a random order, so that each seed tries a different interleaving. Otherwise they
-  /// run in the order they were enqueued.
+  /// Whether concurrent jobs run in a random order, so that each seed tries a different interleaving. If `false`, jobs
+  /// run in the order in which they were enqueued.
   package var shufflesJobs: Bool
   /// The maximum simulated time.
   package var limit: Duration
@@ -90,7 +90,7 @@ public struct Simulation: Sendable {
   }
 }
 
-/// A failure of a simulation, with the code that replays it.
+/// A failure of a simulation, with the code that replays the run.
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
   /// The reason for a failure.
   package enum Reason: Sendable {

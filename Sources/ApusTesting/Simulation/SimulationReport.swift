@@ -57,7 +57,8 @@ public struct SimulationReport: Sendable, Hashable {
     }.sorted()
   }
 
-  /// Returns a quantile of the latencies of the successful calls, or `nil` if there are none: 0.5 for the median.
+  /// Returns a quantile of the latencies of the successful calls, or `nil` without such calls. The quantile 0.5 is the
+  /// median.
   public func latency(quantile share: Double, in range: Range<Duration>? = nil) -> Duration? {
     let all = latencies(in: range)
     guard !all.isEmpty else { return nil }
@@ -65,7 +66,7 @@ public struct SimulationReport: Sendable, Hashable {
   }
 }
 
-// Time series. Rates are per second, whatever the step.
+// Time series. Rates are per second, regardless of the step.
 extension SimulationReport {
   /// Returns the calls that started per second.
   public func calls(every step: Duration = .seconds(1)) -> SimulationSeries {
@@ -78,7 +79,7 @@ extension SimulationReport {
   /// Returns the goodput: successful calls per second.
   ///
   /// - Parameters:
-  ///   - limit: the maximum latency of a call that counts. Default: `nil`, any latency.
+  ///   - limit: the maximum latency of a call that contributes to the goodput. Default: `nil`, any latency.
   ///   - step: the length of a step. Default: a second.
   public func goodput(within limit: Duration? = nil, every step: Duration = .seconds(1)) -> SimulationSeries {
     rate(every: step) { event in
@@ -95,7 +96,7 @@ extension SimulationReport {
     }
   }
 
-  /// Returns the load on the server of a host: requests per second, including requests while it is down.
+  /// Returns the load on the server of a host: requests per second, including requests while the server is down.
   public func load(on host: String, every step: Duration = .seconds(1)) -> SimulationSeries {
     rate(every: step) { event in
       switch event.kind {
@@ -115,7 +116,7 @@ extension SimulationReport {
     }
   }
 
-  /// Returns the number of events per second that `matches`.
+  /// Returns the number of events per second that satisfy `matches`.
   private func rate(
     every step: Duration = .seconds(1), where matches: (SimulationEvent) -> Bool
   ) -> SimulationSeries {
@@ -160,7 +161,7 @@ public struct SimulationSeries: Sendable, Hashable {
     self.values = values
   }
 
-  /// Returns the mean of the steps that start in a range, or zero if there are none.
+  /// Returns the mean of the steps that start in a range, or zero if no step starts in the range.
   package func mean(in range: Range<Duration>) -> Double {
     let chosen = values.enumerated().filter { range.contains(step * $0.offset) }.map { $0.element }
     return chosen.isEmpty ? 0 : chosen.reduce(0, +) / Double(chosen.count)
@@ -169,14 +170,14 @@ public struct SimulationSeries: Sendable, Hashable {
   /// The largest value, or zero if the series is empty.
   package var maximum: Double { values.max() ?? 0 }
 
-  /// Returns the time at which the series first reaches a value and keeps it for a number of steps, such as the time
-  /// at which a system has recovered.
+  /// Returns the time at which the series first reaches a value and stays at or above the value for a number of steps,
+  /// such as the time at which a system has recovered.
   ///
   /// - Parameters:
   ///   - value: the minimum value.
-  ///   - start: steps that start earlier do not count.
+  ///   - start: the start of the search. Steps that start earlier are ignored.
   ///   - count: the number of consecutive steps. Default: 5.
-  /// - Returns: The start of the first of these steps, or `nil` if there are none.
+  /// - Returns: the start of the first of these steps, or `nil` if there are no such steps.
   package func recoveryTime(to value: Double, from start: Duration, steps count: Int = 5) -> Duration? {
     var length = 0
     for (index, present) in values.enumerated() where step * index >= start {

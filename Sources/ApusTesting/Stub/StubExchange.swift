@@ -65,8 +65,8 @@ public struct StubExchange: Sendable, Identifiable {
   public var target: String { request.target }
   /// The fields of the request.
   package var fields: HTTPFields { request.head.headerFields }
-  /// Returns the value of a field (header), or `nil` if there is none. The case of the name does not matter; several
-  /// lines are joined by ", " (RFC 9110 section 5.3).
+  /// Returns the value of a field (header), or `nil` if the request has no such field. The case of the name does not
+  /// matter; several lines are joined by ", " (RFC 9110 section 5.3).
   public func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
   /// The content decoded as UTF-8.
   public var text: String { String(decoding: content, as: UTF8.self) }

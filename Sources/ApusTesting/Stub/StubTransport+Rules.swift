@@ -15,8 +15,8 @@ extension StubTransport {
     on(method, target, replies: [reply])
   }
 
-  /// Adds a rule for requests with a method and a target that returns one reply after the other, and then repeats the
-  /// last.
+  /// Adds a rule for requests with a method and a target. The rule returns one reply after the other, and then repeats
+  /// the last reply.
   public func on(_ method: HTTPRequest.Method, _ target: String, replies: [StubReply]) {
     add("\(method.rawValue) \(Redaction().target(target))", .listed(replies, .repeatLast)) { request, _ in
       guard request.head.method == method else { return false }
@@ -30,7 +30,8 @@ extension StubTransport {
     on(endpoint, replies: [reply])
   }
 
-  /// Adds a rule for calls of an endpoint type that returns one reply after the other, and then repeats the last.
+  /// Adds a rule for calls of an endpoint type. The rule returns one reply after the other, and then repeats the last
+  /// reply.
   public func on<E: Endpoint>(_ endpoint: E.Type, replies: [StubReply]) {
     on(endpoint, replies: replies, whenExhausted: .repeatLast)
   }
@@ -50,8 +51,8 @@ extension StubTransport {
     on(template: template, replies: [reply])
   }
 
-  /// Adds a rule for calls with a method and a path template that returns one reply after the other, and then repeats
-  /// the last.
+  /// Adds a rule for calls with a method and a path template. The rule returns one reply after the other, and then
+  /// repeats the last reply.
   public func on(template: String, replies: [StubReply]) {
     add("the template \(template)", .listed(replies, .repeatLast)) { _, context in
       "\(context.call.endpoint.method.rawValue) \(context.call.endpoint.template)" == template
@@ -70,7 +71,7 @@ extension StubTransport {
     add("requests that a closure selects", .made(reply), matches)
   }
 
-  /// Adds a rule for every request, which rules added later override.
+  /// Adds a rule for every request. Rules that are added later override this rule.
   public func onAny(reply: StubReply) {
     add("every request", .listed([reply], .repeatLast)) { _, _ in true }
   }

@@ -111,7 +111,7 @@ public final class StubTransport: Transport {
   }
 
   /// Returns an error that names the request as sent, including the base URL's path, as rules match it. Query values
-  /// are masked because the text may be logged.
+  /// are masked because the error may be logged.
   private func refusal(_ reason: String, _ exchange: StubExchange, _ rest: String) -> TransportError {
     let target = "\(exchange.method.rawValue) \(Redaction().target(exchange.target))"
     return TransportError(.invalidRequest, requestState: .notSent, detail: "\(reason) \(target)\(rest)")

@@ -8,7 +8,7 @@ final class Deflater: Sendable {
   private static let memoryLevel: Int32 = 8
   private static let outputLength = 64 << 10
 
-  /// The state of zlib. It must not move, because zlib keeps pointers into it.
+  /// The state of zlib, which must not move, because zlib stores pointers into it.
   private struct Stream: ~Copyable {
     let pointer: UnsafeMutablePointer<z_stream>
 
@@ -29,12 +29,12 @@ final class Deflater: Sendable {
 
   private let stream: Mutex<Stream>
 
-  /// The maximum number of bytes that zlib receives at once, because zlib counts with 32 bits.
+  /// The maximum number of bytes that zlib receives in one call, because zlib counts with 32 bits.
   private let inputLength: Int
 
   /// - Parameters:
   ///   - level: from 1, the fastest, to 9, the smallest.
-  ///   - inputLength: the maximum number of bytes that zlib receives at once. Default: 1 GiB.
+  ///   - inputLength: the maximum number of bytes that zlib receives in one call. Default: 1 GiB.
   init(level: Int, inputLength: Int = 1 << 30) throws {
     self.inputLength = inputLength
     let stream = Stream()

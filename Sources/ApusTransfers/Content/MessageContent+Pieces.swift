@@ -23,11 +23,11 @@ extension MessageContent {
     }
   }
 
-  /// Returns a range of the content as separate content, which can be sent as often as the whole content.
+  /// Returns a range of the content as separate content. The range can be sent as often as the whole content.
   ///
   /// - Parameters:
-  ///   - range: the offsets of the bytes; within the content.
-  ///   - version: the version that a file must have. `nil`: only its length is compared.
+  ///   - range: the offsets of the bytes, within the content.
+  ///   - version: the version that a file must have. `nil`: only the length of the file is compared.
   func part(_ range: Range<Int64>, of version: FileVersion?) -> MessageContent {
     let length = Int64(range.count)
     switch self {
@@ -71,12 +71,12 @@ private final class BytePieces: Sendable {
   }
 }
 
-/// A part of a file that is read in pieces, on a queue of its own.
+/// A part of a file, read in pieces on a queue of its own.
 private final class FilePieces: Sendable {
   /// The length of a piece in bytes.
   static let length = 256 << 10
 
-  /// A range of a file that is opened when the first piece is requested. It has one reader.
+  /// A range of a file. The file is opened when the first piece is requested. The range has one reader.
   final class Opening: Sendable {
     private let open: @Sendable () async throws -> FilePieces
     private let opened = Mutex<FilePieces?>(nil)
@@ -115,7 +115,7 @@ private final class FilePieces: Sendable {
     return FilePieces(queue, file, present, range)
   }
 
-  /// Opens a file for a transport that reads the file itself, with the same checks.
+  /// Opens a file, with the checks of `open`, for a transport that reads the file itself.
   static func openSlice(_ path: String, _ range: Range<Int64>, _ version: FileVersion?) throws -> OpenSlice {
     let (file, present) = try opened(path)
     try check(present, range, version)
@@ -153,7 +153,7 @@ private final class FilePieces: Sendable {
   }
 }
 
-/// The bytes of a range of content that can only be read from its start. It has one reader.
+/// A range of content that can be read only from the start of the content. The range has one reader.
 private final class CutPieces: Sendable {
   private enum State {
     case closed
@@ -188,7 +188,7 @@ private final class CutPieces: Sendable {
   }
 }
 
-/// A file that was changed after the call began.
+/// The error of a file that was changed after the call began.
 struct ContentChanged: LoggableError {
   var description: String { "the file to send was changed after the call began" }
 }

@@ -11,8 +11,8 @@ extension RequestContent {
   /// try await api.send(.post("/logs", content: .file("/var/log/app.log").gzipped()))
   /// ```
   ///
-  /// Use it only for servers that are known to decode gzip, because a request cannot negotiate it. Files, streams and
-  /// content of more than 1 MiB then have no length that is known beforehand.
+  /// Use this method only for servers that are known to decode gzip, because a request cannot negotiate the coding.
+  /// Files, streams and content of more than 1 MiB then have no length that is known beforehand.
   ///
   /// - Parameter level: from 1, the fastest, to 9, the smallest. Default: 6.
   public func gzipped(level: Int = 6) -> RequestContent {
@@ -20,7 +20,8 @@ extension RequestContent {
   }
 
   /// Returns the content with its digest in the field (header) `Content-Digest` (RFC 9530 §2), so that the server can
-  /// verify it.
+  /// verify the content.
+  ///
   /// The digest covers the content as it is sent, with its content coding. The digest must be known before the content
   /// is sent, so this method is for content in memory; a call with a file or a stream fails with `encoding`. For a file
   /// use ``FileDigest/init(ofFileAt:_:)`` and ``ApusCore/Endpoint/contentDigest(_:)``.
@@ -74,7 +75,7 @@ extension FileDigest {
   private static var pieceLength: Int { 1 << 20 }
 }
 
-/// Content whose digest is not known before it is sent.
+/// The error of content whose digest is not known before the content is sent.
 private struct UndigestedContent: LoggableError {
   var description: String {
     "the digest of a file or a stream is not known before it is sent; set it with contentDigest(_:)"
@@ -82,7 +83,7 @@ private struct UndigestedContent: LoggableError {
 }
 
 extension MessageContent {
-  /// The maximum number of bytes that are compressed before they are sent, so that their length is known.
+  /// The maximum length of content that is compressed before it is sent. The compressed length is then known.
   private static let memoryLimit = 1 << 20
 
   fileprivate func gzipped(level: Int) throws -> MessageContent {
@@ -102,7 +103,7 @@ extension MessageContent {
   }
 }
 
-/// Pieces of content that are compressed when the transport requests them. They have one reader.
+/// Pieces of content that are compressed when the transport requests them. The pieces have one reader.
 private final class GzippedPieces: Sendable {
   private enum State {
     case closed

@@ -32,14 +32,14 @@ struct DictionaryReader {
   private var rest: Substring.UTF8View
 
   /// Returns the byte sequences by their keys, or `nil` if the text is not a dictionary. If several members have the
-  /// same key, the last one is returned.
+  /// same key, the last member is returned.
   static func byteSequences(in text: String) -> [String: [UInt8]]? {
     var reader = DictionaryReader(rest: text.utf8[...])
     return reader.members()?.compactMapValues { if case .bytes(let bytes) = $0 { bytes } else { nil } }
   }
 
   /// Returns the integers by their keys, or `nil` if the text is not a dictionary. If several members have the same
-  /// key, the last one is returned.
+  /// key, the last member is returned.
   static func integers(in text: String) -> [String: Int64]? {
     var reader = DictionaryReader(rest: text.utf8[...])
     return reader.members()?.compactMapValues { if case .integer(let number) = $0 { number } else { nil } }

@@ -52,7 +52,7 @@ public struct FileDigest: Sendable, Hashable {
   /// The digest as a member of a dictionary field, such as `sha-256=:…:` (RFC 9530 §2).
   var member: String { "\(algorithm.rawValue)=:\(Data(bytes).base64EncodedString()):" }
 
-  /// Whether the digest has these bytes. The comparison takes the same time wherever they differ.
+  /// Whether the digest has these bytes. The comparison takes the same time wherever the bytes differ.
   func matches(_ other: [UInt8]) -> Bool {
     guard bytes.count == other.count else { return false }
     var difference: UInt8 = 0

@@ -6,9 +6,9 @@ enum Hexadecimal {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// Returns the first bytes of the SHA-256 hash of several texts. Different lists of texts have different hashes.
+  /// Returns the first bytes of the SHA-256 hash of a list of strings. Different lists have different hashes.
   static func hash(of texts: [String], bytes count: Int) -> String {
-    // Different lists of texts have different input, because each text is prefixed with its length.
+    // Different lists have different input, because each string is prefixed with its length.
     let all = texts.map { "\($0.utf8.count):\($0)" }.joined()
     return text(SHA256.hash(data: Array(all.utf8)).prefix(count))
   }

@@ -1,4 +1,4 @@
-/// The digests of the content (body) of one response, which is a part of a file (RFC 9530 §2).
+/// The digests of the content (body) of a response that contains a part of a file (RFC 9530 §2).
 struct PartDigests {
   let stream: DigestStream
   private let stated: [FileDigest]

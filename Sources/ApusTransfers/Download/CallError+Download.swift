@@ -1,7 +1,7 @@
 import ApusCore
 
 extension TransferError {
-  /// The cause of a failed exchange.
+  /// Creates the cause of a failed exchange.
   init(of error: CallError) {
     let problem: Problem = error.underlying is ContentChanged ? .contentChanged : .interrupted
     self = error.transfer ?? TransferError(problem, underlying: error.underlying)
@@ -10,8 +10,8 @@ extension TransferError {
 
 extension CallError {
   /// Whether a download may continue after this error: the connection was lost, the transfer stalled, or the content
-  /// ended early. `false` after a deadline of the app, the only kind of deadline that a streamed response has, and
-  /// after a success that arrived before the request was sent completely.
+  /// ended early. `false` after a deadline of the app, because a streamed response has no other deadline. `false` after
+  /// a success that arrived before the request was sent completely.
   var isTemporaryInterruption: Bool {
     if let transfer { return transfer.problem == .wrongLength }
     return (code == .connectionLost && !isIncompleteRequest) || (code == .timeout && cancellation == nil)

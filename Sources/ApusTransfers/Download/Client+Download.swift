@@ -12,28 +12,29 @@ extension Client {
   /// The content (body) is written to `NAME.apus-part` in the folder of the file. The file gets its final name when it
   /// is complete, verified and on the disk, and never before.
   ///
-  /// Cancelling the task pauses the download: the same call, also in another process, continues where the download
-  /// ended if the server states a strong validator and a length (RFC 9110 §8.8.1), serves ranges and the file has not
-  /// changed; otherwise it starts over. ``discardDownload(to:)`` removes the incomplete file and its record. After a
-  /// lost connection the call continues by itself, see ``DownloadOptions/maximumContinuations``.
+  /// Cancelling the task pauses the download. The same call, also in another process, continues where the download
+  /// ended. This requires that the server states a strong validator and a length (RFC 9110 §8.8.1) and serves ranges,
+  /// and that the file has not changed. If a requirement is not met, the download starts over. ``discardDownload(to:)``
+  /// removes the incomplete file and its record. After a lost connection the call continues by itself, see
+  /// ``DownloadOptions/maximumContinuations``.
   ///
   /// The progress of the whole download, including the bytes of an earlier download, is reported to the endpoint's
   /// `downloadProgress(_:)`.
   ///
-  /// The request accepts no content coding. If the server uses one nevertheless, as for a compressed archive, the bytes
-  /// are saved as they were sent.
+  /// The request accepts no content coding. If the server uses a content coding nevertheless, as for a compressed
+  /// archive, the bytes are saved as they were sent.
   ///
   /// The digests in `Repr-Digest` and `Content-Digest` (RFC 9530), and ``DownloadOptions/digest``, are verified.
   ///
   /// If a complete and verified file cannot get its final name, for example because another file has that name, its
-  /// bytes are kept. The same call then renames it: after the server has confirmed it, or within a day if the server
-  /// states no strong validator.
+  /// bytes are kept. The same call then renames the file: after the server has confirmed the file, or within a day if
+  /// the server states no strong validator.
   ///
   /// - Parameters:
   ///   - endpoint: an endpoint of any style whose response is a file. Downloads with methods other than GET cannot be
   ///     resumed.
   ///   - path: the path of the file. Its folder must exist. A file at the path is replaced only if the options permit
-  ///     it, and a link never.
+  ///     it. A link is never replaced.
   ///   - options: resuming, replacing and verification. Default: `DownloadOptions()`.
   /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` contains the number of bytes that were kept. With the
   ///   code `refused`, nothing was sent, or the file could not be written; with `malformedResponse`, the server
@@ -67,13 +68,13 @@ extension Client {
   }
 
   /// - Parameter progress: called with the number of bytes on disk, those of an earlier download included, and the
-  ///   length of the file if it is known. In the last call both are equal.
+  ///   length of the file if it is known. In the last call the two numbers are equal.
   @concurrent
   package func download<Value>(
     _ request: Request<Value>, to path: String, _ options: DownloadOptions,
     progress: @escaping @Sendable (Int64, Int64?) -> Void
   ) async throws(CallError) -> DownloadedFile {
-    // Reports the progress of the whole download instead of that of each exchange.
+    // Reports the progress of the whole download instead of the progress of each exchange.
     var request = request.ofOnePrincipal
     let reporter = request.options.downloadProgress
     request.options.downloadProgress = nil

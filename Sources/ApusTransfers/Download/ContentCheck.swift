@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A check of the content (body) of a file, for checksums that no field of HTTP names.
+/// A check of the content (body) of a file, for checksums for which HTTP has no field.
 package protocol ContentCheck: Sendable {
   /// Adds the next bytes.
   func update(_ bytes: Data)

@@ -59,7 +59,7 @@ struct ContentWriter {
     lastWrite = resources.clock.now
   }
 
-  /// Adds a piece of content. Waits if a write is running and the next write is complete.
+  /// Adds a piece of content. Waits if a write is running and enough bytes for the next write are gathered.
   mutating func append(_ piece: Data) async throws(TransferError) {
     offset += Int64(piece.count)
     if gathered.isEmpty, piece.count >= Self.writeSize {

@@ -2,13 +2,13 @@ import ApusCore
 import HTTPTypes
 
 extension Download {
-  /// The maximum number of ranges that are requested at once.
+  /// The maximum number of ranges that are requested concurrently.
   static var maximumLanes: Int { 16 }
 
   // MARK: Starting
 
-  /// Sends the next request, and further requests beside it if its response permits ranges, until one or all have
-  /// ended.
+  /// Sends the next request. If its response permits ranges, sends further requests at the same time, and returns when
+  /// all of them have ended.
   mutating func exchangeInParallel() async throws(CallError) -> Outcome {
     if let gapped {
       let lanes = try await lanesForGaps(between: gapped)
@@ -23,8 +23,8 @@ extension Download {
     return try result.get()
   }
 
-  /// Sends a request in a separate task, whose response may start further lanes. Returns the download as it is
-  /// afterwards.
+  /// Sends a request in a separate task. Its response may start further lanes. Returns the download in its state after
+  /// the exchange.
   private func firstExchange() async -> (Download, Result<Outcome, CallError>) {
     let (starts, start) = AsyncStream<ParallelDownload<Value>>.makeStream()
     var download = self
@@ -174,7 +174,7 @@ extension Download {
   }
 
   /// Flushes the bytes of several ranges, or removes them if no download can continue from them. Returns the error with
-  /// their number.
+  /// the number of kept bytes.
   func secureBytes(of log: RangeLog, after error: TransferError) async -> TransferError {
     let (file, total) = (file, state.representation?.total)
     let kept = log.present.count

@@ -14,7 +14,7 @@ struct Download<Value: Sendable> {
   enum Outcome {
     case complete(HTTPResponse)
     case next
-    /// Several ranges were requested at once, and have ended.
+    /// Several ranges were requested concurrently, and have ended.
     case split(ParallelDownload<Value>)
   }
 
@@ -28,13 +28,13 @@ struct Download<Value: Sendable> {
   var progress: ProgressCount
   /// The digests over all written bytes.
   var digests = DigestStream([])
-  /// The number of bytes that an earlier download left and this one still uses.
+  /// The number of bytes of an earlier download that this download still uses.
   var resumed: Int64
   /// The ranges on disk, if they are not contiguous.
   var gapped: ByteRanges?
-  /// The maximum number of ranges that are requested at once.
+  /// The maximum number of ranges that are requested concurrently.
   var laneLimit: Int
-  /// The ranges that are requested at once, which can start further lanes. `nil`: one range is requested.
+  /// The lanes of a download with several ranges. `nil`: one range is requested.
   var lanes: ParallelDownload<Value>?
   var start: AsyncStream<ParallelDownload<Value>>.Continuation?
 
@@ -192,6 +192,8 @@ struct Download<Value: Sendable> {
     return DownloadRecord(representation, of: source, durable: 0, boot: BootSession.current)
   }
 
+  /// Checks that the disk has enough free space for a file of this length.
+  ///
   /// - Parameter emptying: whether the bytes on disk are removed first.
   func checkSpace(for length: Int64?, emptying: Bool) async throws(TransferError) {
     guard let length else { return }
@@ -292,8 +294,8 @@ struct Download<Value: Sendable> {
     return error.keeping(state.kept, of: state.kept)
   }
 
-  /// Flushes the bytes on disk, or removes them if no download can continue from them. Returns the error with their
-  /// number.
+  /// Flushes the bytes on disk, or removes them if no download can continue from them. Returns the error with the
+  /// number of kept bytes.
   func secureBytes(after error: TransferError) async -> TransferError {
     let (file, total) = (file, state.representation?.total)
     if let log = lanes?.log { return await secureBytes(of: log, after: error) }
@@ -304,7 +306,7 @@ struct Download<Value: Sendable> {
       return error.keeping(0, of: total)
     }
     record.durable = state.kept
-    // On a full disk the old record remains, which describes the same bytes.
+    // On a full disk the old record remains. It describes the same bytes.
     _ = try? await queues.writes.run { [record] in try file.checkpoint(record) }
     return error.keeping(file.hasLostContent ? 0 : state.kept, of: total)
   }

@@ -20,12 +20,13 @@ public struct DownloadOptions: Sendable {
   /// Default: 5. The download continues only if bytes have arrived since the last interruption, and if the server
   /// permits it. With several ranges, each range has this number of continuations.
   public var maximumContinuations = 5
-  /// The maximum number of ranges that are requested at once (RFC 9110 §14), from 1 to 16. Default: 1.
+  /// The maximum number of ranges that are requested concurrently (RFC 9110 §14), from 1 to 16. Default: 1.
   ///
-  /// Use it for large files where the server, or the network, limits the rate of a connection. The file is split when
-  /// the first response has stated a strong validator and a length, and only if each range has at least 1 MiB. Each
-  /// range is a call of its own: limits of the client apply, and over HTTP/1.1 it has its own connection. If the server
-  /// ignores or rejects ranges, fewer are requested. Digests are computed when all bytes are there.
+  /// Use several ranges for large files where the server, or the network, limits the rate of a connection. The file is
+  /// split when the first response has stated a strong validator and a length, and only if each range has at least 1
+  /// MiB. Each range is a separate call: limits of the client apply to it, and over HTTP/1.1 it has a separate
+  /// connection. If the server ignores or rejects ranges, fewer ranges are requested. Digests are computed when all
+  /// bytes have arrived.
   ///
   /// A request whose `duplicatePolicy` forbids several calls with its id has one range at a time.
   public var maximumParallelRanges = 1
@@ -37,12 +38,12 @@ public struct DownloadOptions: Sendable {
   /// A name of the account that downloads. Default: `nil`. Bytes of an earlier download are used for the same account
   /// only. The record contains a hash of the name.
   ///
-  /// Set it if several accounts may download to one path: in an app in which users sign in and out, or on a server.
+  /// Set a name if several accounts may download to one path: in an app in which users sign in and out, or on a server.
   public var account: String?
   /// The name of the resource. Default: `nil`, the method and the URL with its query.
   ///
-  /// Bytes of an earlier download are used only if it had the same name. Set it if the URL differs each time, for
-  /// example because of a signature in its query.
+  /// Bytes of an earlier download are used only if that download had the same name. Set a name if the URL differs each
+  /// time, for example because of a signature in its query.
   public var resource: String?
   /// Starts a check of the complete content, in addition to its digests. Default: `nil`.
   package var makeCheck: (@Sendable () -> any ContentCheck)?

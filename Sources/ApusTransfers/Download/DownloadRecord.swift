@@ -4,9 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The description of an incomplete download, stored beside its bytes, from which another process continues.
+/// The description of an incomplete download, stored beside its bytes. Another process continues from this description.
 ///
-/// It contains no query, no user information and no fields (headers) except those that describe the file.
+/// The record contains no query, no user information and no fields (headers) except those that describe the file.
 struct DownloadRecord: Codable, Hashable, Sendable {
   /// The version of the format: 1 if the bytes are the first bytes of the file, 2 if there are gaps between them, 3 if
   /// the file is complete. Records of other versions are ignored.
@@ -21,7 +21,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   var mediaType: String?
   /// The digests of the complete file that the server stated, in the syntax of their field.
   var digests: String?
-  /// The number of bytes from the start that were on the disk when the record was written.
+  /// The number of bytes at the start of the file that were on the disk when the record was written.
   var durable: Int64
   /// The flushed bytes, if there may be gaps between them: pairs of the offsets at which contiguous bytes begin and
   /// end.
@@ -29,10 +29,10 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// The session of the system in which the record was written.
   var boot: String?
   /// The time at which a complete and verified file could not get its final name, in seconds since 1970. Set only for
-  /// files without a strong validator, which the server cannot confirm.
+  /// files without a strong validator, because the server cannot confirm such files.
   private var completed: Int64?
 
-  /// Creates the record of a resumable representation; `nil` for any other.
+  /// Creates the record of a resumable representation; `nil` if the representation is not resumable.
   init?(_ representation: Representation, of source: DownloadSource, durable: Int64, boot: String?) {
     guard representation.isResumable, let total = representation.total else { return nil }
     (url, self.source, self.total, self.durable, self.boot) = (source.url, source.hash, total, durable, boot)
@@ -93,7 +93,7 @@ struct DownloadRecord: Codable, Hashable, Sendable {
   /// Records flushed bytes that have gaps between them.
   mutating func set(_ flushed: ByteRanges) {
     (version, durable) = (2, flushed.prefix)
-    // Further ranges would make the record too large. They are transferred again.
+    // Further ranges would make the record too large. Their bytes are transferred again.
     ranges = flushed.ranges.prefix(Self.rangeLimit).map { [$0.lowerBound, $0.upperBound] }
   }
 

@@ -10,7 +10,7 @@ struct DownloadSource: Hashable, Sendable {
   /// stored, because its query may be a secret, such as the signature of a presigned URL.
   let hash: String
 
-  /// - Parameter options: options with a resource name, which replaces method and URL in the hash.
+  /// - Parameter options: the options. Their resource name, if there is one, replaces method and URL in the hash.
   init(_ message: RequestMessage, _ options: DownloadOptions = DownloadOptions()) {
     url = String(Substring(message.url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))
     let resource = options.resource.map { "name \($0)" } ?? "\(message.head.method.rawValue) \(message.url)"

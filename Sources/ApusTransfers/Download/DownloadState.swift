@@ -12,7 +12,7 @@ struct DownloadState {
 
   /// The step after a response head.
   enum Step: Equatable {
-    /// Empty the file and write the content (body); its length, if known.
+    /// Empty the file and write the content (body). The length is that of the content; `nil` if it is unknown.
     case restart(length: Int64?)
     /// Write this number of bytes at an offset.
     case append(at: Int64, length: Int64)
@@ -28,14 +28,14 @@ struct DownloadState {
   /// The step after the end of a response's content.
   enum Ending: Equatable {
     case complete
-    /// Request the missing bytes: the server sent fewer than requested, which it may do.
+    /// Request the missing bytes. The server may send fewer bytes than requested.
     case next
     case fail(TransferError.Problem)
   }
 
   /// The limits and the permissions of a download.
   struct Rules: Hashable {
-    /// Whether the request can be repeated with a range, which is defined for GET only (RFC 9110 §14.2).
+    /// Whether the request can be repeated with a range. Ranges are defined for GET only (RFC 9110 §14.2).
     var permitsRanges = true
     /// The maximum size of the file in bytes. `nil`: no maximum.
     var maximumSize: Int64?
@@ -82,7 +82,7 @@ struct DownloadState {
   /// Whether another call can continue from the bytes on disk.
   var isResumable: Bool { rules.permitsRanges && representation?.isResumable == true }
 
-  /// The request to send.
+  /// Returns the request to send.
   mutating func next() -> Request {
     requested = .whole
     if servesRanges, isResumable, kept > 0, let validator = representation?.validator {
@@ -123,7 +123,8 @@ struct DownloadState {
     return .restart(length: whole.total)
   }
 
-  /// Whether a complete file is the same file as the one on disk. Adds the digests that its response states.
+  /// Returns whether a complete file is the same file as the file on disk. Adds the digests that the response with the
+  /// complete file states.
   private mutating func isContinued(by whole: Representation) -> Bool {
     guard kept > 0, isResumable, whole.isResumable, let known = representation, known.validator == whole.validator,
       known.total == whole.total
@@ -143,7 +144,7 @@ struct DownloadState {
   }
 
   /// Records that the server does not serve the rest of the file, so that the complete file is requested. The bytes on
-  /// disk remain until its response begins, because the request may fail.
+  /// disk remain until the response to that request begins, because the request may fail.
   private mutating func withoutRanges() -> Step {
     abandonRanges()
     return .startOver
@@ -178,12 +179,12 @@ struct DownloadState {
     (self.representation, self.kept, hasResponded) = (representation, kept, true)
   }
 
-  /// Returns the reason why content must not extend to an offset; `nil` if it may.
+  /// Returns the reason why content must not extend to an offset; `nil` if the offset is permitted.
   func excess(at offset: Int64) -> TransferError.Problem? {
     offset <= end ?? .max ? excess(of: offset) : .wrongLength
   }
 
-  /// Returns the reason why a file of this size is not downloaded; `nil` if it is, or if the size is unknown.
+  /// Returns the reason why a file of this size is not downloaded; `nil` if the size is permitted or unknown.
   func excess(of size: Int64?) -> TransferError.Problem? {
     guard let size, let maximum = rules.maximumSize, size > maximum else { return nil }
     return .fileTooLarge(maximum: maximum)

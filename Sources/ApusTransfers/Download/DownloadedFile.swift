@@ -7,13 +7,13 @@ public struct DownloadedFile: Sendable {
   public let path: String
   /// The size of the file in bytes.
   public let size: Int64
-  /// The number of these bytes that an earlier download had left.
+  /// The number of the file's bytes that an earlier download had left.
   public let resumedBytes: Int64
   /// The media type of the file. `nil` if the server did not state it.
   public let mediaType: MediaType?
   /// The head of the last response. Its status is 206 if the server sent the rest of the file, and 416 if all bytes
   /// were already on disk. Its status is 200, without fields (headers), if an earlier download had completed the file
-  /// but could not rename it. A file with a content coding, which the head states, was saved as it was sent.
+  /// but could not rename it. If the head states a content coding, the file was saved with this coding, as it was sent.
   public let head: HTTPResponse
   /// The status of the last response, see ``head``.
   public var status: Int { head.status.code }

@@ -40,7 +40,7 @@ struct OpenedDownload: Sendable {
     }
   }
 
-  /// Determines the bytes that can be used, and removes all others.
+  /// Determines the bytes that can be used, and removes all other bytes.
   private static func state(
     of file: PartialFile, _ options: DownloadOptions, _ source: DownloadSource, _ rules: DownloadState.Rules
   ) throws(TransferError) -> (DownloadState, gapped: ByteRanges?) {
@@ -86,7 +86,8 @@ struct OpenedDownload: Sendable {
 }
 
 extension PartialFile {
-  /// Removes all bytes except those before an offset, and replaces the record. When this returns, both are on the disk.
+  /// Removes all bytes except those before an offset, and replaces the record. When this returns, both changes are on
+  /// the disk.
   ///
   /// The record is replaced last, because a record without gaps relies on the length of the file.
   func cut(to length: Int64, _ record: DownloadRecord) throws(TransferError) {
@@ -103,13 +104,13 @@ extension Request {
   /// Whether the app itself decides which content codings are accepted.
   var setsCoding: Bool { fields.contains { $0.name.lowercased() == "accept-encoding" } }
 
-  /// Whether several calls of this request may run at once.
+  /// Whether several calls of this request may run concurrently.
   var permitsSiblings: Bool { options.id == nil || options.duplicatePolicy == .allow }
 
   /// The request for the file, without a content coding.
   var identity: Request<Value> { setsCoding ? self : field("Accept-Encoding", "identity") }
 
-  /// The request for a range, or for the complete file if it has changed.
+  /// Returns the request for a range, or for the complete file if it has changed.
   ///
   /// Accepts the statuses with which servers reject the range or its condition although they serve the complete file.
   ///
@@ -120,7 +121,7 @@ extension Request {
       .accepting(StatusAcceptance { [304, 400, 416, 501].contains($0) || acceptance.contains($0) })
   }
 
-  /// The rules of a download with this request.
+  /// Returns the rules of a download with this request.
   func downloadRules(_ options: DownloadOptions) -> DownloadState.Rules {
     // The client's limit is for content in memory. A limit of the request is deliberate.
     let limits = [options.maximumSize, self.options.contentLimit.map { Int64($0) }]

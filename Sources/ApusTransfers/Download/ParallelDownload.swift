@@ -2,7 +2,7 @@ import ApusCore
 import HTTPTypes
 import Synchronization
 
-/// The part of a download in which several ranges are requested at once. Performs the steps of its ``RangeState``.
+/// The part of a download in which several ranges are requested concurrently. Performs the steps of its ``RangeState``.
 ///
 /// Each lane runs in a separate task. All lanes write to the same file, at different offsets, through one queue.
 final class ParallelDownload<Value: Sendable>: Sendable {

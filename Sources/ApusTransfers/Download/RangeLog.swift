@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The log of the bytes that several ranges of a download have written, from which another process continues.
+/// The log of the bytes that a download with several ranges has written. Another process continues from the log.
 ///
 /// The length of the incomplete file does not state which ranges are written. While ranges are written, the file
 /// therefore ends with a table beyond the bytes of the download: the start and the end of each contiguous range,
@@ -87,7 +87,8 @@ enum RangeTable {
   private static let slotLength: Int64 = 16
   private static let page: Int64 = 4096
 
-  /// The offset of the table. A slot never crosses a page, so a killed process leaves either its old or its new value.
+  /// Returns the offset of the table. A slot never crosses a page, so a killed process leaves either its old or its new
+  /// value.
   private static func offset(_ total: Int64) -> Int64 { (total + page - 1) / page * page }
 
   static func write(

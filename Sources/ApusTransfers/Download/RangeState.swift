@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// The state of a download with several ranges at once: selects the range that each lane requests next, interprets
-/// responses, and knows which bytes are on disk. A pure state machine.
+/// The state of a download with several concurrent ranges: selects the range that each lane requests next, interprets
+/// responses, and records the bytes on disk. A pure state machine.
 ///
 /// A lane sends one request after the other. Its range ends where the range of another lane begins, and becomes shorter
 /// when an idle lane takes over the second half.
@@ -26,14 +26,14 @@ struct RangeState {
   enum Failure {
     /// The same request may succeed later.
     case temporary
-    /// The server or the client may limit the number of concurrent calls: this lane ends, and the others continue.
+    /// The server or the client may limit the number of concurrent calls: this lane ends, and the other lanes continue.
     case rejected
     case permanent
   }
 
   /// The step after a failed exchange.
   enum Recovery: Equatable {
-    /// Request the rest of the range; the number of the lane's continuation, from 1.
+    /// Request the rest of the range. The value is the number of the lane's continuation, from 1.
     case next(Int)
     /// End the lane. The other lanes take over its range.
     case stop
@@ -55,7 +55,7 @@ struct RangeState {
   struct Rules: Hashable {
     /// The maximum number of lanes.
     var lanes: Int
-    /// The minimum number of bytes of a range that is split off.
+    /// The minimum length, in bytes, of a range that is split off.
     var minimum: Int64
     /// The number of times that each lane continues after an interruption.
     var continuations: Int
@@ -161,8 +161,8 @@ struct RangeState {
 
   // MARK: Responses
 
-  /// - Parameter isDecoded: whether the transport has decoded the content (body), so that its bytes are not those of
-  ///   the server's file.
+  /// - Parameter isDecoded: whether the transport has decoded the content (body), so that its bytes differ from the
+  ///   bytes of the server's file.
   mutating func receive(_ head: HTTPResponse, isDecoded: Bool = false, on number: Int) -> Step {
     guard end == nil, let lane = lanes[number] else { return .stop }
     switch head.status.code {
@@ -226,7 +226,7 @@ struct RangeState {
     return isLast ? .last(Int(taken)) : .write(Int(taken))
   }
 
-  /// Records that all bytes of a lane before an offset are written, and that bytes beyond it are not.
+  /// Records that a lane has written all bytes before an offset, and no bytes beyond the offset.
   mutating func reach(_ offset: Int64, on number: Int) {
     guard var lane = lanes[number], offset >= lane.start else { return }
     if offset > lane.start { lane.hasProgressed = true }
@@ -246,7 +246,7 @@ struct RangeState {
     lanes[number]?.isWhole = false
     guard isWhole, lane.rest > 0, let contentEnd = lane.contentEnd, end == nil else { return nil }
     guard lane.offset == contentEnd else { return .wrongLength }
-    // The server sent fewer bytes than requested, which it may do.
+    // The server may send fewer bytes than requested.
     parts += 1
     return parts <= Self.partLimit ? nil : .unusableRange
   }

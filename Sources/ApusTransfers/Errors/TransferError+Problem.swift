@@ -2,7 +2,7 @@ extension TransferError {
   /// The exact problem. Apps read its ``reason`` and its text.
   package enum Problem: Sendable, Hashable {
     /// The exchange failed: the connection was lost, a deadline passed, the call was cancelled or the server rejected
-    /// it. The error's code states which.
+    /// it. The error's code states the cause.
     case interrupted
     /// The target exists, and the options do not permit to replace it.
     case fileExists
@@ -29,20 +29,20 @@ extension TransferError {
     case diskFull
     /// A system call failed with this error number (`errno`).
     case system(Int32)
-    /// The content (body) does not have the expected digest. It was removed.
+    /// The content (body) does not have the expected digest, and was removed.
     case digestMismatch
     /// The text of a digest is neither hexadecimal nor Base64 of the algorithm's length.
     case invalidDigest
     /// The response has a status without content, for example 204.
     case unexpectedStatus(Int)
-    /// The server sent a part of the file that was not requested, or the file in very small parts (RFC 9110 §14).
+    /// The server sent an unrequested part of the file, or sent the file in very small parts (RFC 9110 §14).
     case unusableRange
     /// The server sent more or fewer bytes than it had announced.
     case wrongLength
     /// The file on the server changed each time the transfer continued.
     case unstable
-    /// The transport decoded the content, so its bytes are not those of the file on the server. Content with a coding
-    /// that the transport does not decode is saved as it was sent.
+    /// The transport decoded the content, so its bytes differ from the bytes of the file on the server. Content with a
+    /// coding that the transport does not decode is saved as it was sent.
     case contentCoded
     /// The file is larger than ``DownloadOptions/maximumSize``, or than the content limit of the endpoint.
     case fileTooLarge(maximum: Int64)
@@ -63,9 +63,9 @@ extension TransferError {
     case noLocation
     /// The server stated an offset or a length that contradicts the upload.
     case unusableOffset
-    /// The server no longer has the upload. It may have received all content earlier.
+    /// The server no longer has the upload. The server may have received all content earlier.
     case uploadGone
-    /// The server has all content, but its response, from which the endpoint's value is read, was lost.
+    /// The server has all content, but its response was lost. The endpoint's value cannot be read without the response.
     case responseLost
     /// The endpoint of a stored transfer cannot be encoded or decoded, is too large, or is of a type that the queue's
     /// configuration does not declare.

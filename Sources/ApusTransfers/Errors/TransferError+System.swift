@@ -10,7 +10,7 @@ extension TransferError {
   /// The error of written bytes that cannot be read back.
   static let unreadable = TransferError(.system(EIO))
 
-  /// The error of a failure to open a file for reading.
+  /// Returns the error of a failure to open a file for reading.
   static func reading(_ number: Int32) -> TransferError {
     switch number {
     case ENOENT, ENOTDIR: TransferError(.fileMissing)
@@ -19,7 +19,7 @@ extension TransferError {
     }
   }
 
-  /// The error of a failed system call.
+  /// Returns the error of a failed system call.
   static func system(_ number: Int32) -> TransferError {
     switch number {
     case ENOSPC, EDQUOT: TransferError(.diskFull)

@@ -2,8 +2,8 @@ public import ApusCore
 
 /// The reason why a transfer between a file and a server failed, and the number of bytes that were kept.
 ///
-/// It is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. Its description contains no
-/// name of a file or a server.
+/// A `TransferError` is the `underlying` error of a failed transfer, see ``ApusCore/CallError/transfer``. The
+/// description contains no name of a file or a server.
 public struct TransferError: LoggableError {
   /// The kinds of reasons. ``TransferError/cause`` states the exact failure.
   #if hasAttribute(nonexhaustive)
@@ -11,12 +11,12 @@ public struct TransferError: LoggableError {
   #endif
   public enum Reason: Sendable, Hashable {
     /// The exchange failed: the connection was lost, a deadline passed, the call was cancelled or the server rejected
-    /// it. The error's code states which.
+    /// it. The error's code states the cause.
     case interrupted
     /// The target exists, and the options do not permit to replace it.
     case fileExists
-    /// The path cannot be that of a file: it is malformed or that of a folder, its folder does not exist, or it is
-    /// occupied by a link, a special file or another user's file.
+    /// The path cannot be that of a file: it is malformed, it is the path of a folder, its folder does not exist, or it
+    /// leads to a link, a special file or another user's file.
     case invalidPath
     /// Another transfer, in this or another process, uses the file.
     case inUse
@@ -28,14 +28,15 @@ public struct TransferError: LoggableError {
     case fileSystem
     /// The file to read does not exist, cannot be read by the process, or was changed.
     case fileUnreadable
-    /// The content (body) does not have the expected digest. It was removed.
+    /// The content (body) does not have the expected digest, and was removed.
     case digestMismatch
     /// The file is larger than ``DownloadOptions/maximumSize`` or the content limit of the endpoint, or the server does
     /// not accept content of its size.
     case sizeLimit
     /// The server contradicts the protocol, or itself.
     case invalidResponse
-    /// The server may have received all content, but its response, from which the endpoint's value is read, was lost.
+    /// The server may have received all content, but its response was lost. The endpoint's value cannot be read without
+    /// the response.
     case responseLost
     /// The content, its digest, its metadata or the endpoint cannot be transferred or stored, or ``Transfers`` lacks an
     /// account.

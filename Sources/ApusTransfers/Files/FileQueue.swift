@@ -1,8 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// A queue for file operations. They block their thread, so they must not run on the threads of the concurrency
-/// runtime.
+/// A queue for file operations. File operations block their thread, so they must not run on the threads of the
+/// concurrency runtime.
 struct FileQueue: Sendable {
   private let queue: DispatchQueue
 

@@ -47,7 +47,8 @@ final class PartialFile: Sendable {
         if let opened = try folder.existing(place.partialName, for: .writing, isPrivate: false) {
           if let file = try locked(opened, place, folder) { return file }
         } else {
-          // A process may have died after the file was complete. The lock of a record is the incomplete file's.
+          // A process may have died after the file was complete. The lock of the incomplete file also protects its
+          // record.
           let isLeft = { (name: String) in (try? folder.kind(of: name)).map { $0 != .nothing } ?? false }
           guard ([place.recordName] + place.momentaryNames).contains(where: isLeft) else { return nil }
           guard let made = try folder.make(place.partialName), let file = try locked(made, place, folder) else {
@@ -76,8 +77,8 @@ final class PartialFile: Sendable {
     }
   }
 
-  /// Whether a complete file has its final name: a process that verified it may have ended before it could report this.
-  /// Removes the leftovers of that process.
+  /// Returns whether a complete file has its final name: a process may have ended after it renamed the file and before
+  /// it reported this. Removes the leftovers of that process.
   static func isPublished(_ path: String, _ published: FileVersion) async throws(TransferError) -> Bool {
     try await FileQueue("published").run {
       let place = try FilePath.checked(path)
@@ -102,7 +103,7 @@ final class PartialFile: Sendable {
     }
     for name in place.momentaryNames { folder.remove(name) }
     if try opened.linkCount > 1 {
-      // A process died after it had given the complete file its final name. The file must not change under that name,
+      // A process died after it had given the complete file its final name. The content of that file must not change,
       // either.
       folder.remove(place.partialName)
       opened.unlock()
@@ -133,7 +134,7 @@ final class PartialFile: Sendable {
     try TransferError.converting { try descriptor.write(bytes, at: offset) }
   }
 
-  /// Reads up to `count` bytes at an offset. Returns fewer only at the end of the file.
+  /// Reads up to `count` bytes at an offset. Returns fewer bytes only at the end of the file.
   func read(_ count: Int, at offset: Int64) throws(TransferError) -> [UInt8] {
     try TransferError.converting { try descriptor.read(count, at: offset) }
   }
@@ -156,15 +157,15 @@ final class PartialFile: Sendable {
     try TransferError.converting { try folder.save(record, as: place.recordName) }
   }
 
-  /// The record, or `nil` if there is no record or the file is too large to be a record.
+  /// Reads the record. Returns `nil` if there is no record, or if the file is too large to be a record.
   func record() throws(TransferError) -> [UInt8]? {
     try TransferError.converting { try folder.record(place.recordName) }
   }
 
   /// Flushes the content to the disk.
   ///
-  /// If a flush fails, the system has dropped written bytes, and reports it only once. The record is then removed, so
-  /// that no later transfer relies on the content.
+  /// If a flush fails, the system has dropped written bytes, and reports the loss only once. The record is then
+  /// removed, so that no later transfer relies on the content.
   func flush() throws(TransferError) {
     do throws(TransferError) {
       try TransferError.converting { try descriptor.sync() }

@@ -38,7 +38,7 @@ extension TransferError {
 extension Descriptor {
   /// Opens a file whose content is sent.
   ///
-  /// - Throws: ``TransferError`` with the reason `fileUnreadable`, and others.
+  /// - Throws: ``TransferError``, for example with the reason `fileUnreadable`.
   static func content(_ path: String) throws(TransferError) -> Descriptor {
     do throws(FileError) {
       return try .reading(path)

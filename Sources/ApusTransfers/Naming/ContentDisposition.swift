@@ -2,7 +2,7 @@ import ApusCore
 
 /// The field `Content-Disposition` (RFC 6266).
 enum ContentDisposition {
-  /// Returns the names in order of preference: `filename*`, then `filename` (RFC 6266 §4.3). They are untrusted.
+  /// Returns the names in order of preference: `filename*`, then `filename` (RFC 6266 §4.3). The names are untrusted.
   static func fileNames(in text: String) -> [String] {
     guard text.utf8.count <= 4096 else { return [] }
     var plain: String?

@@ -3,7 +3,7 @@ public import HTTPTypes
 /// A name for a file, safe to use in any folder.
 ///
 /// A safe name contains no folders, no control or formatting characters and no characters that other file systems
-/// reserve. It does not begin with a dot or a hyphen, and has at most 200 bytes.
+/// reserve. A safe name does not begin with a dot or a hyphen, and has at most 200 bytes.
 ///
 /// ```swift
 /// let name = FileName.suggested(by: response.head, url: response.url)

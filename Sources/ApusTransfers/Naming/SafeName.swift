@@ -1,6 +1,6 @@
 /// The rules that turn untrusted text into a safe name.
 enum SafeName {
-  /// The maximum number of bytes, which leaves room for a number and for the suffixes of related files.
+  /// The maximum number of bytes of a name. It leaves room for a number and for the suffixes of related files.
   static let limit = 200
 
   /// Returns a safe name, or `nil` if no usable character is left.
@@ -28,7 +28,7 @@ enum SafeName {
     return suffix.utf8.count <= 20 ? (String(name[..<dot]), String(suffix)) : (name, "")
   }
 
-  /// Returns the stem with a suffix, the stem shortened to fit the limit.
+  /// Returns the stem with a suffix. Shortens the stem if the result would exceed the limit.
   static func shortened(_ stem: String, suffix: String) -> String {
     guard stem.utf8.count + suffix.utf8.count > limit else { return stem + suffix }
     var start = String.UnicodeScalarView()
@@ -42,7 +42,8 @@ enum SafeName {
     return (start.isEmpty ? "_" : String(start)) + suffix
   }
 
-  /// Control characters, and formatting characters such as those that reverse the text and so disguise an extension.
+  /// Whether the character is removed. Removed characters are control characters and formatting characters. Some
+  /// formatting characters reverse the text and so disguise an extension.
   private static func isDropped(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true

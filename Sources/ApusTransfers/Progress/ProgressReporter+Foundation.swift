@@ -14,11 +14,11 @@ extension ProgressReporter {
   /// print(progress.isIndeterminate, progress.fractionCompleted)
   /// ```
   ///
-  /// Its units are bytes. The total is -1, and the progress indeterminate, until the total is known. The completed
-  /// count never decreases, and the progress is finished when the transfer succeeds; an empty transfer counts as one
-  /// unit. If the file changes on the server during the transfer, the total stays, and the count follows the fraction
-  /// of the new file. The progress changes on the transfer's thread, so observe it with key-value observation, as
-  /// Foundation requires. The reporter retains the progress; the progress does not retain the reporter.
+  /// The units of the progress are bytes. The total is -1, and the progress indeterminate, until the total is known.
+  /// The completed count never decreases, and the progress is finished when the transfer succeeds; an empty transfer is
+  /// one unit. If the file changes on the server during the transfer, the total stays, and the count follows the
+  /// fraction of the new file. The progress changes on the transfer's thread, so observe it with key-value observation,
+  /// as Foundation requires. The reporter retains the progress; the progress does not retain the reporter.
   ///
   /// - Parameter onCancel: called once when the progress is cancelled, for example to cancel the task of the transfer.
   ///   Default: `nil`; the progress then cannot be cancelled.

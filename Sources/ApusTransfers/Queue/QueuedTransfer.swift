@@ -21,7 +21,7 @@ final class QueuedTransfer: Sendable {
     /// Commands that wait until a change is stored.
     var waiters: [(change: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-    /// The record with the present state.
+    /// Returns the record with the present state.
     ///
     /// - Parameter hasEnded: whether all content is transferred. The record then ignores a later pause or cancellation.
     func currentRecord(hasEnded: Bool = false) -> TransferRecord {

@@ -14,7 +14,7 @@ public struct Transfer: Sendable, Identifiable {
     /// 32 hexadecimal digits.
     public let rawValue: String
 
-    /// Creates an identifier, for example one that an app has stored.
+    /// Creates an identifier, for example from a value that an app has stored.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }

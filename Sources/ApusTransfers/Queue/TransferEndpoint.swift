@@ -1,6 +1,6 @@
 public import ApusCore
 
-/// An endpoint that ``Transfers`` can store, and from which a new process continues.
+/// An endpoint that ``Transfers`` can store. A new process continues the transfer from the stored endpoint.
 ///
 /// The store contains the values of the type, so the type describes a transfer by the app's own terms. The URL, the
 /// fields (headers) and the credentials are created anew at each start of the transfer.

@@ -69,7 +69,7 @@ struct TransferKind: Sendable {
       let result = try await run.ending {
         try await run.client.upload(request, by: uploadProtocol, options: run.uploadOptions, hooks)
       }
-      // The mapping turned a rejection into a value: no later call continues the upload.
+      // The endpoint's mapping has read a value from a rejection, so no later call continues the upload.
       if result.head.status.kind != .successful { try await UploadRecord.remove(run.uploadOptions) }
     }
     discardUpload = { run in

@@ -8,10 +8,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The stored description of a transfer, from which another process continues.
+/// The stored description of a transfer. Another process continues from this description.
 ///
-/// It contains the encoded endpoint of the app, but no fields (headers) and no credentials. The only URL is that of a
-/// complete upload.
+/// The record contains the encoded endpoint of the app, but no fields (headers) and no credentials. The only URL in a
+/// record is the URL of a complete upload.
 struct TransferRecord: StoredRecord, Hashable, Sendable {
   /// The stored part of the error of a failed transfer.
   struct Failure: Codable, Hashable, Sendable {
@@ -39,7 +39,8 @@ struct TransferRecord: StoredRecord, Hashable, Sendable {
   var failure: Failure?
   var completed: Int64 = 0
   var total: Int64?
-  /// The complete file of a download that was about to get its final name. The size alone would match other files, too.
+  /// The complete file of a download, stored before the file gets its final name. The size alone would match other
+  /// files, too.
   var published: FileVersion?
   /// The complete upload, as soon as its response has arrived.
   var uploaded: CompleteUpload?
@@ -85,7 +86,7 @@ struct TransferDescription: Codable, Hashable, Sendable {
   /// The prefix of the names of transfer records, because a store may contain other records.
   static let recordPrefix = "transfer-"
 
-  /// Returns the hash of an account that records contain.
+  /// Returns the hash of an account. Records contain this hash.
   static func hash(ofAccount account: String?) -> String? { account.map { hash(["account", $0]) } }
 
   private static func hash(_ parts: [String]) -> String { Hexadecimal.hash(of: parts, bytes: 16) }

@@ -74,8 +74,8 @@ struct TransferState {
   /// The number of the last stored change. 0: no record exists.
   private var storedChange: Int
   private var storing = 0
-  /// The change that stores that a transfer could not be cancelled. The command that cancelled the transfer waits for
-  /// it.
+  /// The number of the change after a failed cancellation. The command that cancelled the transfer waits until this
+  /// change is stored.
   private var restoring = 0
 
   /// Creates the state of a new transfer, whose record does not exist yet.
@@ -109,7 +109,7 @@ struct TransferState {
   }
 
   mutating func cancel() -> Effects {
-    // Waits for an earlier command, but never from the app's own closure, which would wait for itself.
+    // Waits for an earlier command, except in the app's own closure, because the closure would wait for itself.
     guard isOpen else { return Effects(change: end == nil && !isFinishing ? changes : nil) }
     goal = .cancel
     return change(stopsRun: true)

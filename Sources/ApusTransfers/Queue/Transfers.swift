@@ -25,14 +25,15 @@ import Foundation
 ///
 /// Each transfer is an endpoint of a type that the app declares, and is stored before it starts. A new process that
 /// creates its queue with the same store continues the waiting and running transfers in their order, and lists the
-/// paused and failed ones. Bytes already on the server or the disk are not transferred again.
+/// paused and failed transfers. Bytes already on the server or the disk are not transferred again.
 ///
 /// The store contains the encoded values of the app's types, the path of a download's file and a hash of the account.
-/// For an unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query; for a
-/// complete upload, ``UploadResult/url`` until the app is notified. It contains no credentials.
+/// For an unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query. For a
+/// complete upload it contains ``UploadResult/url`` until the app is notified. The store contains no credentials.
 ///
-/// A queue contains only the transfers of its account. All its calls must belong to the same account: when another user
-/// signs in, its transfers fail instead of being sent as that user. Close the queue when the user signs out.
+/// A queue contains only the transfers of its account. All calls of the queue must belong to the same account: when
+/// another user signs in, the transfers fail instead of being sent as that user. Close the queue when the user signs
+/// out.
 ///
 /// A transfer belongs to one process at a time, and is hidden from other processes that use the same store. A transfer
 /// whose call the app cancels by other means, such as a tag, is paused.
@@ -62,10 +63,10 @@ public final class Transfers: Sendable {
   ///
   /// - Parameters:
   ///   - client: the client of all transfers.
-  ///   - store: the store of their descriptions and of the state of their uploads.
-  ///   - account: a name of the account that transfers, such as the user's identifier. Default: `nil`, for clients
-  ///     without credentials only: another account that signs in would continue the transfers. The store contains a
-  ///     hash of the name.
+  ///   - store: the store of the transfers' descriptions and of the state of uploads.
+  ///   - account: a name of the account whose transfers the queue contains, such as the user's identifier. Default:
+  ///     `nil`, for clients without credentials only: another account that signs in would continue the transfers. The
+  ///     store contains a hash of the name.
   ///   - configure: declares the endpoint types. A stored transfer whose type is not declared fails with the reason
   ///     `invalidRequest`.
   /// - Throws: `CallError` with the code `refused` if the store cannot be read; with `invalidRequest` if the client's
@@ -96,10 +97,10 @@ public final class Transfers: Sendable {
   /// The transfers that are not complete, in the order in which they were added.
   public var all: [Transfer] { queued.map(\.snapshot) }
 
-  /// The records of the store that could not be read when the queue was created, by their names, with the errors.
+  /// The errors of the records that could not be read when the queue was created, by the names of the records.
   ///
-  /// They are left in the store: a link or a folder in place of a record, a file that the process may not read, a
-  /// damaged record, or a record of a newer version of the library.
+  /// These records stay in the store. Each of them is a link or a folder in place of a record, a file that the process
+  /// may not read, a damaged record, or a record of a newer version of the library.
   package var unusableRecords: [String: TransferError] { state.withLock { $0.unusable } }
 
   /// The transfer with an identifier; `nil` if it is complete, cancelled, unknown or of another account.
@@ -157,7 +158,7 @@ public final class Transfers: Sendable {
   ///     user waits for come first.
   /// - Returns: the identifier of the transfer.
   /// - Throws: `CallError` with the code `refused` if the transfer cannot be stored, its type is not declared, or
-  ///   another process has it.
+  ///   another process has locked it.
   @discardableResult
   public func download<E: TransferEndpoint>(
     _ endpoint: E, to path: String, priority: CallPriority = .low
@@ -246,7 +247,7 @@ public final class Transfers: Sendable {
     try await perform(id) { $0.pause() }
   }
 
-  /// Continues a paused transfer, or starts a failed one again, at the end of the queue.
+  /// Continues a paused transfer, or starts a failed transfer again, at the end of the queue.
   ///
   /// - Throws: `CallError` as ``pause(_:)``.
   public func resume(_ id: Transfer.ID) async throws(CallError) {

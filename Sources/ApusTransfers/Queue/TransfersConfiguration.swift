@@ -8,8 +8,8 @@ public struct TransfersConfiguration: Sendable {
   /// The scheduler of the transfers. Its limits, its order and its paused tags apply to whole transfers. Default: a
   /// scheduler that runs 3 transfers at a time.
   ///
-  /// The origin of a transfer is that of the client's base URL, so a limit per origin matters if several queues share a
-  /// scheduler. The calls of a transfer are scheduled by the client's own scheduler, too.
+  /// The origin of a transfer is the origin of the client's base URL, so a limit per origin matters if several queues
+  /// share a scheduler. The calls of a transfer are scheduled by the client's own scheduler, too.
   public var scheduler = Scheduler(ConcurrencyLimits(global: 3, perOrigin: 3))
   /// The tag of the transfers in ``scheduler``. Default: `nil`.
   public var tag: Tag?

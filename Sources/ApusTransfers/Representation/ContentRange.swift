@@ -1,6 +1,7 @@
 /// The field `Content-Range` of a response (RFC 9110 §14.4).
 enum ContentRange: Equatable {
-  /// The content is the bytes from `first` to `last`, inclusive, of a file of `total` bytes; `nil`: unknown.
+  /// The content is the bytes from `first` to `last`, inclusive, of a file of `total` bytes. `total` is `nil` if
+  /// unknown.
   case part(first: Int64, last: Int64, total: Int64?)
   /// The range cannot be satisfied; the file has this many bytes.
   case unsatisfied(total: Int64)

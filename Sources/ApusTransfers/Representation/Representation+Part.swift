@@ -5,7 +5,7 @@ extension Representation {
   enum Part: Hashable {
     /// The content (body) is this range of the file.
     case content(Range<Int64>)
-    /// The range is not the requested one, which a server must not send (RFC 9110 §15.3.7).
+    /// The range is not the requested range. A server must not send such a response (RFC 9110 §15.3.7).
     case unusable
     /// The content is a part of another file.
     case other
@@ -16,7 +16,7 @@ extension Representation {
   mutating func part(_ head: HTTPResponse, from offset: Int64) -> Part {
     let fields = head.headerFields
     guard let validator, let total else { return .unusable }
-    // A multipart response has no such field, but some servers set it nevertheless.
+    // A multipart response has no `Content-Range`, but some servers set this field nevertheless.
     guard !Self.isMultipart(fields), let text = fields[.contentRange],
       case .part(let first, let last, let stated)? = ContentRange(text),
       first == offset, Self.hasLength(last - first + 1, fields)

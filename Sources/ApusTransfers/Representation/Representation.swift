@@ -1,7 +1,7 @@
 import ApusCore
 import HTTPTypes
 
-/// The facts about a file on a server that a response states.
+/// The properties of a file on a server, as stated by a response.
 struct Representation: Hashable, Sendable {
   var validator: Validator?
   /// The length in bytes.
@@ -9,7 +9,7 @@ struct Representation: Hashable, Sendable {
   var mediaType: String?
   /// The digests of the complete file that the server states.
   var digests: [FileDigest] = []
-  /// Whether the content (body) has a content coding, so that its bytes are not those of the file.
+  /// Whether the content (body) has a content coding, so that its bytes differ from the bytes of the file.
   var isCoded = false
 
   /// Reads the facts from a response with the complete file.

@@ -8,7 +8,7 @@ enum Validator: Hashable, Sendable {
   /// A modification date that is old enough to be strong, as the server wrote it.
   case lastModified(String)
 
-  /// The strong validator of a response, or `nil` if it has none.
+  /// Creates the strong validator of a response; `nil` if the response has no strong validator.
   init?(_ fields: HTTPFields) {
     if let tag = Self.strongTag(fields[.eTag]) {
       self = .entityTag(tag)
@@ -31,8 +31,8 @@ enum Validator: Hashable, Sendable {
 
   /// Whether a partial response comes from the same representation.
   ///
-  /// A server must repeat the entity tag that it would have sent with the complete representation. It may leave out
-  /// the modification date, because the request named it (RFC 9110 §15.3.7).
+  /// A server must repeat the entity tag that it would have sent with the complete representation. The server may leave
+  /// out the modification date, because the request named it (RFC 9110 §15.3.7).
   func isConfirmed(by fields: HTTPFields) -> Bool {
     switch self {
     case .entityTag(let tag): Self.strongTag(fields[.eTag]) == tag

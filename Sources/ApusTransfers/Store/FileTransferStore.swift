@@ -9,9 +9,9 @@ import Foundation
 /// A store of the records from which interrupted transfers continue, also in a new process. The records are files in a
 /// folder that only its owner can access.
 ///
-/// A record contains no credentials. It may contain the URL of an unfinished upload, and some servers accept bytes from
-/// any client that knows this URL. The folder has mode 700, its files 600. All processes that use it must see each
-/// other's `flock` locks.
+/// A record contains no credentials. A record may contain the URL of an unfinished upload, and some servers accept
+/// bytes from any client that knows this URL. The folder has mode 700, and its files have mode 600. All processes that
+/// use the store must see each other's `flock` locks.
 public struct FileTransferStore: Sendable {
   let path: String
   /// Called with the name and the content of each written record. The content is `nil` if the record was removed.
@@ -79,11 +79,11 @@ public struct FileTransferStore: Sendable {
   }
 
   fileprivate static let suffix = ".json"
-  /// The suffix of lock files. They are separate files, because a record is replaced by renaming another file over it.
+  /// The suffix of lock files, which are separate files because a record is replaced by renaming another file over it.
   fileprivate static let lockSuffix = ".lock"
 }
 
-/// A record of a ``FileTransferStore`` that is locked by one transfer.
+/// A record of a ``FileTransferStore``, locked by one transfer.
 struct LockedTransferRecord: Sendable {
   fileprivate let folder: Folder
   fileprivate let recordName: String
@@ -123,7 +123,7 @@ extension Folder {
     return lock
   }
 
-  /// Releases the lock of a record. Removes a lock file without a record, which would otherwise stay in the folder
+  /// Releases the lock of a record. Removes a lock file without a record, because such a file would stay in the folder
   /// forever.
   fileprivate func unlockRecord(_ name: String, _ lock: FileLock) {
     if (try? kind(of: name + FileTransferStore.suffix)) == .nothing { remove(name + FileTransferStore.lockSuffix) }

@@ -32,7 +32,7 @@ extension Client {
   ///   - options: the store and the account. Default: ``UploadOptions/init(store:account:)``.
   /// - Throws: `CallError`. Its ``ApusCore/CallError/transfer`` contains the number of bytes that the server is known
   ///   to have. The code is `malformedResponse` if the URL of the upload, also a stored URL, is http while the endpoint
-  ///   is https, unless the endpoint's redirect policy permits redirects from https to http.
+  ///   is https. Such a URL is accepted if the endpoint's redirect policy permits redirects from https to http.
   /// - Cancellation: the code is `cancelled`; the bytes on the server are kept.
   public func upload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions = UploadOptions()
@@ -84,7 +84,8 @@ extension Client {
   ///   - options: the store and the account.
   /// - Throws: `CallError`, with the code `refused` while the upload runs. If the server rejects the request, the
   ///   record stays, unless the status means that the server does not know the upload or cannot remove it (404, 405,
-  ///   410, 501). No request is sent to an http URL that an https response named; the record is removed.
+  ///   410, 501). If an https response stated an http URL for the upload, no request is sent to this URL, and the
+  ///   record is removed.
   public func discardUpload<E: Endpoint>(
     _ endpoint: E, by uploadProtocol: UploadProtocol, options: UploadOptions
   ) async throws(CallError) {
@@ -113,7 +114,7 @@ extension Client {
     return try emptyValue(of: request, length: calls.length)
   }
 
-  /// Returns the value of an empty response to a complete upload, if the endpoint has one.
+  /// Returns the value of an empty response to a complete upload, if the endpoint has such a value.
   ///
   /// - Throws: `CallError`, whose cause has the reason `responseLost`.
   func emptyValue<Value>(of request: Request<Value>, length: Int64) throws(CallError) -> Value {

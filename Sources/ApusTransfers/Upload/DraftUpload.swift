@@ -39,7 +39,7 @@ struct DraftUpload: UploadDriver {
     let known = Mutex<UploadTicket?>(nil)
     let base = calls.message.url
     let request = request.setting(InterimResponses.self) { head in
-      // Only servers that implement this version of the draft state it (the draft's appendix on versions).
+      // Only servers that implement this version of the draft state the version (the draft's appendix on versions).
       guard head.status.code == 104, UploadField.text(Self.versionField, in: head.headerFields) == Self.version,
         let ticket = ticket(head.headerFields, relativeTo: base)
       else { return }
@@ -136,7 +136,7 @@ struct DraftUpload: UploadDriver {
     }
   }
 
-  /// Completes an upload: the server has all bytes, but no request has yet stated that no more follow.
+  /// Completes an upload: the server has all bytes, but no request has yet stated that the upload is complete.
   func finish(_ parts: StoredParts, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
   {
     try await send(calls.length..<calls.length, of: ticket, calls)
@@ -151,7 +151,7 @@ struct DraftUpload: UploadDriver {
     return UploadField.flag("Upload-Complete", in: fields) == true
   }
 
-  /// A 5xx status that is not final does not describe the upload's state.
+  /// Returns `true` for 5xx statuses, because a 5xx status that is not final does not describe the upload's state.
   func isTemporary(_ status: Int) -> Bool { (500..<600).contains(status) }
 
   // MARK: Requests
@@ -199,7 +199,8 @@ struct DraftUpload: UploadDriver {
     return ticket.maximumPart.map { $0 < size } == true ? .announced(ticket) : nil
   }
 
-  /// The size of parts with a digest. Small, because each part is read for its digest first, and soon again to be sent.
+  /// The size of parts with a digest. The size is small, because each part is read twice: for its digest, and soon
+  /// afterwards to be sent.
   private static let digestedPart: Int64 = 8 << 20
   private static let versionField = "Upload-Draft-Interop-Version"
   private static let version = "8"

@@ -29,7 +29,7 @@ struct TusUpload: UploadDriver {
     guard var ticket = UploadTicket(in: response.fields, relativeTo: response.url) else { return .fail(.noLocation) }
     try await calls.check(ticket)
     ticket.expiration = expiration(response.fields)
-    // Parts are small, because each part is read for its checksum first, and soon again to be sent.
+    // Parts are small, because each part is read twice: for its checksum, and soon afterwards to be sent.
     if checksum != nil { ticket.maximumPart = Self.checkedPart }
     return .created(ticket, StoredParts())
   }
@@ -70,7 +70,7 @@ struct TusUpload: UploadDriver {
     }
   }
 
-  /// Called only for content of zero bytes, whose upload is complete as soon as it exists.
+  /// Returns a complete upload. Called only for content of zero bytes, whose upload is complete as soon as it exists.
   func finish(_ parts: StoredParts, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
   {
     .complete(nil)

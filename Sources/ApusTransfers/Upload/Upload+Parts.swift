@@ -7,8 +7,8 @@ extension Upload {
     let result: Result<UploadStep, CallError>
   }
 
-  /// Sends missing parts, several at once, until none is missing or a part fails. After a failure the other parts are
-  /// cancelled, and the upload asks the server which parts it has.
+  /// Sends missing parts, several concurrently, until no part is missing or a part fails. After a failure the other
+  /// parts are cancelled, and the upload requests the list of parts from the server.
   ///
   /// - Returns: the meaning of the last response.
   mutating func sendParts(of ticket: UploadTicket) async throws(CallError) -> UploadStep {
@@ -74,6 +74,7 @@ extension Upload {
     }
   }
 
-  /// The number of attempts for a part. After them the upload asks the server which parts it has.
+  /// The maximum number of attempts for a part. After the last attempt the upload requests the list of parts from the
+  /// server.
   private static var attempts: Int { 3 }
 }

@@ -91,7 +91,7 @@ struct Upload {
     }
   }
 
-  /// Creates the upload. The ticket may arrive while content is still being sent; it is then stored immediately.
+  /// Creates the upload. A ticket that arrives while content is still being sent is stored immediately.
   private mutating func create() async throws(CallError) -> UploadStep {
     isResuming = false
     let (tickets, announcements) = AsyncStream<UploadTicket>.makeStream()
@@ -170,7 +170,7 @@ struct Upload {
     }
   }
 
-  /// Removes the record. If that fails, the next call learns from the server that the upload has ended.
+  /// Removes the record. If the removal fails, the next call finds out from the server that the upload has ended.
   private func removeRecord() async {
     try? await record?.write(nil)
   }
@@ -218,13 +218,13 @@ struct Upload {
     if error.code == .rejected, let status = error.status {
       return temporaryStatuses.contains(status) || (exists && driver.isTemporary(status))
     }
-    // After a success that arrived before all content was sent, the upload asks the server which bytes it has.
+    // After a success that arrived before all content was sent, the upload requests the list of parts from the server.
     let isInterruption = error.isTemporaryInterruption || error.isIncompleteRequest
     return (isInterruption && !error.comesFromContent) || error.code == .connectionFailed
   }
 
-  /// The statuses of temporary rejections. 423: another request of this upload is still running on the server, such as
-  /// an interrupted one.
+  /// The statuses of temporary rejections. A server responds with 423 while another request of this upload, such as an
+  /// interrupted request, is still running on the server.
   private static let temporaryStatuses: Set<Int> = [408, 423, 425, 429, 500, 502, 503, 504]
   /// The maximum delay in `Retry-After` that the upload waits for.
   static let maximumDelay = Duration.seconds(60)
@@ -244,7 +244,7 @@ struct UploadPlace {
   var record: LockedTransferRecord?
   /// The content of the record, if the upload can continue from it.
   var stored: UploadRecord?
-  /// The upload on the server that cannot continue, because its content has changed, and can be cancelled.
+  /// The upload on the server that can be cancelled but not continued, because its content has changed.
   var abandoned: UploadTicket?
   /// Stores the end of the upload elsewhere before the record is removed, so that no other process starts the upload
   /// again. Returns whether the end is stored. Default: the end is not stored elsewhere.

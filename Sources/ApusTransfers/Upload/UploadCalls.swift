@@ -37,7 +37,7 @@ package struct UploadCalls: Sendable {
   /// Returns a request to the URL of the upload.
   ///
   /// The endpoint's own fields (headers) are sent too if the URL has the endpoint's origin, because the server may
-  /// require them on every request. The client adds credentials, at their origins only.
+  /// require them on every request. The client adds credentials only for their own origins.
   ///
   /// If the URL is http and the endpoint is https, the call fails with `malformedResponse`, unless the endpoint's
   /// redirect policy permits it.
@@ -63,7 +63,7 @@ package struct UploadCalls: Sendable {
     return request
   }
 
-  /// Returns a request to the URL of an upload, with the rules of the method above.
+  /// Returns a request to the URL of an upload, with the same rules as for a location.
   func request(
     _ method: HTTPRequest.Method, to ticket: UploadTicket, part: Range<Int64>? = nil, as mediaType: MediaType = .bytes
   ) -> Request<Content> {
@@ -77,7 +77,7 @@ package struct UploadCalls: Sendable {
 
   /// Throws if no request may be sent to the URL of the upload. Sends no request.
   ///
-  /// Such an upload must not be stored: it could not continue, and would prevent the creation of the next one.
+  /// Such an upload must not be stored: it could not continue, and would prevent the creation of the next upload.
   func check(_ ticket: UploadTicket) async throws(CallError) {
     let request = self.request(.head, to: ticket)
     guard request.path.leavesHTTPS else { return }
@@ -122,7 +122,7 @@ package struct UploadCalls: Sendable {
 }
 
 extension URLReference {
-  /// The origin of a complete URL, or `nil` if the text is not a complete URL.
+  /// Returns the origin of a complete URL, or `nil` if the text is not a complete URL.
   static func origin(of text: String) -> Origin? {
     (try? URLReference(text.utf8, relativeTo: nil))?.origin
   }

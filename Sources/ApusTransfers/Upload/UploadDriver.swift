@@ -4,9 +4,9 @@ import HTTPTypes
 /// A protocol in which content is sent to a server in several requests, so that an interrupted upload can continue.
 ///
 /// The upload calls one function after the other, as its ``UploadState`` decides: `create` once; `locate` whenever the
-/// server's parts are not known; `send` for each missing part, possibly several at once; `finish` when the server has
-/// all parts. Each function makes one or a few calls and returns the meaning of their responses. An error whose cause
-/// is temporary interrupts the upload, which then continues with `locate` after a delay.
+/// server's parts are not known; `send` for each missing part, possibly several concurrently; `finish` when the server
+/// has all parts. Each function makes one or a few calls and returns the meaning of their responses. An error whose
+/// cause is temporary interrupts the upload, which then continues with `locate` after a delay.
 package protocol UploadDriver: Sendable {
   /// The name of the protocol in records. A record of another protocol is ignored.
   var name: String { get }
@@ -16,8 +16,8 @@ package protocol UploadDriver: Sendable {
   var restartsWhenGone: Bool { get }
   /// Whether cancelling has no effect on a complete upload, so that an upload in an unknown state can be cancelled.
   var cancelsOnlyIncomplete: Bool { get }
-  /// The maximum number of parts that are sent at once. More than 1 only for numbered parts of one size, each of which
-  /// may be resent.
+  /// The maximum number of parts that are sent concurrently. A number above 1 is only for numbered parts of one size,
+  /// each of which may be resent.
   var maximumParallelParts: Int { get }
 
   /// Creates the upload. The first parts may be sent with it.
@@ -32,8 +32,8 @@ package protocol UploadDriver: Sendable {
 
   /// Sends a missing part.
   ///
-  /// - Parameter part: the offsets of its bytes. It ends at the end of the content, or at the limit that the ticket
-  ///   states.
+  /// - Parameter part: the offsets of the part's bytes. The part ends at the end of the content, or at the limit that
+  ///   the ticket states.
   func send(_ part: Range<Int64>, of ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError) -> UploadStep
 
   /// Completes an upload whose parts are all on the server.
@@ -42,7 +42,8 @@ package protocol UploadDriver: Sendable {
   /// Removes an incomplete upload from the server.
   func cancel(_ ticket: UploadTicket, _ calls: UploadCalls) async throws(CallError)
 
-  /// Whether an existing upload continues after a rejection with this status, in addition to the usual temporary ones.
+  /// Whether an existing upload continues after a rejection with this status, in addition to the usual temporary
+  /// statuses.
   func isTemporary(_ status: Int) -> Bool
 
   /// Whether a rejection is the server's response to the complete content, so that the upload has ended.
@@ -78,11 +79,12 @@ package enum UploadStep: Sendable {
   case fail(TransferError.Problem)
 }
 
-/// An upload on a server: its address and its limits. It is stored, so that another process can continue.
+/// An upload on a server: its address and its limits. The ticket is stored, so that another process can continue the
+/// upload.
 package struct UploadTicket: Hashable, Sendable, Codable {
   /// The complete URL of the upload, or the upload's identifier in protocols that have identifiers.
   package var location: String
-  /// The maximum number of bytes of a part. `nil`: the rest of the content in one part.
+  /// The maximum number of bytes of a part. `nil`: the rest of the content is one part.
   package var maximumPart: Int64?
   /// The size of all parts but the last. `nil`: parts may have any size.
   package var partSize: Int64?

@@ -3,13 +3,12 @@ import HTTPTypes
 
 /// The fields (headers) of resumable uploads.
 enum UploadField {
-  /// Returns the value of a field that is a non-negative integer, or `nil` if the field is missing or has another
-  /// value.
+  /// Returns the value of a field as a non-negative integer, or `nil` if the field is missing or has another value.
   static func number(_ name: String, in fields: HTTPFields) -> Int64? {
     text(name, in: fields).flatMap { ContentRange.number($0[...].utf8) }
   }
 
-  /// Returns the value of a field that is a Boolean (RFC 9651 §3.3.6), or `nil` if the field is missing or has another
+  /// Returns the value of a field as a Boolean (RFC 9651 §3.3.6), or `nil` if the field is missing or has another
   /// value.
   static func flag(_ name: String, in fields: HTTPFields) -> Bool? {
     switch text(name, in: fields) {

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The limits of an upload in the IETF draft, which servers state in `Upload-Limit`.
+/// The limits of an upload that servers state in the field `Upload-Limit` of the IETF draft.
 struct UploadLimits: Hashable {
   private let sizes: ClosedRange<Int64>
   private let partSizes: ClosedRange<Int64>?

@@ -1,4 +1,4 @@
-/// The protocol of a resumable upload, which the server must support.
+/// The protocol of a resumable upload. The server must support the protocol.
 public struct UploadProtocol: Sendable {
   package let driver: any UploadDriver
 
@@ -9,11 +9,11 @@ public struct UploadProtocol: Sendable {
   /// tus 1.0.0 (tus.io) with its extension creation. Expiration and termination are used if the server supports them.
   ///
   /// The endpoint is the URL that creates uploads, and the content of its request is uploaded. The endpoint's value is
-  /// read from the response to the last bytes, which is usually empty (`Request<Void>`). ``UploadResult/url`` is the
-  /// URL of the upload. An upload that the server no longer has starts over.
+  /// read from the response to the last bytes. This response is usually empty (`Request<Void>`). ``UploadResult/url``
+  /// is the URL of the upload. An upload that the server no longer has starts over.
   ///
   /// - Parameters:
-  ///   - metadata: values by their keys, which are ASCII without spaces and commas. Default: `nil`, which sends
+  ///   - metadata: values by their keys. The keys are ASCII without spaces and commas. Default: `nil`, which sends
   ///     `filename` for a file and `filetype` for content with a media type.
   ///   - checksum: the algorithm of the checksum of each part, so that the server discards a part that arrives damaged.
   ///     The content is then sent in parts of 8 MiB, each of which is read twice. The server must support the extension
@@ -24,13 +24,14 @@ public struct UploadProtocol: Sendable {
 
   /// The IETF draft "Resumable Uploads for HTTP", interop version 8.
   ///
-  /// The endpoint receives the content. Its value is read from the endpoint's final response, whichever request of the
-  /// upload receives it. A server that does not implement the draft receives an ordinary request.
+  /// The endpoint receives the content. The endpoint's value is read from its final response, which any request of the
+  /// upload may receive. A server that does not implement the draft receives an ordinary request.
   ///
   /// - Parameters:
   ///   - createsFirst: whether the first request creates the upload without content, so that the upload can be resumed
   ///     over every transport. Costs a round trip. Default: `false`; the first request sends all content, and can be
-  ///     resumed if the server announces the upload in an interim response (104), which `URLSession` does not report.
+  ///     resumed if the server announces the upload in an interim response (104). `URLSession` does not report interim
+  ///     responses.
   ///   - digest: the algorithm of the digest of the content (`Repr-Digest`, RFC 9530 §3) and of each part
   ///     (`Content-Digest`), so that the server can verify them. The content is then read twice, and sent in parts of 8
   ///     MiB after an interruption. Default: `nil`, no digest.
@@ -42,7 +43,7 @@ public struct UploadProtocol: Sendable {
 
   /// The algorithm of the checksum of a part.
   public enum Checksum: Sendable, Hashable {
-    /// SHA-1, which every server with the checksum extension supports. It protects against damage, not against an
+    /// SHA-1, which every server with the checksum extension supports. SHA-1 protects against damage, not against an
     /// attacker.
     case sha1
     /// SHA-256.
@@ -63,7 +64,7 @@ public struct UploadOptions: Sendable {
   public var account: String?
   /// The name of the upload in the store. Default: `nil`, the method and the URL with its query, and the content.
   ///
-  /// Set it if the URL differs each time, for example because of a signature in its query.
+  /// Set a name if the URL differs each time, for example because of a signature in its query.
   public var resource: String?
   /// The number of times in a row that the call continues after an interruption without another byte on the server.
   /// Default: 5.

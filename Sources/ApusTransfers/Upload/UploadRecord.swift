@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The description of an incomplete upload, from which another process continues.
+/// The stored description of an incomplete upload. Another process continues from this description.
 ///
-/// It contains the URL of the upload, but no fields (headers), no query of the endpoint and no account.
+/// The record contains the URL of the upload, but no fields (headers), no query of the endpoint and no account.
 struct UploadRecord: StoredRecord, Hashable, Sendable {
   var version = Self.currentVersion
   /// The name of the protocol.
@@ -26,7 +26,7 @@ struct UploadRecord: StoredRecord, Hashable, Sendable {
 
   static let currentVersion = 1
 
-  /// Returns the name of the record of an upload, which is the same in every process. Returns `nil` if another process
+  /// Returns the name of an upload's record. The name is the same in every process. Returns `nil` if another process
   /// could not recognize the content.
   static func name(
     _ driver: any UploadDriver, _ message: RequestMessage, _ source: UploadSource, _ options: UploadOptions

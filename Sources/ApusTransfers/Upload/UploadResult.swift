@@ -11,7 +11,7 @@ public struct UploadResult<Value: Sendable>: Sendable {
   public let url: String?
   /// The number of bytes of the content.
   public let size: Int64
-  /// The number of these bytes that an earlier call had sent.
+  /// The number of the content's bytes that an earlier call had sent.
   public let resumedBytes: Int64
   /// The head of the last response. Its status is 204 if the server stated that the upload is complete but its response
   /// was lost.

@@ -20,7 +20,7 @@ struct UploadState {
 
   /// The upload on the server. `nil` until it is created.
   private(set) var ticket: UploadTicket?
-  /// The parts that the server has, as far as its responses have stated.
+  /// The stored parts that the server's responses have stated.
   private(set) var stored = StoredParts()
   private let length: Int64
   private let rules: Rules
@@ -45,7 +45,7 @@ struct UploadState {
     return .send(ticket.part(of: gap))
   }
 
-  /// The part to send while other parts are being sent. `nil`: no part is left.
+  /// Returns the part to send while other parts are being sent; `nil` if no part is left.
   func nextPart(besides sending: [Range<Int64>]) -> Range<Int64>? {
     guard let ticket, isLocated else { return nil }
     var taken = stored
@@ -58,8 +58,8 @@ struct UploadState {
     (self.ticket, isLocated) = (ticket, false)
   }
 
-  /// Records that the upload exists on the server with these parts and limits, which may change with each part. Returns
-  /// `false` in the cases of ``locate(_:)`` and ``send(_:)``.
+  /// Records that the upload exists on the server with these parts and limits. The limits may change with each part.
+  /// Returns `false` in the cases of ``locate(_:)`` and ``send(_:)``.
   mutating func create(_ ticket: UploadTicket, _ parts: StoredParts) -> Bool {
     let isNew = self.ticket == nil || !isLocated
     self.ticket = ticket

@@ -114,7 +114,7 @@ struct BackgroundFolder: Sendable {
   /// Writes the content of a request to a file; returns `nil` if there is no content. Content that is a whole file
   /// already is not copied.
   ///
-  /// - Parameter isRunning: whether a task with the name reads the file of an earlier call. Otherwise such a file was
+  /// - Parameter isRunning: whether a task with the name reads the file of an earlier call. If `false`, such a file was
   ///   left by a process that died, and its content may be outdated.
   @concurrent
   func file(with content: MessageContent, for name: String, isRunning: Bool) async throws -> URL? {

@@ -12,10 +12,10 @@ import FoundationNetworking
 /// The transport over a background `URLSession`: the system continues its exchanges while the app is suspended, and
 /// after the system has terminated the process.
 ///
-/// The transport serves only the calls of an `ApusTransfers` queue, which name their transfers: a new process that
-/// creates the queue again receives the outcome of the exchanges that an earlier process began. Other calls are
-/// refused. Create one transport for an identifier, at the launch of the app, and forward the system's completion
-/// handler:
+/// The transport serves only the calls of an `ApusTransfers` queue, because these calls name their transfers. A new
+/// process that creates the queue again receives the outcome of the exchanges that an earlier process began. Other
+/// calls are refused. Create one transport for an identifier, at the launch of the app, and forward the system's
+/// completion handler:
 ///
 /// <!-- sample: none for Apple platforms only -->
 /// ```swift
@@ -71,7 +71,7 @@ public final class BackgroundURLSessionTransport: Transport {
   /// Sends a message, or returns the outcome if an earlier process has sent the same message. Returns when the exchange
   /// is complete.
   ///
-  /// - Throws: `TransportError`; `CancellationError` when the task is cancelled, which ends the exchange.
+  /// - Throws: `TransportError`; `CancellationError` when the task is cancelled. Cancellation ends the exchange.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     guard let transfer = context.values[BackgroundTransferKey.self] else {
@@ -89,7 +89,7 @@ public final class BackgroundURLSessionTransport: Transport {
     return try outcome.message(to: prepared)
   }
 
-  /// The name of an exchange: the same in each process, and without secrets.
+  /// Returns the name of an exchange. The name is the same in each process, and contains no secrets.
   private static func name(of request: RequestMessage, _ transfer: String) -> String {
     let fields = request.head.headerFields
     let offset = HTTPField.Name("Upload-Offset").flatMap { fields[$0] }

@@ -20,7 +20,7 @@ enum ChallengeResponse {
 }
 
 extension URLSessionTransport.Trust {
-  /// Verifies the server's certificates, and presents the client's if the server requests it.
+  /// Verifies the server's certificates, and presents the client's certificate if the server requests one.
   func response(to challenge: URLAuthenticationChallenge, now: Date = Date()) -> ChallengeResponse {
     let space = challenge.protectionSpace
     switch space.authenticationMethod {
@@ -30,7 +30,8 @@ extension URLSessionTransport.Trust {
     }
   }
 
-  /// The system's verdict is checked first, because a pin does not replace trust in the chain.
+  /// Verifies the server's certificate chain. The system's verification comes first, because a pin does not replace
+  /// trust in the chain.
   private func decide(_ serverTrust: SecTrust?, of host: String, at now: Date) -> ChallengeResponse {
     guard pins.covers(host, at: now) else { return .system }
     guard let serverTrust else { return .refused("\(host) presented no certificate") }

@@ -5,7 +5,7 @@
 struct BackgroundTasks<Waiter, Outcome> {
   /// The way in which an exchange gets its outcome.
   enum Claim {
-    /// There is no task: create one and call ``started(_:_:)``.
+    /// There is no task: create a task and call ``started(_:_:)``.
     case create
     /// The task of an earlier exchange or process is running; the waiter gets its outcome.
     case wait(task: Int)
@@ -23,7 +23,7 @@ struct BackgroundTasks<Waiter, Outcome> {
   }
 
   private var entries: [String: Entry] = [:]
-  /// The tasks that this process has cancelled. Their end is ignored.
+  /// The tasks that this process has cancelled. The end of these tasks is ignored.
   private var cancelled: Set<Int> = []
 
   /// Whether there are no tasks, waiters or stored outcomes.
@@ -63,7 +63,7 @@ struct BackgroundTasks<Waiter, Outcome> {
     return true
   }
 
-  /// Ends a task. Returns the waiter for the outcome; if there is none, the outcome is stored for the next claim.
+  /// Ends a task. Returns the waiter for the outcome. Without a waiter, the outcome is stored for the next claim.
   mutating func end(_ name: String, task: Int, _ outcome: Outcome) -> Waiter? {
     if cancelled.remove(task) != nil { return nil }
     switch entries[name] {

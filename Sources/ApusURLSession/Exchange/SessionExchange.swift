@@ -17,11 +17,11 @@ final class SessionExchange: DeadlineTarget {
   private struct State {
     var machine: SessionExchangeState
     var waiter: Waiter?
-    /// The content of a response that is delivered at its head.
+    /// The channel for the content of a response that is delivered at its head.
     var channel: ContentChannel?
     /// The head and content of a response that is delivered when complete.
     var response = CollectedResponse()
-    /// The number of content bytes sent, as far as the session has reported it.
+    /// The number of sent content bytes that the session has reported.
     var sent: Int64 = 0
     var hasSentAll = false
   }
@@ -228,7 +228,7 @@ private struct CollectedResponse {
   /// Appends a piece. Returns `false` and appends nothing if that would exceed `limit` bytes.
   mutating func append(_ piece: Data, upTo limit: Int) -> Bool {
     guard content.count + piece.count <= limit else { return false }
-    // The first piece is not copied: most responses have only one.
+    // The first piece is not copied: most responses have only one piece.
     if content.isEmpty { content = piece } else { content.append(piece) }
     return true
   }
@@ -260,9 +260,9 @@ extension SessionExchangeState.Failure {
   /// Returns the error for the caller.
   ///
   /// - Parameters:
-  ///   - platformError: the session's error, if it reported one.
+  ///   - platformError: the error that the session reported; `nil` if it reported no error.
   ///   - hasHead: whether the head of the response had arrived.
-  ///   - contentLimit: the limit on content, for the text of the error if it was exceeded.
+  ///   - contentLimit: the limit on content, for the detail of the error if the content exceeded the limit.
   func error(_ platformError: (any Error)?, hasHead: Bool, contentLimit: Int) -> any Error {
     let state = hasHead ? RequestState.responded : .maybeSent
     switch self {

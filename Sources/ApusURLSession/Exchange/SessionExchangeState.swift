@@ -2,8 +2,8 @@ import ApusCore
 
 /// The progress of an exchange. A pure state machine; ``SessionExchange`` performs the actions.
 ///
-/// Every wait ends exactly once: the caller's by ``Action/deliverResponse`` or ``Action/fail(_:)``; the wait for
-/// content that arrives after the head by ``Action/finishContent`` or ``Action/failContent(_:)``.
+/// Every wait ends exactly once. The wait of the caller ends by ``Action/deliverResponse`` or ``Action/fail(_:)``. The
+/// wait for content that arrives after the head ends by ``Action/finishContent`` or ``Action/failContent(_:)``.
 struct SessionExchangeState {
   /// The actions to perform, in this order.
   enum Action: Equatable {
@@ -153,7 +153,8 @@ struct SessionExchangeState {
     return []
   }
 
-  /// Records that the session requested credentials and received none, which the session reports as a cancelled task.
+  /// Records that the session requested credentials and received no credentials. The session reports this as a
+  /// cancelled task.
   mutating func challengeArrived() {
     challengeWasRefused = true
   }

@@ -21,7 +21,7 @@ extension TransportError {
   }
 }
 
-/// The meaning of a code of `NSURLErrorDomain` and its text.
+/// The meaning of a code of `NSURLErrorDomain` and of its message.
 struct URLErrorMeaning {
   let code: CallError.Code
   let requestState: RequestState
@@ -43,7 +43,7 @@ struct URLErrorMeaning {
   }
 
   init(code: Int, text: String) {
-    // The platform's text contains addresses and ports, never fields, targets or content.
+    // The platform's message contains addresses and ports, never fields, targets or content.
     let detail = "\(text) (\(code))"
     #if canImport(Security)
     self = Self.apple(code, detail)
@@ -67,16 +67,16 @@ struct URLErrorMeaning {
     }
   }
 
-  /// Interprets Linux's codes. Most have several causes, which libcurl's text distinguishes.
+  /// Interprets Linux's codes. Most codes have several causes, which libcurl's message distinguishes.
   ///
   /// The code of a refused connection also occurs with later failures if one of several addresses refused the
-  /// connection, so only the text proves that nothing was sent.
+  /// connection, so only the message proves that nothing was sent.
   static func curl(_ code: Int, _ text: String, _ detail: String) -> URLErrorMeaning {
     let text = text.lowercased()
     let hasNoConnection = text.hasPrefix("failed to connect") || text.hasPrefix("couldn't connect")
     if hasNoConnection {
       // A refused connection has its own code. A missing network and a connection that is reset while being made have
-      // none, and cannot be distinguished.
+      // no code of their own, and cannot be distinguished.
       let isUnreachable = code == -1 || text.contains("network is unreachable")
       return URLErrorMeaning(isUnreachable ? .offline : .connectionFailed, .notSent, detail)
     }
@@ -90,7 +90,7 @@ struct URLErrorMeaning {
     }
   }
 
-  /// Whether the text is about a response that could not be read.
+  /// Whether the message describes a response that could not be read.
   private static func isMalformed(_ text: String) -> Bool {
     [
       "header without colon", "failed writing header", "invalid content-length", "content encoding",
@@ -100,7 +100,7 @@ struct URLErrorMeaning {
     ].contains { text.contains($0) }
   }
 
-  /// Whether the text is about a TLS handshake that failed.
+  /// Whether the message describes a TLS handshake that failed.
   private static func isHandshake(_ text: String) -> Bool {
     if text.contains("ssl_read") || text.contains("ssl_write") { return false }
     return ["ssl", "tls", "certificate", "alpn"].contains { text.contains($0) }

@@ -93,8 +93,8 @@ struct PlatformRequest: Sendable {
     return fields
   }
 
-  /// Whether the platform would label content without a type as a form. It is labeled as bytes instead, which a
-  /// recipient may assume anyway (RFC 9110 §8.3).
+  /// Whether the platform would label content without a type as a form. Such content is labeled as bytes instead,
+  /// because a recipient may assume bytes anyway (RFC 9110 §8.3).
   private static func needsType(_ message: RequestMessage) -> Bool {
     guard message.head.headerFields[.contentType] == nil else { return false }
     #if canImport(Security)

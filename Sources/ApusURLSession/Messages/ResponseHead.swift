@@ -52,7 +52,7 @@ struct ResponseHead {
   }
 
   /// Creates the head of a redirect that the session never reports because its `Location` is unusable. On Linux its
-  /// content is lost, so the head announces none.
+  /// content is lost, so the head announces no content.
   init?(unreported task: URLSessionTask, of request: PlatformRequest) {
     guard let platform = task.response, let head = ResponseHead(platform, to: request),
       (300...399).contains(head.response.status.code)
@@ -66,7 +66,7 @@ struct ResponseHead {
     isDecoded = false
   }
 
-  /// The values of the fields that the platform has joined to one.
+  /// Returns the values of the fields that the platform has joined to one value.
   private static func values(_ value: String, of name: HTTPField.Name) -> [String] {
     switch name {
     case .setCookie: SetCookieLine.split(value)
@@ -75,7 +75,7 @@ struct ResponseHead {
     }
   }
 
-  /// The maximum number of fields that are read of a response.
+  /// The maximum number of fields that are read from a response.
   private static let mostFields = 1000
 
   /// Returns the message whose content arrives through `source`.
@@ -134,9 +134,8 @@ enum SetCookieLine {
 
 /// The splitting of `Location` fields that the platform has joined by commas.
 ///
-/// A response has one such field, and its URL may contain a comma and a space (RFC 9110 §10.2.2). The next field is
-/// therefore only assumed at a comma that is followed by the beginning of a complete URL or an absolute path, or
-/// between equal halves.
+/// A response has one `Location` field, and its URL may contain a comma and a space (RFC 9110 §10.2.2). The next field
+/// is therefore assumed only at a comma before a complete URL or an absolute path, or between equal halves.
 enum LocationLine {
   static func split(_ joined: String) -> [String] {
     let bytes = Array(joined.utf8)

@@ -62,7 +62,7 @@ enum OutgoingContent: Sendable {
     }
   }
 
-  /// Returns whether the session has sent all content if it has sent a number of bytes.
+  /// Returns whether all content is sent once the session has sent `count` bytes.
   func isSent(_ count: Int64) -> Bool {
     switch self {
     case .none: true
@@ -72,7 +72,7 @@ enum OutgoingContent: Sendable {
     }
   }
 
-  /// The stream that the session reads, if there is one.
+  /// The stream that the session reads; `nil` if the content is not a stream.
   var stream: (any OutgoingStream)? {
     if case .stream(let stream) = self { return stream }
     return nil
@@ -83,11 +83,11 @@ enum OutgoingContent: Sendable {
 protocol OutgoingStream: Sendable {
   /// Creates a suspended task that sends the content. Called once.
   func task(for request: URLRequest, in session: URLSession) throws -> URLSessionTask
-  /// Starts to produce content; `onFailure` is called if it cannot be completed.
+  /// Starts to produce content. `onFailure` is called if the content cannot be completed.
   func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void)
   /// Stops producing content.
   func stop()
-  /// Returns whether the session has sent all content if it has sent a number of bytes.
+  /// Returns whether all content is sent once the session has sent `count` bytes.
   func isSent(_ count: Int64) -> Bool
 }
 

@@ -3,7 +3,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A producer of the content of one exchange while it is sent, in a task that ends with the exchange.
+/// A producer of the content of one exchange. It produces the content while it is sent, in a task that ends with the
+/// exchange.
 final class PieceMaker: Sendable {
   private enum Work {
     case none
@@ -19,7 +20,7 @@ final class PieceMaker: Sendable {
     self.stream = stream
   }
 
-  /// Starts a pass over the content; `onFailure` is called if it cannot be completed.
+  /// Starts a pass over the content. `onFailure` is called if the content cannot be completed.
   func start(in context: ExchangeContext, onFailure: @escaping @Sendable (any Error) -> Void) {
     let task = context.spawn { [pieces, stream] in
       do {
@@ -55,7 +56,7 @@ final class PieceMaker: Sendable {
 /// A channel from a task that produces pieces of content to a thread that reads them and blocks.
 ///
 /// Contains one piece at a time. The producer is suspended until the reader has consumed the piece. The reader's thread
-/// is blocked until there is a piece, the end, or the content is closed.
+/// is blocked until a piece or the end arrives, or until the content is closed.
 final class OutgoingPieces: Sendable {
   private struct State {
     var rest = Data()
@@ -103,7 +104,7 @@ final class OutgoingPieces: Sendable {
     maker?.resume()
   }
 
-  /// Fills a buffer from one piece; blocks while there is none.
+  /// Fills a buffer from one piece. Blocks while there is no piece.
   ///
   /// - Returns: the number of bytes; 0 at the end, `nil` if the content is incomplete.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {

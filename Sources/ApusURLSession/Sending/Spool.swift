@@ -65,9 +65,9 @@ final class Spool: OutgoingStream {
 
   /// Produces the content of a stream.
   ///
-  /// - Throws: the error of producing it, as a `TransportError` for a request that was not sent; the error of an
-  ///   attempt whose deadline has passed; `CancellationError` when the task is cancelled. The last two are thrown
-  ///   immediately, even if the producer ignores its cancellation.
+  /// - Throws: the producer's error, as a `TransportError` for a request that was not sent; the error of an attempt
+  ///   whose deadline has passed; `CancellationError` when the task is cancelled. The last two are thrown immediately,
+  ///   even if the producer ignores its cancellation.
   static func fill(from stream: ContentStream, in context: ExchangeContext) async throws -> Spool {
     let outcome = Outcome()
     let work = context.spawn { outcome.resolve(await result(of: stream)) }

@@ -11,7 +11,7 @@ extension URLSessionTransport {
     /// response. On Linux it would retry even requests that must not be sent twice, so such requests always use a new
     /// connection there. With `false` every request uses a new connection.
     public var reusesConnections = true
-    /// The `User-Agent` of messages without one. Default: `apus`.
+    /// The `User-Agent` of messages that do not set this field. Default: `apus`.
     public var userAgent = "apus"
     /// The pinned keys and the client's identity. Default: none; the system alone decides about trust.
     public var trust = Trust()
@@ -27,7 +27,7 @@ extension URLSessionTransport {
     /// Whether networks in Low Data Mode may be used. Default: `true`.
     public var allowsConstrainedNetworkAccess = true
     /// Whether messages wait for connectivity instead of failing as offline. Default: `false`: with
-    /// `Configuration.connectivity` set, calls wait where the app can observe it.
+    /// `Configuration.connectivity` set, calls wait where the app can observe the wait.
     public var waitsForConnectivity = false
     /// The oldest accepted version of TLS. Default: 1.2.
     public var minimumTLSVersion = TLSVersion.tls12
@@ -56,7 +56,7 @@ extension URLSessionTransport {
     /// The keys that hosts must present, in a chain that the system trusts. A host without pins is verified by the
     /// system alone. Default: none.
     public var pins: [PinnedHost] = []
-    /// The certificate and key for servers that request one. Default: none.
+    /// The certificate and key for servers that request a client certificate. Default: none.
     public var clientIdentity: ClientIdentity?
 
     /// Creates the default trust: the system decides, no client identity.

@@ -4,15 +4,15 @@ import Synchronization
 
 /// The transport over `URLSession`, for Apple platforms; usable on Linux too.
 ///
-/// The session has no cookies, cache, credentials or timeouts and follows no redirects. It opens with the first message
-/// and lives as long as the transport.
+/// The session has no cookies, cache, credentials or timeouts and follows no redirects. The session opens with the
+/// first message and lives as long as the transport.
 ///
 /// Content that `URLSession` decodes arrives decoded; `Content-Encoding` and `Content-Length` are then removed from the
 /// head, so that the head always describes the content as it is delivered. Repeated fields are sent as one line, with
 /// their values joined by commas (RFC 9110 §5.3), in the platform's order.
 ///
-/// Proxies are the platform's: the system's settings on Apple platforms, the environment (`http_proxy`, `https_proxy`,
-/// `no_proxy`) on Linux.
+/// The transport uses the platform's proxies: the system's settings on Apple platforms, the environment (`http_proxy`,
+/// `https_proxy`, `no_proxy`) on Linux.
 ///
 /// The page of the module ``ApusURLSession`` lists what `URLSession` cannot do.
 public final class URLSessionTransport: Transport {
@@ -25,10 +25,11 @@ public final class URLSessionTransport: Transport {
     sessions = Sessions(options: options)
   }
 
-  /// Sends a message. Returns at the head of the response, or with all of it if the call collects the content.
+  /// Sends a message. Returns when the head of the response has arrived, or with the complete response if the call
+  /// collects the content.
   ///
-  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled, which closes the exchange's
-  ///   connection. If the exchange had not begun, nothing is sent.
+  /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled. Cancellation closes the
+  ///   exchange's connection. If the exchange had not begun, nothing is sent.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     try options.trust.checkSupport()
@@ -56,8 +57,8 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport: SelfDescribing {
-  /// The transport's limit on connections. With HTTP/2, which the platform uses if the server does, several exchanges
-  /// share a connection, so exchanges are not limited.
+  /// The transport's limit on connections. If the server supports HTTP/2, several exchanges share a connection, so
+  /// exchanges are not limited.
   package var facts: [Fact] {
     let limit = Fact.setting("HTTP/1.1 connections per host", "\(options.maximumConnectionsPerHost)")
     return options.reusesConnections ? [limit] : [limit, .setting("no reuse of connections", "")]

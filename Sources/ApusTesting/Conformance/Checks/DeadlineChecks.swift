@@ -89,7 +89,8 @@ extension TransportConformance {
     }
   }
 
-  /// Returns a context with a short attempt deadline, so that a transport with a clock of its own reaches it too.
+  /// Returns a context with a short attempt deadline, so that a transport with a clock of its own reaches the deadline,
+  /// too.
   private static func limitedAttempt(_ context: ExchangeContext) -> ExchangeContext {
     context.changed { $0.limitAttempt(to: $0.now.advanced(by: .milliseconds(100))) }
   }

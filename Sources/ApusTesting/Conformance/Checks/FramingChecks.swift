@@ -40,7 +40,7 @@ extension TransportConformance {
         .map { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\($0)" }, isAnswered: true),
   ]
 
-  /// Returns a check that every one of the responses is refused and the next exchange succeeds.
+  /// Returns a check that the transport refuses each response, and that the next exchange succeeds.
   static func refuses(_ name: String, _ responses: [String], isAnswered: Bool = false) -> Check {
     Check(name, needs: [.strictFraming]) { bench in
       await bench.server.reply(to: "/next", with: .status(200, content: "next"))

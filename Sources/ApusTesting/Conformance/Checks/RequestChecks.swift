@@ -201,7 +201,8 @@ private final class ProgressObserver: CallObserver {
   private let all = Mutex<[Int64]>([])
   private let hasEnded = Gate()
 
-  /// Waits for all counts of a call. Observers may receive the last events after the call has returned.
+  /// Returns all reported numbers of sent bytes once the call has ended. Observers may receive the last events after
+  /// the call has returned.
   func sent() async throws -> [Int64] {
     try await hasEnded.wait()
     return all.withLock { $0 }
