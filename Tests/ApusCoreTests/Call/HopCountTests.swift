@@ -26,7 +26,7 @@ private final class ActorExecutor: SerialExecutor {
   }
 }
 
-/// Stands in for the main actor.
+/// An actor in place of the main actor.
 private actor Caller {
   nonisolated let executor = ActorExecutor()
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -49,12 +49,11 @@ private enum Way: CaseIterable {
   case send, response, described, streamed, streamedHere
 }
 
-@Suite("How many hops a call takes")
+@Suite("The number of executor hops of a call")
 struct HopCountTests {
-  /// The caller's task prefers an executor of its own, so that jobs off the actor are counted too; on the global pool
-  /// they would go unseen.
+  /// The caller's task prefers a manual executor, so that the test also counts the task's jobs outside the actor.
   @Test(
-    "From an actor, a call takes one job elsewhere and one job back, whichever verb makes it", arguments: Way.allCases)
+    "From an actor, each kind of call runs one job outside the actor and resumes it once", arguments: Way.allCases)
   private func fromActor(way: Way) async {
     let (pool, units) = (ManualExecutor(), ManualExecutor())
     let bench = CallBench(executor: units)
@@ -80,7 +79,7 @@ struct HopCountTests {
     await task.value
   }
 
-  @Test("A deadline adds no job to a call: one task sleeps for a thousand calls")
+  @Test("Deadlines add no jobs to calls: one sleeping task serves a thousand calls")
   func deadlines() async throws {
     let executor = ManualExecutor(.forward)
     let bench = CallBench(executor: executor)

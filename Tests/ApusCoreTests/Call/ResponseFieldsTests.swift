@@ -139,7 +139,7 @@ struct ResponseFieldsTests {
     #expect((found == nil) == (limit == nil && remaining == nil && reset == nil))
   }
 
-  @Test("Huge numbers do not overflow")
+  @Test("Huge numbers in rate limits do not overflow")
   func greatNumbers() {
     let huge = String(repeating: "9", count: 400)
     let found = ServerRateLimit(
