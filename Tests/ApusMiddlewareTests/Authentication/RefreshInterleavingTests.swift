@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// All orders of the steps of small cases.
+/// Tests small cases with their steps in every order.
 @Suite("Refresh: interleavings")
 struct RefreshInterleavingTests {
   typealias Disturbances = RefreshWorld.Disturbances
@@ -29,7 +29,7 @@ struct RefreshInterleavingTests {
     world.callers.map { if case .done(let outcome) = $0 { outcome } else { nil } }
   }
 
-  /// Checks the rules of every order.
+  /// Checks the rules that hold for every order of steps.
   private func check(_ end: RefreshWorld) {
     #expect(!outcomes(end).contains(nil), "a call waits for ever: \(end.callers)")
     #expect(Set(end.requested).count == end.requested.count, "a generation was refreshed twice: \(end.requested)")
@@ -60,7 +60,7 @@ struct RefreshInterleavingTests {
     #expect(ends.contains { $0.callers[0] == .done(.cancelled) })
   }
 
-  @Test("A sign-out at any step wins", arguments: RefreshWorld.Reply.allCases, [false, true])
+  @Test("A sign-out at any step is not undone by the refresh", arguments: RefreshWorld.Reply.allCases, [false, true])
   func signingOut(reply: RefreshWorld.Reply, knowsExpiry: Bool) {
     let world = RefreshWorld(callers: 2, reply: reply, Disturbances(signsOut: true), knowsExpiry: knowsExpiry)
     for end in ends(of: world) {
@@ -70,7 +70,7 @@ struct RefreshInterleavingTests {
   }
 
   @Test(
-    "A sign-in of another account at any step wins, and no call is sent with the wrong tokens",
+    "A sign-in of another account at any step is not undone by the refresh, and no call is sent with the wrong tokens",
     arguments: RefreshWorld.Reply.allCases, [false, true])
   func signingIn(reply: RefreshWorld.Reply, knowsExpiry: Bool) {
     let world = RefreshWorld(callers: 2, reply: reply, Disturbances(signsIn: true), knowsExpiry: knowsExpiry)

@@ -10,7 +10,7 @@ struct BreakerOriginTests {
   /// Calls of endpoints `a`, `b` and so on, one each second, and the call after which the origin's circuit opens.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
-    /// A letter for the endpoint and one for the outcome.
+    /// Two letters for each call: the endpoint and the outcome.
     let calls: [String]
     let opens: Int?
 
@@ -140,7 +140,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .closed)
   }
 
-  @Test("The circuit of a reached origin opens for 5, then 10 seconds, never longer; closing resets the time")
+  @Test("The circuit of a reachable origin opens for 5 seconds, later for 10 seconds; closing resets the open time")
   func briefOpenings() throws {
     var bench = opened()
     for (index, second) in [5.0, 15, 25, 35].enumerated() {

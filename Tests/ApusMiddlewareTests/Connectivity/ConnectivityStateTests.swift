@@ -57,7 +57,7 @@ struct ConnectivityStateTests {
     #expect(state.waiting.isEmpty)
   }
 
-  @Test("A call's evidence overrides the source: no network sets the status to offline, a response to online")
+  @Test("A call's evidence overrides the source: a failure without a network sets offline, a response sets online")
   func findings() throws {
     var state = State()
     let permit = try pass(&state, at: 0)
@@ -115,7 +115,7 @@ struct ConnectivityStateTests {
     #expect(state.found(.reached, second, now: at(61)).change == .online)
   }
 
-  @Test("A complete response is evidence of a network, a connection lost after the head is no evidence")
+  @Test("A complete response is evidence of a network; a connection lost after the head is no evidence")
   func errors() {
     let table: [(CallError.Code, State.Finding)] = [
       (.offline, .unreachable), (.connectionLost, .nothing), (.timeout, .nothing),
@@ -134,7 +134,7 @@ struct ConnectivityStateTests {
     #expect(State.Finding(TransportError(.refused, requestState: .notSent).attributed(to: .credentials)) == .nothing)
   }
 
-  @Test("A probe without evidence delays the next probe, a probe that was not sent is replaced immediately")
+  @Test("A probe without evidence delays the next probe; a probe that was not sent is replaced immediately")
   func endings() throws {
     let table: [(State.Finding, [UInt64])] = [(.nothing, []), (.untried, [1])]
     for (finding, next) in table {

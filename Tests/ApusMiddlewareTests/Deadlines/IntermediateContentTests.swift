@@ -69,7 +69,7 @@ struct IntermediateContentTests {
   }
 
   @Test(
-    "Slow intermediate content does not delay a call beyond its attempt timeout, and the error is responded",
+    "Slow intermediate content does not delay a call beyond its attempt timeout, and the error has the state responded",
     arguments: [302, 401])
   func attemptLimit(status: Int) async throws {
     stub.on(.get, "/1", reply: stalled(status))

@@ -23,7 +23,7 @@ struct ErrorCodeTests {
   }
 
   @Test(
-    "An error has the request state notSent, maybeSent or responded", arguments: FailingCall.all)
+    "The request state of an error matches the requests that the transport received", arguments: FailingCall.all)
   private func sent(call: FailingCall) async throws {
     let (error, bench) = try await call.run()
     // Of calls with colliding ids, the first is a different call.
@@ -33,8 +33,8 @@ struct ErrorCodeTests {
     if error.requestState == .responded { #expect(error.attempts == 1 && own.count == 1) }
   }
 
-  /// Each code has a message of its own, except for two codes that mean the same to a person.
-  @Test("Each error code has its own English message")
+  /// Two codes, malformedResponse and decoding, have the same message because they mean the same to a person.
+  @Test("Each error code has an English message, which is unique except for two codes")
   func english() async throws {
     var sentences: [String: Set<CallError.Code>] = [:]
     for code in CallError.Code.allCases {

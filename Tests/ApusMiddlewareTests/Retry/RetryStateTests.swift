@@ -183,7 +183,7 @@ struct RetryStateTests {
   }
 
   @Test(
-    "A retry hint is true or false; other texts are ignored",
+    "A retry hint is true or false; any other value is ignored",
     arguments: [("true", true), ("FALSE", false), ("", nil), ("yes", nil), ("1", nil)] as [(String, Bool?)])
   func verdictText(text: String, verdict: Bool?) throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
