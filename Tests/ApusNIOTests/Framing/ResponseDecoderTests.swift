@@ -62,7 +62,7 @@ struct ResponseDecoderTests {
     #expect(decoded.fields == ["Set-Cookie=a=1", "Vary=x", "Set-Cookie=b=2", "Content-Length=0"])
   }
 
-  @Test("Repeated fields that do not concern framing are kept, even those that the field type's parser rejects")
+  @Test("Repeated fields that do not concern framing are kept, even fields that the field type's parser rejects")
   func repeatedOnes() {
     let decoded = Decoded(answer("Location: /a", "Location: /b", "Content-Disposition: x", "Content-Length: 0"))
     #expect(decoded.fields == ["Location=/a", "Location=/b", "Content-Disposition=x", "Content-Length=0"])

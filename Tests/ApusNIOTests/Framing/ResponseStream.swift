@@ -55,7 +55,7 @@ struct AnswerWriter {
     return chance(2) ? generator.mutated(bytes) : bytes
   }
 
-  /// Bytes whose number is close to a limit or beyond.
+  /// Returns bytes whose number is close to a limit or beyond the limit.
   private mutating func flood() -> [UInt8] {
     if chance(2) {
       let one = Array("HTTP/1.1 102 Processing\r\n\r\n".utf8)

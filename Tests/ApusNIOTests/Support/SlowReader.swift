@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A server that reads one request per connection at a steady pace, and responds after all of its content.
+/// A server that reads one request per connection at a steady pace, and responds after the request content.
 final class SlowReader: Sendable {
   struct Pace: Sendable {
     /// The bytes per read.
