@@ -47,7 +47,7 @@ struct ErrorCodeTests {
     #expect(sentences.values.filter { $0.count > 1 } == [[.malformedResponse, .decoding]])
   }
 
-  @Test("A client's own error texts replace all English messages", arguments: CallError.Code.allCases)
+  @Test("A client's own error messages replace all English messages", arguments: CallError.Code.allCases)
   func replaced(code: CallError.Code) async throws {
     let german = ErrorTexts { error in
       switch error.code {
@@ -65,7 +65,7 @@ struct ErrorCodeTests {
     #expect(try await sentence(of: code) { $0.settings.errorTexts = german } == expected)
   }
 
-  @Test("A client's own error texts may fall back to the English messages")
+  @Test("A client's own error messages may fall back to the English messages")
   func fallback() async throws {
     let texts = ErrorTexts { $0.code == .offline ? "Kein Netz." : ErrorTexts.english.text($0) }
     #expect(try await sentence(of: .offline) { $0.settings.errorTexts = texts } == "Kein Netz.")
