@@ -13,7 +13,7 @@ struct LoaderTests {
 
   private func makeLoader() -> Loader<String> { Loader(api, Request<String>.get("/")) }
 
-  @Test("A loader shows idle, loading, loaded, refreshing, failed with the last value, and loaded again")
+  @Test("A loader is idle, loading, loaded, refreshing, failed with the last value, and loaded again")
   func phases() async throws {
     let gate = Gate()
     stub.on(
@@ -39,7 +39,7 @@ struct LoaderTests {
     }
   }
 
-  @Test("A newer load wins, and the cancelled load does not stop the spinner")
+  @Test("A newer load cancels the running load, and the end of the cancelled load does not stop the spinner")
   func latestWins() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(.get, "/", replies: [StubReply.text("old").waiting(for: slow), StubReply.text("new").waiting(for: fast)])
@@ -219,7 +219,7 @@ struct LoaderTests {
     #expect(loader.value == 4 && loader.error == nil)
   }
 
-  @Test("A loader shows its initial value before the first load, and after it if that load fails")
+  @Test("A loader has its initial value before the first load and after a failed first load")
   func initial() async throws {
     stub.on(.get, "/", replies: [.status(503), .text("new")])
     let loader = Loader(api, Request<String>.get("/"), initial: "old")

@@ -36,7 +36,7 @@ struct PipelineInterleavingTests {
     var met: Set<String> = []
     var codes: Set<CallError.Code> = []
     var successes = 0
-    // At least six seeds, and more until every expected event has occurred, because not every run has a low rate.
+    // Runs at least six seeds, and more until every expected event has occurred, because not every run has a low rate.
     for seed in UInt64(100)..<124 where seed < 106 || !met.isSuperset(of: expected) {
       var storm = PipelineStorm(seed: seed)
       for _ in 0..<Self.steps { storm.step() }
