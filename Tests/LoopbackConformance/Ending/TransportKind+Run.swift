@@ -64,7 +64,7 @@ private struct Attended: Transport {
   }
 }
 
-/// Applies a call's timeout.
+/// A middleware that applies a call's timeout.
 public struct CallDeadline: Middleware {
   /// Creates the middleware.
   public init() {}

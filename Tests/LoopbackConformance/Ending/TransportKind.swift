@@ -25,7 +25,7 @@ public struct TransportKind: Sendable, CustomStringConvertible {
   public enum Gap: Sendable, Hashable {
     /// Trailer fields and truncated heads crash the process.
     case brokenAnswers
-    /// Malformed responses are partly accepted, and malformed content counts as truncated.
+    /// Malformed responses are partly accepted, and malformed content is reported as truncated.
     case strictFraming
     /// The end of an idle connection is detected only on reuse.
     case idleConnections

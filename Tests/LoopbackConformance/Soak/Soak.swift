@@ -21,7 +21,7 @@ public struct Soak: Sendable {
 
   private static let round = 2500
   private static let atOnce = 2000
-  /// A lock for one soak test at a time, so that no test counts the resources of another.
+  /// A lock for one soak test at a time, so that no test counts the resources of another test.
   private static let turn = {
     let gate = Gate()
     gate.release()
@@ -31,7 +31,7 @@ public struct Soak: Sendable {
   private let kind: TransportKind
   private let isFaulty: Bool
 
-  /// Creates a soak of a kind of transport.
+  /// Creates a soak test of a kind of transport.
   public init(of kind: TransportKind, isFaulty: Bool) {
     self.kind = kind
     self.isFaulty = isFaulty
