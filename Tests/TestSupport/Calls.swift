@@ -17,7 +17,7 @@ public func failure(
   }
 }
 
-/// Returns all texts that printing, reflecting and dumping a value produce.
+/// Returns the joined output of printing, reflecting and dumping a value.
 public func texts(of value: Any) -> String {
   var dumped = ""
   dump(value, to: &dumped)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Measures how the time of a parser grows with its input.
+/// A measurement of how the time of a parser grows with the input.
 ///
-/// Uses the processor time of the current thread, and the shortest of several runs, because other work on the machine
-/// can only lengthen a run.
+/// The measurement uses the processor time of the current thread, and the shortest of several runs, because other work
+/// on the machine can only lengthen a run.
 public enum LinearTime {
   /// Returns the processor time of work on the current thread, in seconds.
   public static func time(of work: () throws -> Void) rethrows -> Double {
@@ -26,8 +26,8 @@ public enum LinearTime {
     return rounds >= 1000 ? 100_000 : 10_000
   }()
 
-  /// Whether ten times the input takes at most 12 times as long: 100 KB compared with 10 KB, or 1 MB with 100 KB in
-  /// long runs (`APUS_FUZZ` of at least 1,000 rounds).
+  /// Returns whether ten times the input takes at most 12 times as long. Compares 100 KB with 10 KB, or 1 MB with 100 KB
+  /// in long runs (`APUS_FUZZ` of at least 1,000 rounds).
   ///
   /// - Parameters:
   ///   - make: returns input of a number of bytes.

@@ -4,11 +4,11 @@ public import Logging
 public final class LogRecorder: Sendable {
   /// A log event.
   public struct Line: Sendable {
-    /// Its level.
+    /// The level of the event.
     public let level: Logger.Level
-    /// Its message.
+    /// The message of the event.
     public let message: String
-    /// Its metadata as text.
+    /// The metadata of the event, as text.
     public let metadata: [String: String]
 
     /// Level, message and metadata, sorted by key.

@@ -23,7 +23,7 @@ public final class WorkerProcess {
     try self.init(Self.url(of: program), arguments)
   }
 
-  /// Starts a shell script in which `$0` is the program, after the arguments of another command that runs the shell.
+  /// Starts a command that runs a shell with a script. In the script, `$0` is the path of the program.
   public convenience init(
     _ program: WorkerProgram, by command: [String], script: String, _ arguments: String...
   ) throws {
@@ -51,7 +51,7 @@ public final class WorkerProcess {
     process.standardInput = input
     process.standardOutput = output
     process.terminationHandler = { _ in ended.finish() }
-    // Otherwise another child process would inherit the descriptor and keep the pipe open.
+    // Without this flag, another child process would inherit the descriptor and keep the pipe open.
     _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     try process.run()
   }
@@ -112,10 +112,10 @@ extension Process {
 }
 
 extension Pipe {
-  /// Returns the lines that arrive. A dedicated thread reads them, because tests must not block.
+  /// Returns the lines that arrive. A dedicated thread reads the lines, because tests must not block.
   fileprivate func lines() -> AsyncStream<String> {
     let (lines, arrived) = AsyncStream<String>.makeStream()
-    // The thread's own descriptor, which it may still read after the pipe is closed.
+    // The thread has its own descriptor, which the thread may still read after the pipe is closed.
     let descriptor = fcntl(fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0)
     Thread.detachNewThread {
       let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
