@@ -148,8 +148,8 @@ struct ResilienceTests {
     case hold
   }
 
-  /// Simulates a screen on a slow link. The screen requests 40 images, and then the list that is displayed first. Returns
-  /// the duration of the list's call.
+  /// Simulates a screen on a slow link. The screen requests 40 images, and then the list that is displayed first.
+  /// Returns the duration of the list's call.
   private func list(_ arrangement: Arrangement) async throws -> Duration? {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) { $0.respond = { _ in .bytes(10_000) } }
