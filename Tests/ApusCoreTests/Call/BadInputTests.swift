@@ -15,7 +15,7 @@ private struct Film: Codable, Sendable {
   var stars = 1.0
 }
 
-@Suite("Bad input becomes a typed error that names the coding path and keeps the content")
+@Suite("Bad input becomes a typed error with the coding path and the content")
 struct BadInputTests {
   /// A way to decode a response.
   private struct Reading: Sendable, CustomTestStringConvertible {
@@ -83,7 +83,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "A rejected response keeps its status and its content, whatever the content is",
+    "The error of a rejected response has the status and the content, whatever the content is",
     arguments: ["application/problem+json", "application/json", "text/plain"])
   func refusals(type: String) async {
     struct Refused: Decodable, Sendable { var reason: String }

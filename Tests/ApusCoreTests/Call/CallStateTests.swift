@@ -33,7 +33,7 @@ struct CallStateTests {
     #expect(state.requestState == .responded)
   }
 
-  @Test("A queued call keeps no memory for events that have not happened")
+  @Test("A queued call reserves no memory for future events")
   func queuedEvents() {
     var state = CallState()
     for kind in [TraceEvent.Kind.started, .prepared] { state.append(event(kind)) }

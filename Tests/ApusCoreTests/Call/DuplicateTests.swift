@@ -73,7 +73,7 @@ struct DuplicateTests {
     #expect(bench.isClean)
   }
 
-  @Test("Replace: a call from a task that was cancelled before supersedes nothing, and ends as cancelled")
+  @Test("Replace: a call from a task that was already cancelled supersedes no call, and ends as cancelled")
   func replaceWhenCancelled() async throws {
     let (gate, late) = (Gate(), Gate())
     bench.stub.on(.get, "/text", replies: [.text("old").waiting(for: gate)])

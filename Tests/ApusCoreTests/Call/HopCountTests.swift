@@ -73,8 +73,8 @@ struct HopCountTests {
       }
     }
     #expect(jobs.filter { $0 != "pool" } == ["actor", "call", "actor"])
-    // The task starts on the pool. When a task or continuation resumes it, the runtime enqueues it there first and then on
-    // the actor. Code compiled for coverage also enqueues there before it starts to wait.
+    // The task starts on the pool. When a task or continuation resumes this task, the runtime enqueues the task on the
+    // pool first and then on the actor. Code compiled for coverage also enqueues the task on the pool before a wait.
     #expect(jobs.count { $0 == "pool" } <= 3)
     await task.value
   }

@@ -42,7 +42,7 @@ struct InheritedDeadlineTests {
       }
     }
     for seconds in [2, 2, 1] {
-      // One sleeper is the timer of the deadline, the second is the delay of the stub.
+      // One sleeper is the timer of the deadline. The other sleeper is the delay of the stub.
       try await bench.clock.waitForSleepers(2)
       bench.clock.advance(by: .seconds(seconds))
     }

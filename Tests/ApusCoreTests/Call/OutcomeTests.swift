@@ -21,7 +21,7 @@ struct OutcomeTests {
     }
   }
 
-  @Test("Of ten thousand mixed calls cancelled at random, each ends once and none hangs", arguments: 0..<20)
+  @Test("Each of ten thousand mixed calls that are cancelled at random ends once", arguments: 0..<20)
   func mixed(seed: UInt64) async throws {
     let bench = CallBench()
     let gate = Gate()

@@ -164,7 +164,7 @@ private final class Notes: Sendable {
     #expect(notes.all == ["b", "c", "/c", "/b"])
   }
 
-  @Test("A call skips a middleware for common parameters if its environment has none")
+  @Test("A call skips a middleware for common parameters if the call's environment has no common parameters")
   func skippedParameters() async throws {
     let plain = Environment(baseURL: "https://a.example")
     var (withField, withQuery) = (plain, plain)
@@ -196,7 +196,7 @@ private final class Notes: Sendable {
     #expect(copy[Depth.self] == 4 && copy[Name.self] == "n")
   }
 
-  @Test("The context gives a middleware all properties of its call")
+  @Test("The context of a middleware has all properties of the call")
   func context() async throws {
     struct Looks: Middleware {
       enum Key: ContextKey { static var defaultValue: Int { 0 } }

@@ -66,7 +66,7 @@ struct RepeatingTests {
     #expect(try await !pass(post.setting(IdempotencyFieldKey.self, "X-Key")).isRepeatable)
   }
 
-  @Test("An unrepeatable message is recorded as sent unless it was not sent or was rejected with 401")
+  @Test("The sent messages exclude an unrepeatable message that was not sent or was rejected with 401")
   func sent() async throws {
     let post = Request<Void>.post("/")
     #expect(try await pass(.get("/")).sent == .repeatable)

@@ -33,7 +33,7 @@ struct ResponseFieldsTests {
     #expect(response.field("missing") == nil && response.field("no token") == nil && response.field("") == nil)
   }
 
-  @Test("Mapping changes the value and keeps status, fields and trace")
+  @Test("Mapping changes the value of a response and leaves status, fields and trace unchanged")
   func map() throws {
     struct Odd: Error {}
     let response = response(("ETag", "1"))

@@ -16,7 +16,7 @@ private struct Reading {
   }
 }
 
-/// A server's rejection, and what is expected to be read from it.
+/// A server's rejection, and the parts that are expected to be read from the rejection.
 private struct Server: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let body: String

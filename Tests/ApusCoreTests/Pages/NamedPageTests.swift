@@ -122,7 +122,7 @@ struct NamedPageTests {
     expectRefusal(error)
   }
 
-  @Test("A cursor of a poll that is a URL is not requested if it leads from https to http")
+  @Test("A poll cursor that is a URL is not requested if the URL leads from https to http")
   func poll() async throws {
     bench.stubPage("/items", [1], cursor: Self.http)
     bench.stubPage("/2", [2])

@@ -27,7 +27,7 @@ struct PageLoopTests {
     #expect(loop.advance() == .end)
   }
 
-  @Test("A page loop repeats a refusal until it is ended")
+  @Test("A page loop repeats a refusal until the loop is ended")
   func refusal() {
     var loop = PageLoop(from: nil, limit: 1)
     _ = loop.advance()

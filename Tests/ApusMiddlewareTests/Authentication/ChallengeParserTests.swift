@@ -90,7 +90,7 @@ struct ChallengeParserTests {
     ("A b=\"\t\"", "A[b=\t]"), (#"A b="Zugänge 日本""#, "A[b=Zugänge 日本]"),
   ]
 
-  @Test("Quoted strings lose their quotes and escapes and nothing else", arguments: quoted)
+  @Test("Only quotes and escapes are removed from quoted strings", arguments: quoted)
   func quotes(line: String, expected: String) {
     #expect(text(line) == expected)
   }

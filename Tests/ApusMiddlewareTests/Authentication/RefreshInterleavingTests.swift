@@ -77,7 +77,7 @@ struct RefreshInterleavingTests {
     let ends = ends(of: world)
     for end in ends {
       check(end)
-      // The store contains the new account's tokens: the refresh of the old tokens changed nothing.
+      // The store contains the new account's tokens: the refresh of the old tokens did not change the store.
       #expect(end.stored.token != nil && end.stored.principal > 0)
     }
     #expect(ends.contains { outcomes($0).contains(.refused) })
@@ -103,7 +103,7 @@ struct RefreshInterleavingTests {
   }
 
   @Test(
-    "A temporary failure keeps the tokens, and is not repeated by each call", arguments: 1...3, [false, true])
+    "A temporary failure leaves the tokens stored, and is not repeated by each call", arguments: 1...3, [false, true])
   func temporary(callers: Int, knowsExpiry: Bool) {
     for end in ends(of: RefreshWorld(callers: callers, reply: .failure, knowsExpiry: knowsExpiry)) {
       check(end)

@@ -120,7 +120,7 @@ struct BreakerOriginTests {
     (Bench.timeout, .open(until: Bench.instant(16))), (Bench.reset, .open(until: Bench.instant(16))),
   ]
 
-  @Test("The last of an origin's trials closes its circuit if successful, or opens it for longer", arguments: trials)
+  @Test("The last trial of an origin closes the circuit if successful, or reopens it for longer", arguments: trials)
   func trial(outcome: BreakerOutcome, status: BreakerStatus) throws {
     var bench = opened()
     try answer(2, in: &bench, at: 5)
@@ -234,7 +234,7 @@ struct BreakerOriginTests {
   }
 
   @Test(
-    "A response head ends the origin's runs of failures; the endpoint counts the exchange when its content is complete")
+    "A response head ends the origin's runs of failures; the endpoint evaluates the exchange at the end of its content")
   func streamed() throws {
     var bench = Bench()
     for _ in 0..<4 { bench.call(Bench.part("a"), Bench.unreachable) }

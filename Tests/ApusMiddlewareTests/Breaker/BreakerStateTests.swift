@@ -216,7 +216,7 @@ struct BreakerStateTests {
   }
 
   @Test(
-    "The outcome of an exchange that began in an earlier epoch changes nothing", arguments: BreakerStateTests.outcomes)
+    "The outcome of an exchange that began in an earlier epoch has no effect", arguments: BreakerStateTests.outcomes)
   func late(outcome: BreakerOutcome) throws {
     var bench = Bench()
     let early = try bench.pass(at: 0)

@@ -132,7 +132,7 @@ struct BreakerStorm: Sendable {
 }
 
 extension SimulationReport {
-  /// Returns the number of requests that arrived at a server or found it down.
+  /// Returns the number of requests that arrived at a server or failed because the server was down.
   fileprivate func requests(at server: String, since start: Duration) -> Int {
     events.count { event in
       switch event.kind {

@@ -111,7 +111,7 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "The outcome of an exchange counts as failure of the endpoint, of the origin, or of neither",
+    "The outcome of an exchange is a failure of the endpoint, a failure of the origin, or no failure",
     arguments: good + bad + errors + others)
   func counted(row: Row) async throws {
     stub.onAny(reply: row.answer)
@@ -264,7 +264,7 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "A timeout or stall counts for the endpoint only after the policy's minimumTimeout",
+    "A timeout or stall is a failure of the endpoint only after the policy's minimumTimeout",
     arguments: [0, 900, 1000])
   func minimumTimeout(milliseconds: Int) async throws {
     let gate = Gate()

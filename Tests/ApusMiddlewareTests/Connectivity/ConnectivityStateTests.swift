@@ -111,7 +111,7 @@ struct ConnectivityStateTests {
     #expect(state.wake == at(60))
     let third = state.timePassed(at(60)).released
     #expect(third.map(\.waiter) == [2])
-    // The late evidence of the abandoned probe counts as well.
+    // The late evidence of the abandoned probe is evaluated, too.
     #expect(state.found(.reached, second, now: at(61)).change == .online)
   }
 
@@ -212,7 +212,7 @@ struct ConnectivityStateTests {
       waiting.subtract(consequence.released.map(\.waiter))
       if consequence.change != nil { probing.permit = nil }
       for release in consequence.released {
-        // The timer of a call that left does not run, so the next call's interval counts from that timer's instant.
+        // The timer of a call that left does not run, so the next call's interval starts at that timer's instant.
         #expect(probing.begins(release.permit, at: second, for: isAbandoned ? 0 : 30) == true, "seed \(seed)")
       }
       running += consequence.released.map(\.permit)

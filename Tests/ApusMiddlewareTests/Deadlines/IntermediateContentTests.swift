@@ -105,7 +105,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("A rejection that is the call's response keeps its content of any length", arguments: [true, false])
+  @Test("A rejection that is the call's response has its complete content, of any length", arguments: [true, false])
   func kept(isAnnounced: Bool) async throws {
     let fields: HTTPFields = [.wwwAuthenticate: "Bearer", .contentType: "application/json"]
     let piece = #"{"message":"no such session"}"#

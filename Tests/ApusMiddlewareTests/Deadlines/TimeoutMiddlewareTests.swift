@@ -210,7 +210,7 @@ struct TimeoutMiddlewareTests {
     #expect(error?.cancellation == .deadline(.handling))
   }
 
-  @Test("Joined calls have separate deadlines: when one call ends, the other still gets its response")
+  @Test("Joined calls have separate deadlines: when one call ends, the other call still receives the response")
   func joined() async throws {
     let gate = Gate()
     stub.onAny(reply: .json("7").waiting(for: gate))

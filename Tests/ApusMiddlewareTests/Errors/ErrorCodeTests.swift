@@ -26,7 +26,7 @@ struct ErrorCodeTests {
     "The request state of an error matches the requests that the transport received", arguments: FailingCall.all)
   private func sent(call: FailingCall) async throws {
     let (error, bench) = try await call.run()
-    // Of calls with colliding ids, the first is a different call.
+    // If calls have colliding ids, the first call is not the call under test.
     let own = bench.stub.exchanges.filter { $0.call == error.id && $0.target.contains("/reset/") }
     if error.attempts == 0 { #expect(own.isEmpty && error.requestState == .notSent) }
     if own.isEmpty { #expect(error.requestState == .notSent) }

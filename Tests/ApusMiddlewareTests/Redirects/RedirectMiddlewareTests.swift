@@ -93,7 +93,7 @@ struct RedirectMiddlewareTests {
     #expect(second.map { $0.fields[.contentType] != nil }.first == (status > 303))
   }
 
-  @Test("A call may set its own redirect policy, or none")
+  @Test("A call may set its own redirect policy, or disable redirects")
   func perCall() async throws {
     stub.on(url: "https://a.example/1", .redirect(to: "/2"))
     stub.on(url: "https://a.example/2", .redirect(to: "/3"))

@@ -134,7 +134,7 @@ struct RedirectStateTests {
     #expect(next.target == target && next.head.authority == "a.example")
   }
 
-  @Test("Two equal Location fields count as one field, two different fields as malformed")
+  @Test("Two equal Location fields are treated as one field; two different fields are malformed")
   func several() throws {
     #expect(try step(redirect(302, "/y", fields: [.location: "/y"])).request?.target == "/y")
     #expect(try step(redirect(302, "/y", fields: [.location: "./y"])).request?.target == "/y")

@@ -130,7 +130,7 @@ struct CommonParametersMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("A call keeps the common fields of its environment when the client switches environments")
+  @Test("A call has the common fields of its own environment, even if the client switches environments meanwhile")
   func switching() async throws {
     var staging = Environment("staging", baseURL: "https://staging.example.com")
     staging.setField("X-Env", "staging")

@@ -79,7 +79,7 @@ struct SchedulerDeadlineTests {
     #expect(idle.refusals.isEmpty)
   }
 
-  @Test("A queued attempt is refused when it would run if the server has become too slow meanwhile")
+  @Test("If the server has become too slow meanwhile, a queued attempt is refused at the time at which it would run")
   func slower() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2))
     bench.enter("always")

@@ -32,7 +32,7 @@ struct SchedulerStateTests {
     #expect(ConcurrencyLimits.app.queueCapacity == 100_000)
   }
 
-  @Test("An origin may have its own limit, and a limit below one counts as one")
+  @Test("An origin may have its own limit, and a limit below one is treated as one")
   func ownLimit() {
     var bench = SchedulerBench(
       ConcurrencyLimits(global: 10, perOrigin: 0).with {

@@ -133,7 +133,7 @@ struct TimeoutTests {
     try await slowAnswer { $0.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(3600))) }
   }
 
-  @Test("A call with a longer timeout, or none, may exceed the transport's first-byte timeout")
+  @Test("A call with a longer timeout, or without a timeout, may exceed the transport's first-byte timeout")
   func longPoll() async throws {
     try await slowAnswer { $0.timeout(.seconds(3600)) }
     try await slowAnswer { $0.timeout(nil) }
@@ -151,7 +151,7 @@ struct TimeoutTests {
         let client = try makeClient(server.origin, transport)
         let slow = Task { try await client.send(patient(message(.get, "/slow"))).string }
         try await gate.waitForArrivals(1)
-        // When this call times out, the other call has waited at least as long.
+        // When this call times out, the slow call has waited at least as long.
         #expect(await failure { try await client.send(message(.get, "/other")) }?.code == .timeout)
         gate.open()
         let got = try await slow.value

@@ -30,7 +30,7 @@ struct ResponseStream {
 /// Breaking a rule of the grammar reaches cases that random changes rarely reach; the tests use both.
 struct AnswerWriter {
   var random: SeededGenerator
-  /// Each rule is broken with a probability of 1 in this number; 0 breaks none.
+  /// Each rule is broken with a probability of 1 in this number. With 0, no rule is broken.
   private var oddity = 0
 
   init(seed: UInt64) {

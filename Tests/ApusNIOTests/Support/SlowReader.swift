@@ -7,7 +7,7 @@ final class SlowReader: Sendable {
   struct Pace: Sendable {
     /// The bytes per read.
     var length = 4 << 10
-    /// The time between two reads; `nil`: nothing is read after the first.
+    /// The time between two reads; `nil` if the server stops reading after the first read.
     var interval: TimeAmount?
     /// The size of the system's receive buffer; `nil`: the system's default.
     var buffer: Int?

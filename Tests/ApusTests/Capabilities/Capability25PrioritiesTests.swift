@@ -52,7 +52,8 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  /// Two urgent calls arrive per second and the server handles one: without ageing the low-priority call would starve.
+  /// Two urgent calls arrive per second, and the server handles one call per second. Without ageing, the low-priority
+  /// call would starve.
   @Test(
     "A low-priority call does not starve: calls that arrive after its ageing bound do not overtake it",
     arguments: TestBackend.allCases)

@@ -56,7 +56,7 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("The result of a load that ignores its cancellation is not shown once a newer load has started")
+  @Test("The result of a load that ignores its cancellation is discarded once a newer load has started")
   func ignoring() async throws {
     let gates = [Gate(), Gate()]
     let screen = LoadingScreen()
@@ -138,7 +138,7 @@ struct LoaderTests {
     #expect(loader.value == "a" && stub.exchanges.count == 1)
   }
 
-  @Test("A load whose calls are cancelled elsewhere, or whose view disappears, shows no error")
+  @Test("A load whose calls are cancelled elsewhere, or whose view disappears, causes no error in the loader")
   func cancelledElsewhere() async throws {
     stub.onAny(reply: .stalled)
     let loader = makeLoader()
@@ -198,7 +198,7 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("Any error of a loader's work is shown as a CallError with its cause")
+  @Test("Any error of a loader's work becomes a CallError with that cause")
   func anyError() async throws {
     struct Odd: Error {}
     let screen = LoadingScreen()
@@ -256,7 +256,7 @@ struct LoaderTests {
     #expect(screen.count == 1 && loader.value == 1 && !loader.isLoading)
   }
 
-  @Test("A loader for a preview shows a phase and loads nothing")
+  @Test("A loader for a preview has the given phase and performs no load")
   func preview() async throws {
     let loader = Loader<String>(showing: .refreshing("a"))
     #expect(loader.isLoading && loader.value == "a")
@@ -270,7 +270,7 @@ struct LoaderTests {
     #expect(loader.value == nil && loader.error == nil)
   }
 
-  @Test("show(_:) cancels the running load, and the next load continues from the shown phase")
+  @Test("show(_:) cancels the running load and sets a phase from which the next load continues")
   func shown() async throws {
     stub.on(.get, "/", replies: [.stalled, .text("a")])
     let loader = makeLoader()

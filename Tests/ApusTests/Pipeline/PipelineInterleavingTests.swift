@@ -6,7 +6,7 @@ struct PipelineInterleavingTests {
   private static let steps = 250
 
   @Test(
-    "With random disturbances calls end once, limits always hold, and nothing leaks",
+    "With random disturbances calls end once, limits always hold, and no resource leaks",
     arguments: UInt64(0)..<24)
   func storm(seed: UInt64) async {
     var storm = PipelineStorm(seed: seed)

@@ -63,7 +63,7 @@ struct ResilienceTests {
   private static let away = Duration.seconds(1)..<Duration.seconds(11)
 
   /// Simulates users who open an app while its server is down. Each app repeats its call a second after an error until
-  /// it succeeds. The server recovers with a tenth of the capacity for all apps at once.
+  /// the call succeeds. The server handles ten calls per second.
   private func storm(_ fleet: ResilienceFleet) async throws -> SimulationReport {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
