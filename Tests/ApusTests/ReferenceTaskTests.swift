@@ -28,7 +28,7 @@ private func friends(of id: User.ID) -> Request<[User]> { .get("/users/\(id)/fri
 @Suite("The reference task", .serialized)
 @MainActor
 struct ReferenceTaskTests {
-  @Test("The reference task (friends list, token refresh, latest tap wins, error text) takes at most ten lines")
+  @Test("The reference task (friends list, token refresh, latest tap wins, error message) takes at most ten lines")
   func lines() throws {
     #expect(try ReadmeSample.marked().count <= 10)
   }
@@ -41,7 +41,7 @@ struct ReferenceTaskTests {
     for line in sample { #expect(first.contains(line)) }
   }
 
-  @Test("The reference task shows the friends, refreshes the token, supersedes the previous call and shows errors")
+  @Test("The reference task loads the friends, refreshes the token, supersedes the previous call and displays errors")
   func works() async throws {
     let gate = Gate()
     try await TestServer.with { request in
@@ -65,7 +65,7 @@ struct ReferenceTaskTests {
       }
       await load(friendsOf: 2)
       await first.value
-      // The first tap's response never arrives, and its cancellation is not shown as an error.
+      // The response to the first tap never arrives, and the cancellation of that call is not displayed as an error.
       #expect(shown == ["Ann,Bob"])
       try await server.waitForClientClose(of: exchange)
       await load(friendsOf: 3)

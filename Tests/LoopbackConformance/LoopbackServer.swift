@@ -25,7 +25,7 @@ public final class LoopbackServer: ConformanceServer {
       return true
     }
 
-    /// Whether the content of a request is not read.
+    /// Returns whether the server does not read the content of a request to this path.
     func isUnread(_ path: String) -> Bool {
       guard case .early(readsContent: false) = byPath.withLock({ $0[path]?.steps.first }) else { return false }
       return true
@@ -71,7 +71,7 @@ public final class LoopbackServer: ConformanceServer {
 
   /// The URL of the server.
   public var baseURL: String { server.origin }
-  /// A port that is occupied and refuses connections.
+  /// The URL of a port that is occupied and refuses connections.
   public var refusingURL: String { "http://127.0.0.1:\(refusing.port)" }
 
   /// Sets the reply to a path.
@@ -103,7 +103,7 @@ public final class LoopbackServer: ConformanceServer {
     }
   }
 
-  /// Whether the first exchange with a path got a complete response.
+  /// Returns whether the first exchange with a path has a complete response.
   public func hasReplied(_ path: String) async -> Bool {
     server.exchanges.first { $0.path == path }?.outcome == .replied
   }
@@ -118,7 +118,7 @@ extension ConformanceRequest {
 }
 
 extension Reply {
-  /// The steps of a reply. Content without a length is chunked.
+  /// Creates a reply from the steps of a conformance reply. Content without a length is chunked.
   fileprivate init(_ reply: ConformanceReply, to request: RecordedRequest, held: Gate) {
     var steps: [Step] = []
     var isChunked = false

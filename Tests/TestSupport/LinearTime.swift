@@ -26,8 +26,8 @@ public enum LinearTime {
     return rounds >= 1000 ? 100_000 : 10_000
   }()
 
-  /// Whether ten times the input takes at most 12 times as long: 100 KB compared with 10 KB, or 1 MB with 100 KB in
-  /// long runs (`APUS_FUZZ` of at least 1,000 rounds).
+  /// Returns whether ten times the input takes at most 12 times as long. Compares 100 KB with 10 KB, or 1 MB with
+  /// 100 KB in long runs (`APUS_FUZZ` of at least 1,000 rounds).
   ///
   /// - Parameters:
   ///   - make: returns input of a number of bytes.

@@ -23,7 +23,7 @@ public final class WorkerProcess {
     try self.init(Self.url(of: program), arguments)
   }
 
-  /// Starts a shell script in which `$0` is the program, after the arguments of another command that runs the shell.
+  /// Starts a command that runs a shell with a script. In the script, `$0` is the path of the program.
   public convenience init(
     _ program: WorkerProgram, by command: [String], script: String, _ arguments: String...
   ) throws {
@@ -112,7 +112,7 @@ extension Process {
 }
 
 extension Pipe {
-  /// Returns the lines that arrive. A dedicated thread reads them, because tests must not block.
+  /// Returns the lines that arrive. A dedicated thread reads the lines, because tests must not block.
   fileprivate func lines() -> AsyncStream<String> {
     let (lines, arrived) = AsyncStream<String>.makeStream()
     // The thread has a separate descriptor, so that it may still read after the pipe is closed.

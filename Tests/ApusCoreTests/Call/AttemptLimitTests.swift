@@ -5,7 +5,7 @@ import Testing
 
 private func at(_ seconds: Int) -> MonotonicInstant { MonotonicInstant(sinceStart: .seconds(seconds)) }
 
-/// Opens its gate at the deadline.
+/// A deadline target that opens its gate at the deadline.
 private final class Bell: DeadlineTarget {
   let gate = Gate()
 
@@ -31,7 +31,7 @@ struct AttemptLimitTests {
     _ = try await bench.api.send(Request<String>.get("/"))
   }
 
-  @Test("Of several deadlines the earliest counts, for an attempt and for the call")
+  @Test("Of several deadlines, the earliest applies, for an attempt and for the call")
   func earlier() async throws {
     try await with { context, _ in
       var context = context
@@ -51,7 +51,7 @@ struct AttemptLimitTests {
     }
   }
 
-  @Test("The phase follows the events, and a cancellation does not change it")
+  @Test("Events determine the phase of a call, and a cancellation request does not change the phase")
   func phase() async throws {
     try await with { context, _ in
       #expect(context.call.phase == .waiting)
@@ -62,7 +62,7 @@ struct AttemptLimitTests {
     }
   }
 
-  @Test("An alarm notifies its target at the deadline, unless it was cancelled")
+  @Test("An alarm notifies its target at the deadline, unless the alarm was cancelled")
   func alarms() async throws {
     try await with { context, clock in
       let (bell, silent, late) = (Bell(), Bell(), Bell())

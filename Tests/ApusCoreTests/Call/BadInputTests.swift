@@ -15,7 +15,7 @@ private struct Film: Codable, Sendable {
   var stars = 1.0
 }
 
-@Suite("Bad input becomes a typed error that names the coding path and keeps the content")
+@Suite("Bad input becomes a typed error with the coding path and the content")
 struct BadInputTests {
   /// A way to decode a response.
   private struct Reading: Sendable, CustomTestStringConvertible {
@@ -83,7 +83,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "A rejected response keeps its status and its content, whatever the content is",
+    "The error of a rejected response has the status and the content, whatever the content is",
     arguments: ["application/problem+json", "application/json", "text/plain"])
   func refusals(type: String) async {
     struct Refused: Decodable, Sendable { var reason: String }
@@ -98,7 +98,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("A response whose content ends early fails as broken, after the head was received", arguments: [true, false])
+  @Test("A response whose content ends early fails with connectionLost after the head", arguments: [true, false])
   func truncated(isStreamed: Bool) async {
     let api = client(answering: .pieces([#"{"title":"#, #""Ran"}"#]).failing(after: 1))
     let error = await failure {
@@ -109,14 +109,14 @@ struct BadInputTests {
     #expect(error?.phase == (isStreamed ? .handling : .receiving))
   }
 
-  @Test("Content split inside a character is decoded like any other")
+  @Test("Content that arrives byte by byte, so that characters are split, is decoded")
   func split() async throws {
     let json = Data(#"{"title":"日本 😀","stars":1}"#.utf8)
     let film = try await client(answering: .pieces(json.map { Data([$0]) })).send(Request<Film>.get("/x"))
     #expect(film.title == "日本 😀")
   }
 
-  @Test("A number that JSON cannot represent names its coding path in content, form, query and common query")
+  @Test("The error for a number that is infinite or not a number has its coding path, in content, forms and queries")
   func numbers() async {
     struct Order: Encodable, Sendable { var items = [Film(), Film(title: "a", stars: .nan)] }
     let requests: [(Request<Void>, String)] = [
@@ -133,7 +133,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("A value that encodes nothing fails as content, with an explanation")
+  @Test("A value that encodes nothing is an encoding error when it is sent as JSON content")
   func nothing() async {
     struct Silent: Encodable { func encode(to encoder: any Encoder) {} }
     let error = await failure {
@@ -144,7 +144,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "A path value that would change the path sends nothing, and the error does not quote it",
+    "A path value that would change the path is refused before a request is sent",
     arguments: ["..", ".", "%2e%2e", "%2E.", "a\u{0}b", "a\r\nHost: evil", "a\u{7F}", "", "\t"])
   func pathValues(value: String) async throws {
     let stub = StubTransport()
@@ -158,7 +158,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "Fields of a response may hold anything",
+    "Unusual field values of a response change neither its status nor the kind of its error",
     arguments: ["", "x", "-1", "99999999999999999999", "0x10", "1, 2", "\u{E9}"])
   func answerFields(value: String) async throws {
     let fields: HTTPFields = [

@@ -29,11 +29,11 @@ struct CallBench {
       environment: Environment(baseURL: "https://x.test"), pipeline: pipeline, transport: stub, settings: settings)
   }
 
-  /// Whether no call and no exchange is left.
+  /// Whether all calls and exchanges have ended.
   var isClean: Bool { api.calls.isEmpty && stub.openExchanges.isEmpty }
 }
 
-/// Limits each call to its own timeout.
+/// A middleware that limits each call to the timeout of the call.
 struct ObeyTimeouts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context
@@ -42,7 +42,7 @@ struct ObeyTimeouts: Middleware {
   }
 }
 
-/// A middleware made of a closure.
+/// A middleware that runs a closure.
 struct Doing: Middleware {
   let work: @Sendable (RequestMessage, CallContext, Next) async throws -> ResponseMessage
 
@@ -51,7 +51,7 @@ struct Doing: Middleware {
   }
 }
 
-/// Records the events of all calls.
+/// An observer that records the events of all calls.
 final class EventLog: CallObserver {
   private let all = Mutex<[(serial: UInt64, kind: TraceEvent.Kind)]>([])
 
@@ -59,12 +59,12 @@ final class EventLog: CallObserver {
     all.withLock { $0.append((call.serial, event.kind)) }
   }
 
-  /// The events of all calls, without progress.
+  /// The events of all calls, without progress events.
   var events: [String] {
     all.withLock { $0 }.map(\.kind.description).filter { !$0.hasPrefix("received ") && !$0.hasPrefix("sent ") }
   }
 
-  /// How each call ended, in order.
+  /// The last event of each ended call, in order.
   var ends: [(serial: UInt64, kind: TraceEvent.Kind)] { all.withLock { $0 }.filter(\.kind.isEnd) }
 }
 
@@ -78,7 +78,7 @@ extension TraceEvent.Kind {
 }
 
 extension Client {
-  /// The result of a call, for comparing codes.
+  /// Sends an endpoint and returns the value or the error.
   func result<E: Endpoint>(of endpoint: E) async -> Result<E.Value, CallError> {
     do throws(CallError) {
       return .success(try await send(endpoint))
@@ -96,7 +96,7 @@ extension Result where Failure == CallError {
 }
 
 extension ResponseMessage {
-  /// A response with text in memory.
+  /// Returns a response with text in memory.
   static func text(_ text: String, _ head: HTTPResponse = HTTPResponse(status: .ok)) -> ResponseMessage {
     ResponseMessage(head: head, content: ResponseContent(Data(text.utf8)))
   }

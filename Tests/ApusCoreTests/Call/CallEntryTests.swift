@@ -36,7 +36,7 @@ struct CallEntryTests {
     try await entry(of: Request<Void>.get("")) { #expect($0.urlTemplate == "https://x.test/v1") }
   }
 
-  @Test("An entry reports how much of the request content was sent, and its length when known")
+  @Test("An entry has the number of sent bytes of the request content, and the content's length if it is known")
   func sent() async throws {
     try await entry(of: Request<Void>.post("/x", content: .text("abcde"))) { entry in
       #expect(entry.sent.bytes == 5 && entry.sent.expected == 5)
@@ -56,7 +56,7 @@ struct CallEntryTests {
     try await entry(of: Request<Void>.get("/x")) { #expect($0.sent.bytes == 0) }
   }
 
-  @Test("A call with a malformed base URL shows only its path template")
+  @Test("The entry of a call with a malformed base URL has only the path template as its URL")
   func malformed() async throws {
     let urls = Log<String>()
     struct Looking: CallObserver {

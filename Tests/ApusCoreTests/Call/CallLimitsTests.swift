@@ -20,7 +20,7 @@ struct CallLimitsTests {
 
   private func standard(_ seconds: Int = 30) -> CallTimeLimit { CallTimeLimit(.seconds(seconds), since: at(0)) }
 
-  @Test("Only an earlier deadline replaces a deadline, and the timer is cancelled at the end")
+  @Test("A deadline is replaced only by an earlier deadline, and the end of the call cancels the alarm")
   func earlier() {
     var limits = CallLimits()
     #expect(limits.setDeadline(at(5)) == at(5))
@@ -28,13 +28,13 @@ struct CallLimitsTests {
     #expect(limits.setDeadline(at(6)) == nil && limits.deadline == at(5))
     #expect(limits.setDeadline(at(4)) == at(4) && limits.deadline == at(4))
     #expect(limits.alarmSet(keys[1], at: at(4)) == keys[0])
-    // Of two timers set at the same time, the earlier one stays.
+    // Of two alarms that are set concurrently, the earlier alarm remains.
     #expect(limits.alarmSet(keys[2], at: at(5)) == keys[2])
     #expect(limits.stop() == keys[1])
     #expect(limits.stop() == nil)
   }
 
-  @Test("A deadline later than the timer needs no timer of its own: the timer is set again when it fires")
+  @Test("A deadline after the current alarm sets no second alarm; when the alarm fires, it is set to the deadline")
   func laterDeadline() {
     var limits = CallLimits()
     #expect(limits.setDefaultLimit(standard()) == at(20))
@@ -57,12 +57,12 @@ struct CallLimitsTests {
     #expect(limits.expiry == nil)
   }
 
-  @Test("The default timeout ends the call before a later deadline, and reports which part of it expired")
+  @Test("The default timeout ends the call before a later deadline, and the expired part of the timeout is recorded")
   func standardFirst() {
     var limits = CallLimits()
     _ = limits.setDeadline(at(90))
     _ = limits.setDefaultLimit(standard())
-    // Only the first default timeout counts.
+    // A second default timeout is ignored.
     #expect(limits.setDefaultLimit(standard(1)) == nil)
     #expect(limits.end(at: at(0)) == at(30))
     #expect(limits.alarmFired(at: at(20), leaderContent: nil) == .setAlarm(at: at(30)))
@@ -70,7 +70,7 @@ struct CallLimitsTests {
     #expect(limits.expiry == .total)
   }
 
-  @Test("While the app reads the content, only a deadline counts")
+  @Test("The default timeout does not apply while the app reads the content")
   func handling() {
     var limits = CallLimits()
     _ = limits.setDefaultLimit(standard())
@@ -91,7 +91,7 @@ struct CallLimitsTests {
     #expect(limits.expiry == .stall)
   }
 
-  @Test("After the end of the call, limits set no alarm, and an alarm that goes off has no effect")
+  @Test("After the end of a call, its limits set no alarm, and an alarm that fires has no effect")
   func stopped() {
     var limits = CallLimits()
     _ = limits.setDeadline(at(5))

@@ -33,7 +33,7 @@ struct CallStateTests {
     #expect(state.requestState == .responded)
   }
 
-  @Test("A queued call keeps no memory for events that have not happened")
+  @Test("A queued call reserves no memory for future events")
   func queuedEvents() {
     var state = CallState()
     for kind in [TraceEvent.Kind.started, .prepared] { state.append(event(kind)) }
@@ -43,7 +43,7 @@ struct CallStateTests {
     #expect(state.events.capacity < reserved / 2)
   }
 
-  @Test("A call that waits for a shared exchange counts as maybe sent")
+  @Test("A call that waits for a shared exchange has the request state maybeSent")
   func joined() {
     var state = CallState()
     for kind in [TraceEvent.Kind.prepared, .coalesced(serial: 1)] { state.append(event(kind)) }
@@ -52,7 +52,7 @@ struct CallStateTests {
   }
 
   @Test(
-    "With a transport that reports connections, a call without a connection counts as not sent, unless an earlier attempt had one"
+    "If the transport reports connections, the request state is notSent until an attempt has a connection"
   )
   func waitingForConnection() {
     var state = CallState(reportsConnections: true)
@@ -84,7 +84,7 @@ struct CallStateTests {
     #expect(state.requestState == .maybeSent)
   }
 
-  @Test("Progress is not kept in the trace, and the trace is bounded")
+  @Test("The trace excludes progress events, and contains at most 1000 events")
   func bounded() {
     var state = CallState()
     for number in 0..<1500 {
@@ -95,7 +95,7 @@ struct CallStateTests {
     #expect(state.droppedEvents == 500)
   }
 
-  @Test("Work attached after a cancellation is cancelled immediately")
+  @Test("Work that is attached to a call after its cancellation is cancelled immediately")
   func lateAttach() {
     var state = CallState()
     let isCancelledBefore = state.attach(Switch())
@@ -112,7 +112,7 @@ struct CallStateTests {
     case received(Int)
   }
 
-  /// Applies the moves, one a second, and returns for how long content was moving.
+  /// Applies one move per second, and returns the time during which content was transferred.
   private func time(_ moves: [Move], sharesExchange: Bool = false) -> Duration {
     var state = CallState()
     var second = 0
@@ -141,7 +141,7 @@ struct CallStateTests {
     // A response in one piece.
     ([.event(.exchangeStarted), .event(.requestSent), .head(length: 4), .received(4)], 0),
     ([.head(length: 4), .received(2), .received(2), .event(.contentArrived(length: 4))], 2),
-    // More is expected.
+    // A response that is not complete.
     ([.head(length: 9), .received(2)], 98),
     ([.head(length: nil), .received(2), .event(.contentArrived(length: 2))], 1),
     ([.head(length: 9), .received(2), .event(.exchangeStarted)], 1),
@@ -158,7 +158,7 @@ struct CallStateTests {
     arguments: movements)
   private func movement(moves: [Move], seconds: Int) {
     #expect(time(moves) == .seconds(seconds))
-    // The same for a call that shares the exchange.
+    // A call that shares the exchange has the same transfer time.
     #expect(time(moves, sharesExchange: true) == .seconds(seconds))
   }
 
@@ -176,7 +176,7 @@ struct CallStateTests {
     _ = limited.received(7, at: never())
   }
 
-  @Test("In any order of events, the first cancellation reason counts and the call ends once", arguments: 0..<200)
+  @Test("In any order of events, a call reports its first cancellation reason and ends once", arguments: 0..<200)
   func randomOrder(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var state = CallState()
@@ -203,7 +203,7 @@ struct CallStateTests {
           #expect(end.reason == firstReason)
         }
       default:
-        // The call records nothing once it has ended.
+        // A call that has ended records no events.
         if outcome == nil { state.append(event(.exchangeStarted)) }
       }
       #expect(state.isEnded == (outcome != nil))

@@ -16,7 +16,7 @@ private struct Story: Sendable, CustomTestStringConvertible {
   var stall = 20
   var start = 0
   let steps: [Step]
-  /// When the call ends and why; `nil`: not within 1,000 seconds.
+  /// The second in which the call ends, and the reason; `nil` if the call does not end within 1,000 seconds.
   let end: (second: Int, expiry: CallTimeLimit.Expiry)?
 
   static func steady(_ seconds: ClosedRange<Int>, _ bytes: Int64 = 1 << 20) -> [Step] {
@@ -90,14 +90,14 @@ struct CallTimeLimitTests {
   }
 
   @Test(
-    "The default timeout counts while no content is transferred; during a transfer, a stall or too low a rate ends the call",
+    "The default timeout runs while no content is transferred; during a transfer, a stall or a low rate ends the call",
     arguments: stories)
   private func ends(story: Story) throws {
     let end = end(of: story)
     #expect(end?.second == story.end?.second && end?.expiry == story.end?.expiry)
   }
 
-  @Test("A transfer needs few checks of the timer")
+  @Test("A transfer of ten minutes needs at most 42 checks of its time limit")
   func rareAlarms() {
     var limit = CallTimeLimit(.seconds(30), since: at(0))
     var movement = ContentTransfer()
@@ -113,7 +113,7 @@ struct CallTimeLimitTests {
     #expect(alarms <= 42)
   }
 
-  @Test("A call that joins an exchange gains no time from content that was transferred before")
+  @Test("A call that joins an exchange gains no time from content that the exchange transferred earlier")
   func sharing() {
     var movement = ContentTransfer()
     movement.moved(1, at: at(0))
@@ -125,7 +125,7 @@ struct CallTimeLimitTests {
     #expect(limit.due(movement, at: at(60)) == at(80))
   }
 
-  @Test("Progress reports may arrive out of order")
+  @Test("Progress reports that arrive out of order reduce neither the byte count nor the last instant")
   func disorder() {
     var movement = ContentTransfer()
     movement.moved(5, at: at(9))

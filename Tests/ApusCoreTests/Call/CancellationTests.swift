@@ -97,7 +97,7 @@ struct CancellationTests {
   }
 
   @Test(
-    "Calls cancelled through the registry end without ending others; the caller's task is not cancelled",
+    "Cancelling calls through the registry affects no other call and does not cancel the caller's task",
     arguments: ["id", "serial", "tag", "endpoint", "rule", "all"])
   func throughTheRegistry(how: String) async throws {
     bench.stub.on(GetImage.self, reply: .stalled)
@@ -161,7 +161,7 @@ struct CancellationTests {
     #expect(bench.isClean)
   }
 
-  @Test("Only the first cancellation reason counts")
+  @Test("A call that is cancelled several times reports the first reason")
   func firstReason() async throws {
     bench.stub.onAny(reply: .stalled)
     let call = Task { [bench, text] in await bench.api.result(of: text) }

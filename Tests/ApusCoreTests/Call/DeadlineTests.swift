@@ -36,7 +36,7 @@ struct DeadlineTests {
     #expect(bench.isClean)
   }
 
-  @Test("A call that ends in time is not affected by its deadline")
+  @Test("A deadline does not affect a call that ends earlier")
   func inTime() async throws {
     bench.stub.onAny(reply: .text("ok"))
     #expect(try await bench.api.send(Request<String>.get("/").timeout(.seconds(1))) == "ok")
@@ -44,7 +44,7 @@ struct DeadlineTests {
     #expect(bench.log.events.last == "succeeded")
   }
 
-  @Test("Of several deadlines the earliest counts, whichever layer sets it", arguments: [(5, 2), (2, 5)])
+  @Test("Of the call's deadline and a middleware's deadline, the earlier applies", arguments: [(5, 2), (2, 5)])
   func earliest(outer: Int, inner: Int) async throws {
     let limiting = Doing { request, context, next in
       var context = context
@@ -76,7 +76,7 @@ struct DeadlineTests {
     #expect(bench.stub.exchanges.isEmpty)
   }
 
-  @Test("Each of many calls with random deadlines ends at its own", arguments: 0..<5)
+  @Test("Each of many calls with random deadlines ends at its own deadline", arguments: 0..<5)
   func many(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     bench.stub.onAny(reply: .stalled)

@@ -56,7 +56,7 @@ struct DuplicateTests {
     _ = await running.value
   }
 
-  @Test("Replace: the older call ends as superseded, and the newer one runs")
+  @Test("Replace: the older call ends as superseded, and the newer call runs")
   func replace() async throws {
     let gate = Gate()
     bench.stub.on(.get, "/text", replies: [.stalled, .text("new").waiting(for: gate)])
@@ -73,7 +73,7 @@ struct DuplicateTests {
     #expect(bench.isClean)
   }
 
-  @Test("Replace: a call from a task that was cancelled before supersedes nothing, and ends as cancelled")
+  @Test("Replace: a call from a task that was already cancelled supersedes no call, and ends as cancelled")
   func replaceWhenCancelled() async throws {
     let (gate, late) = (Gate(), Gate())
     bench.stub.on(.get, "/text", replies: [.text("old").waiting(for: gate)])
@@ -97,7 +97,7 @@ struct DuplicateTests {
     let bench = CallBench(executor: executor)
     bench.stub.on(.get, "/text", replies: [.text("old"), .text("new")])
     let request = request(.cancelPrevious)
-    // The older caller's executor is held: its value arrives, but the caller does not resume.
+    // The older caller's executor is paused: the call's value arrives, but the caller does not resume.
     let olderCaller = ManualExecutor()
     let older = Task(executorPreference: olderCaller) { await bench.api.result(of: request) }
     olderCaller.runAll()
@@ -113,7 +113,7 @@ struct DuplicateTests {
     #expect(bench.log.ends.map(\.kind) == [.failed(.cancelled), .succeeded])
   }
 
-  @Test("Of a hundred taps, only the last returns a value", arguments: 0..<10)
+  @Test("Of a hundred calls with one id, the last returns a value; failed calls are superseded", arguments: 0..<10)
   func taps(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
     let executor = ManualExecutor()
@@ -135,7 +135,7 @@ struct DuplicateTests {
       case .failure(let error): #expect(error.cancellation == .superseded)
       }
     }
-    // An early call may end before the next tap, but a value is never followed by an older one.
+    // An early call may return its value before the next call starts.
     #expect(values.last != nil)
     #expect(bench.log.ends.count == 100)
     #expect(bench.isClean)

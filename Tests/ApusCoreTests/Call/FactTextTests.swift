@@ -45,7 +45,7 @@ struct FactTextTests {
     (Duration(secondsComponent: 0, attosecondsComponent: 1), "0 s"),
   ]
 
-  @Test("Durations have their usual notation", arguments: times.indices)
+  @Test("The text of a duration has a unit from nanoseconds to seconds, or is endless", arguments: times.indices)
   func time(index: Int) {
     let (time, text) = Self.times[index]
     #expect(time.plainText == text)

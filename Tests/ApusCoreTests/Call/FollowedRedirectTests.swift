@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Redirects followed by a middleware")
 struct FollowedRedirectTests {
-  /// Declares that it follows redirects, and records which responses came with all of their content.
+  /// A middleware that declares whether it follows redirects, and records whether response content was collected.
   private struct Following: Middleware {
     let follows: Bool
     let collected: Seen
@@ -48,7 +48,7 @@ struct FollowedRedirectTests {
     #expect(try await collected(Self.statuses.map { .text("on", status: $0) }).allSatisfy { $0 })
   }
 
-  @Test("The trace has the status and both origins, without growing the event")
+  @Test("The trace event of a redirect has the status and both origins, and fits into 33 bytes")
   func event() {
     let (from, to) = (Origin(scheme: "https", host: "a", port: 443), Origin(scheme: "https", host: "b", port: 8443))
     let kind = TraceEvent.Kind.redirected(status: 307, from: from, to: to)

@@ -26,7 +26,7 @@ private final class ActorExecutor: SerialExecutor {
   }
 }
 
-/// Stands in for the main actor.
+/// An actor in place of the main actor.
 private actor Caller {
   nonisolated let executor = ActorExecutor()
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -49,12 +49,11 @@ private enum Way: CaseIterable {
   case send, response, described, streamed, streamedHere
 }
 
-@Suite("How many hops a call takes")
+@Suite("The number of executor hops of a call")
 struct HopCountTests {
-  /// The caller's task prefers an executor of its own, so that jobs off the actor are counted too; on the global pool
-  /// they would go unseen.
+  /// The caller's task prefers a manual executor, so that the test also counts the task's jobs outside the actor.
   @Test(
-    "From an actor, a call takes one job elsewhere and one job back, whichever verb makes it", arguments: Way.allCases)
+    "From an actor, each kind of call runs one job outside the actor and resumes it once", arguments: Way.allCases)
   private func fromActor(way: Way) async {
     let (pool, units) = (ManualExecutor(), ManualExecutor())
     let bench = CallBench(executor: units)
@@ -74,13 +73,13 @@ struct HopCountTests {
       }
     }
     #expect(jobs.filter { $0 != "pool" } == ["actor", "call", "actor"])
-    // The task starts on the pool. When a task or continuation resumes it, the runtime enqueues it there first and then on
-    // the actor. Code compiled for coverage also enqueues there before it starts to wait.
+    // The task starts on the pool. When a task or continuation resumes this task, the runtime enqueues the task on the
+    // pool first and then on the actor. Code compiled for coverage also enqueues the task on the pool before a wait.
     #expect(jobs.count { $0 == "pool" } <= 3)
     await task.value
   }
 
-  @Test("A deadline adds no job to a call: one task sleeps for a thousand calls")
+  @Test("Deadlines add no jobs to calls: one sleeping task serves a thousand calls")
   func deadlines() async throws {
     let executor = ManualExecutor(.forward)
     let bench = CallBench(executor: executor)

@@ -8,7 +8,7 @@ import Testing
 /// An actor's executor that holds and counts the actor's jobs.
 private final class ScreenExecutor: SerialExecutor {
   private let jobs = Mutex<(pending: [UnownedJob], count: Int)>(([], 0))
-  /// Released once for each job.
+  /// A gate that is released once for each job.
   let arrivals = Gate()
 
   var count: Int { jobs.withLock { $0.count } }
@@ -29,7 +29,7 @@ private final class ScreenExecutor: SerialExecutor {
   }
 }
 
-/// Stands in for the main actor: makes a call and shows its value.
+/// An actor in place of the main actor, which makes a call and displays the value.
 private actor Screen {
   nonisolated let executor = ScreenExecutor()
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -40,9 +40,9 @@ private actor Screen {
   }
 }
 
-@Suite("Where the parts of a call run")
+@Suite("Executors of the parts of a call")
 struct HopTests {
-  @Test("A call from an actor hops out once and back once")
+  @Test("A call from an actor leaves the actor once and returns to the actor once")
   func hops() async throws {
     let executor = ManualExecutor()
     let bench = CallBench(executor: executor)
@@ -153,7 +153,7 @@ private enum MainQueue {
 
 private func isOnMainQueue() -> Bool { DispatchQueue.getSpecific(key: MainQueue.key) == true }
 
-/// Fails if it is decoded on the main actor.
+/// A value whose decoding on the main actor fails the test.
 private struct Decoded: Decodable, Sendable {
   init(from decoder: any Decoder) throws {
     #expect(!isOnMainQueue())

@@ -42,7 +42,7 @@ struct InheritedDeadlineTests {
       }
     }
     for seconds in [2, 2, 1] {
-      // The deadline's timer and the stub's.
+      // One sleeper is the timer of the deadline. The other sleeper is the delay of the stub.
       try await bench.clock.waitForSleepers(2)
       bench.clock.advance(by: .seconds(seconds))
     }
@@ -66,7 +66,7 @@ struct InheritedDeadlineTests {
     #expect(bench.isClean)
   }
 
-  @Test("The nearer deadline counts: the call's own or that of the work", arguments: [(3, 3), (9, 5)])
+  @Test("The nearer deadline applies: that of the call or that of the work", arguments: [(3, 3), (9, 5)])
   func nearer(own: Int, expected: Int) async throws {
     bench.stub.onAny(reply: .stalled)
     let call = Task { [bench, request] in
@@ -106,7 +106,7 @@ struct InheritedDeadlineTests {
     #expect(bench.isClean)
   }
 
-  @Test("Calls made inside the closure of a streamed call inherit its deadline, later calls do not")
+  @Test("Calls inside the closure of a streamed call inherit the streamed call's deadline; later calls do not")
   func closure() async throws {
     let log = DeadlineLog()
     let bench = CallBench(middlewares: [(log, .scheduling)])
@@ -122,7 +122,7 @@ struct InheritedDeadlineTests {
     #expect(log.log.all.map(\.deadline) == [at(3), at(3), nil, nil])
   }
 
-  @Test("Typed errors stay typed")
+  @Test("withDeadline rethrows a typed error with its type")
   func typed() async {
     bench.stub.onAny(reply: .status(404))
     do throws(CallError) {
@@ -135,7 +135,7 @@ struct InheritedDeadlineTests {
     }
   }
 
-  @Test("The work runs on its caller's actor")
+  @Test("The closures of withDeadline and withResponse run on the caller's actor")
   @MainActor
   func isolation() async throws {
     bench.stub.onAny(reply: .pieces(["a"]))
@@ -152,7 +152,7 @@ struct InheritedDeadlineTests {
 struct DeadlineReachTests {
   private let clock = ManualClock(.manual)
 
-  @Test("Child tasks inherit the deadline, detached tasks do not, and tasks that outlive the work lose it")
+  @Test("Child tasks inherit the deadline; detached tasks and tasks that outlive the work have no deadline")
   func tasks() async {
     let gate = Gate()
     let task = await withDeadline(.seconds(60), on: clock) { () async -> Task<[Duration?], Never> in
@@ -170,7 +170,7 @@ struct DeadlineReachTests {
     #expect(await task.value.last == .some(nil))
   }
 
-  @Test("A task that outlives nested work keeps the outer deadline")
+  @Test("A task that outlives nested work has only the outer deadline")
   func outerStays() async {
     let gate = Gate()
     await withDeadline(.seconds(60), on: clock) { () async -> Void in
@@ -185,7 +185,7 @@ struct DeadlineReachTests {
     }
   }
 
-  @Test("Work that outlives the outer work keeps only its own deadline")
+  @Test("Work that outlives the outer work has only its own deadline")
   func innerOutlivesOuter() async {
     let (begun, gate) = (Gate(), Gate())
     let task = await withDeadline(.seconds(5), on: clock) { [clock] () async -> Task<[Duration?], Never> in
@@ -237,7 +237,7 @@ struct DeadlineReachTests {
   }
 
   @Test(
-    "Calls that a middleware makes for its call inherit the call's or the attempt's deadline, calls made for other work do not",
+    "Calls through context.client inherit the deadline of the attempt or the call; calls through sharedClient do not",
     arguments: [nil, 2] as [Int?])
   func middlewares(attempt: Int?) async throws {
     let log = DeadlineLog()

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A client whose every exchange gets `answer`.
+/// Returns a client whose requests all receive the response `answer`.
 func client(
   at base: BaseURL = "https://api.example.com", answering answer: StubReply = .status(200),
   pipeline: Pipeline = Pipeline(), coding: CodingOptions = CodingOptions()
@@ -20,21 +20,21 @@ func client(
   return Client(environment: Environment(baseURL: base), pipeline: pipeline, transport: stub, settings: settings)
 }
 
-/// What an endpoint is lowered to; nothing is sent.
+/// Returns the message for an endpoint without sending it.
 func lowered<E: Endpoint>(
   _ endpoint: E, at base: BaseURL = "https://api.example.com", coding: CodingOptions = CodingOptions()
 ) async throws(CallError) -> RequestMessage {
   try await client(at: base, coding: coding).message(for: endpoint)
 }
 
-/// Path and query that an endpoint is lowered to.
+/// Returns the path and query of the message for an endpoint.
 func target<E: Endpoint>(
   of endpoint: E, at base: BaseURL = "https://api.example.com", coding: CodingOptions = CodingOptions()
 ) async throws(CallError) -> String {
   try await lowered(endpoint, at: base, coding: coding).target
 }
 
-/// Path and query of a GET with this path.
+/// Returns the path and query of the message for a GET request with this path.
 func target(
   _ path: RequestPath, query: Query = [:], at base: BaseURL = "https://api.example.com", style: QueryStyle = .default
 ) async throws(CallError) -> String {
@@ -44,11 +44,11 @@ func target(
   return try await target(of: request, at: base, coding: coding)
 }
 
-/// The bytes of content in memory as text.
+/// Returns the bytes of content as text, or `nil` if the content is not in memory.
 func text(of content: MessageContent) -> String? {
   if case .bytes(let data) = content { return String(decoding: data, as: UTF8.self) }
   return nil
 }
 
-/// A message's content in memory as text.
+/// Returns the content of a message as text, or `nil` if the content is not in memory.
 func content(of message: RequestMessage) -> String? { text(of: message.content) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The outcome of a call")
 struct OutcomeTests {
-  /// A stubbed response chosen by the number in the target.
+  /// Returns the stubbed response for the number in the target.
   private static func answer(to number: UInt64, _ gate: Gate) -> StubReply {
     switch number % 9 {
     case 0: .text("ok")
@@ -21,7 +21,7 @@ struct OutcomeTests {
     }
   }
 
-  @Test("Of ten thousand mixed calls cancelled at random, each ends once and none hangs", arguments: 0..<20)
+  @Test("Each of ten thousand mixed calls that are cancelled at random ends once", arguments: 0..<20)
   func mixed(seed: UInt64) async throws {
     let bench = CallBench()
     let gate = Gate()
@@ -86,7 +86,7 @@ struct OutcomeTests {
     #expect(bench.stub.exchanges.count == 1)
   }
 
-  @Test("An error of the second attempt holds nothing of the first attempt's response")
+  @Test("An error of the second attempt contains no part of the first attempt's response")
   func secondAttempt() async throws {
     let twice = Doing { request, context, next in
       try await next(request, context: context).discard()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApusCore
 
-/// Records its name on the way in and out.
+/// A middleware that records its name before and after it passes a message on.
 private struct Noting: Middleware {
   let name: String
   let notes: Notes
@@ -63,7 +63,7 @@ private final class Notes: Sendable {
     #expect(pipeline.description == Slot.allCases.map { "\($0): Noting" }.joined(separator: "\n"))
   }
 
-  @Test("A middleware inserted before or after a slot is placed outside or inside all others in it")
+  @Test("A middleware inserted before a slot is outside all middlewares of the slot; inserted after, it is inside")
   func beforeAndAfter() {
     let notes = Notes()
     var pipeline: Pipeline = [:]
@@ -138,7 +138,7 @@ private final class Notes: Sendable {
     #expect(("\([:] as Pipeline)").isEmpty)
   }
 
-  @Test("A literal whose slots are out of order is a programmer's error")
+  @Test("A pipeline literal whose slots are out of order traps")
   func literalOutOfOrder() async {
     await #expect(processExitsWith: .failure) {
       let pipeline: Pipeline = [.retry: PrincipalBinding(), .trace: PrincipalBinding()]
@@ -146,7 +146,7 @@ private final class Notes: Sendable {
     }
   }
 
-  @Test("A pipeline without policies binds calls to their accounts and coalesces them")
+  @Test("A pipeline without policies consists of principal binding and coalescing")
   func standard() {
     #expect("\(Pipeline())" == "principal: PrincipalBinding\ncoalescing: CoalescingMiddleware")
   }
@@ -164,7 +164,7 @@ private final class Notes: Sendable {
     #expect(notes.all == ["b", "c", "/c", "/b"])
   }
 
-  @Test("A call skips a middleware for common parameters if its environment has none")
+  @Test("A call skips a middleware for common parameters if the call's environment has no common parameters")
   func skippedParameters() async throws {
     let plain = Environment(baseURL: "https://a.example")
     var (withField, withQuery) = (plain, plain)
@@ -181,7 +181,7 @@ private final class Notes: Sendable {
     }
   }
 
-  @Test("Settings have a default until they are set, each under its own key")
+  @Test("A context value has its key's default until it is set, and changes affect no copy")
   func settings() {
     enum Depth: ContextKey { static var defaultValue: Int { 3 } }
     enum Name: ContextKey { static var defaultValue: String? { nil } }
@@ -196,7 +196,7 @@ private final class Notes: Sendable {
     #expect(copy[Depth.self] == 4 && copy[Name.self] == "n")
   }
 
-  @Test("The context gives a middleware all properties of its call")
+  @Test("The context of a middleware has all properties of the call")
   func context() async throws {
     struct Looks: Middleware {
       enum Key: ContextKey { static var defaultValue: Int { 0 } }

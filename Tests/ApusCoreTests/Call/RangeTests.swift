@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Range requests")
 struct RangeTests {
-  /// Adds a Range field, as a resumed download does.
+  /// A middleware that adds a Range field, as a resumed download does.
   private struct Resume: Middleware {
     func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
       var request = request
@@ -24,7 +24,7 @@ struct RangeTests {
     return stub.exchanges.first?.fields[.acceptEncoding]
   }
 
-  @Test("A range request asks for the identity coding, unless the call sets Accept-Encoding")
+  @Test("A range request accepts only the identity coding, unless the call sets Accept-Encoding")
   func identity() async throws {
     #expect(try await sent(Request<Void>.get("/a").field("Range", "bytes=0-1")) == "identity")
     let own = Request<Void>.get("/a").field("Range", "bytes=0-1").field("Accept-Encoding", "gzip")
@@ -32,7 +32,7 @@ struct RangeTests {
     #expect(try await sent(Request<Void>.get("/a")) == nil)
   }
 
-  @Test("A range added by a middleware asks for the identity coding too")
+  @Test("A request to which a middleware adds a range accepts only the identity coding")
   func middleware() async throws {
     #expect(try await sent(Request<Void>.get("/a"), through: [Resume()]) == "identity")
   }

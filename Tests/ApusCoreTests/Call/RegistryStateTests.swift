@@ -20,7 +20,7 @@ struct RegistryStateTests {
       if Bool.random(using: &generator), let leaving = model.randomElement(using: &generator) {
         state.remove(serial: leaving.serial, id: leaving.id)
         model.removeAll { $0 == leaving }
-        // A second removal changes nothing.
+        // A second removal has no effect.
         state.remove(serial: leaving.serial, id: leaving.id)
       }
       let isNamed = Int.random(in: 0..<4, using: &generator) > 0

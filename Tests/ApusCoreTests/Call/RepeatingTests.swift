@@ -10,7 +10,7 @@ struct RepeatingTests {
   private let stub = StubTransport()
   private let seen = Seen()
 
-  /// Records what a middleware next to the transport sees.
+  /// A middleware next to the transport that records the repeatability of each message.
   private final class Seen: Middleware {
     struct Pass: Equatable {
       var isRepeatable: Bool
@@ -66,7 +66,7 @@ struct RepeatingTests {
     #expect(try await !pass(post.setting(IdempotencyFieldKey.self, "X-Key")).isRepeatable)
   }
 
-  @Test("A message counts as sent unless it never left or was rejected with 401")
+  @Test("The sent messages exclude an unrepeatable message that was not sent or was rejected with 401")
   func sent() async throws {
     let post = Request<Void>.post("/")
     #expect(try await pass(.get("/")).sent == .repeatable)
@@ -79,7 +79,7 @@ struct RepeatingTests {
     #expect(try await pass(post, answer: unreached).sent == .repeatable)
   }
 
-  @Test("A redirect turns the last message into an earlier hop, and a new attempt resets the state, even after the end")
+  @Test("A redirect after an unrepeatable message makes the attempt unrepeatable; a new attempt is repeatable")
   func hops() {
     let instant = MonotonicInstant(sinceStart: .zero)
     let origin = Origin(scheme: "https", host: "a.test", port: 443)
@@ -99,7 +99,7 @@ struct RepeatingTests {
     #expect(state.sentMessages == .repeatable)
   }
 
-  @Test("A call queued for a connection waits, and keeps its request state")
+  @Test("A call queued for a connection has the phase waiting and an unchanged request state")
   func queued() {
     func append(_ kinds: [TraceEvent.Kind], to state: inout CallState) {
       for kind in kinds {

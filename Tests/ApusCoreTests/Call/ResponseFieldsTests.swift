@@ -33,7 +33,7 @@ struct ResponseFieldsTests {
     #expect(response.field("missing") == nil && response.field("no token") == nil && response.field("") == nil)
   }
 
-  @Test("Mapping changes the value and keeps status, fields and trace")
+  @Test("Mapping changes the value of a response and leaves status, fields and trace unchanged")
   func map() throws {
     struct Odd: Error {}
     let response = response(("ETag", "1"))
@@ -139,7 +139,7 @@ struct ResponseFieldsTests {
     #expect((found == nil) == (limit == nil && remaining == nil && reset == nil))
   }
 
-  @Test("Huge numbers do not overflow")
+  @Test("Huge numbers in rate limits do not overflow")
   func greatNumbers() {
     let huge = String(repeating: "9", count: 400)
     let found = ServerRateLimit(

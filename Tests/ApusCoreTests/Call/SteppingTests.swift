@@ -56,7 +56,7 @@ private struct Scenario: Sendable, CustomTestStringConvertible {
 
 @Suite("Calls, step by step")
 struct SteppingTests {
-  /// What happens to a call between two jobs.
+  /// A disturbance of a call between two jobs.
   enum Disturbance: String, CaseIterable {
     case nothing
     case cancelCalls
@@ -107,7 +107,7 @@ struct SteppingTests {
     return executor.runNext(using: &present)
   }
 
-  @Test("Cancelled before any of its jobs, a call ends once and leaves nothing behind", arguments: Scenario.all)
+  @Test("A call cancelled before any of its jobs ends once and leaves no call or exchange", arguments: Scenario.all)
   private func torture(scenario: Scenario) async {
     var none: SeededGenerator?
     let undisturbed = await run(scenario, using: &none)
@@ -127,7 +127,7 @@ struct SteppingTests {
     }
   }
 
-  @Test("In any order of jobs, a call ends once and leaves nothing behind", arguments: Scenario.all)
+  @Test("In any order of jobs, a call ends once and leaves no call or exchange", arguments: Scenario.all)
   private func interleavings(scenario: Scenario) async {
     for seed in UInt64(0)..<30 {
       var generator: SeededGenerator? = SeededGenerator(seed: seed)
@@ -137,7 +137,7 @@ struct SteppingTests {
     }
   }
 
-  @Test("Equal seeds give equal runs")
+  @Test("Equal seeds result in equal runs")
   func reproducible() async throws {
     let scenario = try #require(Scenario.all.first { $0.name == "calls that replace" })
     var outcomes: [[String]] = []

@@ -34,7 +34,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("Content in memory, as of a stored response, is read like arriving content")
+  @Test("Content in memory, for example of a stored response, is read like arriving content")
   func inMemory() async throws {
     let stored = Doing { _, _, _ in
       .text("stored")
@@ -86,7 +86,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("An error of another call inside the closure is the closure's error, not this call's")
+  @Test("An error of a nested call in the closure becomes the cause of an error with the code handler")
   func nestedError() async throws {
     bench.stub.on(.get, "/stream", reply: .pieces(["a"]))
     bench.stub.on(.get, "/other", reply: .status(404))
@@ -151,7 +151,7 @@ struct StreamingTests {
     #expect(bench.isClean)
   }
 
-  @Test("A closure that hides the cancellation still returns no value")
+  @Test("A cancelled call returns no value even if its closure ignores the cancellation")
   func hidden() async throws {
     bench.stub.onAny(reply: .pieces(["a"]))
     await #expect(throws: CallError.self) {

@@ -95,7 +95,7 @@ struct ErrorTextTests {
 
   private struct Items: Decodable, Sendable { let items: [Int] }
 
-  @Test("The description names the endpoint, the failure and the remedy", arguments: answered + failed)
+  @Test("The description contains the endpoint, the failure and the remedy", arguments: answered + failed)
   private func table(row: Row) async throws {
     let bench = CallBench()
     bench.stub.onAny(reply: row.answer)
@@ -104,14 +104,14 @@ struct ErrorTextTests {
     #expect(error.description == row.text)
   }
 
-  @Test("Every error code has a row in the table, except those of other tests")
+  @Test("Every error code except encoding and handler has a row in the table")
   func complete() {
     let codes = Set((Self.answered + Self.failed).map(\.code))
     #expect(Set(CallError.Code.allCases).subtracting(codes) == [.encoding, .handler])
   }
 
   @Test(
-    "Errors of preparing and encoding name their coding path, and an error of the app's closure is named by its type")
+    "The description of an encoding error has the coding path, and that of a handler error the type of its cause")
   func ownMistakes() async throws {
     let bench = CallBench()
     bench.stub.onAny(reply: .text("a"))
@@ -140,7 +140,7 @@ struct ErrorTextTests {
     #expect(!error.description.contains("\n") && error.debugDescription == error.description)
   }
 
-  @Test("A middleware's error shows its description only if it promises that it holds no secret, otherwise its type")
+  @Test("A middleware's error is described by its text if it is a LoggableError, otherwise by its type")
   func reasons() async throws {
     struct Silent: Error, CustomStringConvertible { let description = "s3cr3t" }
     struct KeyMissing: LoggableError { let description = "the signing key is missing: set API_KEY." }

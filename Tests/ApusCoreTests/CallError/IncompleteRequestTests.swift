@@ -9,7 +9,7 @@ import Testing
 @Suite("Requests that were not sent completely")
 struct IncompleteRequestTests {
   @Test(
-    "The text says how much was sent, and never that all was",
+    "The number of sent bytes is rounded down, so that its text never equals the total",
     arguments: [
       (9_944_000, 30_000_000, "9.9 of 30 MB"), (0, 30_000_000, "0 of 30 MB"), (0, 300_000, "0 of 300 kB"),
       (29_999_999, 30_000_000, "29.9 of 30 MB"), (30_010_000, 30_040_000, "30010000 of 30040000 bytes"),
@@ -24,7 +24,7 @@ struct IncompleteRequestTests {
     head: HTTPResponse(status: .created, headerFields: [.contentType: "text/plain"]),
     content: ResponseContent(Data(repeating: 7, count: 100_000)))
 
-  /// Returns the error of a call whose transport was cut off.
+  /// Returns the error of a call whose connection closed before the request was complete.
   private static func error() async throws -> CallError {
     let stub = StubTransport()
     stub.onAny(
@@ -34,7 +34,7 @@ struct IncompleteRequestTests {
     return try #require(await failure { try await client.send(Request<Void>.put("/film")) })
   }
 
-  @Test("The error of the call has the response's content, bounded, and the number of bytes that were sent")
+  @Test("The error of the call has the response's content, up to the content limit, and the number of sent bytes")
   func callError() async throws {
     let error = try await Self.error()
     #expect(error.code == .connectionLost && error.requestState == .responded && error.isIncompleteRequest)
@@ -48,7 +48,7 @@ struct IncompleteRequestTests {
     #expect(!ReconnectState.Failure(error, isFinal: false).isTemporary)
   }
 
-  @Test("A request that is sent completely after its response still receives the content")
+  @Test("After the response head, the end of the request leaves the phase receiving unchanged")
   func phase() {
     var state = CallState()
     func record(_ kind: TraceEvent.Kind) {

@@ -38,7 +38,7 @@ private struct FakeUsers: UserService {
 
 @Suite("Errors and responses made by apps")
 struct OwnErrorsTests {
-  @Test("A fake service fails like a real one")
+  @Test("A fake service fails like a service with a server")
   func fakeService() async throws {
     let service: any UserService = FakeUsers()
     #expect(try await service.user(1) == User(name: "Ada"))
@@ -50,7 +50,7 @@ struct OwnErrorsTests {
     #expect(converted.code == .handler && converted.underlying is Invalid)
   }
 
-  @Test("An error made from a code alone has fitting defaults and a sentence", arguments: CallError.Code.allCases)
+  @Test("An error created from a code has default properties and a message", arguments: CallError.Code.allCases)
   func defaults(code: CallError.Code) {
     let error = CallError(code)
     #expect(error.code == code && error.status == nil && error.underlying == nil)
@@ -87,7 +87,7 @@ struct OwnErrorsTests {
     #expect(plain.retryAfter == nil && plain.attempts == 1 && plain.detail.isEmpty && plain.trace.events.isEmpty)
   }
 
-  @Test("Converting keeps call errors, recognizes cancellation, and keeps any other error as the cause")
+  @Test("Conversion returns a call error unchanged, recognizes cancellation, and stores any other error as the cause")
   func converting() {
     let error = CallError(.timeout, message: "Too slow.")
     #expect(CallError(converting: error).message == "Too slow.")

@@ -25,7 +25,7 @@ import Testing
     _ = Result { try EnvelopeFormat().check(content) }
   }
 
-  @Test("Fuzz: ten times the bytes take at most twelve times as long", arguments: hostile)
+  @Test("Fuzz: parsing a rejection with ten times the bytes takes at most twelve times as long", arguments: hostile)
   func linear(parts: [String]) {
     for type in [MediaType.json, .problem] {
       let holds = LinearTime.holds { size in

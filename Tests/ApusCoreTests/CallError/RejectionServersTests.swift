@@ -16,7 +16,7 @@ private struct Reading {
   }
 }
 
-/// A server's rejection, and what is expected to be read from it.
+/// A server's rejection, and the parts that are expected to be read from the rejection.
 private struct Server: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let body: String
@@ -196,7 +196,7 @@ private struct Server: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("Rejections of real servers") struct RejectionServersTests {
-  @Test("The message, the code and the fields are read", arguments: Server.all)
+  @Test("The message, the code and the fields are read from each server's rejection", arguments: Server.all)
   private func server(_ server: Server) {
     let content = Content(data: Data(server.body.utf8), mediaType: .json, status: server.status)
     let rejection = Rejection(content, decoder: nil)

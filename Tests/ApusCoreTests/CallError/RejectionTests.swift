@@ -66,7 +66,7 @@ import Foundation
     #expect(error.rejection?.message == "30, but it costs 50")
   }
 
-  @Test("A problem without a type is about:blank, and one that is not an object is ignored")
+  @Test("A problem without a type has the type about:blank, and a problem that is not an object is ignored")
   func blank() async throws {
     let fields: HTTPFields = [.contentType: "application/problem+json"]
     let blank = try await refusal(.json(#"{"status":500}"#, status: 500, fields: fields))
@@ -76,7 +76,7 @@ import Foundation
     #expect(none.rejection?.problem == nil)
   }
 
-  @Test("Content of any other type keeps status and bytes")
+  @Test("A rejection that is not JSON has neither message nor code, and its error has the status and the bytes")
   func others() async throws {
     let answers: [StubReply] = [
       .text("no {", status: 500), .text("<html>", status: 502, fields: [.contentType: "text/html"]), .status(503),
@@ -90,14 +90,14 @@ import Foundation
     #expect(try await refusal(.bytes(Data([0, 255]), status: 400)).content?.data == Data([0, 255]))
   }
 
-  @Test("An object without a media type is read")
+  @Test("A JSON object without a media type is read")
   func untyped() throws {
     let content = Content(data: Data(#"{"message":"m"}"#.utf8), mediaType: nil, status: 400)
     #expect(Rejection(content, decoder: nil).message == "m")
     #expect(Rejection(Content(data: Data("[]".utf8), status: 400), decoder: nil).message == nil)
   }
 
-  @Test("More than a megabyte is not parsed, and an error keeps a part of it")
+  @Test("Content of more than a megabyte is not parsed, and the error contains a part of the content")
   func large() async throws {
     let json = #"{"message":"m","x":""# + String(repeating: "x", count: 1 << 20) + #""}"#
     let error = try await refusal(.json(json, status: 500))
@@ -106,7 +106,7 @@ import Foundation
   }
 
   @Test(
-    "People see the server's sentence for statuses of 4xx, and a standard text for any other status",
+    "The error's message is the server's sentence for a status of 4xx, and a standard sentence for any other status",
     arguments: [
       (400, "Name is taken"), (422, "Name is taken"), (500, "The server has a problem. Try again later."),
       (503, "The server has a problem. Try again later."), (399, "The server could not do this."),
@@ -132,7 +132,7 @@ import Foundation
     #expect(invalid.fields == ["name"])
   }
 
-  @Test("A rejection of another shape is thrown, and an accepted response is the value")
+  @Test("A rejection that does not match the type is thrown, and an accepted response is returned as the value")
   func otherShape() async throws {
     struct Invalid: Decodable, Sendable { var fields: [String] }
     let error = await failure {
@@ -146,7 +146,7 @@ import Foundation
 
   private struct FormErrors: Decodable, Sendable { var fields: [String] }
 
-  @Test("An endpoint declares the type of its rejections once, and every call gets them as values")
+  @Test("If an endpoint declares the type of its rejections, every call returns rejections as values")
   func declaredOnce() async throws {
     let signUp: Request<Outcome<Int, FormErrors>> = Request<Int>.post("/accounts").outcome().tag("sign-up")
     let rejecting = client(answering: .json(#"{"fields":["name"]}"#, status: 422))
@@ -160,7 +160,7 @@ import Foundation
     }
   }
 
-  @Test("A declared rejection of another shape, and every other failure, is thrown")
+  @Test("A rejection that does not match the declared type is thrown, and so is every other failure")
   func declaredButOther() async throws {
     let signUp = Request<Int>.post("/accounts").outcome(rejectedAs: FormErrors.self)
     for (answer, code) in [(StubReply.text("no", status: 500), CallError.Code.rejected), (.text("no"), .decoding)] {

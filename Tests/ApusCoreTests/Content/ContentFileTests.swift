@@ -44,7 +44,7 @@ import Foundation
     }
   }
 
-  @Test("A missing file or a directory cannot be sent; the error's detail has its path, the message does not")
+  @Test("A missing file or a directory cannot be sent; the error's detail contains the path, and the message does not")
   func faults() async throws {
     try await inDirectory { directory in
       try FileManager.default.createSymbolicLink(

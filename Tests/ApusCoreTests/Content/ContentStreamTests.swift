@@ -61,7 +61,7 @@ import Foundation
     #expect(try await pass() == nil)
   }
 
-  @Test("A stream in a message keeps its length and replayability")
+  @Test("The content of a message has the length and the replayability of its stream")
   func message() async throws {
     for isReplayable in [true, false] {
       let stream = ContentStream(length: 5, isReplayable: isReplayable) { { nil } }

@@ -76,8 +76,8 @@ import Testing
     }
   }
 
-  // Half of the smallest default stack size of a thread (512 KiB, on Apple platforms), and 32 KiB for the thread
-  // itself.
+  // The stack size is half of the smallest default stack size of a thread (512 KiB, on Apple platforms), plus 32 KiB
+  // for the thread itself.
   @Test("A model of the maximum depth is decoded on a stack of 288 KiB")
   func stack() {
     let data = nested(128)

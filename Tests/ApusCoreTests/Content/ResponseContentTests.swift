@@ -117,7 +117,7 @@ private struct MemoryOnly: ContentSource {
     }
   }
 
-  @Test("Content without references is discarded")
+  @Test("Content is discarded when its last reference is released")
   func forgotten() {
     let cancels = Counter()
     let ends = Ends()

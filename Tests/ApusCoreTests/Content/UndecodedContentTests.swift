@@ -34,7 +34,7 @@ struct UndecodedContentTests {
       await failure(Request<Film>.get("/x"), reply()), await failure(Request<Film>.get("/x").at("data"), reply()),
       await failure(Request<Film>.get("/x").enveloped(EnvelopeFormat()), reply()),
       await failure(Request<String>.get("/x"), reply()),
-      // Any bytes are text in Latin-1.
+      // All bytes are valid Latin-1.
       await failure(Request<String>.get("/x"), reply(type: "text/plain; charset=iso-8859-1")),
     ]
     for error in errors {

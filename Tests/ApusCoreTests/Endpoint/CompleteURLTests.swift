@@ -90,7 +90,7 @@ struct CompleteURLTests {
     #expect(request.path.description == "https://b.example/{url}")
   }
 
-  @Test("A received response has the URL that it came from, whereas a response created by an app has none")
+  @Test("A received response has the URL from which it was received; a response created by an app has no URL")
   func responseURL() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .text("ok"))

@@ -43,7 +43,7 @@ private final class Ping: Endpoint {
 }
 
 @Suite("Endpoint styles") struct EndpointStyleTests {
-  @Test("An endpoint whose type is known only at run time is sent, and its value ignored")
+  @Test("An endpoint whose type is known only at run time is sent, and its value is ignored")
   func object() async throws {
     let stub = StubTransport()
     stub.onAny(reply: .json(#"{"id":7}"#))

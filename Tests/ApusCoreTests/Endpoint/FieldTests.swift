@@ -30,7 +30,7 @@ import Testing
     #expect(fields.count == 3)
   }
 
-  @Test("If several raw fields have the same name, the last is sent")
+  @Test("If several raw fields have the same name, the last field is sent")
   func last() async throws {
     var request = Request<Void>.get("/x")
     request.fields = [RawField("X-A", "1"), RawField("x-a", "2")]

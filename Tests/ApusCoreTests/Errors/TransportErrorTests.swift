@@ -5,7 +5,7 @@ import Testing
 
 @Suite("From transport errors to call errors") struct TransportErrorTests {
   @Test(
-    "An error keeps the code and the request state that the transport states",
+    "A call error has the code and the request state of its transport error",
     arguments: [
       .offline, .hostNotFound, .connectionFailed, .tls, .connectionLost, .malformedResponse, .contentTooLarge, .timeout,
       .invalidRequest, .refused,
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("A call that Apus itself refuses for now is throttled", arguments: [true, false])
+  @Test("A refused call is throttled only if its error is attributed to traffic control", arguments: [true, false])
   func heldBack(isControl: Bool) async {
     let thrown = TransportError(.refused, requestState: .notSent)
     let error = await failure {
@@ -68,7 +68,7 @@ import Testing
     #expect(error?.code == .cancelled && error?.isCancellation == true)
   }
 
-  @Test("A description has code, request state and detail")
+  @Test("The description of a transport error has code, request state and detail")
   func descriptions() {
     #expect(TransportError(.tls, requestState: .notSent).description == "tls (notSent)")
     #expect(

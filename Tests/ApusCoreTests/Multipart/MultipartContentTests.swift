@@ -23,7 +23,7 @@ import Foundation
     try await lowered(Request<Void>.post("/x", content: .multipart(parts, as: format, boundary: "B")))
   }
 
-  /// The bytes as text, with `\r\n` as line ends of a literal.
+  /// Returns the multipart content as text.
   private func text(_ parts: [MultipartPart], as format: MultipartFormat = .formData) async throws -> String {
     try #require(content(of: try await message(parts, as: format)))
   }
@@ -189,7 +189,7 @@ import Foundation
   }
 
   @Test(
-    "Multipart content with files and streams is sent in pieces; it has a length and is replayable if all parts are")
+    "Multipart content with files and streams is sent in pieces; all parts determine its length and replayability")
   func pieces() async throws {
     let path = FileManager.default.temporaryDirectory.path + "/apus-\(UUID().uuidString).jpeg"
     try Data("JPEG".utf8).write(to: URL(filePath: path))

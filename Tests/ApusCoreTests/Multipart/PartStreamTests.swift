@@ -139,7 +139,7 @@ import Foundation
   }
 
   @Test(
-    "A part stream fails with decoding if it is not multipart or cut short, and with contentTooLarge for a large part")
+    "A part stream fails with decoding if its content is malformed, and with contentTooLarge for a large part")
   func failures() async throws {
     let cases: [(String?, String, CallError.Code)] = [
       (nil, "x", .decoding), ("text/plain", "x", .decoding), ("multipart/mixed", "--B--", .decoding),

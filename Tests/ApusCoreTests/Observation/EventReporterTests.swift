@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reporting events to observers")
 struct EventReporterTests {
-  /// Records the order of events, and whether two events were reported at once.
+  /// An observer that records the order of events, and whether two events were reported at the same time.
   private final class Watcher: CallObserver {
     let numbers = Log<Int64>()
     let overlaps = Mutex(0)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A client's observers")
 struct ObserverTests {
-  /// Records the events it receives.
+  /// An observer that records the events that it receives.
   private struct Named: CallObserver {
     let name: String
     let told: Log<String>
@@ -15,7 +15,7 @@ struct ObserverTests {
     }
   }
 
-  /// Does work while it observes a call's start.
+  /// An observer that performs work when a call starts.
   private final class Busy: CallObserver {
     let work = Log<@Sendable () -> Void>()
 

@@ -76,7 +76,7 @@ import Foundation
     #expect((reporter.current.completed, reporter.current.total) == (total, total))
   }
 
-  @Test("The count never decreases if the total becomes known or unknown")
+  @Test("The completed number never decreases if the total becomes known or unknown")
   func otherKnowledge() {
     let reporter = ProgressReporter()
     reporter.report(20, of: nil, at: instant(1))

@@ -122,7 +122,7 @@ struct NamedPageTests {
     expectRefusal(error)
   }
 
-  @Test("A cursor of a poll that is a URL is not requested if it leads from https to http")
+  @Test("A poll cursor that is a URL is not requested if the URL leads from https to http")
   func poll() async throws {
     bench.stubPage("/items", [1], cursor: Self.http)
     bench.stubPage("/2", [2])
@@ -134,7 +134,7 @@ struct NamedPageTests {
     expectRefusal(await nextError(&values))
   }
 
-  /// A request to an http URL that a response over https named.
+  /// A request to an http URL that was found in a response received over https.
   private var named: Request<ItemPage> {
     .get(RequestPath.url(Self.http).named(by: Origin(scheme: "https", host: "example.test", port: 443)))
   }
@@ -176,7 +176,7 @@ struct NamedPageTests {
 
   // MARK: Lists without end
 
-  /// Stubs a list whose pages have always new cursors and no elements.
+  /// Stubs a list whose pages each have a new cursor and no elements.
   private func stubEmptyPages(except full: @escaping @Sendable (Int) -> Bool = { _ in false }, last: Int = .max) {
     bench.stub.on { _, _ in
       true

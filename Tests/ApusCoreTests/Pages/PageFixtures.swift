@@ -28,7 +28,7 @@ extension Endpoint where Self == Request<ItemPage> {
   static func items(offset: Int) -> Self { .get("/items", query: ["offset": offset]) }
 }
 
-/// Endpoints in the style in which the call determines the type.
+/// Endpoints whose value type is determined by the call.
 enum ItemAPI: Endpoint {
   case items(page: Int)
   case all

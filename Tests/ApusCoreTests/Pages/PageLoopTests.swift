@@ -27,7 +27,7 @@ struct PageLoopTests {
     #expect(loop.advance() == .end)
   }
 
-  @Test("A page loop repeats a refusal until it is ended")
+  @Test("A page loop repeats a refusal until the loop is ended")
   func refusal() {
     var loop = PageLoop(from: nil, limit: 1)
     _ = loop.advance()
@@ -68,7 +68,7 @@ struct PageLoopTests {
     if !isAccepted { #expect(loop.advance() == .end) }
   }
 
-  @Test("The hundredth consecutive page without elements is refused, and the 20,000th of a loop")
+  @Test("A loop refuses the hundredth consecutive page without elements, and its 20,000th page without elements")
   func emptyPages() {
     var inRow = EmptyPages()
     for _ in 1..<100 { #expect(inRow.receive(isEmpty: true) == nil) }

@@ -18,7 +18,7 @@ struct PagePositionTests {
     try JSONDecoder().decode(PagePosition.self, from: Data(json.utf8))
   }
 
-  /// The sequence of each driver by the key of its positions.
+  /// The page sequences of each kind of paging, by the key in the JSON of their positions.
   private var sequences: [String: PageSequence<ItemPage>] {
     [
       "url": api.pages(of: .items, next: .url(\.next)),

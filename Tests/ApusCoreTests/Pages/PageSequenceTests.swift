@@ -25,7 +25,7 @@ struct PageSequenceTests {
     #expect(bench.targets.count == 1)
   }
 
-  @Test("A page sequence sends no request before the loop or after it is left")
+  @Test("A page sequence sends no request before the loop starts or after it ends")
   func laziness() async throws {
     bench.stubPages(3)
     let pages = bench.numbered

@@ -56,7 +56,7 @@ struct EventParserTests {
     #expect(try parse(pieces).events == parse([content]).events)
   }
 
-  @Test("A line of the maximum length is accepted, a longer line is refused before its end")
+  @Test("A line of the maximum length is accepted; a longer line is refused before its end")
   func lineLimit() throws {
     var parser = EventParser(limits: EventParser.Limits(line: 10, event: 100))
     parser.feed(Data("data: 6789\n\ndata: 67890".utf8))

@@ -128,7 +128,7 @@ struct EventStreamTests {
     #expect(bench.stub.exchanges.count == 2)
   }
 
-  @Test("An event stream by POST is sent once, unless it is idempotent or has a last event ID")
+  @Test("A POST for an event stream is sent once, unless the request is idempotent or has a last event ID")
   func post() async {
     let once = Request<EventStream<String>>.post("/chat", content: .text("hi"))
     bench.stub.on(.post, "/chat", replies: [.events("data: a\n\n"), .events("data: b\n\n"), .status(204)])

@@ -12,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An event of 10 MB in pieces of 64 KiB, each made when it is read.
+/// A transport that responds with an event of 10 MB in pieces of 64 KiB, each created when it is read.
 private final class LargeEvent: ContentSource, Transport {
   static let pieceSize = 64 << 10
   static let length = 10_000_000

@@ -23,7 +23,7 @@ struct LineSplitterTests {
   }
 
   @Test(
-    "Lines end with CR, LF or CRLF, or with LF only",
+    "Lines end with CR, LF or CRLF in the mode any, and only with LF in the mode lineFeed",
     arguments: [
       ("", [], []), ("a", ["a"], ["a"]), ("a\n", ["a"], ["a"]), ("\n", [""], [""]), ("\n\n", ["", ""], ["", ""]),
       ("a\rb", ["a", "b"], ["a\rb"]), ("a\r\nb\r\n", ["a", "b"], ["a\r", "b\r"]),

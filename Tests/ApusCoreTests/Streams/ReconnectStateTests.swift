@@ -125,7 +125,7 @@ struct ReconnectStateTests {
     #expect(state.ended(.failed(absurd), at: instant(1), jitter: 0) == .connect(after: .seconds(3600)))
   }
 
-  @Test("The server's reconnection time remains until it sets another")
+  @Test("The server's reconnection time applies until the server sets another")
   func keptTime() {
     var state = connected()
     state.reached(StreamPosition(reconnectionTime: .seconds(1)))

@@ -47,7 +47,7 @@ struct StreamBench {
     return delay() ?? .endless
   }
 
-  /// Replies to all requests, one after the other. The last reply is 204, which ends an event stream.
+  /// Stubs the replies to consecutive requests. The last reply is 204, which ends an event stream.
   func reply(_ replies: StubReply...) {
     stub.on(.get, "/events", replies: replies + [.status(204)])
   }

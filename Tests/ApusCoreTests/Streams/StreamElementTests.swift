@@ -67,7 +67,7 @@ struct StreamElementTests {
     arguments: [
       ("", []), ("\u{1E}1\n\u{1E}2\n", [.number(1), .number(2)]), ("\u{1E}\u{1E}\u{1E}1\n", [.number(1)]),
       ("\u{1E}\n\u{1E} \n\u{1E}1\n", [.number(1)]), ("\u{1E}1\n\n\n\u{1E}2\r\n", [.number(1), .number(2)]),
-      // Without white space after it, a number may be part of a number.
+      // A number without white space after it may be a part of a longer number.
       ("\u{1E}1\n\u{1E}23", [.number(1), .broken(1)]), ("\u{1E}12\u{1E}3\n", [.broken(0), .number(3)]),
       ("\u{1E}12 \u{1E}3\t", [.number(12), .number(3)]), ("\u{1E}true", [.broken(0)]),
       // An invalid text ends at the next separator.

@@ -33,7 +33,7 @@ private enum StreamedItemAPI: Endpoint {
   var request: Request<EventStream<ServerSentEvent>> { .get("/items") }
 }
 
-// The endpoints that are not streams, with the type of their value inferred.
+// An endpoint that is not a stream, whose value type the compiler infers.
 extension Endpoint where Self == Request<Item> {
   fileprivate static var item: Self { .get("/item") }
 }

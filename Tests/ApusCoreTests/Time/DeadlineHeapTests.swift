@@ -13,7 +13,7 @@ struct DeadlineHeapTests {
     let key: DeadlineHeap<Int>.Key
   }
 
-  @Test("Whatever is added and removed, expired entries are returned, earliest first", arguments: 0..<100)
+  @Test("After random insertions and removals, expired entries are returned, earliest first", arguments: 0..<100)
   func model(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var heap = DeadlineHeap<Int>()
@@ -30,7 +30,7 @@ struct DeadlineHeapTests {
         #expect(heap.remove(entry.key) == entry.number)
         spent.append(entry.key)
       case 8:
-        // A used key finds nothing, even if its place was reused.
+        // The key of a removed entry finds no entry, even if its slot is in use again.
         if let key = spent.randomElement(using: &generator) { #expect(heap.remove(key) == nil) }
       default:
         let now = at(Int.random(in: 0..<100, using: &generator))

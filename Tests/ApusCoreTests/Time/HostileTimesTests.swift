@@ -23,7 +23,7 @@ struct HostileTimesTests {
   }
 
   @Test(
-    "Retry-After never traps, and gives at most 2³¹ seconds",
+    "Parsing Retry-After never traps, and the delay is at most 2³¹ seconds",
     arguments: [
       ("9223372036854775807", .seconds(1 << 31 as Int64)), ("9223372036854775808", .seconds(1 << 31 as Int64)),
       ("1e999", nil),

@@ -112,7 +112,7 @@ struct PinnedHostTests {
   }
 
   @Test(
-    "Pins without a backup key, or that are not hashes, are refused with the reason",
+    "Pins without a backup key, and pins that are not hashes, are refused with the reason",
     arguments: [
       ([inUse.base64EncodedString()], [], "api.test has no backup key"),
       ([inUse.base64EncodedString()], [inUse.base64EncodedString()], "api.test has no backup key"),

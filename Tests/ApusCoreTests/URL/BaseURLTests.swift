@@ -84,7 +84,7 @@ import Testing
     #expect(try checked("https://a.example/?a=b?c[d]").parts.get().query == "a=b%3Fc%5Bd%5D")
   }
 
-  @Test("The environment can be replaced, which does not change copies")
+  @Test("A client uses a replaced environment, and changes to an environment affect no copy")
   func environment() async throws {
     var environment = Environment("staging", baseURL: "https://staging.example")
     environment.setField("X-A", "1")

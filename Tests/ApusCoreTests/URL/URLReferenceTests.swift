@@ -116,7 +116,7 @@ struct URLReferenceTests {
     }
   }
 
-  @Test("A URL reference up to the maximum length is valid, a longer reference is not")
+  @Test("A URL reference up to the maximum length is valid; a longer reference is not")
   func length() throws {
     let long = "/" + String(repeating: "x", count: URLReference.maximumLength - 1)
     #expect(try resolved(long) == "http://a" + long)

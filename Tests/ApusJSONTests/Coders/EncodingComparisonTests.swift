@@ -47,7 +47,7 @@ import Testing
 
   @Test("Encoding dictionaries without string keys, sets and enums yields the same content as Foundation")
   func unordered() throws {
-    // The order of their elements varies, so these values are compared after decoding.
+    // The order of the elements varies, so these values are compared after decoding.
     for coding in Self.codings {
       let text = try coding.encode(Containers())
       var foundation = coding
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("Infinity and NaN are refused with their coding path, or encoded as the texts of the coding")
+  @Test("Infinity and NaN are refused with their coding path, or encoded as the strings of the coding")
   func nonFinite() throws {
     for number in [Double.infinity, -.infinity, .nan] {
       let error = #expect(throws: EncodingError.self) { try JSONCoding.default.encode(["a": [1, number]]) }
@@ -129,7 +129,7 @@ import Testing
     #expect(lists.count == names.count && lists.values.allSatisfy { $0 == [0, 1] })
   }
 
-  @Test("A value that encodes nothing becomes an empty object, but is an error at the top level")
+  @Test("A value that encodes nothing becomes an empty object, but throws an error at the top level")
   func nothing() throws {
     struct Nothing: Encodable { func encode(to encoder: any Encoder) throws {} }
     try compare([Nothing()])

@@ -58,7 +58,7 @@ import Foundation
     #expect(error.map { String(reflecting: $0).isEmpty } == false)
   }
 
-  @Test("Keys can be in snake case, dates and bytes can be numbers")
+  @Test("Keys can be in snake case, and dates and bytes can be numbers")
   func others() throws {
     let bytes = JSONValue.array([.number(1), .number(2), .number(255)])
     let seconds = JSONCoding(keys: .snakeCase, dates: .secondsSince1970, bytes: .numbers)

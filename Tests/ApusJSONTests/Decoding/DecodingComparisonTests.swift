@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// Returns a text in which a value is replaced by another value, or a member removed.
+  /// Returns a text in which a value is replaced by another value, or a member is removed.
   private static func changed(_ text: Data, _ generator: inout SeededGenerator) -> Data {
     guard let root = try? JSONValue(parsing: text) else { return text }
     let replacements: [JSONValue] = [
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "Both decoders accept and refuse the same texts",
+    "Apus and Foundation accept and refuse the same texts",
     arguments: [
       "", " ", "[1,]", #"{"a":1,}"#, "[1 2]", "{\"a\" 1}", "nul", "01", "1.", ".5", "+1", "1e", "[", "]", "{", "\"",
       "\"\\x\"", "\"\\ud800\"", "\"\u{1}\"", "[1]x", "\u{FEFF}[1]", " \t\r\n[ 1 , 2 ] ", "NaN", "Infinity",
@@ -132,8 +132,8 @@ import Testing
         var bytes = Array(text)
         for _ in 0..<Int.random(in: 1...2, using: &generator) {
           let place = Int.random(in: 0..<bytes.count, using: &generator)
-          // Contains no exponent, because small numbers differ, and no byte outside ASCII, which Foundation repairs in
-          // names.
+          // The bytes contain no exponent, because results for small numbers differ, and no byte outside ASCII, because
+          // Foundation repairs such bytes in names.
           let new = Array(#"{}[]",:\u-+.0123456789tfn "#.utf8).randomElement(using: &generator) ?? 0
           if Bool.random(using: &generator) { bytes[place] = new } else { bytes.insert(new, at: place) }
         }

@@ -134,7 +134,7 @@ import Testing
     #expect(isSanitized || (read == decoded && read == JSONError(.tooDeep, at: 6 + 127)))
   }
 
-  @Test("The dynamic type is decoded, as with Foundation")
+  @Test("Decoding with a metatype of a superclass decodes the dynamic subclass, as with Foundation")
   func dynamicTypes() throws {
     class Animal: Decodable {}
     final class Dog: Animal {}

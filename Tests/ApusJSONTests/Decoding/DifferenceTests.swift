@@ -51,7 +51,7 @@ import Testing
     #expect(try JSONDecoder().decode([String: Int].self, from: Data("{\"a\(marks)\":1}".utf8)).count == 1)
   }
 
-  @Test("A malformed text throws a JSONError, with Foundation a DecodingError")
+  @Test("Decoding a malformed text throws a JSONError, whereas Foundation throws a DecodingError")
   func malformed() {
     for text in ["", "[1", "{]", "nul"] {
       #expect(throws: JSONError.self) { try JSONCoding.default.decode([Int].self, from: Data(text.utf8)) }
@@ -59,12 +59,12 @@ import Testing
     }
   }
 
-  @Test("The last of several members with the same name is decoded, with Foundation the first in models")
+  @Test("The last of several members with the same name is decoded, whereas Foundation decodes the first in models")
   func duplicates() {
     expect(Model.self, #"{"a":1,"a":2}"#, "Model(a: 2)", "Model(a: 1)")
   }
 
-  @Test("Numbers that are too small, too large or out of range have other results than with Foundation")
+  @Test("Results for numbers that are too small, too large or out of range differ from Foundation's results")
   func numbers() {
     expect([Double].self, "[1e-400]", "[0.0]", "dataCorrupted")
     expect([Float].self, "[1e-60]", "[0.0]", "dataCorrupted")
@@ -79,7 +79,7 @@ import Testing
     expect([Int].self, "[null]", "valueNotFound", "valueNotFound")
   }
 
-  @Test("Models may be nested 128 levels, with Foundation 512")
+  @Test("Models may be nested 128 levels, whereas Foundation permits 512 levels")
   func depth() {
     func nested(_ count: Int) -> Data {
       Data((String(repeating: "[", count: count) + String(repeating: "]", count: count)).utf8)

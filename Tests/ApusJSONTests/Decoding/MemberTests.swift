@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test("Members are found in any order and repeatedly, missing members are not found")
+  @Test("Members are found in any order and repeatedly; missing members are not found")
   func order() throws {
     let text = #"{"a":1,"bb":2,"ccc":3,"ddddddddd":4,"dddddddde":5}"#
     #expect(

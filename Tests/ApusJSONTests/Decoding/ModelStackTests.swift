@@ -85,7 +85,7 @@ struct ModelStackTests {
   }
 
   @Test(
-    "Models of the maximum depth are decoded and encoded on the smallest supported stack, and on half of it",
+    "Models of the maximum depth are decoded and encoded on the smallest supported stack, and on half of this size",
     arguments: Nesting.allCases, smallStacks)
   func deepest(nesting: Nesting, stack: Int) throws {
     let text = nesting.text(128)

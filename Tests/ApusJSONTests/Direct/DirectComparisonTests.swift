@@ -31,8 +31,8 @@ import Testing
     let direct = outcome(coding) { try coding.decode([Film].self, from: bytes) }
     let codable = outcome(coding) { try coding.decode([CodableFilm].self, from: bytes) }
     let text = String(decoding: bytes, as: UTF8.self)
-    // Codable reports the type of the enum's raw value. Reading stops at the first error in the text, decoding at the
-    // first error of the type.
+    // Codable reports the type of the enum's raw value. Reading stops at the first error in the text, whereas decoding
+    // stops at the first error of the type.
     if direct == codable { return }
     #expect(Self.isSame(direct, codable), "\(direct)\n\(codable)\n\(text)", sourceLocation: location)
   }

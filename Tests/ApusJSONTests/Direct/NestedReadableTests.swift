@@ -33,7 +33,7 @@ import Testing
     return String(decoding: try coding.encode(shelf), as: UTF8.self)
   }
 
-  @Test("JSONReadable types inside of Codable types have the same values as when decoded")
+  @Test("JSONReadable types inside of Codable types yield the same values as Codable types")
   func values() throws {
     for coding in [JSONCoding.default, .snakeCase] {
       let text = try text(coding)

@@ -60,7 +60,7 @@ import Testing
     #expect(try number("1e99999999999999999999").int == nil && number("1e-5").int == nil)
   }
 
-  @Test("A JSONNumber's Double is the nearest, or infinite if out of range")
+  @Test("A JSONNumber's Double is the nearest Double, or infinite for a number out of range")
   func doubles() throws {
     for (text, value) in [
       ("0.1", 0.1), ("-2.5e-3", -0.0025), ("1e400", .infinity), ("-1e400", -.infinity), ("1e-400", 0),

@@ -44,7 +44,7 @@ struct AuthenticationRoundsTests {
     #expect(rounds.decide(only, hasChallenges: challenge != nil) == .end(rejected: 0))
   }
 
-  @Test("Of several candidates the candidate of the challenge is refreshed; without a challenge the first candidate")
+  @Test("The candidate of the challenge is refreshed; without a challenge, the first candidate is refreshed")
   func several() {
     var rounds = Rounds()
     let key = candidate()
@@ -101,14 +101,14 @@ struct AuthenticationRoundsTests {
     #expect(rounds.decide(second, hasChallenges: true) == .end(rejected: 0))
   }
 
-  @Test("A message is resent once at its scheme's request, before any refresh; a second request ends the message")
+  @Test("A message is resent once if its scheme requests a resend, before any refresh; a second request is not met")
   func resend() {
     var rounds = Rounds()
     var asking = candidate(refreshable: true, challenge: basic)
     asking.requestsResend = true
     #expect(rounds.decide([candidate(), asking], hasChallenges: true) == .resend(1))
     #expect(rounds.decide([candidate(), asking], hasChallenges: true) == .end(rejected: nil))
-    // The token may be rejected as well.
+    // After the resend, the rejected token is refreshed.
     #expect(
       rounds.decide([candidate(), candidate(refreshable: true, challenge: basic)], hasChallenges: true) == .refresh(1))
     #expect(rounds.decide([candidate(), asking], hasChallenges: true) == .end(rejected: nil))

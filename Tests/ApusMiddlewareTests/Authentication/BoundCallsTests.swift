@@ -72,7 +72,7 @@ struct BoundCallsTests {
     #expect(bench.authorizations.allSatisfy { $0 == nil } && !bench.authorizations.isEmpty)
   }
 
-  @Test("A call that is not sent because the account changed counts neither for the breaker nor as a rejection")
+  @Test("A call that is not sent because the account changed is neither a failure for the breaker nor a rejection")
   func breaker() async throws {
     let bench = BoundBench(.customMiddleware)
     let breaker = CircuitBreaker(BreakerPolicy(consecutiveFailures: 1))
@@ -95,7 +95,7 @@ struct BoundCallsTests {
     #expect(bench.authorizations.isEmpty)
   }
 
-  @Test("A call is bound to each of several authentications, and a change of one ends the call")
+  @Test("A call is bound to each of several authentications, and a change of either account ends the call")
   func several() async throws {
     let (first, second) = (MemoryCredentialsStore(token: "a"), MemoryCredentialsStore(token: "b"))
     let (stub, gate) = (StubTransport.answering(), Gate())

@@ -160,7 +160,7 @@ struct CarryingCredentialsTests {
     #expect(authorizations == ["Bearer t"])
   }
 
-  @Test("Messages to the origins of the authentication carry the credentials, all others do not")
+  @Test("Messages to the origins of the authentication carry the credentials; messages to any other origin do not")
   func namedOrigins() async throws {
     tokens.set(token: "t")
     let uploads = Origin(scheme: "https", host: "uploads.example.com", port: 443)
@@ -174,7 +174,7 @@ struct CarryingCredentialsTests {
     #expect(authorizations == [nil, "Bearer t"])
   }
 
-  @Test("Two environments with their own stores never use each other's token, also while switching")
+  @Test("Two environments with their own stores never use each other's token, even while the client switches")
   func noCrossTalk() async throws {
     let (here, there) = (MemoryCredentialsStore(token: "here"), MemoryCredentialsStore(token: "there"))
     let client = client(.bearer(here))
@@ -196,7 +196,7 @@ struct CarryingCredentialsTests {
     #expect(stub.exchanges.count == 200)
   }
 
-  @Test("The field is marked as not indexable")
+  @Test("The field of the credentials is marked as not indexable")
   func sensitive() async throws {
     tokens.set(token: "t")
     try await client().over(stub).send(.ping)
@@ -208,7 +208,7 @@ struct CarryingCredentialsTests {
   }
 }
 
-/// Sends the message to another origin, as a redirect would.
+/// A middleware that sends the message to another origin, as a redirect would.
 struct SendElsewhere: Middleware {
   let scheme: String
   let authority: String
@@ -221,7 +221,7 @@ struct SendElsewhere: Middleware {
   }
 }
 
-/// Sends each message twice.
+/// A middleware that sends each message twice.
 struct Twice: Middleware {
   let between: @Sendable () -> Void
 

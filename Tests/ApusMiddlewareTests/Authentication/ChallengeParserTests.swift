@@ -11,7 +11,7 @@ struct ChallengeParserTests {
     return Challenge.all(in: fields)
   }
 
-  /// The challenges as text, for example `Basic[realm=a] | Negotiate<abc==> | NTLM`.
+  /// Returns the challenges as text, for example `Basic[realm=a] | Negotiate<abc==> | NTLM`.
   private func text(_ lines: String...) -> String {
     challenges(lines).map { challenge in
       let parameters = challenge.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
@@ -90,7 +90,7 @@ struct ChallengeParserTests {
     ("A b=\"\t\"", "A[b=\t]"), (#"A b="Zugänge 日本""#, "A[b=Zugänge 日本]"),
   ]
 
-  @Test("Quoted strings lose their quotes and escapes and nothing else", arguments: quoted)
+  @Test("Only quotes and escapes are removed from quoted strings", arguments: quoted)
   func quotes(line: String, expected: String) {
     #expect(text(line) == expected)
   }
@@ -160,7 +160,7 @@ struct ChallengeParserTests {
     #expect(challenges([String(repeating: "A b=\"", count: 3000)]).isEmpty)
   }
 
-  @Test("Names are compared case-insensitively, and the first of several parameters counts")
+  @Test("Names are compared case-insensitively, and the first of several parameters with one name is used")
   func names() {
     let challenge = Challenge("BASIC", parameters: [.init("Realm", "a"), .init("realm", "b")])
     #expect(

@@ -52,7 +52,7 @@ struct MaskingTests {
     !text.contains(sentinel) && !text.contains("czNudDFuZWw") && !text.contains("dTpzM250MW5l")
   }
 
-  /// The replies for which the texts are checked.
+  /// The replies for which all output is checked.
   private static let replies: [StubReply] = [
     .status(204), .status(401), .status(500),
     .failure(TransportError(.offline, requestState: .notSent)), .failure(CancellationError()),
@@ -143,7 +143,7 @@ struct MaskingTests {
   }
 }
 
-/// Records all texts of an entry.
+/// An observer that records the printed output of each entry.
 private struct TextObserver: CallObserver {
   let texts: Log<String>
 

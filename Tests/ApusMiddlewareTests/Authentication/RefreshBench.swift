@@ -21,7 +21,7 @@ final class RefreshBench: Sendable {
   let clock = ManualClock(.manual)
   let tokens: MemoryCredentialsStore
   let events = Log<SessionEnd>()
-  /// Blocks the reply to a refresh until the test opens it.
+  /// A gate that blocks the reply to a refresh until the test opens the gate.
   let gate: Gate?
   private let server = Mutex(Server())
 

@@ -62,7 +62,7 @@ struct RefreshCoolDownTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("A call waits for at most three cool-downs, and for none of eight seconds")
+  @Test("A call waits for at most three cool-downs, and for no cool-down of eight seconds")
   func bounded() async throws {
     let bench = RefreshBench()
     let api = bench.client()
@@ -96,7 +96,7 @@ struct RefreshCoolDownTests {
   }
 
   @Test(
-    "A lost refresh is retried at once only if its endpoint is declared idempotent",
+    "A lost refresh is retried immediately only if its endpoint is declared idempotent",
     arguments: [true, false])
   func repeated(isIdempotent: Bool) async throws {
     let bench = RefreshBench()
@@ -122,7 +122,7 @@ struct RefreshCoolDownTests {
     #expect(bench.refreshes == 2)
   }
 
-  @Test("A refresh call uses a new connection, other calls do not")
+  @Test("A refresh call uses a new connection, whereas an ordinary call does not")
   func newConnection() async throws {
     let bench = RefreshBench()
     let recorded = Log<String>()
@@ -136,7 +136,7 @@ struct RefreshCoolDownTests {
   }
 }
 
-/// Records whether messages request a new connection.
+/// A middleware that records whether messages request a new connection.
 private struct ConnectionRecorder: Middleware {
   let recorded: Log<String>
 

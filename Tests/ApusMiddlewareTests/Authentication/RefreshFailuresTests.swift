@@ -178,7 +178,7 @@ struct RefreshFailuresTests {
     #expect(bench.events.all.count == 1)
   }
 
-  @Test("No text of a failure contains a token or refresh token")
+  @Test("No description of a failure contains a token or refresh token")
   func secrets() async throws {
     let bench = RefreshBench()
     bench.tokens.set(Tokens(access: Secret(sentinel), refresh: Secret(sentinel)))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// All orders of the steps of small cases.
+/// Tests small cases with their steps in every order.
 @Suite("Refresh: interleavings")
 struct RefreshInterleavingTests {
   typealias Disturbances = RefreshWorld.Disturbances
@@ -29,7 +29,7 @@ struct RefreshInterleavingTests {
     world.callers.map { if case .done(let outcome) = $0 { outcome } else { nil } }
   }
 
-  /// Checks the rules of every order.
+  /// Checks the rules that hold for every order of steps.
   private func check(_ end: RefreshWorld) {
     #expect(!outcomes(end).contains(nil), "a call waits for ever: \(end.callers)")
     #expect(Set(end.requested).count == end.requested.count, "a generation was refreshed twice: \(end.requested)")
@@ -60,7 +60,7 @@ struct RefreshInterleavingTests {
     #expect(ends.contains { $0.callers[0] == .done(.cancelled) })
   }
 
-  @Test("A sign-out at any step wins", arguments: RefreshWorld.Reply.allCases, [false, true])
+  @Test("A sign-out at any step is not undone by the refresh", arguments: RefreshWorld.Reply.allCases, [false, true])
   func signingOut(reply: RefreshWorld.Reply, knowsExpiry: Bool) {
     let world = RefreshWorld(callers: 2, reply: reply, Disturbances(signsOut: true), knowsExpiry: knowsExpiry)
     for end in ends(of: world) {
@@ -70,14 +70,14 @@ struct RefreshInterleavingTests {
   }
 
   @Test(
-    "A sign-in of another account at any step wins, and no call is sent with the wrong tokens",
+    "A sign-in of another account at any step is not undone by the refresh, and no call is sent with the wrong tokens",
     arguments: RefreshWorld.Reply.allCases, [false, true])
   func signingIn(reply: RefreshWorld.Reply, knowsExpiry: Bool) {
     let world = RefreshWorld(callers: 2, reply: reply, Disturbances(signsIn: true), knowsExpiry: knowsExpiry)
     let ends = ends(of: world)
     for end in ends {
       check(end)
-      // The store contains the new account's tokens: the refresh of the old tokens changed nothing.
+      // The store contains the new account's tokens: the refresh of the old tokens did not change the store.
       #expect(end.stored.token != nil && end.stored.principal > 0)
     }
     #expect(ends.contains { outcomes($0).contains(.refused) })
@@ -103,7 +103,7 @@ struct RefreshInterleavingTests {
   }
 
   @Test(
-    "A temporary failure keeps the tokens, and is not repeated by each call", arguments: 1...3, [false, true])
+    "A temporary failure leaves the tokens stored, and is not repeated by each call", arguments: 1...3, [false, true])
   func temporary(callers: Int, knowsExpiry: Bool) {
     for end in ends(of: RefreshWorld(callers: callers, reply: .failure, knowsExpiry: knowsExpiry)) {
       check(end)

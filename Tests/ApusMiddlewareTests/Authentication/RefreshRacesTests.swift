@@ -46,7 +46,7 @@ struct RefreshRacesTests {
     #expect(bench.refreshes == 1)
   }
 
-  @Test("Calls that begin during a refresh wait for it and are sent once")
+  @Test("Calls that begin during a refresh wait for the refresh and are sent once")
   func during() async throws {
     let bench = RefreshBench(gate: gate)
     let api = bench.client()

@@ -73,7 +73,7 @@ struct RefreshStateTests {
     #expect(state.succeeded(.init(number: 0, generation: 1)) == [])
   }
 
-  @Test("A permanently failed refresh is not repeated; a temporarily failed refresh after 1 s, then 2 s, then 4 s")
+  @Test("A permanently failed refresh is not repeated; a temporarily failed refresh is repeated after 1 s, 2 s and 4 s")
   func failing() {
     var state = State()
     var time = 0
@@ -103,7 +103,7 @@ struct RefreshStateTests {
     var state = State()
     state.rejectedAfterRefresh(2, current: 2, now: at(0))
     #expect(state.rejected(2, current: 2, waiter: 0, now: at(0)) == .fail(.temporary))
-    // A second rejection with the same credentials does not count.
+    // A second rejection of the same credentials does not extend the cool-down.
     state.rejectedAfterRefresh(2, current: 2, now: at(0))
     #expect(state.rejected(2, current: 2, waiter: 0, now: at(1)) == .startRefresh(.init(number: 0, generation: 2)))
   }
@@ -204,7 +204,7 @@ struct RefreshStateTests {
     #expect(state.overdue(flight) == [])
   }
 
-  @Test("A sign-in or sign-out resumes all waiters, and the result of the refresh changes nothing")
+  @Test("A sign-in or sign-out resumes all waiters, and the result of the refresh is discarded")
   func replacing() {
     var state = State()
     let flight = State.Flight(number: 0, generation: 1)

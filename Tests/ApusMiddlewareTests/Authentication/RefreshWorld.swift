@@ -2,8 +2,8 @@ import ApusCore
 
 @testable import ApusMiddleware
 
-/// A model of callers, a store, a server and a refresh around a ``RefreshState``. Its steps can be performed in any
-/// order; it records their results.
+/// A model of callers, a store, a server and a refresh around a ``RefreshState``. The steps of the model can be
+/// performed in any order, and their results are recorded.
 struct RefreshWorld: Hashable {
   /// The server's response to a refresh.
   enum Reply: Hashable, CaseIterable {

@@ -23,12 +23,12 @@ struct ResponseReviewTests {
     stub.on(.post, "/v1/ping", replies: replies)
   }
 
-  /// A reply with a nonce.
+  /// Returns a reply with a nonce.
   private func reply(nonce: String, status: Int = 204) -> StubReply {
     .status(status, fields: [.nonce: nonce])
   }
 
-  /// A rejection that requires a proof with a nonce.
+  /// Returns a rejection that requires a proof with a nonce.
   private func rejection(nonce: String) -> StubReply {
     .status(401, fields: [.nonce: nonce, .wwwAuthenticate: #"Proof error="use_nonce""#])
   }
@@ -134,7 +134,7 @@ extension HTTPField.Name {
   fileprivate static let nonce = HTTPField.Name("Proof-Nonce") ?? .cookie
 }
 
-/// A scheme that proves its token with the latest nonce of the server, and suspends meanwhile.
+/// A scheme that proves its token with the latest nonce of the server, and suspends before it reads the nonce.
 private final class ProofScheme: AuthenticationScheme {
   private let nonce = Mutex("none")
 

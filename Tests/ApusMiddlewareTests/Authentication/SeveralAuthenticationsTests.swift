@@ -21,7 +21,7 @@ struct SeveralAuthenticationsTests {
     return client.over(stub)
   }
 
-  /// A server that requires a name and a password below `/ops` and a token elsewhere, and sends challenges for them.
+  /// Returns a server that requires a name and a password below `/ops` and a token elsewhere, and sends challenges.
   private func server() -> StubTransport {
     let stub = StubTransport()
     let handler: StubTransport.Handler = { exchange in
@@ -36,7 +36,7 @@ struct SeveralAuthenticationsTests {
     return stub
   }
 
-  @Test("Credentials with different locations are sent together; of several with a common location only the first")
+  @Test("Credentials with different locations are sent together; with a common location, only the first are sent")
   func locations() async throws {
     let stub = StubTransport.answering()
     let api = client(stub, [.bearer(tokens), .apiKey(key, field: "X-Api-Key"), .basic(operators)])
@@ -46,7 +46,7 @@ struct SeveralAuthenticationsTests {
     #expect(fields[text: "X-Api-Key"] == "k3y")
   }
 
-  @Test("Signed out of the first authentication, the second uses their common location")
+  @Test("After a sign-out of the first authentication, the second authentication uses the common location")
   func signedOutOfFirst() async throws {
     let stub = StubTransport.answering()
     tokens.clear()
@@ -177,7 +177,7 @@ struct SeveralAuthenticationsTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("403 causes neither a refresh nor other credentials")
+  @Test("403 causes neither a refresh nor a message with other credentials")
   func forbidden() async throws {
     let stub = StubTransport()
     var fields = HTTPFields()

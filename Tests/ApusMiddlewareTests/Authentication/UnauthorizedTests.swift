@@ -132,7 +132,7 @@ struct UnauthorizedTests {
     #expect(reported.all.isEmpty)
   }
 
-  @Test("Other error statuses are no events", arguments: [400, 402, 403, 404, 407, 500])
+  @Test("Error statuses other than 401 are no events", arguments: [400, 402, 403, 404, 407, 500])
   func otherStatuses(status: Int) async throws {
     let stub = StubTransport.answering(.status(status))
     _ = await failure { try await client().over(stub).send(.ping) }

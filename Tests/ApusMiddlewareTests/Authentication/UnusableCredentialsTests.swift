@@ -47,7 +47,7 @@ struct UnusableCredentialsTests {
   }
 
   @Test(
-    "A password of any other characters is sent, also an empty password", arguments: ["a:b", "", "pässwörd", "a b\"c"])
+    "A password of permitted characters is sent, also an empty password", arguments: ["a:b", "", "pässwörd", "a b\"c"])
   func goodPasswords(password: String) async throws {
     var client = TestClient()
     client.environment.authentication = .basic(MemoryCredentialsStore(.password(user: "", Secret(password))))
@@ -82,7 +82,7 @@ struct UnusableCredentialsTests {
     let secret = sentinel
   }
 
-  @Test("A store that throws fails the call with invalidRequest and the cause; nothing is sent, and no text quotes it")
+  @Test("A store that throws fails the call with invalidRequest before sending, and no output quotes the store's error")
   func throwingStore() async throws {
     let error = try await error(with: .bearer(FailingStore(Locked())))
     #expect(error.code == .invalidRequest)

@@ -24,7 +24,7 @@ private struct Oracle {
     var openings = 0
     var closedAt = 0
     var openedAt = 0
-    /// The calls in flight that count for the circuit, by number.
+    /// The numbers of the calls in flight whose outcomes the circuit evaluates.
     var counted: Set<Int> = []
 
     func passes(at second: Int) -> Bool {

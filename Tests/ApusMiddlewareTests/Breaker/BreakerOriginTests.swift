@@ -10,7 +10,7 @@ struct BreakerOriginTests {
   /// Calls of endpoints `a`, `b` and so on, one each second, and the call after which the origin's circuit opens.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
-    /// A letter for the endpoint and one for the outcome.
+    /// Two letters for each call: the endpoint and the outcome.
     let calls: [String]
     let opens: Int?
 
@@ -120,7 +120,7 @@ struct BreakerOriginTests {
     (Bench.timeout, .open(until: Bench.instant(16))), (Bench.reset, .open(until: Bench.instant(16))),
   ]
 
-  @Test("The last of an origin's trials closes its circuit if successful, or opens it for longer", arguments: trials)
+  @Test("The last trial of an origin closes the circuit if successful, or reopens it for longer", arguments: trials)
   func trial(outcome: BreakerOutcome, status: BreakerStatus) throws {
     var bench = opened()
     try answer(2, in: &bench, at: 5)
@@ -140,7 +140,7 @@ struct BreakerOriginTests {
     #expect(bench.status(nil) == .closed)
   }
 
-  @Test("The circuit of a reached origin opens for 5, then 10 seconds, never longer; closing resets the time")
+  @Test("The circuit of a reachable origin opens for 5 seconds, later for 10 seconds; closing resets the open time")
   func briefOpenings() throws {
     var bench = opened()
     for (index, second) in [5.0, 15, 25, 35].enumerated() {
@@ -234,7 +234,7 @@ struct BreakerOriginTests {
   }
 
   @Test(
-    "A response head ends the origin's runs of failures; the endpoint counts the exchange when its content is complete")
+    "A response head ends the origin's runs of failures; the endpoint evaluates the exchange at the end of its content")
   func streamed() throws {
     var bench = Bench()
     for _ in 0..<4 { bench.call(Bench.part("a"), Bench.unreachable) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// Drives a ``BreakerState`` with calls from tables.
+/// A ``BreakerState`` that receives calls from tables.
 struct BreakerBench {
   static let gateway = BreakerOutcome.failed(.gateway, .status(503))
   static let status = BreakerOutcome.failed(.status, .status(500))
@@ -62,7 +62,7 @@ struct BreakerBench {
 struct BreakerStateTests {
   typealias Bench = BreakerBench
 
-  /// Calls to a closed circuit, one each second, and the call that opens it.
+  /// Calls to a closed circuit, one each second, and the call that opens the circuit.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let outcomes: [BreakerOutcome]
@@ -173,7 +173,7 @@ struct BreakerStateTests {
     #expect(bench.refusal(at: 0)?.delay == .seconds(length))
   }
 
-  @Test("A refusal names the failure that opened the circuit, also while half-open")
+  @Test("A refusal names the failure that opened the circuit, also while the circuit is half-open")
   func cause() {
     var bench = opened()
     let refusal = BreakerState.Refusal(
@@ -184,7 +184,7 @@ struct BreakerStateTests {
     #expect(bench.refusal(at: 5)?.cause == .status(503))
   }
 
-  @Test("A half-open circuit passes one trial; its success closes, its failure opens for longer")
+  @Test("A half-open circuit passes one trial; a success closes the circuit, a failure opens it for longer")
   func trial() throws {
     var bench = opened()
     let trial = try bench.pass(at: 5)
@@ -216,7 +216,7 @@ struct BreakerStateTests {
   }
 
   @Test(
-    "The outcome of an exchange that began in an earlier epoch changes nothing", arguments: BreakerStateTests.outcomes)
+    "The outcome of an exchange that began in an earlier epoch has no effect", arguments: BreakerStateTests.outcomes)
   func late(outcome: BreakerOutcome) throws {
     var bench = Bench()
     let early = try bench.pass(at: 0)
@@ -253,7 +253,7 @@ struct BreakerStateTests {
     #expect(bench.state.isIdle(at: Bench.instant(125)))
   }
 
-  @Test("At most 256 endpoints have a circuit; further endpoints count only for the origin until a circuit is idle")
+  @Test("At most 256 endpoints have a circuit; further endpoints use only the origin's circuit until a circuit is idle")
   func maximumParts() throws {
     var bench = Bench()
     for number in 0..<256 { bench.call(Bench.part("\(number)"), .responded) }

@@ -15,8 +15,8 @@ struct BreakerStorm: Sendable {
 
   /// The result of a simulation.
   struct Result: Sendable {
-    /// The number of requests that arrived or failed to connect since the failure began, or after an outage since its
-    /// end.
+    /// The number of requests that arrived or failed to connect. The count starts when the capacity is halved, or when
+    /// the server or gateway has recovered.
     var requests: Int
     /// The number of calls with a response in time, or of apps with a response at the end.
     var answers: Int
@@ -30,7 +30,7 @@ struct BreakerStorm: Sendable {
 
   let trouble: Trouble
   let endpoints: Int
-  /// The number of parts of the full size, which has 7.
+  /// The size of the simulation, in sevenths of the full size.
   let parts: Int
   let seed: UInt64
 
@@ -132,7 +132,7 @@ struct BreakerStorm: Sendable {
 }
 
 extension SimulationReport {
-  /// Returns the number of requests that arrived at a server or found it down.
+  /// Returns the number of requests that arrived at a server or failed because the server was down.
   fileprivate func requests(at server: String, since start: Duration) -> Int {
     events.count { event in
       switch event.kind {

@@ -44,7 +44,7 @@ struct BreakerTimesTests {
     #expect(!state.isIdle(at: MonotonicInstant(sinceStart: .seconds(1_000_000))))
   }
 
-  @Test("Negative times in a breaker policy count as zero")
+  @Test("Negative times in a breaker policy are treated as zero")
   func negative() {
     var state = failing { $0.openDuration = .seconds(Int64.min) }
     // Without a limit, each open time would be twice the previous one.

@@ -54,7 +54,7 @@ struct CircuitBreakerTests {
     try await api.send(.ping)
   }
 
-  @Test("A 503 with Retry-After sets how long the circuit stays open")
+  @Test("A 503 with Retry-After sets the time for which the circuit is open")
   func retryAfter() async throws {
     let api = api
     await open(api, with: .status(503, fields: [.retryAfter: "20"]))
@@ -65,7 +65,7 @@ struct CircuitBreakerTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let answer: StubReply
-    /// The open circuit; `nil`: none.
+    /// The open circuit; `nil` if no circuit is open.
     let opens: BreakerGrouping?
 
     var testDescription: String { name }
@@ -111,7 +111,7 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "The outcome of an exchange counts as failure of the endpoint, of the origin, or of neither",
+    "The outcome of an exchange is a failure of the endpoint, a failure of the origin, or no failure",
     arguments: good + bad + errors + others)
   func counted(row: Row) async throws {
     stub.onAny(reply: row.answer)
@@ -138,7 +138,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: scope) == .closed)
   }
 
-  @Test("A timeout counts only if the server had enough time to respond", arguments: [1, 10])
+  @Test("A timeout is a failure for the breaker only if the server had enough time to respond", arguments: [1, 10])
   func deadline(tenths: Int) async throws {
     stub.onAny(reply: .stalled)
     let api = api
@@ -220,7 +220,7 @@ struct CircuitBreakerTests {
     #expect(breaker.status(of: origin) == .closed)
   }
 
-  @Test("Different path values belong to one endpoint, and a path of values only counts for the origin")
+  @Test("Different path values belong to one endpoint, and a path made of values has only the origin's circuit")
   func templates() async throws {
     let api = api
     stub.onAny(reply: .status(503))
@@ -248,7 +248,7 @@ struct CircuitBreakerTests {
     #expect(breaker.statuses == [origin: .closed])
   }
 
-  @Test("An unreachable server is refused for all endpoints, and any of them can be the trial")
+  @Test("Calls of all endpoints to an unreachable server are refused, and a call of any endpoint can be the trial")
   func unreachable() async throws {
     let api = api
     await open(api, with: .failure(TransportError(.connectionFailed, requestState: .notSent)))
@@ -264,7 +264,7 @@ struct CircuitBreakerTests {
   }
 
   @Test(
-    "A timeout or stall counts for the endpoint only after the policy's minimumTimeout",
+    "A timeout or stall is a failure of the endpoint only after the policy's minimumTimeout",
     arguments: [0, 900, 1000])
   func minimumTimeout(milliseconds: Int) async throws {
     let gate = Gate()

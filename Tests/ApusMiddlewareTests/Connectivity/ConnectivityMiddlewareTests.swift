@@ -104,7 +104,7 @@ struct ConnectivityMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("A call that finds the device offline itself waits as well, and its timeout names the reason")
+  @Test("A call that itself detects the lack of a network waits, and its timeout names the reason")
   func deadlineAfterTrying() async throws {
     let api = api(.wait, timeout: .milliseconds(500))
     stub.onAny(reply: offline)
@@ -178,7 +178,7 @@ struct ConnectivityMiddlewareTests {
     client.settings.runtime.clock = clock
     client.customize = { [connectivity] in $0.insert(ConnectivityMiddleware(connectivity, .wait), .before(.scheduling))
     }
-    // The call does not wait for a network that would not help.
+    // The call does not wait, because the status does not become offline.
     let distant = client.over(stub)
     #expect(await failure { try await distant.send(.ping) }?.code == .offline)
     #expect(connectivity.status == .unknown)
@@ -231,7 +231,7 @@ struct ConnectivityMiddlewareTests {
     #expect(connectivity.status == .online)
   }
 
-  @Test("A response with any status is evidence of a network, other failures are no evidence")
+  @Test("A response with any status is evidence of a network; a failure without a response is no evidence")
   func findings() async throws {
     let api = api(.wait)
     for kind in [CallError.Code.connectionFailed, .hostNotFound, .tls, .connectionLost, .timeout] {

@@ -57,7 +57,7 @@ struct ConnectivityStateTests {
     #expect(state.waiting.isEmpty)
   }
 
-  @Test("A call's evidence overrides the source: no network sets the status to offline, a response to online")
+  @Test("A call's evidence overrides the source: a failure without a network sets offline, a response sets online")
   func findings() throws {
     var state = State()
     let permit = try pass(&state, at: 0)
@@ -111,11 +111,11 @@ struct ConnectivityStateTests {
     #expect(state.wake == at(60))
     let third = state.timePassed(at(60)).released
     #expect(third.map(\.waiter) == [2])
-    // The late evidence of the abandoned probe counts as well.
+    // The late evidence of the abandoned probe is evaluated, too.
     #expect(state.found(.reached, second, now: at(61)).change == .online)
   }
 
-  @Test("A complete response is evidence of a network, a connection lost after the head is no evidence")
+  @Test("A complete response is evidence of a network; a connection lost after the head is no evidence")
   func errors() {
     let table: [(CallError.Code, State.Finding)] = [
       (.offline, .unreachable), (.connectionLost, .nothing), (.timeout, .nothing),
@@ -134,7 +134,7 @@ struct ConnectivityStateTests {
     #expect(State.Finding(TransportError(.refused, requestState: .notSent).attributed(to: .credentials)) == .nothing)
   }
 
-  @Test("A probe without evidence delays the next probe, a probe that was not sent is replaced immediately")
+  @Test("A probe without evidence delays the next probe; a probe that was not sent is replaced immediately")
   func endings() throws {
     let table: [(State.Finding, [UInt64])] = [(.nothing, []), (.untried, [1])]
     for (finding, next) in table {
@@ -212,7 +212,7 @@ struct ConnectivityStateTests {
       waiting.subtract(consequence.released.map(\.waiter))
       if consequence.change != nil { probing.permit = nil }
       for release in consequence.released {
-        // The timer of a call that left does not run, so the next call's interval counts from that timer's instant.
+        // The timer of a call that left does not run, so the next call's interval starts at that timer's instant.
         #expect(probing.begins(release.permit, at: second, for: isAbandoned ? 0 : 30) == true, "seed \(seed)")
       }
       running += consequence.released.map(\.permit)

@@ -51,7 +51,7 @@ struct TrustedOriginsTests {
     #expect(secrets(of: stub.exchanges[0]) == ["authorization", "x-api-key", "x-tenant"])
   }
 
-  @Test("An origin that the endpoint trusts gets credentials and secret fields, other origins do not")
+  @Test("An origin that the endpoint trusts gets credentials and secret fields; any other origin does not")
   func trusted() async throws {
     let api = client()
     _ = try await api.send(request("https://files.example.com/a").trusting(files))
@@ -60,7 +60,7 @@ struct TrustedOriginsTests {
     #expect(stub.exchanges.map { secrets(of: $0) } == [["authorization", "x-api-key", "x-tenant"], [], []])
   }
 
-  @Test("A redirect away from a trusted origin carries no secrets, a redirect to a trusted origin carries credentials")
+  @Test("A redirect away from a trusted origin carries no secrets; a redirect to a trusted origin carries credentials")
   func redirected() async throws {
     stub.on(url: "https://files.example.com/a", .redirect(to: "https://cdn.example.com/b"))
     stub.on(url: "https://cdn.example.com/b", .redirect(to: "https://files.example.com/c"))
@@ -75,7 +75,7 @@ struct TrustedOriginsTests {
     #expect(secrets(of: stub.exchanges[0]) == ["authorization"])
   }
 
-  @Test("The next page on another origin gets no credentials and no secret fields, on a trusted origin it gets both")
+  @Test("The next page on another origin gets no credentials and no secret fields, unless the origin is trusted")
   func pages() async throws {
     let links = [
       "https://api.example.com/v1/1": "https://cdn.example.com/2", "https://cdn.example.com/2": "//files.example.com/3",

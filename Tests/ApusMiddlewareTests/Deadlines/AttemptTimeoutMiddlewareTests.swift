@@ -129,7 +129,7 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(message.target == "/v1/ping")
   }
 
-  @Test("The default attempt timeout does not apply to long content or a slow head, but an endpoint's does")
+  @Test("The default attempt timeout does not apply to long content or a slow head; an endpoint's own timeout does")
   func longContent() async throws {
     let seen = Log<MonotonicInstant?>()
     let api = client { $0.insert(Looking(seen: seen), .after(.rateLimit)) }
@@ -177,7 +177,7 @@ struct AttemptTimeoutMiddlewareTests {
     #expect(error.code == .timeout && error.requestState == .maybeSent)
   }
 
-  @Test("A wait for the rate limit beyond the attempt timeout is refused immediately, with its length")
+  @Test("A wait for the rate limit beyond the attempt timeout is refused immediately, and the error has the wait")
   func rateLimit() async throws {
     stub.onAny(reply: .status(204))
     let api = client { $0.insert(RateLimiter(.perSecond(1)), .after(.rateLimit)) }
@@ -191,7 +191,7 @@ struct AttemptTimeoutMiddlewareTests {
   }
 }
 
-/// Stands in for retry: marks each attempt as one that another attempt may follow.
+/// A middleware in place of the retry middleware, which declares that another attempt may follow each attempt.
 struct LeavingTime: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context

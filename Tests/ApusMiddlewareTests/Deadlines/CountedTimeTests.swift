@@ -46,7 +46,7 @@ struct CountedTimeTests {
     stub.on(.get, "/v1/ping", replies: [busy, .stalled])
     let api = client { $0.insert(RetryMiddleware(.app), .after(.retry)) }.over(stub)
     async let outcome = failure { try await api.send(.ping) }
-    // The sleepers are the timer and the server, later the retry delay of 3.15 seconds.
+    // The sleepers are the timer and the server's delay; later, the retry delay of 3.15 seconds replaces the latter.
     try await clock.waitForSleepers(2)
     clock.advance(by: .seconds(25))
     try await clock.waitForSleepers(2)
@@ -99,7 +99,7 @@ struct CountedTimeTests {
     #expect(error.trace.duration == .seconds(30))
   }
 
-  @Test("The wait for the rate limit counts, and a call that would exceed its deadline is refused immediately")
+  @Test("The wait for the rate limit counts toward the deadline, and a call that would be late is refused immediately")
   func rateLimit() async throws {
     stub.onAny(reply: .status(204))
     let api = client { $0.insert(RateLimiter(RateLimit(1, per: .seconds(20))), .after(.rateLimit)) }.over(stub)

@@ -69,7 +69,7 @@ struct IntermediateContentTests {
   }
 
   @Test(
-    "Slow intermediate content does not delay a call beyond its attempt timeout, and the error is responded",
+    "Slow intermediate content does not delay a call beyond its attempt timeout, and the error has the state responded",
     arguments: [302, 401])
   func attemptLimit(status: Int) async throws {
     stub.on(.get, "/1", reply: stalled(status))
@@ -105,7 +105,7 @@ struct IntermediateContentTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("A rejection that is the call's response keeps its content of any length", arguments: [true, false])
+  @Test("A rejection that is the call's response has its complete content, of any length", arguments: [true, false])
   func kept(isAnnounced: Bool) async throws {
     let fields: HTTPFields = [.wwwAuthenticate: "Bearer", .contentType: "application/json"]
     let piece = #"{"message":"no such session"}"#

@@ -90,7 +90,7 @@ struct MovingContentTests {
     #expect(outcome.duration == .seconds(62))
   }
 
-  @Test("A long upload with a temporary rejection is retried, because its transfer time does not count")
+  @Test("A long upload with a temporary rejection is retried, because the timeout excludes its transfer time")
   func repeatedUpload() async {
     bench.stub.on(.put, "/v1/file", replies: [.status(503), .status(204)])
     let outcome = await outcome(of: upload, bench.client { $0.insert(RetryMiddleware(.app), .after(.retry)) })
@@ -175,7 +175,7 @@ struct MovingContentTests {
     }
   }
 
-  @Test("A streamed call has the default timeout up to its head, and none for its content")
+  @Test("The default timeout of a streamed call applies up to the head, and does not apply to the content")
   func streams() async {
     bench.stub.on(.get, "/v1/silent", reply: .stalled)
     bench.stub.on(.get, "/v1/events", reply: .pieces(["a"]).stalled(after: 1))

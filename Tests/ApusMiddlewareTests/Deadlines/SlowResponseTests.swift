@@ -132,7 +132,7 @@ struct SlowResponseTests {
     #expect(outcome.error?.detail == "no response within the attempt limit of 2 s; change it with .attemptTimeout(_:)")
   }
 
-  @Test("Calls that share an exchange do not shorten its attempts for each other")
+  @Test("A call that shares an exchange does not shorten the attempts of the exchange")
   func shared() async {
     answer(.status(204).after(.seconds(25)))
     let api = bench.client {

@@ -102,7 +102,7 @@ struct TimeoutMiddlewareTests {
     #expect(await outcome?.phase == .awaitingHead)
   }
 
-  @Test("A call's own timeout replaces the client's, shorter or longer", arguments: [5, 60])
+  @Test("A call's own timeout replaces the client's timeout, whether shorter or longer", arguments: [5, 60])
   func ownLimit(seconds: Int) async throws {
     stub.onAny(reply: .stalled)
     let api = client().over(stub)
@@ -130,7 +130,7 @@ struct TimeoutMiddlewareTests {
     #expect(await outcome?.code == .timeout)
   }
 
-  @Test("A later deadline set on an older copy of the context does not postpone an earlier one")
+  @Test("A later deadline set on an older copy of the context does not postpone an earlier deadline")
   func limitOnOlderCopy() async throws {
     stub.onAny(reply: .stalled)
     var client = client(timeout: nil)
@@ -210,7 +210,7 @@ struct TimeoutMiddlewareTests {
     #expect(error?.cancellation == .deadline(.handling))
   }
 
-  @Test("Joined calls have separate deadlines: when one call ends, the other still gets its response")
+  @Test("Joined calls have separate deadlines: when one call ends, the other call still receives the response")
   func joined() async throws {
     let gate = Gate()
     stub.onAny(reply: .json("7").waiting(for: gate))

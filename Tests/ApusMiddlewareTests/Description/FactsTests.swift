@@ -10,7 +10,7 @@ struct FactsTests {
     described.facts.map(\.description).joined(separator: ", ")
   }
 
-  @Test("The facts of the timeout middlewares are their timeouts, or that there are none")
+  @Test("The facts of the timeout middlewares are their timeouts, or state the lack of a timeout")
   func deadlines() {
     #expect(
       TimeoutMiddleware().facts == [.totalLimit(.seconds(30)), .setting("paused while content is transferred", "")])

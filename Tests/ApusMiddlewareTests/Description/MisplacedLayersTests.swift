@@ -42,7 +42,7 @@ struct MisplacedLayersTests {
       ])
   }
 
-  @Test("Two retry middlewares multiply their attempts, unless one makes no retries")
+  @Test("Two retry middlewares multiply their attempts, unless one of the middlewares makes no retries")
   func twoRetries() {
     #expect(
       codes([(RetryMiddleware(), .after(.retry)), (RetryMiddleware(.server), .before(.transport))]) == [

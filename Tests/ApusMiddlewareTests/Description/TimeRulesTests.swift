@@ -12,7 +12,7 @@ struct TimeRulesTests {
     RuleRow([.totalLimit(.seconds(5))], [.attemptLimit(nil)]),
     RuleRow([.attemptLimit(.seconds(10))]),
     RuleRow([.totalLimit(.seconds(Int64.max))], [.attemptLimit(.seconds(Int64.max))]),
-    // An endless limit counts as none.
+    // An endless limit is treated as no limit.
     RuleRow([.totalLimit(.seconds(5))], [.attemptLimit(.seconds(Int64.max))]),
     RuleRow([.totalLimit(.seconds(Int64.max))], [.attemptLimit(.seconds(10))]),
     RuleRow(

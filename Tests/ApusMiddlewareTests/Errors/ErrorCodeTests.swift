@@ -23,18 +23,18 @@ struct ErrorCodeTests {
   }
 
   @Test(
-    "An error has the request state notSent, maybeSent or responded", arguments: FailingCall.all)
+    "The request state of an error matches the requests that the transport received", arguments: FailingCall.all)
   private func sent(call: FailingCall) async throws {
     let (error, bench) = try await call.run()
-    // Of calls with colliding ids, the first is a different call.
+    // If calls have colliding ids, the first call is not the call under test.
     let own = bench.stub.exchanges.filter { $0.call == error.id && $0.target.contains("/reset/") }
     if error.attempts == 0 { #expect(own.isEmpty && error.requestState == .notSent) }
     if own.isEmpty { #expect(error.requestState == .notSent) }
     if error.requestState == .responded { #expect(error.attempts == 1 && own.count == 1) }
   }
 
-  /// Each code has a message of its own, except for two codes that mean the same to a person.
-  @Test("Each error code has its own English message")
+  /// Two codes, malformedResponse and decoding, have the same message because they mean the same to a person.
+  @Test("Each error code has an English message, which is unique except for two codes")
   func english() async throws {
     var sentences: [String: Set<CallError.Code>] = [:]
     for code in CallError.Code.allCases {
@@ -47,7 +47,7 @@ struct ErrorCodeTests {
     #expect(sentences.values.filter { $0.count > 1 } == [[.malformedResponse, .decoding]])
   }
 
-  @Test("A client's own error texts replace all English messages", arguments: CallError.Code.allCases)
+  @Test("A client's own error messages replace all English messages", arguments: CallError.Code.allCases)
   func replaced(code: CallError.Code) async throws {
     let german = ErrorTexts { error in
       switch error.code {
@@ -65,7 +65,7 @@ struct ErrorCodeTests {
     #expect(try await sentence(of: code) { $0.settings.errorTexts = german } == expected)
   }
 
-  @Test("A client's own error texts may fall back to the English messages")
+  @Test("A client's own error messages may fall back to the English messages")
   func fallback() async throws {
     let texts = ErrorTexts { $0.code == .offline ? "Kein Netz." : ErrorTexts.english.text($0) }
     #expect(try await sentence(of: .offline) { $0.settings.errorTexts = texts } == "Kein Netz.")

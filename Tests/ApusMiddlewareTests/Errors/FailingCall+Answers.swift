@@ -89,7 +89,7 @@ private struct Needing: CredentialsStore {
   func clear() {}
 }
 
-/// Decodes an object with arbitrary keys.
+/// A value that is decoded from an object with arbitrary keys.
 private struct Dynamic: Decodable {
   struct Key: CodingKey {
     let stringValue: String

@@ -26,7 +26,7 @@ extension FailingCall {
 
   static var all: [FailingCall] { CallError.Code.allCases.flatMap(ways) }
 
-  /// Returns a call over a transport that fails, with a secret in the cause's texts.
+  /// Returns a call over a transport that fails, with a secret in the descriptions of the cause.
   private static func refusing(_ name: String, _ code: CallError.Code, _ state: RequestState) -> FailingCall {
     FailingCall(name, (code, .awaitingHead, state)) {
       $0.answer = .failure(

@@ -14,7 +14,7 @@ enum SecretPlace: String, Sentinel {
   case cause
 }
 
-/// An error with a secret in its texts.
+/// An error with a secret in its descriptions.
 struct TellingError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
   var secret = SecretPlace.cause.secret
   var description: String { "failed with \(secret)" }

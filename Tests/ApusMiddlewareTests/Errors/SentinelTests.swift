@@ -4,9 +4,9 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("No text contains a secret, whatever fails")
+@Suite("No output contains a secret, whatever fails")
 struct SentinelTests {
-  /// An observer that records all texts of registry entries.
+  /// An observer that records the printed output of registry entries.
   private struct Reader: CallObserver {
     let texts: Log<String>
 
@@ -23,7 +23,7 @@ struct SentinelTests {
     let result: Result<Int, CallError>
   }
 
-  /// Returns all texts of an error, by name.
+  /// Returns all descriptions and messages of an error, by name.
   private func shown(_ error: CallError) -> [String: String] {
     [
       "description": error.description, "debugDescription": error.debugDescription,

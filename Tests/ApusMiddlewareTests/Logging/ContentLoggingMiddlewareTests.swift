@@ -63,7 +63,7 @@ struct ContentLoggingMiddlewareTests {
     #expect(log.lines.all.isEmpty)
   }
 
-  @Test("For other content types, or content that is not in memory, at most type and length are logged")
+  @Test("Of binary content, or content that is not in memory, at most type and length are logged")
   func others() async throws {
     let stub = StubTransport.answering(.bytes(Data("s3cr3t".utf8)))
     _ = try await client().over(stub).send(Request<String>.get("/a"))

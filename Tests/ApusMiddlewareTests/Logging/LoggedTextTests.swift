@@ -46,7 +46,7 @@ struct LoggedTextTests {
   }
 
   @Test(
-    "In other text, lines with a revealing word are masked",
+    "In plain text, lines with a revealing word are masked",
     arguments: [
       ("hello\nPassword: s3cr3t\nbye", "hello ██ bye"), ("<a>1</a>\r\n<api-key>s3cr3t</api-key>", "<a>1</a>  ██"),
       ("access_token s3cr3t", "██"), ("p%61ssword=s3cr3t", "██"), (#"{"p\u0061ssword":"s3cr3t"}"#, "██"),
@@ -56,7 +56,7 @@ struct LoggedTextTests {
     #expect(try await logged(text, "text/plain").content == expected)
   }
 
-  @Test("Other text is truncated at the limit, and a revealing word beyond the limit still masks its line")
+  @Test("Plain text is truncated at the limit, and a revealing word beyond the limit still masks its line")
   func bounded() async throws {
     #expect(try await logged("abcdefgh", "text/plain", limit: 4).content == "abcd…")
     #expect(try await logged("abcdefgh token", "text/plain", limit: 4).content == "██")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusMiddleware
 
-/// Counts the tasks that hold the mutex, and records the order in which they leave.
+/// A counter of the tasks that hold the mutex, and a record of the order in which they release it.
 private final class Room: Sendable {
   struct Books: Sendable {
     var inside = 0
@@ -34,7 +34,7 @@ private struct Refused: Error {}
 
 @Suite("Async mutex")
 struct TurnsTests {
-  /// A ticket that is cancelled while the first of three holds the mutex.
+  /// The cancellation of a ticket while the first of three tickets holds the mutex.
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let ticket: UInt64

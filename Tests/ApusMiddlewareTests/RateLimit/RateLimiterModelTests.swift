@@ -128,7 +128,7 @@ struct RateLimiterModelTests {
     _ = run(seed)
   }
 
-  @Test("Random rate limiter runs refuse calls as late and for a full queue, on arrival and while queued")
+  @Test("Random rate limiter runs refuse calls because of a full queue or their deadline, on arrival and while queued")
   func variety() {
     var rare = Rare()
     for seed in 0..<40 as Range<UInt64> {
@@ -178,7 +178,7 @@ struct RateLimiterModelTests {
     return rare
   }
 
-  /// Adds a call with a random cost, above the burst at times. Returns the decision and the expected one.
+  /// Adds a call with a random cost, which sometimes exceeds the burst. Returns the decision and the expected decision.
   private func arrive(
     _ waiter: UInt64, _ state: inout RateLimiterState, _ oracle: inout Oracle, _ random: inout SeededGenerator
   ) -> (RateLimiterState.Decision, RateLimiterState.Decision) {

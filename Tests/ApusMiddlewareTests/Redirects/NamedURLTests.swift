@@ -43,7 +43,7 @@ struct NamedURLTests {
   }
 
   @Test(
-    "All other redirect policies refuse http page URLs",
+    "A policy that does not permit redirects from https to http refuses http page URLs",
     arguments: [
       (.follow, nil), (.none, nil), (.follow(allowsInsecure: true), .follow),
       (.follow(allowsInsecure: true), RedirectPolicy.none),

@@ -14,7 +14,7 @@ extension StubReply {
 }
 
 extension StubTransport {
-  /// Responds to requests of one URL, without its query.
+  /// Stubs the reply to requests of a URL with any query.
   func on(url: String, _ reply: StubReply) {
     on { request, _ in
       request.url.prefix { $0 != "?" } == url
@@ -93,7 +93,7 @@ struct RedirectMiddlewareTests {
     #expect(second.map { $0.fields[.contentType] != nil }.first == (status > 303))
   }
 
-  @Test("A call may set its own redirect policy, or none")
+  @Test("A call may set its own redirect policy, or disable redirects")
   func perCall() async throws {
     stub.on(url: "https://a.example/1", .redirect(to: "/2"))
     stub.on(url: "https://a.example/2", .redirect(to: "/3"))
@@ -226,7 +226,7 @@ struct RedirectMiddlewareTests {
     #expect(stub.exchanges.map(\.target) == ["/own?key=OWN", "/own/"])
     _ = try? await api.send(Request<Void>.get("/echo"))
     #expect(stub.exchanges.dropFirst(2).map(\.target) == ["/echo?key=t", "/echo/?page=2&key=t"])
-    // The server rejected the client's key, so the client reports it.
+    // The server rejected the client's key, so the client reports the rejection.
     #expect(told.all == [true])
   }
 
@@ -336,7 +336,7 @@ struct RedirectMiddlewareTests {
       ])
   }
 
-  @Test("The content of a redirect that is not followed is read like that of any response")
+  @Test("The content of a redirect that is not followed is read like the content of any response")
   func answering() async throws {
     stub.onAny(reply: .text("look elsewhere", status: 302))
     let api = TestClient.following().over(stub)

@@ -96,7 +96,7 @@ struct RedirectStateTests {
     }
   }
 
-  @Test("A redirect without a Location, or with an empty one, is the response", arguments: [301, 302, 303, 307, 308])
+  @Test("A redirect with a missing or empty Location is the response", arguments: [301, 302, 303, 307, 308])
   func nowhere(status: Int) throws {
     for location in [nil, "", " ", "\t"] { #expect(try step(redirect(status, location)).isAnswer) }
   }
@@ -134,7 +134,7 @@ struct RedirectStateTests {
     #expect(next.target == target && next.head.authority == "a.example")
   }
 
-  @Test("Two equal Location fields count as one field, two different fields as malformed")
+  @Test("Two equal Location fields are treated as one field; two different fields are malformed")
   func several() throws {
     #expect(try step(redirect(302, "/y", fields: [.location: "/y"])).request?.target == "/y")
     #expect(try step(redirect(302, "/y", fields: [.location: "./y"])).request?.target == "/y")
@@ -187,7 +187,7 @@ struct RedirectStateTests {
     return (100, nil)
   }
 
-  @Test("Ten redirects in a row are followed, or as many as allowed, and one more is refused")
+  @Test("Ten redirects in a row, or as many as the policy allows, are followed; the next redirect is refused")
   func limit() throws {
     for (policy, limit) in [
       (.follow, 10), (.follow(limit: 0), 0), (.follow(limit: 1), 1), (.follow(limit: 20), 20), (.follow(limit: -1), 0),

@@ -40,7 +40,7 @@ struct CommonParametersMiddlewareTests {
     #expect(lines == ["own"])
   }
 
-  @Test("The call's own parameter replaces the common one, and the other common parameters are added")
+  @Test("The call's own parameter replaces the common parameter, and the other common parameters are added")
   func ownParameterWins() async throws {
     var client = self.client
     client.environment.query = ["lang": "en", "page size": 10]
@@ -72,7 +72,7 @@ struct CommonParametersMiddlewareTests {
     #expect(stub.exchanges[0].target == "/v1/a?filter%5Byear%5D=2&na%C3%AFve=2")
   }
 
-  @Test("A common Accept replaces the built-in one")
+  @Test("A common Accept field replaces the built-in Accept field")
   func acceptBeatsBuiltIn() async throws {
     var client = self.client
     client.environment.setField("accept", "application/vnd.example+json")
@@ -82,7 +82,7 @@ struct CommonParametersMiddlewareTests {
     #expect(message.head.headerFields.count { $0.name == .accept } == 1)
   }
 
-  @Test("An endpoint's Accept field replaces the common one, whether set explicitly or by its parser")
+  @Test("An endpoint's Accept field replaces the common field, whether set explicitly or by its parser")
   func endpointAcceptBeatsCommon() async throws {
     var client = self.client
     client.environment.setField("Accept", "application/vnd.example+json")
@@ -94,7 +94,7 @@ struct CommonParametersMiddlewareTests {
     #expect(byParser.head.headerFields[.accept] == "text/csv")
   }
 
-  @Test("A common Content-Type is added only to content without one")
+  @Test("A common Content-Type is added only to content without a Content-Type")
   func contentType() async throws {
     var client = self.client
     client.environment.setField("content-type", "application/x-common")
@@ -130,7 +130,7 @@ struct CommonParametersMiddlewareTests {
     #expect(stub.exchanges.isEmpty)
   }
 
-  @Test("A call keeps the common fields of its environment when the client switches environments")
+  @Test("A call has the common fields of its own environment, even if the client switches environments meanwhile")
   func switching() async throws {
     var staging = Environment("staging", baseURL: "https://staging.example.com")
     staging.setField("X-Env", "staging")

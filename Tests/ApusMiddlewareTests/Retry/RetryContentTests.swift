@@ -127,7 +127,7 @@ struct RetryContentTests {
     }
   }
 
-  @Test("A message created without sending has its idempotency key, and no text contains the key")
+  @Test("A message created without sending has its idempotency key, and no description contains the key")
   func described() async throws {
     let key = IdempotencyKey(sentinel)
     let message = try await bench.client().message(for: Request<Void>.post("/ping").idempotencyKey(key))

@@ -85,7 +85,7 @@ struct RetryMiddlewareTests {
     #expect(decisions(denied) == [.giveUp(.notIdempotent)])
   }
 
-  @Test("A call may set its own retry policy, or none")
+  @Test("A call may set its own retry policy, or disable retries")
   func perCall() async throws {
     bench.answer(.busy())
     let none = await bench.outcome(of: .ping.retry(.none), bench.client())

@@ -122,7 +122,7 @@ struct RetryStateTests {
     #expect(decision(.notSent(.offline), kind) == Self.backOff)
   }
 
-  @Test("A retry after an attempt without a network is free, but counts as an attempt")
+  @Test("A retry after an attempt without a network costs no budget, but counts toward the maximum number of attempts")
   func offlineIsFree() {
     var state = RetryState(.app, .default, Kind.idempotent.subject)
     let moment = RetryState.Moment(jitter: 0.5, isReplayable: true)
@@ -183,7 +183,7 @@ struct RetryStateTests {
   }
 
   @Test(
-    "A retry hint is true or false; other texts are ignored",
+    "A retry hint is true or false; any other value is ignored",
     arguments: [("true", true), ("FALSE", false), ("", nil), ("yes", nil), ("1", nil)] as [(String, Bool?)])
   func verdictText(text: String, verdict: Bool?) throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))

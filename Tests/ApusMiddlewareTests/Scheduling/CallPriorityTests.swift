@@ -22,7 +22,7 @@ struct CallPriorityTests {
     #expect(CallPriority.allCases.sorted() == [.background, .low, .normal, .high, .immediate])
   }
 
-  @Test("An endpoint's priority takes precedence over the task's")
+  @Test("An endpoint's priority takes precedence over the task's priority")
   func defaults() async throws {
     let (stub, scheduler, gate) = (StubTransport(), Scheduler(ConcurrencyLimits(global: 1)), Gate())
     stub.onAny(reply: .status(204))

@@ -51,7 +51,7 @@ struct SchedulerBench {
     return waited
   }
 
-  /// Starts a stream. Returns whether the stream counts for a tag.
+  /// Starts a stream. Returns whether the stream counts toward the limit of a tag.
   mutating func stream(_ name: String) -> Bool {
     guard let ticket = tickets[name] else { return false }
     let isCounted = state.startStreaming(ticket, now: now)

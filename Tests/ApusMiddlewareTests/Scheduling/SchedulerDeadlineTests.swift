@@ -79,7 +79,7 @@ struct SchedulerDeadlineTests {
     #expect(idle.refusals.isEmpty)
   }
 
-  @Test("A queued attempt is refused when it would run if the server has become too slow meanwhile")
+  @Test("If the server has become too slow meanwhile, a queued attempt is refused at the time at which it would run")
   func slower() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2))
     bench.enter("always")
@@ -89,7 +89,7 @@ struct SchedulerDeadlineTests {
       $0.deadline = at(100)
       $0.priority = .background
     }
-    // All of these attempts run before it.
+    // All of these attempts run before the queued attempt.
     for number in 1...20 { bench.enter("\(number)", .immediate) }
     var last = "0"
     while last != "20" {
@@ -112,7 +112,7 @@ struct SchedulerDeadlineTests {
       $0.deadline = at(now + 30)
       $0.priority = .background
     }
-    // All of these attempts run before it, and take no time.
+    // All of these attempts run before the queued attempt, and take no time.
     for number in 1...50 { bench.enter("quick \(number)", .immediate) }
     bench.leave("running")
     for number in 1...49 { bench.leave("quick \(number)") }
@@ -140,7 +140,7 @@ struct SchedulerDeadlineTests {
     #expect(bench.started.last == "hopeful")
   }
 
-  @Test("The typical duration is ignored for an origin that was idle for longer than it")
+  @Test("The typical duration of an origin is ignored after the origin was idle for longer than this duration")
   func idleOrigin() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 2, perOrigin: 2))
     for number in 0..<TypicalTime.minimum {

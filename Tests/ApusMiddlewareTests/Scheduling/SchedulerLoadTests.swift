@@ -83,7 +83,7 @@ struct SchedulerLoadTests {
         }
       }
     }
-    // Some tasks are already waiting, others are not.
+    // Some tasks are already waiting. The other tasks do not wait yet.
     for task in tasks { task.cancel() }
     var cancelled = 0
     for task in tasks {

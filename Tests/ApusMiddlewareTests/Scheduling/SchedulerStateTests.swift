@@ -32,7 +32,7 @@ struct SchedulerStateTests {
     #expect(ConcurrencyLimits.app.queueCapacity == 100_000)
   }
 
-  @Test("An origin may have its own limit, and a limit below one counts as one")
+  @Test("An origin may have its own limit, and a limit below one is treated as one")
   func ownLimit() {
     var bench = SchedulerBench(
       ConcurrencyLimits(global: 10, perOrigin: 0).with {
@@ -80,7 +80,7 @@ struct SchedulerStateTests {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1))
     bench.enter("0", .immediate)
     bench.enter("patient", .background)
-    // Twice as many attempts as can run.
+    // Twice as many attempts arrive as can run.
     for second in 1...60 {
       bench.seconds = second
       bench.enter("\(second)", .immediate)
@@ -88,7 +88,7 @@ struct SchedulerStateTests {
       if let last = bench.started.last { bench.leave(last) }
       if bench.started.contains("patient") { break }
     }
-    // Attempts that arrived within forty seconds after it run before it: 60 of 78 have run.
+    // Attempts that arrived within forty seconds after `patient` run before `patient`: 60 of 78 have run.
     #expect(!bench.started.contains("patient"))
     while bench.started.last != "patient", bench.seconds < 1000 {
       bench.seconds += 1
@@ -152,7 +152,7 @@ struct SchedulerStateTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("While an attempt is paused another runs; resumed, it is queued with the highest priority")
+  @Test("While an attempt is paused, another attempt runs; a resumed attempt is queued with the highest priority")
   func pausing() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1))
     bench.enter("paused", .background)

@@ -24,7 +24,7 @@ struct SchedulerTagsTests {
     #expect(bench.state.isIdle)
   }
 
-  @Test("After its head, a stream counts only for its limited tags")
+  @Test("After the response head, a stream counts only toward the limits of its tags")
   func streams() {
     var bench = SchedulerBench(ConcurrencyLimits(global: 1, perOrigin: 1, tags: ["downloads": 1]))
     bench.enter("events") { $0.tags = ["events"] }
@@ -33,7 +33,7 @@ struct SchedulerTagsTests {
     bench.enter("file 1") { $0.tags = ["downloads"] }
     let isEventCounted = bench.stream("events")
     #expect(!isEventCounted && bench.started == ["events", "list"])
-    // The permit was returned, so the stream does not count again.
+    // The permit was already returned, so a second start of the stream has no effect.
     let isCountedAgain = bench.stream("events")
     #expect(!isCountedAgain)
     bench.leave("events", "list")

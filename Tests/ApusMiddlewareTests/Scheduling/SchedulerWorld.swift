@@ -142,7 +142,7 @@ struct SchedulerWorld {
     end(index)
   }
 
-  /// Starts a stream, so that the attempt counts only for its limited tags.
+  /// Starts a stream, so that the attempt counts only toward the limits of its tags.
   private mutating func stream() {
     guard let index = pick(.running) else { return }
     let isLimited = callers[index].tags.contains { limits.tags[$0] != nil }

@@ -124,7 +124,7 @@ struct SchedulingSteppingTests {
     let undisturbed = await run(way)
     #expect(undisturbed.jobs > 3)
     #expect(undisturbed.exchanges == 3)
-    // A second for each response, and one more for all concurrent pauses.
+    // Each response takes one second, and all concurrent pauses together take one second.
     if way == .pausing { #expect(undisturbed.time == .seconds(4)) }
     for disturbance in Disturbance.allCases {
       for step in 0..<undisturbed.jobs {

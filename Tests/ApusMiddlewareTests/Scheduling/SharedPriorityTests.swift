@@ -46,7 +46,8 @@ struct SharedPriorityTests {
   }
 
   @Test(
-    "A call that joins a queued exchange raises its priority", arguments: [CallPriority.high, .background])
+    "A call that joins a queued exchange raises the exchange's priority if its own priority is higher",
+    arguments: [CallPriority.high, .background])
   func joins(priority: CallPriority) async throws {
     var calls = try await waiting()
     calls.append(start(shared.priority(priority)))

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The address policy for public addresses, with untrusted URLs")
 struct AddressPolicyTests {
-  /// Sends requests to URLs with a policy, and resolves names with a function.
+  /// Runs `body` with a client that has an address policy and resolves names with `search`, and with a server.
   private func with<Result>(
     _ addresses: AddressPolicy = .publicOnly, proxy: NIOTransport.ProxyMode = .none,
     resolving search: @escaping NameResolver.Search,
@@ -119,7 +119,7 @@ struct AddressPolicyTests {
   }
 }
 
-/// Redirects requests to one host, and sends all other requests.
+/// A transport that redirects requests to one host, and sends all other requests.
 private struct FirstHop: Transport {
   let location: String
   let transport: any Transport

@@ -39,7 +39,7 @@ struct AddressRaceTests {
     }
   }
 
-  @Test("The next address is tried after one that refuses the connection or does not respond")
+  @Test("The next address is tried after an address that refuses the connection or does not respond")
   func next() async throws {
     let silent = try SilentPort()
     defer { withExtendedLifetime(silent) {} }
@@ -55,7 +55,7 @@ struct AddressRaceTests {
   }
 
   @Test(
-    "An unreachable IPv4 address is reported as offline, an unreachable IPv6 address is not",
+    "An unreachable IPv4 address is reported as offline; an unreachable IPv6 address is not",
     arguments: [
       (["::1 101"], EHOSTUNREACH), (["::1 101", "::2 100"], EHOSTUNREACH),
       (["::1 101", "10.0.0.1 111"], ECONNREFUSED),

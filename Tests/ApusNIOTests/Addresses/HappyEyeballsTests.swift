@@ -45,7 +45,7 @@ struct HappyEyeballsTests {
     #expect(text(state.failed("a", "late", now: at(600))) == [])
   }
 
-  @Test("A failure starts the next attempt at once and restarts the delay")
+  @Test("A failure starts the next attempt immediately and restarts the delay")
   func failure() {
     var state = State(["a", "b", "c"])
     _ = state.start(now: at(0))

@@ -8,7 +8,7 @@ import Testing
 
 import class ApusTesting.ManualClock
 
-/// Limits every attempt to a short time.
+/// A middleware that limits every attempt to a short time.
 private struct ShortAttempts: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     var context = context

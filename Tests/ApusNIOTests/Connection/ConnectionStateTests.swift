@@ -113,7 +113,7 @@ struct ConnectionStateTests {
     let hasStopped = [.earlyError, .unasked].contains(situation)
     let isOwing = situation.isBusy && !situation.isPaused
     #expect(state.awaited == (hasStopped ? .content : isOwing ? .progress : nil))
-    // Some bytes leave, then none, then some of the bytes written since, then the rest.
+    // The measurements find that some bytes were sent, then no bytes, then one byte, then the rest, then no bytes.
     var moves: [Bool] = []
     for (written, unsent) in [(0, 4), (0, 4), (2, 5), (0, 0), (0, 0)] {
       state.wrote(written)
@@ -315,7 +315,7 @@ struct ConnectionStateTests {
     #expect(state.awaited == .progress)
   }
 
-  @Test("A connection is closed as idle only if idle, and only once", arguments: Situation.allCases)
+  @Test("Only an idle connection is closed as idle, and only once", arguments: Situation.allCases)
   func closingUnused(situation: Situation) {
     var state = situation.state
     #expect(state.closedUnused() == [.new, .used].contains(situation))

@@ -48,7 +48,7 @@ struct EarlyResponseTests {
     message(.put).content(.bytes(Data(count: length)))
   }
 
-  /// Content whose second half is produced when a gate opens.
+  /// Returns content whose second half is produced when a gate opens.
   private static func halves(_ mayContinue: Gate, made: @escaping @Sendable () -> Void = {}) -> RequestContent {
     .stream(
       ContentStream(isReplayable: false) {
@@ -67,7 +67,7 @@ struct EarlyResponseTests {
       })
   }
 
-  /// A response whose head reaches the client before the connection ends, from a server that reads no content.
+  /// Returns a response after whose head the server closes the connection, once the client has received the head.
   private static func cutting(_ observer: Observer, _ status: Int = 201) -> Reply {
     Reply.text("stored", status: status)
       .inserting([.wait(observer.headArrived), .close], at: .end)
@@ -142,7 +142,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("The error for incomplete chunked content states how much of it was sent")
+  @Test("The error for incomplete chunked content contains the number of sent bytes")
   func chunked() async throws {
     let stream = ContentStream(isReplayable: true) { { Data(count: 1 << 20) } }
     try await with(readsContent: false) {
@@ -166,7 +166,7 @@ struct EarlyResponseTests {
     }
   }
 
-  @Test("A response that ends with the connection fails the call, because its request content was not sent completely")
+  @Test("A response that ends with the connection fails the call, because the request content was not sent completely")
   func untilClose() async throws {
     try await with(readsContent: false) { _, observer in
       Reply.unframed(Array("stored".utf8), status: 201)

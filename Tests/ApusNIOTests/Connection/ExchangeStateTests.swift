@@ -3,12 +3,12 @@ import Testing
 
 @testable import ApusNIO
 
-/// Tests each event of an exchange in every position in which it can occur.
+/// Tests each event of an exchange in every state in which the event can occur.
 @Suite("Exchange state")
 struct ExchangeStateTests {
   typealias State = ExchangeState<Int>
 
-  /// The positions of an exchange, with each way to reach them.
+  /// The states of an exchange, distinguished by the events that lead to a state.
   enum Situation: String, CaseIterable {
     case new, queued, on, answered, queuedAgain, onAgain, ended, endedUnbegun
 
@@ -40,7 +40,7 @@ struct ExchangeStateTests {
     #expect(state.begun() == (situation == .new))
   }
 
-  @Test("An exchange enters a connection only while waiting for a connection", arguments: Situation.allCases)
+  @Test("An exchange is assigned to a connection only while it waits for a connection", arguments: Situation.allCases)
   func entering(situation: Situation) {
     var state = situation.state
     let before = state.place
@@ -60,7 +60,7 @@ struct ExchangeStateTests {
   }
 
   @Test(
-    "The end of an exchange resumes the caller once and returns the position from which to remove the exchange",
+    "The end of an exchange resumes the caller once and returns the place that contained the exchange",
     arguments: Situation.allCases)
   func ending(situation: Situation) {
     var state = situation.state

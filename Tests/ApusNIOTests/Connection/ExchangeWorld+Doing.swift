@@ -2,7 +2,7 @@ import ApusCore
 
 @testable import ApusNIO
 
-/// The transport's part of the simulation: performs the actions of the state machines.
+/// The transport's part of the simulation, which performs the actions of the state machines.
 extension ExchangeWorld {
   // MARK: The pool
 

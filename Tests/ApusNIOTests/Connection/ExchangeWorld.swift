@@ -15,11 +15,11 @@ struct ExchangeWorld {
     let origin: Int
     let isRepeatable: Bool
     let isStreamed: Bool
-    /// Whether its content is withheld until the server sends 100 (Continue).
+    /// Whether the request content is withheld until the server sends 100 (Continue).
     let isHeld: Bool
-    /// Whether the whole request was sent to the connection it is on.
+    /// Whether the whole request was sent on the current connection of the exchange.
     var isSent = false
-    /// The connections it was written to, and whether each was reused.
+    /// The connections to which the request was written, and whether each connection was reused.
     var writes: [(connection: Int, wasUsed: Bool)] = []
     var timesTold = 0
     var isBegun = false
@@ -30,7 +30,7 @@ struct ExchangeWorld {
     let origin: Int
     var jobs: [Job] = []
     var isOpen = true
-    /// Whether its end was reported to the pool, which must happen once.
+    /// Whether the end of the connection was reported to the pool. The end must be reported once.
     var isForgotten = false
     /// Whether the peer has closed the connection, but the close was not handled yet.
     var isHalfClosed = false
@@ -100,7 +100,7 @@ struct ExchangeWorld {
     case 13, 14: if let id = any(lines.filter { $0.value.state.isSending }.keys) { sendOn(id) }
     case 15..<18: if let id = any(lines.filter { $0.value.isListening }.keys) { answer(on: id) }
     case 18:
-      // Mostly in the most interesting state: a reused connection with a request and no byte of its response.
+      // Most events occur in the most interesting state: a reused connection with a request and no response byte.
       let owing = lines.filter {
         $0.value.isListening && $0.value.state.hasServed && $0.value.state.requestState == .maybeSent
       }

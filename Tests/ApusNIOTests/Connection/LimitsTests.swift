@@ -48,7 +48,7 @@ struct LimitsTests {
     #expect(kind(flood) == .fieldsTooLarge)
   }
 
-  @Test("The number of fields is limited; fields of interim responses and trailers count")
+  @Test("The limit on the number of fields includes fields of interim responses and trailers")
   func fieldCount() async throws {
     let head = Reply.text("", fields: fields(1001))
     let many = try await failing(head) { _ in }
@@ -104,7 +104,7 @@ struct LimitsTests {
         let client = try makeClient(server.origin, transport)
         let first = Task { try await client.send(message()) }
         try await server.exchanges(atLeast: 1)
-        // Either of the two calls may be the waiting one.
+        // Either of the two calls may be the call that waits.
         let ended = Ended()
         let others = (0..<3).map { _ in
           Task { ended.add(await failure { try await client.send(message()) }) }

@@ -69,7 +69,7 @@ struct RetryOnNewConnectionTests {
           // One call uses the only permitted connection, the other call waits.
           try await requireSoon("no call waits for a connection") { transport.usage.waiting == 1 }
           closing.open()
-          // The waiting call gets a connection in place of the closed one, and now the request to resend waits.
+          // The waiting call gets a connection in place of the closed connection. Then the request to resend waits.
           try await holding.waitForArrivals(2)
           try await requireSoon("the request does not wait") { transport.usage.waiting == 1 }
           #expect(server.exchanges.count == 2)

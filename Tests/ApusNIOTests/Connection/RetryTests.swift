@@ -16,8 +16,8 @@ struct RetryTests {
     try await perform(message(method).content(content), configure, second: second)
   }
 
-  /// Performs a call to a server that responds to the first request on a connection and closes the connection on the
-  /// second.
+  /// Performs a call to a server that responds to the first request on a connection, and sends the reply `second` to
+  /// the second request. By default, the server closes the connection.
   private func perform(
     _ request: Request<Content>, _ configure: @escaping (inout NIOTransport.Options) -> Void = { _ in },
     second: Reply = .closed

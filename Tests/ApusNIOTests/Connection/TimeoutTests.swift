@@ -55,14 +55,14 @@ struct TimeoutTests {
     "Time in which the caller does not read does not count as a stall",
     .enabled(if: ProcessInfo.processInfo.environment["APUS_SANITIZER"] == nil, "so slow that seconds say nothing"))
   func slowReader() async throws {
-    // More than the reader's buffer can hold, but no more than that and the socket buffers together.
+    // The content is larger than the reader's buffer, but not larger than that buffer and the socket buffers together.
     let content = String(repeating: "7", count: 400_000)
     try await TestServer.with { _ in
-      // Sent in one write, so that only the client's pace matters.
+      // The response is sent in one write, so that only the client's pace matters.
       .raw("HTTP/1.1 200 OK\r\nContent-Length: \(content.utf8.count)\r\n\r\n" + content)
     } body: { server in
       try await NIOTransport.with {
-        // Long enough for a machine that runs a thousand other tests at the same time.
+        // The timeout is long enough for a machine that runs a thousand other tests at the same time.
         $0.stallTimeout = .seconds(20)
       } body: { transport in
         let count = try await makeClient(server.origin, transport).withResponse(to: message()) { response in
@@ -113,7 +113,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("A call's own timeouts replace the transport's, shorter or longer")
+  @Test("A call's own timeouts replace the transport's timeouts, whether shorter or longer")
   func own() async throws {
     try await TestServer.with { exchange in
       exchange.path == "/head" ? .stalled : Reply.text("hello").stalling(at: .content(2))
@@ -133,7 +133,7 @@ struct TimeoutTests {
     try await slowAnswer { $0.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(3600))) }
   }
 
-  @Test("A call with a longer timeout, or none, may exceed the transport's first-byte timeout")
+  @Test("A call with a longer timeout, or without a timeout, may exceed the transport's first-byte timeout")
   func longPoll() async throws {
     try await slowAnswer { $0.timeout(.seconds(3600)) }
     try await slowAnswer { $0.timeout(nil) }
@@ -151,7 +151,7 @@ struct TimeoutTests {
         let client = try makeClient(server.origin, transport)
         let slow = Task { try await client.send(patient(message(.get, "/slow"))).string }
         try await gate.waitForArrivals(1)
-        // When this call times out, the other call has waited at least as long.
+        // When this call times out, the slow call has waited at least as long.
         #expect(await failure { try await client.send(message(.get, "/other")) }?.code == .timeout)
         gate.open()
         let got = try await slow.value
@@ -254,7 +254,7 @@ struct TimeoutTests {
 }
 
 /// Cancels a call when its connection is ready, on the connection's own thread, and blocks that thread until the call
-/// has ended. So the call ends before the connection is reported to it.
+/// has ended. So the call ends before the connection is reported to the call.
 private final class EndingAtConnection: CallObserver {
   let hasEnded = DispatchSemaphore(value: 0)
 
@@ -265,7 +265,7 @@ private final class EndingAtConnection: CallObserver {
   }
 }
 
-/// Records the transport's error and the call's phase at that moment.
+/// A transport that reports each error together with the phase of the call at that moment.
 private struct Watching: Transport {
   let transport: NIOTransport
   let watch: @Sendable (any Error, CallPhase) -> Void

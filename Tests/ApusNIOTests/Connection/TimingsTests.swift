@@ -50,7 +50,7 @@ struct TimingsTests {
         try await gate.waitForArrivals(1)
         let second = Task { try await client.response(to: message()) }
         try await waitWhile(transport.usage.waiting < 1)
-        // The first call uses the only connection, the second waits for it.
+        // The first call uses the only connection, and the second call waits for the connection.
         try await waitWhile(client.calls.all.count(where: { $0.phase == .awaitingHead }) != 1)
         try await waitWhile(client.calls.all.count(where: { $0.phase == .connecting }) != 1)
         gate.open()

@@ -13,7 +13,7 @@ import Testing
 struct UnreadBytesTests {
   private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
-  /// Blocks a transport's only thread, so that no socket is read until it is released.
+  /// A block of a transport's only thread. No socket is read until the thread is released.
   private struct HeldLoop {
     private let end = DispatchSemaphore(value: 0)
 
@@ -59,7 +59,7 @@ struct UnreadBytesTests {
           sending.open()
           try await sent.waitForArrivals(1)
         }
-        // A POST is not idempotent, so it could not be resent once written.
+        // A POST is not idempotent, so a POST that was written could not be resent.
         let second = Task { try await client.response(to: message(.post)) }
         try await requireSoon("the call does not get the connection") { transport.usage.inUse == 1 }
         loop.release()

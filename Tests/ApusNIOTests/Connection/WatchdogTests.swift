@@ -26,7 +26,7 @@ struct WatchdogTests {
     #expect(kennel.told == [.awaitingHead])
   }
 
-  @Test("A watchdog's timeout counts from its last setting, whether that ends sooner or later")
+  @Test("Every setting of a watchdog's timeout restarts the timeout, and a shorter timeout ends sooner")
   func setAgain() {
     let kennel = Kennel()
     kennel.watchdog.allow(.milliseconds(10), in: .awaitingHead)

@@ -27,7 +27,7 @@ struct WireFuzzTests {
         let client = try makeClient(server.origin, transport)
         for seed in stride(from: part, to: Self.streams, by: Int(Self.parts)) {
           var stream = ResponseStream(seed: seed)
-          // A call cannot send CONNECT, and without TLS every end counts as clean.
+          // A call cannot send CONNECT, and without TLS every end is treated as clean.
           guard stream.method != .connect else { continue }
           stream.end = .clean
           await check(stream, by: client)

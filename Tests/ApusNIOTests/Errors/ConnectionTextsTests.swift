@@ -15,13 +15,13 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Error texts of connections")
+@Suite("Error details of connections")
 struct ConnectionTextsTests {
   private let server = ConnectPeer(host: "127.0.0.1", port: 8080, isProxy: false)
   private let proxy = ConnectPeer(host: "proxy.example", port: 3128, isProxy: true)
 
   @Test(
-    "A system error's text describes the error and names the peer",
+    "The detail of a system error describes the error and contains the address of the peer",
     arguments: [
       (ECONNREFUSED, "connection refused by 127.0.0.1:8080", .connectionFailed),
       (ECONNRESET, "connection reset by 127.0.0.1:8080 while it was being made", .connectionFailed),
@@ -40,7 +40,7 @@ struct ConnectionTextsTests {
     #expect(error.detail == text && error.code == errorCode && error.requestState == .notSent)
   }
 
-  @Test("Error texts name a proxy as a proxy, and a host with the address that was tried")
+  @Test("Error details identify a proxy as a proxy, and contain a host with the address that was tried")
   func peers() throws {
     let refused = IOError(errnoCode: ECONNREFUSED, reason: "connect")
     #expect(
@@ -102,7 +102,7 @@ struct ConnectionTextsTests {
     }
   }
 
-  @Test("The error text for a port without a listener, as server and as proxy")
+  @Test("The error detail for a port without a listener contains the server or the proxy that refused the connection")
   func refused() async throws {
     let number = try SilentPort.free()
     #expect(try await fail("http://127.0.0.1:\(number)") == "connection refused by 127.0.0.1:\(number)")
@@ -115,7 +115,7 @@ struct ConnectionTextsTests {
   }
 
   @Test(
-    "The error text for a proxy that opens no tunnel has the proxy's status",
+    "The error detail for a proxy that opens no tunnel contains the proxy's status",
     arguments: [
       ("HTTP/1.1 403 Forbidden\r\n\r\n", nil, "refused the tunnel (CONNECT: status 403)"),
       ("HTTP/1.1 407 Who\r\n\r\n", nil, "requires credentials (CONNECT: status 407)"),
@@ -145,7 +145,7 @@ struct ConnectionTextsTests {
     }
   }
 
-  @Test("The error text for a rejected certificate has the reason", arguments: ["localhost", "127.0.0.1"])
+  @Test("The error detail for a rejected certificate contains the reason", arguments: ["localhost", "127.0.0.1"])
   func certificates(host: String) async throws {
     let authority = try TestAuthority.shared()
     var told = try await handshake(authority.tls(), host: host)
@@ -159,7 +159,7 @@ struct ConnectionTextsTests {
     #expect(told.text.hasPrefix("\(prefix)\(told.port): the certificate expired on 2"), "\(told.text)")
   }
 
-  @Test("The error text for a server without TLS, or without a recent version of TLS")
+  @Test("The error detail for a server without TLS, or without a recent version of TLS, contains the reason")
   func versions() async throws {
     var told = try await handshake(nil)
     #expect(told.text.hasPrefix("no secure connection to localhost:\(told.port): "))
@@ -173,7 +173,7 @@ struct ConnectionTextsTests {
         == "no secure connection to localhost:\(told.port): the server accepts no TLS version that is allowed here")
   }
 
-  @Test("The error of a handshake without the required client certificate says that the server requires one")
+  @Test("The error of a handshake without the required client certificate states that a certificate is required")
   func clientCertificate() async throws {
     let authority = try TestAuthority.shared()
     var tls = authority.tls()

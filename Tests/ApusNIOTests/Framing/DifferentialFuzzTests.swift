@@ -6,8 +6,9 @@ import Testing
 
 /// Compares the decoder with a strict reading of RFC 9112 in Python, and with Python's own http.client.
 ///
-/// `APUS_STREAMS` sets the number of streams. Default: 8,000. A difference from the strict reading has a name here,
-/// and docs/conformance.md explains it; any other fails the test, with its seed and its bytes.
+/// `APUS_STREAMS` sets the number of streams. Default: 8,000. Each known difference from the strict reading has a name
+/// here, and docs/conformance.md explains the difference. Any other difference fails the test. The failure has the
+/// seed and the bytes of the stream.
 @Suite(
   "Fuzz: comparison with other parsers", .enabled("python3 is not installed") { Judge.isThere || Judge.isRequired })
 struct DifferentialFuzzTests {

@@ -6,7 +6,7 @@ import NIOCore
 /// The script `scripts/fuzz/judge.py`, an independent reading of RFC 9112 that checks the decoder's results.
 struct Judge {
   struct Findings: Decodable {
-    /// The number of compared results, and of those that accepted a response.
+    /// The number of compared results, and the number of results that accepted a response.
     let count: Int
     let accepted: Int
     /// The number of occurrences of each named difference.
@@ -27,7 +27,7 @@ struct Judge {
     ProcessInfo.processInfo.environment["CI"] == "true"
     || ProcessInfo.processInfo.environment["APUS_SERVERS"] == "required"
 
-  /// Checks streams in a separate process. A dedicated thread writes them, because tests must not block.
+  /// Checks streams in a separate process. A dedicated thread writes the streams, because tests must not block.
   static func findings(on seeds: some Sequence<UInt64> & Sendable) async throws -> Findings {
     try await withCheckedThrowingContinuation { done in
       Thread.detachNewThread { done.resume(with: Result { try judged(seeds) }) }
@@ -41,7 +41,7 @@ struct Judge {
     process.arguments = ["python3", script.path]
     process.standardInput = input
     process.standardOutput = output
-    // Otherwise another child process could inherit the pipe, and the judge would wait for its end.
+    // Without this flag, another child process could inherit the pipe and keep the judge's input open.
     _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     try process.run()
     // The judge writes nothing before the end of its input, so writing cannot deadlock with reading.

@@ -64,7 +64,7 @@ struct RequestEncoderTests {
   }
 
   @Test(
-    "A missing authority, or one with more than host and port, is refused",
+    "A missing authority, or an authority with more than host and port, is refused",
     arguments: [nil, "", "a b", "a\r\nX: y", "user@h", "h/x", "h?x", "h#x", "é", "h\0i"])
   func refusedAuthorities(authority: String?) {
     for form in [TargetForm.origin, .absolute, .authority] {

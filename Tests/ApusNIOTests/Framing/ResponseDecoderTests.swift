@@ -19,7 +19,7 @@ struct ResponseDecoderTests {
   }
 
   @Test(
-    "Field names keep their spelling, and match case-insensitively",
+    "The spelling of field names is preserved, and names match case-insensitively",
     arguments: ["content-length: 2", "CONTENT-LENGTH: 2", "Content-Length: 2", "cOnTeNt-LeNgTh:2"])
   func spelling(line: String) throws {
     let decoded = Decoded(answer(line, content: "hi"))
@@ -43,7 +43,7 @@ struct ResponseDecoderTests {
     #expect(decoded.reason == "ç")
   }
 
-  @Test("A field value that is not UTF-8 keeps its bytes")
+  @Test("The bytes of a field value that is not UTF-8 are preserved")
   func rawValue() throws {
     var buffer = ByteBuffer(bytes: Array("HTTP/1.1 200 OK\r\nx-raw: a".utf8) + [0xFF] + Array("b\r\n\r\n".utf8))
     var decoder = ResponseDecoder()
@@ -56,20 +56,20 @@ struct ResponseDecoderTests {
     #expect(field.withUnsafeBytesOfValue { Array($0) } == [UInt8(ascii: "a"), 0xFF, UInt8(ascii: "b")])
   }
 
-  @Test("Repeated fields keep their number and order")
+  @Test("The number and order of repeated fields are preserved")
   func repeatedFields() {
     let decoded = Decoded(answer("Set-Cookie: a=1", "Vary: x", "Set-Cookie: b=2", "Content-Length: 0"))
     #expect(decoded.fields == ["Set-Cookie=a=1", "Vary=x", "Set-Cookie=b=2", "Content-Length=0"])
   }
 
-  @Test("Repeated fields that do not concern framing are kept, even those that the field type's parser rejects")
+  @Test("Repeated fields that do not concern framing are kept, even fields that the field type's parser rejects")
   func repeatedOnes() {
     let decoded = Decoded(answer("Location: /a", "Location: /b", "Content-Disposition: x", "Content-Length: 0"))
     #expect(decoded.fields == ["Location=/a", "Location=/b", "Content-Disposition=x", "Content-Length=0"])
   }
 
   @Test(
-    "Equal Content-Length values count as one, and become one field",
+    "Equal Content-Length values are treated as one value, and become one field",
     arguments: [["Content-Length: 5, 5"], ["Content-Length: 5", "content-length: 5"], ["Content-Length: 5 ,\t05,5"]])
   func equalLengths(lines: [String]) {
     let decoded = Decoded("HTTP/1.1 200 OK\r\n" + lines.map { $0 + "\r\n" }.joined() + "\r\nhello")
@@ -112,7 +112,7 @@ struct ResponseDecoderTests {
   }
 
   @Test(
-    "Responses that cannot have content have none, whatever their framing fields declare",
+    "Responses whose status or method permits no content have no content, whatever their framing fields declare",
     arguments: [
       (HTTPRequest.Method.head, "200 OK", "Content-Length: 99", true),
       (.head, "200 OK", "Transfer-Encoding: chunked", true),

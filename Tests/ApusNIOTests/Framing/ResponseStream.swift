@@ -30,7 +30,7 @@ struct ResponseStream {
 /// Breaking a rule of the grammar reaches cases that random changes rarely reach; the tests use both.
 struct AnswerWriter {
   var random: SeededGenerator
-  /// Each rule is broken with a probability of 1 in this number; 0 breaks none.
+  /// Each rule is broken with a probability of 1 in this number. With 0, no rule is broken.
   private var oddity = 0
 
   init(seed: UInt64) {
@@ -55,7 +55,7 @@ struct AnswerWriter {
     return chance(2) ? generator.mutated(bytes) : bytes
   }
 
-  /// Bytes whose number is close to a limit or beyond.
+  /// Returns bytes whose number is close to a limit or beyond the limit.
   private mutating func flood() -> [UInt8] {
     if chance(2) {
       let one = Array("HTTP/1.1 102 Processing\r\n\r\n".utf8)

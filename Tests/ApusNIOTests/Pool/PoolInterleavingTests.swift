@@ -114,7 +114,8 @@ struct PoolWorld {
     }.min()
   }
 
-  /// A later waiter of a busy origin must not get its connection before a waiter of another origin that came earlier.
+  /// Checks that a connection is not passed to a waiter that arrived later than `starving`, a waiter of an origin
+  /// without connections.
   private mutating func checkFairness(of connection: Int, to starving: Int?) {
     guard let starving, let next = using[connection], next > starving else { return }
     problems.append("\(next) was served before \(starving), whose origin has nothing")

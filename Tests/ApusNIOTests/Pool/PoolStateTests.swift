@@ -38,7 +38,7 @@ struct PoolStateTests {
     #expect(pool.acquire("y", for: "a", now: at(3)) == [.use(2, "y")])
   }
 
-  @Test("A call that requires a new connection does not use idle connections, and replaces the oldest one at the limit")
+  @Test("A call that requires a new connection uses no idle connection, and at the limit closes the oldest connection")
   func wantsNew() {
     var pool = pool()
     _ = pool.acquire("v", for: "a", now: at(0))
@@ -65,7 +65,7 @@ struct PoolStateTests {
     #expect(pool.connected(2, for: "a", now: at(0)) == [.use(2, "w")])
   }
 
-  @Test("A streaming connection counts toward the total limit, but not toward its origin's")
+  @Test("A streaming connection counts toward the total limit, but not toward its origin's limit")
   func streams() {
     var pool = pool()
     for (waiter, connection) in [("v", 1), ("w", 2)] {
@@ -110,7 +110,7 @@ struct PoolStateTests {
     #expect(!pool.hasUnneededAttempts(to: "a"))
     _ = pool.cancelled("w")
     #expect(pool.hasUnneededAttempts(to: "a"))
-    // Waits for the connection attempt under way.
+    // The call waits for the connection attempt in progress.
     #expect(pool.acquire("x", for: "a", now: at(0)) == [])
     #expect(pool.connectGivenUp(for: "a") == [.connect("a")])
     _ = pool.cancelled("x")
@@ -234,7 +234,7 @@ struct PoolStateTests {
   }
 
   @Test(
-    "Waiters beyond the queue's limit are refused, unless a connection is being made for them or they had one before")
+    "Waiters beyond the queue's limit are refused, unless they had a connection or a connection is being made")
   func queueFull() {
     var pool = pool { ($0.waiting, $0.connectionsPerOrigin, $0.connections) = (1, 1, 2) }
     #expect(pool.acquire("v", for: "a", now: at(0)) == [.connect("a")])

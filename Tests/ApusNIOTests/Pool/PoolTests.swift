@@ -31,7 +31,7 @@ struct PoolTests {
     }
   }
 
-  @Test("Origins do not share their limits")
+  @Test("Each origin has its own connection limit")
   func origins() async throws {
     let gate = Gate()
     try await TestServer.with { _ in

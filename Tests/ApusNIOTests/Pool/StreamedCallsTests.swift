@@ -38,7 +38,7 @@ struct StreamedCallsTests {
     }
   }
 
-  @Test("Waiting for a connection in use is attributed to traffic control, waiting for a slow server to the server")
+  @Test("A timeout is attributed to traffic control if all connections are in use, and to the server if it is slow")
   func subjects() async throws {
     let silent = try SilentPort()
     defer { withExtendedLifetime(silent) {} }
@@ -74,7 +74,7 @@ struct StreamedCallsTests {
   }
 }
 
-/// Records the sources of the transport's errors.
+/// A middleware that records the sources of the transport's errors.
 private final class Subjects: Middleware {
   private let all = Mutex<[TransportError.Source]>([])
   var seen: [TransportError.Source] { all.withLock { $0 } }

@@ -5,7 +5,7 @@ import LoopbackConformance
 import Synchronization
 import Testing
 
-/// Delays requests, and counts the requests in progress on all servers together.
+/// A request handler that delays requests, and counts the requests in progress on all servers together.
 private final class Load: Sendable {
   private struct Counts {
     var now = 0
@@ -23,7 +23,7 @@ private final class Load: Sendable {
       counts.peak = max(counts.peak, counts.now)
     }
     try? await gate.wait()
-    // Counted before the response is sent, because the next request may arrive immediately after it.
+    // The count is reduced before the response is sent, because the next request may arrive immediately afterwards.
     counts.withLock { $0.now -= 1 }
     return .text("")
   }

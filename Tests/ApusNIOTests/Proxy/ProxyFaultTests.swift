@@ -36,7 +36,7 @@ struct ProxyFaultTests {
       ("", "HTTP/1.1 103 Early Hints\r\n\r\n"),
     ])
   func flood(start: String, unit: String) async throws {
-    // Much more than the socket buffers can hold, so that the proxy cannot finish before the client closes.
+    // The flood exceeds the socket buffers by far, so that the proxy cannot finish before the client closes.
     let flood = Reply.Step.generated(ContentPattern(repeating: Array(unit.utf8)), 0..<64 << 20)
     try await TestServer.with { _ in
       Reply(steps: [.raw(Array(start.utf8)), flood])

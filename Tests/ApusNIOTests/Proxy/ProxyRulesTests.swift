@@ -12,7 +12,7 @@ struct ProxyRulesTests {
     return try rules.proxy(to: origin)?.description
   }
 
-  @Test("http_proxy and https_proxy set the proxy of a scheme, and all_proxy that of other schemes")
+  @Test("http_proxy and https_proxy set the proxy of a scheme, and all_proxy sets the proxy of other schemes")
   func variables() throws {
     let variables = [
       "http_proxy": "http://one:1", "HTTPS_PROXY": "two:2", "all_proxy": "three:3", "HTTP_PROXY": "evil:6",

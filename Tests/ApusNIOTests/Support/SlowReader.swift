@@ -2,12 +2,12 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A server that reads one request per connection at a steady pace, and responds after all of its content.
+/// A server that reads one request per connection at a steady pace, and responds after the request content.
 final class SlowReader: Sendable {
   struct Pace: Sendable {
     /// The bytes per read.
     var length = 4 << 10
-    /// The time between two reads; `nil`: nothing is read after the first.
+    /// The time between two reads; `nil` if the server stops reading after the first read.
     var interval: TimeAmount?
     /// The size of the system's receive buffer; `nil`: the system's default.
     var buffer: Int?

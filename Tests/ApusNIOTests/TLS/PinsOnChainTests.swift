@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Pins on the verified chain")
 struct PinsOnChainTests {
-  /// Calls a server that presents these certificates, its own first, with one pinned key.
+  /// Calls a server with one pinned key. The server presents these certificates, beginning with its own certificate.
   private func call(
     _ shown: [CertificateChain.Link], pinned: String
   ) async throws -> (error: CallError?, requests: Int) {

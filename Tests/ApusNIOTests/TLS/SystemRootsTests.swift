@@ -35,7 +35,7 @@ struct SystemRootsTests {
       $0.additionalTrustRoots = [Data(one.utf8), Data((two + three).utf8)]
     }
     for made in [plain, added] {
-      // Without roots the library uses the system's.
+      // Without roots, the library uses the system's roots.
       let roots: NIOSSLTrustRoots = made.trustRoots ?? .default
       #expect(roots == .default)
       let verification: CertificateVerification = way == .ours ? .noHostnameVerification : .fullVerification
@@ -49,7 +49,7 @@ struct SystemRootsTests {
   }
 
   @Test(
-    "With exclusive authorities, the system's are not trusted, but additional authorities are",
+    "With exclusive authorities, the system's authorities are not trusted, but additional authorities are",
     arguments: [SecureContext.Identification.library, .ours])
   func only(way: SecureContext.Identification) async throws {
     let one = try TestAuthority.shared().certificate

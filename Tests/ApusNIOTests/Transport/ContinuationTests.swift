@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApusNIO
 
-/// Tests on which executor calls continue once their response has arrived.
+/// Tests the executor on which a call continues after its response has arrived.
 @Suite("Continuation of calls")
 struct ContinuationTests {
   @Test("A call with a small response continues on the event loop where the response arrived")
@@ -50,7 +50,7 @@ struct ContinuationTests {
     }.get()
     #expect(await tasks[0].value)
     #expect(await !tasks[1].value)
-    // The loop is free for another call again.
+    // Another call can continue on the loop.
     let later = try await loop.submit {
       var later: Task<Bool, Never>?
       executor.resume(on: loop) { later = Self.place(on: executor) }

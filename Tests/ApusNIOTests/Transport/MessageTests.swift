@@ -23,7 +23,7 @@ struct MessageTests {
     }
   }
 
-  @Test("A message without User-Agent gets the transport's")
+  @Test("A message without User-Agent gets the transport's User-Agent")
   func userAgent() async throws {
     try await TestServer.with { _ in
       .text("")
@@ -210,7 +210,7 @@ struct MessageTests {
   }
 }
 
-/// Adds the source of a failure to the error's detail.
+/// A middleware that adds the source of a failure to the error's detail.
 private struct NamingSubject: Middleware {
   func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     do {

@@ -99,7 +99,7 @@ struct ShutDownTests {
   func connecting() async throws {
     let port = try SilentPort()
     defer { withExtendedLifetime(port) {} }
-    // Longer than the test may take, so that the connect timeout does not end the call.
+    // The connect timeout is longer than the test may take, so that the timeout does not end the call.
     let transport = NIOTransport(options: modified { $0.connectTimeout = .seconds(3600) })
     let client = try makeClient("http://127.0.0.1:\(port.number)", transport)
     let waiting = Task { try await client.send(message()) }

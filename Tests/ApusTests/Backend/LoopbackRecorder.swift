@@ -12,7 +12,7 @@ struct LoopbackRecorder: RecordingServer {
 
   func transport() -> any Transport {
     var options = NIOTransport.Options()
-    // No timeouts, so that tests do not fail on a busy machine.
+    // Disables the timeouts, so that tests do not fail on a busy machine.
     (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
     return NIOTransport(options: options)
   }

@@ -66,7 +66,7 @@ struct Capability02EndpointStylesTests {
     }
   }
 
-  @Test("The cases of an enum return the type that each call names")
+  @Test("A call of an enum endpoint returns the type that the call names")
   func enumTypes() async throws {
     try await TestServer.with { request in
       request.path.hasSuffix("/name") ? .json(#""Ann""#) : .json(#"{"id":7,"name":"Ann"}"#)
@@ -79,7 +79,7 @@ struct Capability02EndpointStylesTests {
     }
   }
 
-  @Test("A trace names the endpoint's type, or method and template for a Request")
+  @Test("A trace has the endpoint's method and template, and the type of an endpoint that is not a Request")
   func identities() async throws {
     try await withServer(answering: .json(#"{"id":7,"name":"Ann"}"#)) { api, _ in
       let dot = try await api.response(to: .user(7))

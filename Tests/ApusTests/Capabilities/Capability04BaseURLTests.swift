@@ -112,7 +112,7 @@ struct Capability04BaseURLTests {
     #expect(throws: BaseURL.ParseError.self) { try BaseURL(text) }
   }
 
-  @Test("Path segments can be a list, and each is encoded as a whole")
+  @Test("A path can be a list of segments, and each segment is encoded as a whole")
   func segmentList() async throws {
     try await withServer { api, server in
       try await api.send(.get(RequestPath(segments: ["files", "a/b", "c d.txt"])))

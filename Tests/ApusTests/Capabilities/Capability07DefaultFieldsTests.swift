@@ -4,7 +4,7 @@ import Testing
 
 @Suite("7: default fields")
 struct Capability07DefaultFieldsTests {
-  @Test("Accept is always sent, Content-Type only with content")
+  @Test("Accept is always sent; Content-Type is sent only with content")
   func defaults() async throws {
     try await withServer(answering: .json("7")) { api, server in
       _ = try await api.send(Request<Int>.get("/a"))
@@ -17,7 +17,7 @@ struct Capability07DefaultFieldsTests {
     }
   }
 
-  @Test("The client's fields override the defaults and the endpoint's override the client's, case-insensitively")
+  @Test("A client's field overrides the default field, and an endpoint's field overrides both, case-insensitively")
   func precedence() async throws {
     try await TestServer.with { _ in
       .json("7")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("9: a store for the token")
 struct Capability09TokenStoreTests {
-  @Test("After a token is set, the next call has it; after it is deleted, the next call has none")
+  @Test("After a token is set, the next call carries the token; after its deletion, the next call carries no token")
   func setAndDelete() async throws {
     let tokens = MemoryCredentialsStore()
     try await TestServer.with { _ in

@@ -59,7 +59,7 @@ struct Capability10UnauthorizedTests {
     }
   }
 
-  @Test("When the refresh fails, every caller gets its error, and the app is notified once that the session has ended")
+  @Test("When the refresh fails, every call throws an error, and the app is notified once that the session has ended")
   func over() async throws {
     try await TestServer.with { [sessions] in
       sessions.answer($0)

@@ -36,7 +36,7 @@ struct Capability11EnvironmentsTests {
     }
   }
 
-  @Test("A call in flight completes in its environment when the client switches to another")
+  @Test("A call in flight completes in its environment when the client switches to another environment")
   func switching() async throws {
     let gate = Gate()
     try await TestServer.with { _ in

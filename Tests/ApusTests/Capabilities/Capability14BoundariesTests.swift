@@ -38,7 +38,7 @@ struct Capability14BoundariesTests {
     #expect(result.output.contains(/Ran [1-9]/))
   }
 
-  @Test("ApusCore depends only on swift-http-types and ApusJSON, ApusMiddleware also on swift-log")
+  @Test("ApusCore depends only on swift-http-types and ApusJSON; ApusMiddleware also depends on swift-log")
   func dependencies() async throws {
     let manifest = try String(contentsOf: package.appendingPathComponent("Package.swift"), encoding: .utf8)
     #expect(manifest.contains(#".target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], "#))
@@ -59,7 +59,7 @@ struct Capability14BoundariesTests {
   }
 
   @Test(
-    "ApusCore has no platform conditions, and ApusMiddleware only in the network monitor"
+    "ApusCore has no platform conditions, and ApusMiddleware has platform conditions only in the network monitor"
   )
   func platforms() async throws {
     let condition = /#(?:if|elseif)\s+.*(?:os\(|canImport\((?!FoundationEssentials\)))/

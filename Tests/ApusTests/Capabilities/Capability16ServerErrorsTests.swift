@@ -70,7 +70,7 @@ struct Capability16ServerErrorsTests {
   }
 
   @Test(
-    "A rejection with any other content keeps its status and bytes",
+    "The error of a rejection with unstructured or invalid content has the status and the bytes",
     arguments: [[], Array("<html>502</html>".utf8), [0, 255, 254], Array("[1,2".utf8), Array("\"text\"".utf8)])
   func anyContent(bytes: [UInt8]) async throws {
     for type in ["text/html", "application/json", "application/problem+json", ""] {

@@ -63,7 +63,7 @@ enum FailureCause: String, CaseIterable, Sendable {
   }
 }
 
-@Suite("17: each failure is one code and a sentence, with the stub and with sockets")
+@Suite("17: each failure has one code and a message, with the stub and with sockets")
 struct Capability17CausesTests {
   private let clock = StoppedClock()
 

@@ -8,7 +8,7 @@ struct Capability17CodesTests {
   private struct Cause: Error {}
 
   @Test(
-    "Each transport failure keeps its code and its cause, and has a message",
+    "Each transport failure causes an error with the same code and cause, and with a message",
     arguments: [
       .offline, .hostNotFound, .connectionFailed, .tls, .connectionLost, .malformedResponse, .contentTooLarge, .timeout,
       .refused, .invalidRequest,
@@ -30,7 +30,7 @@ struct Capability17CodesTests {
     if code == .timeout { #expect(error.phase == phase) }
   }
 
-  @Test("A rejection with a reason has the server's message, a rejection without a reason has none")
+  @Test("A rejection with a reason has the server's message; a rejection without a reason has no message")
   func refusals() async throws {
     let stub = StubTransport()
     stub.on(.get, "/ping", replies: [.json(#"{"message":"No."}"#, status: 400), .status(400)])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("18: every status")
 struct Capability18StatusesTests {
-  @Test("Statuses 200 to 299 are accepted, 300 to 599 rejected, all with their number")
+  @Test("Statuses 200 to 299 are accepted, statuses 300 to 599 are rejected, and the number of the status is available")
   func everyStatus() async throws {
     try await TestServer.with { request in
       .status(Int(request.path.dropFirst()) ?? 500, content: Array("content".utf8))
@@ -33,7 +33,7 @@ struct Capability18StatusesTests {
     }
   }
 
-  @Test("Statuses 100 to 599 have a class, other numbers do not")
+  @Test("Statuses 100 to 599 have a class; any other number has no class")
   func classes() {
     let kinds: [HTTPResponse.Status.Kind] = [.informational, .successful, .redirection, .clientError, .serverError]
     for status in 100...599 { #expect(Response(value: "", status: status).head.status.kind == kinds[status / 100 - 1]) }

@@ -15,7 +15,7 @@ enum WaitingPlace: String, CaseIterable, Sendable {
   /// A retry delay.
   case backOff
 
-  /// The number of requests that the server has received by then.
+  /// The number of requests that the server has received when the call waits at this point.
   var requests: Int {
     switch self {
     case .nowhere, .network: 0
@@ -86,7 +86,7 @@ struct Capability20CancelWaitingTests {
       }
     }
 
-    /// Waits until the call has reached the point.
+    /// Returns once the call waits at the given point.
     func arrive(_ api: Client, _ server: any RecordingServer) async throws {
       try await server.waitForRequests(place.requests)
       switch place {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("21: the latest call wins")
 struct Capability21LatestWinsTests {
-  @Test("A newer call with the same key supersedes the running one, whose result never reaches the app")
+  @Test("A newer call with the same key supersedes the running call, whose result never reaches the app")
   func superseded() async throws {
     let gate = Gate()
     try await TestServer.with { request in

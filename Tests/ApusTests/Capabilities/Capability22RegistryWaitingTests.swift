@@ -1,7 +1,7 @@
 import Apus
 import Testing
 
-@Suite("22: the registered calls, including waiting ones, with the stub and with sockets")
+@Suite("22: the registered calls, including waiting calls, with the stub and with sockets")
 struct Capability22RegistryWaitingTests {
   private struct GetImage: Endpoint {
     let id: Int

@@ -64,7 +64,7 @@ struct Capability23DuplicatesRetriedTests {
   }
 
   @Test(
-    "A joined caller's deadline or cancellation ends only that caller; the last to leave ends the exchange",
+    "A joined caller's deadline or cancellation ends only that caller; the end of the last caller ends the exchange",
     arguments: TestBackend.allCases)
   func leaving(backend: TestBackend) async throws {
     let clock = StoppedClock()

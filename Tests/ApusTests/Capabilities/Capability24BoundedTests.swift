@@ -5,7 +5,7 @@ import Testing
 @Suite("24: many concurrent calls, bounded")
 struct Capability24BoundedTests {
   @Test(
-    "With many calls, no more than the limit run concurrently, as counted by the server, and all succeed",
+    "With many calls, no more than the limit run concurrently, as counted by the server, and all calls succeed",
     arguments: TestBackend.allCases)
   func many(backend: TestBackend) async throws {
     let scheduler = Scheduler(ConcurrencyLimits(global: 20, perOrigin: 4))
@@ -154,7 +154,7 @@ struct Capability24BoundedTests {
       }
       #expect(running == 0)
       #expect(scheduler.runningCount == 0)
-      // Unread content is discarded, and its permit released.
+      // The unread content is discarded, and the call's permit is released.
       try await api.withResponse(to: Request<String>.get("/b")) { _ in }
       #expect(scheduler.runningCount == 0)
     }

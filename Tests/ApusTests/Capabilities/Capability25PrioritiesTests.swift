@@ -52,7 +52,8 @@ struct Capability25PrioritiesTests {
     }
   }
 
-  /// Two urgent calls arrive per second and the server handles one: without ageing the low-priority call would starve.
+  /// Two urgent calls arrive per second, and the server handles one call per second. Without ageing, the low-priority
+  /// call would starve.
   @Test(
     "A low-priority call does not starve: calls that arrive after its ageing bound do not overtake it",
     arguments: TestBackend.allCases)
@@ -77,7 +78,7 @@ struct Capability25PrioritiesTests {
         latch.release()
         try await server.waitForRequests(second + 2)
       }
-      // The call is three priorities lower, so only calls that arrive within three seconds after it overtake it.
+      // The call is three priorities lower, so only calls that arrive within the next three seconds overtake the call.
       let place = try #require(server.paths.firstIndex(of: "/background"))
       #expect(place == 1 + 2 * 3)
       let before = server.paths[..<place].filter { $0.hasPrefix("/high") }
@@ -103,7 +104,7 @@ struct Capability25PrioritiesTests {
         try await waitWhile(scheduler.queuedCount < calls.count - 1)
       }
       latch.open()
-      // Awaited only afterwards, because awaiting raises the priority of a call's task, but not of the queued call.
+      // The values are awaited only now. Awaiting raises the priority of a call's task, but not of the queued call.
       for call in calls { _ = try await call.value }
       #expect(server.paths == ["/running", "/high", "/background"])
     }

@@ -109,7 +109,7 @@ struct Capability27ObserversTests {
     }
   }
 
-  @Test("Progress reports the bytes received, up to the whole content")
+  @Test("Progress events have the number of received bytes, up to the whole content")
   func progress() async throws {
     let observer = Observer()
     try await TestServer.with { _ in

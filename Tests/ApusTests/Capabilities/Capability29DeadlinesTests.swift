@@ -19,7 +19,7 @@ struct Capability29DeadlinesTests {
       }
     }
 
-    /// The number of requests that the server has received by then.
+    /// The number of requests that the server has received when the time passes.
     var requests: Int {
       switch self {
       case .turn, .head, .content: 1

@@ -61,7 +61,7 @@ struct Capability29TimeoutsTests {
     }
   }
 
-  @Test("A call that waits before it is sent times out in that phase, and nothing is sent")
+  @Test("A call that waits before it is sent times out in the phase waiting, and no request is sent")
   func waiting() async throws {
     try await TestServer.with { _ in
       .status(204)
@@ -88,7 +88,7 @@ struct Capability29TimeoutsTests {
       let error = await failure { try await api.send(.ping.timeout(.milliseconds(150))) }
       #expect(error?.code == .timeout)
       #expect(start.duration(to: .now) >= .milliseconds(150))
-      // The call's own timeout has ended it, not the transport's.
+      // The call's own timeout has ended the call, not the transport's timeout.
       #expect(start.duration(to: .now) < .seconds(200))
     }
   }

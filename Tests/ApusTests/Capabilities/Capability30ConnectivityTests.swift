@@ -60,14 +60,14 @@ struct Capability30ConnectivityTests {
 
   @Test("A server that recovers is reached again, whatever its earlier failures")
   func noFalseRefusal() async throws {
-    // Another process may use the port after it was closed; then the next port is tried.
+    // Another process may use the port after the port was closed. In this case, the next port is tried.
     for _ in 0..<20 {
       let port = try await closedPort()
       let api = Client(baseURL: BaseURL(stringLiteral: "http://127.0.0.1:\(port)")) {
         $0.timeout = .seconds(300)
         $0.attemptTimeout = nil
         $0.retry = .none
-        // With this source, calls are refused while there is believed to be no network.
+        // With this source, calls are refused while the connectivity status is offline.
         $0.connectivity = Connectivity()
         $0.connectivityPolicy = .failFast
         $0.breaker = nil

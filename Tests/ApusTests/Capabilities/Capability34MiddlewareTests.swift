@@ -47,7 +47,7 @@ struct Capability34MiddlewareTests {
     }
   }
 
-  @Test("The assembled pipeline documents its order")
+  @Test("The description of the assembled pipeline lists its middlewares in order")
   func order() {
     var configuration = Configuration(baseURL: "https://example.test")
     configure(&configuration)

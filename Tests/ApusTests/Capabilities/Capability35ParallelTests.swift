@@ -60,7 +60,7 @@ struct Capability35ParallelTests {
           group.addTask { try await api.send(fall == .timedOut ? first.timeout(.seconds(5)) : first) }
           try await server.waitForRequests(1)
           for number in 0..<5 {
-            // The tag is paused, so that no call uses the permit of the failing one before its siblings are cancelled.
+            // The tag is paused, so that no call uses the permit of the failing call before the siblings are cancelled.
             let request = Request<String>.get("/\(number)")
             group.addTask { try await api.send(number < 2 ? request : request.tag("late")) }
           }
@@ -80,7 +80,7 @@ struct Capability35ParallelTests {
         .refused: .rejected, .broken: .connectionLost, .cancelled: .cancelled, .timedOut: .timeout,
       ]
       #expect(error.code == expected[fall])
-      // All children have ended when the group has.
+      // All children have ended when the group has ended.
       #expect(api.calls.isEmpty && scheduler.runningCount == 0 && scheduler.queuedCount == 0)
       for path in siblings { try await server.waitUntilLeft(path) }
       #expect(server.requests.count == 3)
@@ -94,7 +94,7 @@ struct Capability35ParallelTests {
       .silence
     } body: { server in
       let api = server.client { $0.scheduler = scheduler }
-      // The tag is paused, so that no call uses the permit of a sibling that is cancelled before it.
+      // The tag is paused, so that no call with the tag uses the permit of a cancelled sibling.
       scheduler.pause("late")
       let parent = Task {
         try await withThrowingTaskGroup(of: String.self) { group in

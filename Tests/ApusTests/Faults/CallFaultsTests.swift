@@ -78,7 +78,7 @@ struct CallFaultsTests {
     }
   }
 
-  @Test("After a second call, the first call can still be cancelled")
+  @Test("The first of two running calls can be cancelled")
   func uncancellable() async throws {
     stub.onAny(reply: .stalled)
     let api = client()

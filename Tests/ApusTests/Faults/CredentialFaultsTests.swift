@@ -32,7 +32,7 @@ struct CredentialFaultsTests {
     #expect(stub.exchanges[0].fields[.authorization] == "Bearer t")
   }
 
-  @Test("An endpoint's fields are applied")
+  @Test("An endpoint's fields are sent")
   func fieldsNeverApplied() async throws {
     struct WithFields: Endpoint {
       var request: Request<Void> { Request.get("/a").field("X-One", "1").field("X-Two", "2") }

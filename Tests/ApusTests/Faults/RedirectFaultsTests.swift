@@ -110,7 +110,7 @@ struct RedirectFaultsTests {
   }
 
   @Test(
-    "Secrets removed by a redirect to another origin stay removed when a later hop returns to the first",
+    "Secrets removed by a redirect to another origin stay removed when a later hop returns to the first origin",
     arguments: TransportKind.allCases)
   func restored(kind: TransportKind) async throws {
     let back = Address()
@@ -244,7 +244,7 @@ struct RedirectFaultsTests {
 
   // MARK: Connections
 
-  /// Redirects whose content must not be awaited, stored or decoded.
+  /// Returns redirects whose content must not be awaited, stored or decoded.
   private static func unwanted(_ request: RecordedRequest) -> Reply {
     let fields: FieldLines = ["Location": "/end"]
     switch request.path {
@@ -263,7 +263,8 @@ struct RedirectFaultsTests {
     }
   }
 
-  /// Excludes URLSession, which may read any amount of content before it reports a redirect.
+  /// URLSession is tested with one path only, because URLSession may read any amount of content before it reports a
+  /// redirect.
   @Test(
     "The content of a followed redirect is not stored, awaited or decoded",
     arguments: [

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("No text of an error contains a secret")
+@Suite("No description of an error contains a secret")
 struct SecretsInTextsTests {
   private static let secret = "s3nt1nel"
 
@@ -73,7 +73,7 @@ struct SecretsInTextsTests {
     }
   }
 
-  /// Returns all texts of an error.
+  /// Returns all descriptions and messages of an error.
   private func texts(of error: CallError) -> [String] {
     var dumped = ""
     dump(error, to: &dumped)
@@ -87,7 +87,7 @@ struct SecretsInTextsTests {
     ]
   }
 
-  @Test("The texts of errors with each code contain no secret", arguments: CallError.Code.allCases)
+  @Test("The descriptions and messages of errors with each code contain no secret", arguments: CallError.Code.allCases)
   func everyCode(code: CallError.Code) async throws {
     let error = try #require(try await error(code))
     #expect(error.code == code)

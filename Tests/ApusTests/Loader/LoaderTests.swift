@@ -13,7 +13,7 @@ struct LoaderTests {
 
   private func makeLoader() -> Loader<String> { Loader(api, Request<String>.get("/")) }
 
-  @Test("A loader shows idle, loading, loaded, refreshing, failed with the last value, and loaded again")
+  @Test("A loader is idle, loading, loaded, refreshing, failed with the last value, and loaded again")
   func phases() async throws {
     let gate = Gate()
     stub.on(
@@ -39,7 +39,7 @@ struct LoaderTests {
     }
   }
 
-  @Test("A newer load wins, and the cancelled load does not stop the spinner")
+  @Test("A newer load cancels the running load, and the end of the cancelled load does not stop the spinner")
   func latestWins() async throws {
     let (slow, fast) = (Gate(), Gate())
     stub.on(.get, "/", replies: [StubReply.text("old").waiting(for: slow), StubReply.text("new").waiting(for: fast)])
@@ -56,7 +56,7 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("The result of a load that ignores its cancellation is not shown once a newer load has started")
+  @Test("The result of a load that ignores its cancellation is discarded once a newer load has started")
   func ignoring() async throws {
     let gates = [Gate(), Gate()]
     let screen = LoadingScreen()
@@ -138,7 +138,7 @@ struct LoaderTests {
     #expect(loader.value == "a" && stub.exchanges.count == 1)
   }
 
-  @Test("A load whose calls are cancelled elsewhere, or whose view disappears, shows no error")
+  @Test("A load whose calls are cancelled elsewhere, or whose view disappears, causes no error in the loader")
   func cancelledElsewhere() async throws {
     stub.onAny(reply: .stalled)
     let loader = makeLoader()
@@ -198,7 +198,7 @@ struct LoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled])
   }
 
-  @Test("Any error of a loader's work is shown as a CallError with its cause")
+  @Test("Any error of a loader's work becomes a CallError with that cause")
   func anyError() async throws {
     struct Odd: Error {}
     let screen = LoadingScreen()
@@ -219,7 +219,7 @@ struct LoaderTests {
     #expect(loader.value == 4 && loader.error == nil)
   }
 
-  @Test("A loader shows its initial value before the first load, and after it if that load fails")
+  @Test("A loader has its initial value before the first load and after a failed first load")
   func initial() async throws {
     stub.on(.get, "/", replies: [.status(503), .text("new")])
     let loader = Loader(api, Request<String>.get("/"), initial: "old")
@@ -256,7 +256,7 @@ struct LoaderTests {
     #expect(screen.count == 1 && loader.value == 1 && !loader.isLoading)
   }
 
-  @Test("A loader for a preview shows a phase and loads nothing")
+  @Test("A loader for a preview has the given phase and performs no load")
   func preview() async throws {
     let loader = Loader<String>(showing: .refreshing("a"))
     #expect(loader.isLoading && loader.value == "a")
@@ -270,7 +270,7 @@ struct LoaderTests {
     #expect(loader.value == nil && loader.error == nil)
   }
 
-  @Test("show(_:) cancels the running load, and the next load continues from the shown phase")
+  @Test("show(_:) cancels the running load and sets a phase from which the next load continues")
   func shown() async throws {
     stub.on(.get, "/", replies: [.stalled, .text("a")])
     let loader = makeLoader()

@@ -63,7 +63,7 @@ final class LoadingScreen {
   var load: Task<Void, Never>?
 }
 
-/// Holds a loader weakly.
+/// A weak reference to a loader.
 @MainActor
 struct ForgottenLoader {
   weak var loader: Loader<String>?

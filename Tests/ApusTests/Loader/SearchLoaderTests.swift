@@ -54,7 +54,7 @@ struct SearchLoaderTests {
     #expect(stub.exchanges.map(\.outcome) == [.cancelled, .replied])
   }
 
-  @Test("After an error a SearchLoader keeps the last results, until the next query succeeds")
+  @Test("After an error a SearchLoader has the last results until the next query succeeds")
   func errors() async throws {
     stub.on(.get, "/search", replies: [.text("a"), .status(503), .text("c")])
     for (query, value, status) in [("a", "a", nil), ("b", "a", 503), ("c", "c", nil)] as [(String, String, Int?)] {

@@ -65,7 +65,7 @@ struct BudgetEverywhereTests {
       spent.insert(cancelled.spent)
       await Task.yield()
     }
-    // Cases in which the call was cancelled before and after the first attempt had failed.
+    // The steps include cancellations before and after the failure of the first attempt.
     #expect(spent == [0, 1])
   }
 }

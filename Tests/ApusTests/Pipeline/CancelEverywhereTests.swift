@@ -16,7 +16,7 @@ struct CancelEverywhereTests {
     let calls = world.start()
     var run = Run()
     var isDisturbed = false
-    // More steps than any run needs, so that an endless loop does not hang the test.
+    // The limit exceeds the number of steps of any run, so that an endless loop does not hang the test.
     for _ in 0..<100_000 {
       if run.jobs == step, let disturbance, !isDisturbed {
         world.disturb(disturbance, calls)

@@ -93,7 +93,7 @@ struct DescribeTests {
   @Test("A client description warns of timeouts that contradict each other")
   func times() {
     #expect(describe(.app) { $0.timeout = .seconds(5) }.contradictions.map(\.code) == [.attemptLimitBeyondTotal])
-    // The full attempt timeout leaves no time for a retry, a shorter attempt timeout does.
+    // The full attempt timeout leaves no time for a retry. A shorter attempt timeout leaves time.
     #expect(describe(.app) { $0.timeout = .seconds(10) }.contradictions.map(\.code) == [.attemptsBeyondTotal])
     #expect(describe(.app) { $0.timeout = .seconds(15) }.warnings.isEmpty)
     #expect(

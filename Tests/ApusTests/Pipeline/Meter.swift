@@ -1,7 +1,7 @@
 import Apus
 import Synchronization
 
-/// Counts exchanges in flight, as a server would, and records every violation of a limit.
+/// A counter of exchanges in flight, which records every violation of a limit.
 final class Meter: Sendable {
   /// An exchange in flight.
   struct Entry: Sendable {
@@ -20,7 +20,7 @@ final class Meter: Sendable {
   private let limits: ConcurrencyLimits
   private let state = Mutex(State())
 
-  /// Creates a meter with limits. Default: none.
+  /// Creates a meter with limits. Default: no limits.
   init(_ limits: ConcurrencyLimits = ConcurrencyLimits(global: .max, perOrigin: .max)) {
     self.limits = limits
   }
@@ -75,8 +75,8 @@ final class Meter: Sendable {
   }
 }
 
-/// A transport whose exchanges are counted until their content ends. Exchanges of streamed calls are counted until the
-/// head, but until the end of the content for their tags.
+/// A transport whose exchanges are counted until their content ends. The exchange of a streamed call counts toward the
+/// total and its origin until the head, and toward its tags until the content ends.
 struct MeteredTransport: Transport {
   let inner: any Transport
   let meter: Meter

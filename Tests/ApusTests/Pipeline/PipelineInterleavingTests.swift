@@ -6,7 +6,7 @@ struct PipelineInterleavingTests {
   private static let steps = 250
 
   @Test(
-    "With random disturbances calls end once, limits always hold, and nothing leaks",
+    "With random disturbances calls end once, limits always hold, and no resource leaks",
     arguments: UInt64(0)..<24)
   func storm(seed: UInt64) async {
     var storm = PipelineStorm(seed: seed)
@@ -36,7 +36,7 @@ struct PipelineInterleavingTests {
     var met: Set<String> = []
     var codes: Set<CallError.Code> = []
     var successes = 0
-    // At least six seeds, and more until every expected event has occurred, because not every run has a low rate.
+    // Runs at least six seeds, and more until every expected event has occurred, because not every run has a low rate.
     for seed in UInt64(100)..<124 where seed < 106 || !met.isSuperset(of: expected) {
       var storm = PipelineStorm(seed: seed)
       for _ in 0..<Self.steps { storm.step() }

@@ -31,7 +31,7 @@ struct PipelineStorm {
     let tokens = MemoryCredentialsStore(.tokens(Tokens(access: "a0", refresh: "r1")), clock: parts.clock)
     let server = server
     parts.stub.on(where: { _, _ in true }, reply: { server.answer(to: $0) })
-    // One server requires a token, the other does not.
+    // One server requires a token; the other server does not.
     var guarded = parts.configuration("https://x.test/v1", seed: seed)
     guarded.authentication = .bearer(tokens) { try await $0.tokens(from: "/token") }
     let open = parts.configuration("https://open.test/v1", seed: ~seed)

@@ -32,7 +32,7 @@ enum Scenario: String, CaseIterable, Sendable {
 
   var limits: ConcurrencyLimits { ConcurrencyLimits(global: self == .behind ? 1 : 3, perOrigin: 3) }
 
-  /// One exchange per second in scenarios in which calls should wait for the rate limit.
+  /// The rate limit, which is one exchange per second in scenarios in which calls should wait for the limit.
   var rate: RateLimit {
     switch self {
     case .everything, .streamed, .behind: .perSecond(1)
@@ -48,7 +48,7 @@ enum Scenario: String, CaseIterable, Sendable {
     return policy
   }
 
-  /// The first call with a valid token fails.
+  /// The server. In most scenarios, the first exchange with a valid token fails.
   var server: ScenarioServer {
     switch self {
     case .halfOpen: ScenarioServer()

@@ -2,8 +2,8 @@ import Apus
 import ApusTesting
 import Synchronization
 
-/// A stub server with many causes of delay: accepts only the latest token, fails as configured, redirects, and responds
-/// in pieces.
+/// A stub server with many causes of delay. The server accepts only the latest token, fails as configured, redirects,
+/// and responds in pieces.
 final class ScenarioServer: Sendable {
   enum Weather: CaseIterable {
     case fair, failing, busy, silent, dropping

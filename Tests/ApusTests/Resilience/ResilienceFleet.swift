@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// The retry behavior of the clients of a simulated server.
 enum ResilienceFleet: String, Sendable, CaseIterable {
-  /// Retry any failure after 0.1 seconds: ``InsistentRetry``.
+  /// Retries any failure after 0.1 seconds: ``InsistentRetry``.
   case naive
   /// The default retry of an app's client.
   case ours

@@ -9,8 +9,8 @@ struct ResilienceTests {
   private static let lost = Duration.seconds(10)..<Duration.seconds(50)
   private static let end = Duration.seconds(90)
 
-  /// Simulates 14 clients with one call per second each on average, and a server with a capacity of 20, for a while of
-  /// 10. Behind a full queue no call gets its response in time, even at full capacity.
+  /// Simulates 14 clients with one call per second each on average, and a server that handles 20 calls per second, and
+  /// only 10 during a loss of capacity. Behind a full queue no call gets its response in time, even at full capacity.
   private func halved(_ fleet: ResilienceFleet) async throws -> SimulationReport {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
@@ -45,14 +45,14 @@ struct ResilienceTests {
   @Test("The same seed yields the same run with all middlewares of the default pipeline")
   func reproducible() async throws {
     let (first, second) = (try await halved(.ours), try await halved(.ours))
-    // Compared outside of #expect, which would print both reports.
+    // The reports are compared outside of #expect, which would print both reports.
     let isSame = first == second
     #expect(isSame)
     #expect(first.goodput().values == second.goodput().values)
     #expect(first.load(on: Self.host).values == second.load(on: Self.host).values)
   }
 
-  /// Returns when the goodput has recovered.
+  /// Returns the time after which the goodput has recovered.
   private func recovery(of report: SimulationReport) -> Duration? {
     report.goodput(every: .seconds(5)).recoveryTime(to: 8, from: Self.lost.upperBound, steps: 2)
   }
@@ -63,7 +63,7 @@ struct ResilienceTests {
   private static let away = Duration.seconds(1)..<Duration.seconds(11)
 
   /// Simulates users who open an app while its server is down. Each app repeats its call a second after an error until
-  /// it succeeds. The server recovers with a tenth of the capacity for all apps at once.
+  /// the call succeeds. The server handles ten calls per second.
   private func storm(_ fleet: ResilienceFleet) async throws -> SimulationReport {
     try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) {
@@ -148,8 +148,8 @@ struct ResilienceTests {
     case hold
   }
 
-  /// Simulates a screen on a slow link that requests 40 images, and then the list that it shows first. Returns the
-  /// duration of the list's call.
+  /// Simulates a screen on a slow link. The screen requests 40 images, and then the list that is displayed first.
+  /// Returns the duration of the list's call.
   private func list(_ arrangement: Arrangement) async throws -> Duration? {
     let report = try await Simulation(seed: 1).run { world in
       let server = world.server(Self.host) { $0.respond = { _ in .bytes(10_000) } }

@@ -13,7 +13,7 @@ struct ExecutionsSoakTests {
   private static let atOnce = 30
 
   @Test(
-    "Orders execute once per key (at most once elsewhere), unsafe GETs at most once, and each token is refreshed once",
+    "Servers execute each keyed order once, redirected orders and unsafe GETs at most once, and one refresh per token",
     arguments: [UInt64(1), 2])
   func executions(seed: UInt64) async throws {
     let shop = Shop(seed: seed)

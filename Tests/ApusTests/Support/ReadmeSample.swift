@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Compares a sample of the README with the code of a test, line by line.
+/// A comparison of a README sample with the code of a test, line by line.
 enum ReadmeSample {
   /// Returns the lines of a sample, without imports, comments and blank lines.
   static func lines(_ name: String) throws -> [String] {

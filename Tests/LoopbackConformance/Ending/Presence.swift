@@ -1,6 +1,7 @@
 import ApusTesting
 
-/// A token that a client and its tasks retain; it is released with the last of them.
+/// A token that a client and the client's tasks retain. The token is released when the last of these objects is
+/// released.
 final class Presence: Sendable {
   @TaskLocal static var current: Presence?
 

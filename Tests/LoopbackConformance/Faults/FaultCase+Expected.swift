@@ -44,7 +44,7 @@ extension FaultCase {
       [.answered, .failed(.connectionLost, .maybeSent), .failed(.connectionFailed, .notSent)]
     case .truncate: [.failed(.connectionLost, .maybeSent)]
     case .garbage: [.answered, .failed(.malformedResponse, .maybeSent)]
-    // A response sent before the request arrives is indistinguishable from a response to it.
+    // A response sent before the request arrives is indistinguishable from a response to the request.
     case .flood: [.answered, .otherContent]
     }
   }
@@ -61,7 +61,7 @@ extension FaultCase {
   private var insideTheContent: Set<FaultOutcome> {
     switch fault.effect {
     case .throttle: [.answered]
-    // The clock may move before the head is read.
+    // The clock may advance before the head is read.
     case .stall: [.failed(.timeout, .responded), .failed(.timeout, .maybeSent)]
     case .close, .halfClose, .truncate: [.failed(.connectionLost, .responded)]
     case .reset: [.failed(.connectionLost, .responded), .failed(.connectionLost, .maybeSent)]

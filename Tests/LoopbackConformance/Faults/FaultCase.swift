@@ -56,7 +56,7 @@ package struct FaultCase: Sendable, CustomStringConvertible {
       let call = Task { try await client.send(Self.question.content(.text("hello world"))) }
       if case .stall = fault.effect {
         try await gate.waitForArrivals(1)
-        // A stall after the response does not affect its call.
+        // A stall after the response does not affect the call.
         if fault.trigger != .end { clock.advance(by: .seconds(2)) }
       }
       let outcome = await FaultOutcome(of: call, expecting: Self.text)
@@ -72,7 +72,7 @@ package struct FaultCase: Sendable, CustomStringConvertible {
     }
   }
 
-  /// A POST, because transports do not resend it.
+  /// The request of the call. The method is POST, because transports do not resend a POST.
   private static var question: Request<Content> {
     Request(method: .post, path: "/", mapping: .content).accepting(.any).timeout(.seconds(1))
   }

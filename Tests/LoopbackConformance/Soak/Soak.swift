@@ -31,7 +31,7 @@ public struct Soak: Sendable {
   private let kind: TransportKind
   private let isFaulty: Bool
 
-  /// Creates a soak of a kind of transport.
+  /// Creates a soak test of a kind of transport.
   public init(of kind: TransportKind, isFaulty: Bool) {
     self.kind = kind
     self.isFaulty = isFaulty

@@ -1,7 +1,8 @@
 import ApusTestServer
 import ApusTesting
 
-/// Random faults of the matrix, the same for the same seed: for about every fourth request and every eighth connection.
+/// Random faults of the matrix, determined by a seed. They affect about every fourth request and every eighth
+/// connection.
 enum SoakFaults {
   static func all(seed: UInt64, _ gaps: Set<TransportKind.Gap>) -> [Fault] {
     let faults = Fault.matrix.filter { !gaps.contains(.brokenAnswers) || !$0.breaksHeads }
@@ -33,7 +34,7 @@ extension Fault {
     }
   }
 
-  /// Returns the fault for the occasions of `covers`, with a small flood or a short throttle.
+  /// Returns the fault for the occasions for which `covers` returns `true`, with a small flood or a short throttle.
   fileprivate func brief(_ covers: @escaping @Sendable (Occasion) -> Bool) -> Fault {
     switch effect {
     case .flood: Fault(at: trigger, .flood(upTo: 96 << 10), on: .matching(covers))

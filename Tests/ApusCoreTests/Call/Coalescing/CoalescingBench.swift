@@ -59,7 +59,7 @@ struct CoalescingBench {
 }
 
 extension CoalescingLimits {
-  /// The default limits with a change.
+  /// Creates the default limits with a change.
   init(_ change: (inout CoalescingLimits) -> Void) {
     self.init()
     change(&self)

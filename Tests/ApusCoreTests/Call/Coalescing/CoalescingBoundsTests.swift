@@ -7,8 +7,8 @@ import Testing
 struct CoalescingBoundsTests {
   private let gate = Gate()
 
-  /// A client that shares responses of up to four bytes. The first response arrives piece by piece when a gate opens,
-  /// later responses when the bench's own gate opens.
+  /// Returns a client that shares responses of up to four bytes. The client receives the response `first` first, and
+  /// later responses when the gate of the returned bench opens.
   private func bench(_ first: StubReply) -> CoalescingBench {
     let bench = CoalescingBench(limits: CoalescingLimits { $0.sharedBytes = 4 })
     bench.stub.on(.get, "/user", replies: [first, .text("own").waiting(for: bench.gate)])
@@ -77,7 +77,7 @@ struct CoalescingBoundsTests {
     try await gate.waitForArrivals(2)
     let second = bench.start(request)
     try await bench.waitForJoined(1)
-    // The exchange is found by its id only.
+    // A call without the id does not join the exchange.
     let other = bench.start(.shared)
     try await bench.gate.waitForArrivals(1)
     gate.open()

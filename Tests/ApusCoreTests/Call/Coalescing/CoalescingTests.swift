@@ -15,7 +15,7 @@ private enum Urgency: ContextKey {
 
 @Suite("Coalesced calls")
 struct CoalescingTests {
-  /// Sends a request to another URL, as a redirect does.
+  /// A middleware that sends a request to another URL, as a redirect does.
   private struct Moving: Middleware {
     func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
       var request = request
@@ -70,7 +70,7 @@ struct CoalescingTests {
     }
   }
 
-  @Test("Calls of different types share an exchange and decode the response separately; one may fail")
+  @Test("Calls of different types share an exchange and decode the response separately; one call may fail")
   func ownDecoding() async throws {
     bench.stub.onAny(reply: .json(#"{"id":7}"#).waiting(for: gate))
     let user = bench.begin(Request<User>.get("/user").coalesced())
@@ -151,7 +151,7 @@ struct CoalescingTests {
     let others: [UInt64?] = [2, nil, 1]
     for (index, other) in others.enumerated() {
       try await gate.waitForArrivals(index + 1)
-      // Finally, switches to another environment with equal values.
+      // For the last call, the client switches to another environment with equal values.
       if index == 2 { bench.api.use(environment) }
       principal.withLock { $0 = other }
       calls.append(bench.start(.shared))

@@ -11,7 +11,7 @@ struct FlightStateTests {
 
   private enum Step: Sendable {
     case come(UInt64)
-    /// A call joins when a no-store response has begun.
+    /// A call tries to join after a no-store response has begun.
     case comeLate(UInt64)
     case wait(UInt64)
     case leave(UInt64)

@@ -49,7 +49,7 @@ struct FlightTermsTests {
   }
 
   @Test(
-    "Between attempts a shared exchange has no response; after the end of a call its last response counts",
+    "Response progress is empty between attempts; after the end of a call it is the progress of the last response",
     arguments: waits)
   func betweenAttempts(kind: TraceEvent.Kind) {
     func append(_ kind: TraceEvent.Kind, to state: inout CallState) {

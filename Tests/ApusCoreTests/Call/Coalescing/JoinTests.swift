@@ -63,7 +63,7 @@ struct JoinTests {
     #expect(bench.isClean)
   }
 
-  @Test("Calls that share an exchange decode separately: one may fail while the other succeeds")
+  @Test("Calls that share an exchange decode separately: one call may fail while the other call succeeds")
   func ownDecoding() async throws {
     bench.stub.onAny(reply: .json(#"{"id":7}"#).waiting(for: gate))
     let user = Task { [bench] in

@@ -36,7 +36,7 @@ struct KeptResultsTests {
 
   private struct AppError: Error {}
 
-  /// Returns a value made with a client that is released at the end of this method.
+  /// Returns a value made with a client. The client is released at the end of this method.
   private func make<Kept>(
     _ kept: (Client, StubTransport) async throws -> Kept
   ) async throws -> (kept: Kept, remains: Remains) {
