@@ -31,9 +31,8 @@ import Foundation
 /// For an unfinished upload it also contains the URL of the upload, and the endpoint's URL without its query. For a
 /// complete upload it contains ``UploadResult/url`` until the app is notified. The store contains no credentials.
 ///
-/// A queue contains only the transfers of its account. All calls of the queue must belong to the same account: when
-/// another user signs in, the transfers fail instead of being sent as that user. Close the queue when the user signs
-/// out.
+/// A queue contains only the transfers of its account. All its calls must belong to that account: when another user signs
+/// in, the transfers fail instead of being sent as that user. Close the queue when the user signs out.
 ///
 /// A transfer belongs to one process at a time, and is hidden from other processes that use the same store. A transfer
 /// whose call the app cancels by other means, such as a tag, is paused.
