@@ -1,6 +1,6 @@
 import Foundation
 
-/// The parsers without a call. Each function returns the number of lines or events.
+/// Runs each parser directly on the input, without an HTTP call. Each function returns the number of lines or events.
 enum Parsers {
   /// Counts line ends with the search of the C library, for comparison.
   static func memchr(_ input: Input) -> Int {

@@ -88,7 +88,7 @@ extension Scene {
 
   /// Waits until a client has no calls in flight, including refreshes.
   func waitUntilIdle(_ client: Client) async throws {
-    // A refresh may start shortly after the call that needs it has ended.
+    // A refresh in the background may start shortly after the call that caused it has ended.
     try await Task.sleep(for: .milliseconds(20))
     try await wait(until: "no calls are in flight") { client.calls.isEmpty }
     // The result of the last call is stored shortly after its end.

@@ -37,7 +37,8 @@ struct AuthenticatedExchange {
   let middleware: AuthenticationMiddleware
   var candidates: [Candidate]
   var rounds = AuthenticationRounds()
-  /// The challenge that the message under way answers. It is stored when the server accepts the message.
+  /// The challenge to which the message in flight responds, with the index of its candidate. The challenge is stored when
+  /// the server accepts the message.
   var answered: (index: Int, challenge: Challenge)?
   /// The candidates whose credentials were just refreshed.
   var refreshed: Set<Int> = []

@@ -213,9 +213,9 @@ struct ChallengeParser {
   }
 }
 
-/// A position in the value of a field, with the grammar's elements (RFC 9110 §5.6).
+/// A cursor that reads the elements of the grammar (RFC 9110 §5.6) from the value of a field.
 ///
-/// The cursor moves back only to the start of an element that turns out to be of another kind.
+/// It moves back at most to the start of the current element.
 struct ChallengeCursor {
   private let bytes: [UInt8]
   private var index = 0

@@ -35,7 +35,8 @@ struct RedirectState {
   private let limits: RedirectPolicy.Limits
   private let firstHost: String?
   private var count = 0
-  /// The requests since the last new cookie, because a new cookie may change the response to the same request.
+  /// The requests already sent, to detect loops. Cleared when a redirect sets a cookie, because the same request may then
+  /// get another response.
   private var visits: Set<Visit> = []
 
   init(_ limits: RedirectPolicy.Limits, from request: RequestMessage) {

@@ -245,7 +245,8 @@ struct ConnectionState<ExchangeID: Equatable> {
     return .sendOn
   }
 
-  /// Ends the exchange when the request is complete after ``Completion/sendOn``.
+  /// Ends an exchange whose request was still being sent after its response (``Completion/sendOn``), once the request is
+  /// complete.
   mutating func exchangeCompleted() -> Completion { ended(isReusable: staysUsable) }
 
   private mutating func ended(isReusable: Bool) -> Completion {

@@ -48,7 +48,8 @@ enum Octet {
     while index + 8 <= bytes.count {
       let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
       let deletes = word ^ (ones &* 0x7F)
-      // Sets the high bit of each byte below a space, and of each DEL; sometimes of its neighbor too.
+      // Sets the high bit of each byte below 0x20 and of each DEL. A borrow may also set the bit of the next byte, so
+      // `isPlain` checks again.
       let suspects = ((word &- ones &* 0x20) & ~word | (deletes &- ones) & ~deletes) & high
       if suspects != 0, !isPlain(bytes, index..<index + 8) { return .forbidden }
       seen |= word

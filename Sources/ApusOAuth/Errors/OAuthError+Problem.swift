@@ -77,7 +77,7 @@ extension OAuthError {
     case malformedResponse = "malformed_response"
     /// The server's metadata is incomplete or contradicts itself.
     case invalidMetadata = "invalid_metadata"
-    /// A URL is neither https nor http on this machine.
+    /// A URL uses http, and its host is not a loopback address.
     case insecureURL = "insecure_url"
     /// The server has no endpoint for this operation.
     case missingEndpoint = "missing_endpoint"

@@ -49,7 +49,7 @@ import Testing
     #expect(error?.phase == phase)
   }
 
-  @Test("Any other error of a transport is a broken exchange with that cause, described by its type")
+  @Test("An unknown error of a transport fails the call as connectionLost, with the error as the cause")
   func unknown() async {
     struct Odd: Error { var secret = "s3cr3t" }
     let error = await failure {

@@ -196,7 +196,7 @@ struct KeyringCredentialsStoreTests {
     return holder
   }
 
-  @Test("A second task does not get a lock whose file is removed while the first task has it")
+  @Test("If the file of a held lock is removed, a second task cannot acquire the lock")
   func removedLocks() async throws {
     try await CredentialsFolder.with { place in
       let (first, second, gate, events) = (place.keyring(kernel), place.keyring(kernel), Gate(), Log<String>())

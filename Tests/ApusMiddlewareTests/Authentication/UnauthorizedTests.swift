@@ -68,7 +68,7 @@ struct UnauthorizedTests {
     #expect(reported.all.map(\.reason) == [.signedOut, .signedOut])
   }
 
-  @Test("Without any sign-in a rejection is no event, and its error has the reason neverSignedIn")
+  @Test("Before any sign-in, a rejection reports no event, and its error has the reason neverSignedIn")
   func neverSignedIn() async throws {
     tokens.clear()
     let api = client(.bearer(MemoryCredentialsStore())).over(stub)

@@ -104,7 +104,7 @@ struct LimitsTests {
         let client = try makeClient(server.origin, transport)
         let first = Task { try await client.send(message()) }
         try await server.exchanges(atLeast: 1)
-        // Either of the two calls may be the call that waits.
+        // Any of the three calls may be queued; the other two are refused.
         let ended = Ended()
         let others = (0..<3).map { _ in
           Task { ended.add(await failure { try await client.send(message()) }) }

@@ -38,7 +38,7 @@ struct TrustTests {
     }
   }
 
-  @Test("A certificate of an exclusive authority is trusted")
+  @Test("With an authority as the only trust root, a certificate of that authority is trusted")
   func onlyAuthority() async throws {
     let authority = try TestAuthority.shared()
     let result = try await call(authority.tls()) { $0.trustRoots = .only(Data(authority.certificate.utf8)) }

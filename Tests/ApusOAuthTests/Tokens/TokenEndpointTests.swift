@@ -22,7 +22,7 @@ struct TokenEndpointTests {
     #expect(exchange.text == "grant_type=client_credentials&scope=x+y")
   }
 
-  @Test("With a secret in the form, or without a secret, the form contains the client ID")
+  @Test("The form contains the client ID for a client without a secret, and for one with its secret in the form")
   func forms() async throws {
     var oauth = issuer.oauth()
     _ = try await oauth.clientCredentials()

@@ -140,7 +140,7 @@ struct Capability29AttemptsTests {
     }
   }
 
-  @Test("The attempt's time ends with the response's head: content may take longer", arguments: TestBackend.allCases)
+  @Test("The attempt timeout applies until the response head; content may take longer", arguments: TestBackend.allCases)
   func content(backend: TestBackend) async throws {
     try await backend.with { _ in
       .halfway

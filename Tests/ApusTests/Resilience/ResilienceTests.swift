@@ -29,7 +29,9 @@ struct ResilienceTests {
     }
   }
 
-  @Test("During and after a loss of half the capacity, the default retries get more responses with less load")
+  @Test(
+    "During and after a loss of half the capacity, the default retries yield more responses and less load than naive retries"
+  )
   func halfCapacity() async throws {
     let (ours, naive) = (try await halved(.ours), try await halved(.naive))
     let after = Self.lost.upperBound..<Self.end

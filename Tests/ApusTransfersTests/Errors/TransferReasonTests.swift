@@ -5,7 +5,7 @@ import Testing
 @Suite("Reasons of failed transfers")
 struct TransferReasonTests {
   @Test(
-    "The kind of a reason suggests the app's reaction, and the text describes the failure",
+    "Each problem has its reason and its description",
     arguments: [
       (.folderMissing, .invalidPath, "the folder does not exist"),
       (.isFolder, .invalidPath, "the path is that of a folder"),

@@ -5,7 +5,7 @@ import Testing
 @Suite("Location fields that the platform has joined")
 struct LocationLineTests {
   @Test(
-    "A comma in Location belongs to the URL, unless a URL or an absolute path follows or the halves are equal",
+    "A Location field is split only before a URL or an absolute path, or between two equal values",
     arguments: [
       ("/a", ["/a"]), ("", [""]), ("/a, b", ["/a, b"]), ("/a,/b", ["/a,/b"]),
       ("/Paris, France?c=1, 2", ["/Paris, France?c=1, 2"]),

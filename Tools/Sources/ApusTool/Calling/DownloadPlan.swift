@@ -21,7 +21,7 @@ struct DownloadPlan: Sendable {
   /// - Throws: ``InputError``
   func endpoint(_ connection: ConnectionPlan) throws(InputError) -> Request<Content> {
     var endpoint = try request.endpoint(connection)
-    // Without these fields the library would accept no coding.
+    // Without these fields, a download sends `Accept-Encoding: identity`.
     for field in codings { endpoint = endpoint.field(field.name, field.value) }
     return endpoint
   }

@@ -45,7 +45,7 @@ struct ExitStatusTests {
     #expect(text.hasSuffix(": why\n"))
   }
 
-  @Test("Input and output errors have the same status wherever they occur")
+  @Test("An input error always exits with the status for input, an output error with the status for output")
   func inputAndOutput() async throws {
     let input = try #require(await callError(InputError(place: "x", number: ENOENT)))
     #expect(Ending(input).status == .input)
