@@ -164,7 +164,7 @@ struct S3MultipartUpload: UploadDriver {
 
   // MARK: Parts
 
-  /// Adds a listed part if its number of bytes and its checksum are those that this upload uses.
+  /// Adds a listed part if it has an entity tag, and the number and size of a part of this upload.
   private func insert(_ part: XMLTree, into parts: inout StoredParts, length: Int64) {
     guard let number = part.text(of: "PartNumber").flatMap({ Int($0) }), let tag = part.text(of: "ETag"), !tag.isEmpty,
       let range = partSize.range(of: number, length: length),

@@ -23,7 +23,7 @@ extension JSONReader {
   }
 }
 
-// The errors are those that decoding the same text would throw. They are derived from a tape, so that reading need not
+// A reader throws the same errors as decoding of the same text. They are derived from a tape, so that reading need not
 // track the coding path.
 extension JSONDocument {
   /// Converts an error of a reader to the decoder's error.
