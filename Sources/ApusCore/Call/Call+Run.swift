@@ -7,33 +7,45 @@ extension Call {
   /// Ends the call as the last step, so that a call that was superseded in the meantime never returns a value. A
   /// streamed call continues until the reader of its response ends the call with ``succeed()`` or ``fail(_:)``.
   ///
-  /// The functions below throw instead of returning a `Result`, because a generic function that uses a `Result` looks
-  /// up the metadata of `Result` for every call.
+  /// The functions below throw instead of returning a `Result` or an optional value, because a generic function that
+  /// uses such a type looks up its metadata for every call.
   ///
   /// - Parameters:
   ///   - deliver: returns the output for an accepted response, off the caller's actor.
-  ///   - expected: converts an expected rejection to an output. Default: `nil`, no rejection is expected.
+  ///   - expected: converts an expected rejection to an output, and throws all other errors. Default: `nil`, no
+  ///     rejection is expected.
   /// - Throws: ``CallError`` with the complete trace.
   func perform<Output: Sendable>(
-    isolation: isolated (any Actor)? = #isolation, _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output,
-    expecting expected: (@Sendable (any Sendable) -> Output?)? = nil
+    _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output,
+    expecting expected: (@Sendable (CallError) throws(CallError) -> Output)? = nil
   ) async throws(CallError) -> Output {
     let output: Output
     do {
       try register()
-      output = try await withTaskCancellationHandler {
-        // Using `isolation` keeps this closure on the caller's actor.
-        try await task(for: isolation, deliver).value
-      } onCancel: {
-        cancel(.caller)
-      }
+      output = try await waited(for: deliver)
     } catch {
       let error = fail(error)
-      guard let expected, let value = error.rejection?.value.flatMap({ expected($0) }) else { throw error }
-      return value
+      guard let expected else { throw error }
+      return try expected(error)
     }
     if delivery != .streamed { try succeed() }
     return output
+  }
+
+  /// Runs the call in a task of the client and waits for its output. Cancelling the caller's task cancels the call.
+  ///
+  /// A function of its own, because each function with an isolated parameter switches to the caller's actor once, and
+  /// once more after each `await` that is not its last step.
+  private func waited<Output: Sendable>(
+    for deliver: @escaping @Sendable (ResponseMessage) throws -> Output,
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Output {
+    try await withTaskCancellationHandler {
+      // Using `isolation` keeps this closure on the caller's actor.
+      try await task(for: isolation, deliver).value
+    } onCancel: {
+      cancel(.caller)
+    }
   }
 
   /// Runs the call in its task, from its description to its output.
@@ -130,24 +142,22 @@ extension Call {
       retryAfter: RetryAfter.delay(in: response.head.headerFields),
       detail: content.undecoded.map { $0.isRegistered ? $0.detail : "" } ?? "")
   }
-}
-
-extension ResponseMapping {
-  /// Returns a function that reads the value of an accepted response.
-  @inline(never)
-  func reader(for call: Call) -> @Sendable (ResponseMessage) throws -> Value {
-    { try value(of: $0, for: call) }
-  }
 
   /// Reads the value of an accepted response.
-  func value(of response: ResponseMessage, for call: Call) throws -> Value {
-    let content = Content(of: response, coding: call.coding)
+  ///
+  /// - Parameters:
+  ///   - read: the function of the endpoint's mapping.
+  ///   - accepted: the media type of the mapping.
+  fileprivate func value<Value>(
+    of response: ResponseMessage, by read: @Sendable (Content) throws -> Value, _ accepted: AcceptedType
+  ) throws -> Value {
+    let content = Content(of: response, coding: coding)
     do {
       let value = try read(content)
-      call.record(.decoded)
+      record(.decoded)
       return value
     } catch let envelope as EnvelopeRejection {
-      let decoder = call.request.description.rejectionDecoder
+      let decoder = request.description.rejectionDecoder
       throw RejectedResponse(rejection: Rejection(envelope, content, decoder: decoder), content: content)
     } catch let response as RejectedResponse {
       throw response
@@ -156,11 +166,21 @@ extension ResponseMapping {
       var detail = failure.detail
       if let undecoded = content.undecoded {
         detail = undecoded.detail(because: error, failure.detail)
-      } else if accept == .json, let type = content.mediaType, !type.isJSON {
+      } else if accepted.mediaType(in: CodingOptions()) == .json, let type = content.mediaType, !type.isJSON {
         detail += " (it came as \(type.essence))"
       }
       throw RejectedResponse(
         code: .decoding, content: content, detail: detail, codingPath: failure.codingPath, underlying: error)
     }
+  }
+}
+
+extension ResponseMapping {
+  /// Returns a function that reads the value of an accepted response.
+  ///
+  /// The function captures two properties, because one that captures the mapping looks up its metadata for every call.
+  @inline(never)
+  func reader(for call: Call) -> @Sendable (ResponseMessage) throws -> Value {
+    { [read, accepted] in try call.value(of: $0, by: read, accepted) }
   }
 }

@@ -35,9 +35,8 @@ final class CallHost: Sendable {
   private let environment: Mutex<PreparedEnvironment>
   private let serials = Atomic<UInt64>(0)
 
-  init(_ environment: Environment, pipeline: CompiledPipeline, settings: ClientSettings) {
+  init(_ environment: Environment, pipeline: Pipeline, transport: any Transport, settings: ClientSettings) {
     self.environment = Mutex(PreparedEnvironment(environment))
-    self.pipeline = pipeline
     var settings = settings
     selfAdvancingClock = settings.runtime.clock.selfAdvancing
     if settings.runtime.executor == nil, let executor = selfAdvancingClock?.observingExecutor {
@@ -45,8 +44,9 @@ final class CallHost: Sendable {
       settings.runtime.executorDecodingLimit = .max
     }
     self.settings = settings
-    reportsConnections = pipeline.reportsConnections
-    spawner = TaskSpawner(executor: settings.runtime.executor, continuations: pipeline.continuationExecutor)
+    self.pipeline = CompiledPipeline(pipeline, transport: transport, clock: selfAdvancingClock)
+    reportsConnections = self.pipeline.reportsConnections
+    spawner = TaskSpawner(executor: settings.runtime.executor, continuations: self.pipeline.continuationExecutor)
     timer = DeadlineTimer(clock: settings.runtime.clock, spawner: spawner)
   }
 
@@ -93,6 +93,11 @@ final class CallerPresence: Sendable {
   func end() {
     count.withLock { $0 -= 1 }
     clock.release()
+  }
+
+  /// Performs work that waits for events outside the client, during which the clock stands still.
+  func standStill<Output>(during work: () async throws -> Output) async throws -> Output {
+    try await clock.standStill(during: work)
   }
 
   /// Ends all steps that have begun.

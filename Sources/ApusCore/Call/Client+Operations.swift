@@ -86,7 +86,6 @@ extension ResponseMapping {
   /// Returns the value of a rejection that the endpoint expects (``Endpoint/outcome(rejectedAs:)``), or `nil` for all
   /// other errors.
   package func value(of error: CallError) -> Value? {
-    guard let rejected, let value = error.rejection?.value else { return nil }
-    return rejected(value)
+    try? rejected?(error)
   }
 }

@@ -29,13 +29,13 @@ extension Client {
     try await withTaskCancellationHandler {
       // Captured, so that this closure and `body` run on the caller's actor rather than on the global pool.
       _ = isolation
-      guard let clock = host.selfAdvancingClock else { return try await hand(message, of: call, to: body) }
-      return try await clock.standStill {
+      guard let presence = call.presence else { return try await hand(message, of: call, to: body) }
+      return try await presence.standStill {
         _ = isolation
         // From here on the work of `standStill` holds the clock, unless the app waits for content that has not arrived
         // yet.
-        call.presence?.end()
-        defer { call.presence?.begin() }
+        presence.end()
+        defer { presence.begin() }
         return try await hand(message, of: call, to: body)
       }
     } onCancel: {

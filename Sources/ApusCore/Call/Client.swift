@@ -32,7 +32,7 @@ public struct Client: Sendable {
     environment: Environment, pipeline: Pipeline = Pipeline(), transport: any Transport,
     settings: ClientSettings = ClientSettings()
   ) {
-    host = CallHost(environment, pipeline: CompiledPipeline(pipeline, transport: transport), settings: settings)
+    host = CallHost(environment, pipeline: pipeline, transport: transport, settings: settings)
   }
 
   private init(of call: Call, _ nesting: Nesting) {

@@ -23,10 +23,14 @@ final class CompiledPipeline: Sendable {
   /// The index after the last middleware that calls may skip. All calls pass the middlewares from this index on.
   let conditionsEnd: Int
   let transport: any Transport
+  /// The transport, during whose exchanges a clock that advances by itself stands still.
+  private let sender: any Transport
 
-  init(_ pipeline: Pipeline, transport: any Transport) {
+  /// - Parameter clock: the client's clock, if it advances by itself.
+  init(_ pipeline: Pipeline, transport: any Transport, clock: (any SelfAdvancingClock)?) {
     order = pipeline
     self.transport = transport
+    sender = clock.map { StandingStillTransport(transport, $0) } ?? transport
     steps = pipeline.middlewares
     audiences = steps.map { ($0 as? any ConditionalMiddleware)?.audience ?? .allCalls }
     conditionsEnd = audiences.lastIndex { $0 != .allCalls }.map { $0 + 1 } ?? 0
@@ -63,11 +67,7 @@ final class CompiledPipeline: Sendable {
     let exchange = ExchangeContext(context)
     let response: ResponseMessage
     do {
-      if let clock = context.base.host.selfAdvancingClock {
-        response = try await send(request, exchange, clock)
-      } else {
-        response = try await transport.send(request, context: exchange)
-      }
+      response = try await sender.send(request, context: exchange)
     } catch {
       if !isRepeatable { failed(error, context) }
       throw error
@@ -78,8 +78,7 @@ final class CompiledPipeline: Sendable {
     guard exchange.collectsContent(of: response.head), try !tookBytes(of: response.content, context) else {
       return response
     }
-    guard let clock = context.base.host.selfAdvancingClock else { return try await collected(response, exchange) }
-    return try await clock.standStill { try await collected(response, exchange) }
+    return try await collected(response, exchange, context.base.presence)
   }
 
   // MARK: Steps, not inlined, because inlined temporaries would live as long as the exchange
@@ -95,14 +94,6 @@ final class CompiledPipeline: Sendable {
     }
     context.base.setMessage(request)
     if context.delivery != .described { context.base.record(.exchangeStarted, attempt: context.attempt, at: now) }
-  }
-
-  /// Sends a message while a clock of a test stands still.
-  @inline(never)
-  private func send(
-    _ request: RequestMessage, _ context: ExchangeContext, _ clock: any SelfAdvancingClock
-  ) async throws -> ResponseMessage {
-    try await clock.standStill { try await transport.send(request, context: context) }
   }
 
   /// Requests a range without content coding.
@@ -127,14 +118,36 @@ final class CompiledPipeline: Sendable {
     return true
   }
 
-  /// Reads arriving content into memory.
+  /// Reads arriving content into memory. Meanwhile a clock of a test stands still.
   @inline(never)
+  private func collected(
+    _ response: ResponseMessage, _ context: ExchangeContext, _ presence: CallerPresence?
+  ) async throws -> ResponseMessage {
+    guard let presence else { return try await collected(response, context) }
+    return try await presence.standStill { try await collected(response, context) }
+  }
+
   private func collected(_ response: ResponseMessage, _ context: ExchangeContext) async throws -> ResponseMessage {
     var response = response
     let data = try await response.content.collect(upTo: context.contentLimit) { context.reportReceived($0) }
     response.content = ResponseContent(data, trailers: response.content.trailers)
     context.record(.contentArrived(length: Int64(data.count)))
     return response
+  }
+}
+
+/// A transport that sends with another transport while a clock of a test stands still.
+private struct StandingStillTransport: Transport {
+  private let transport: any Transport
+  private let clock: any SelfAdvancingClock
+
+  init(_ transport: any Transport, _ clock: any SelfAdvancingClock) {
+    self.transport = transport
+    self.clock = clock
+  }
+
+  func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
+    try await clock.standStill { try await transport.send(request, context: context) }
   }
 }
 

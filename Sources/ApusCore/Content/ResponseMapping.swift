@@ -22,11 +22,11 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     self.init(AcceptedType(accept), read: read)
   }
 
-  /// Converts a decoded rejection to a value. `nil` if rejections are errors.
-  private(set) var rejected: (@Sendable (any Sendable) -> Value?)?
+  /// Converts an expected rejection to a value, and throws all other errors. `nil` if all rejections are errors.
+  private(set) var rejected: (@Sendable (CallError) throws(CallError) -> Value)?
 
   private init(
-    _ accepted: AcceptedType, rejected: (@Sendable (any Sendable) -> Value?)? = nil,
+    _ accepted: AcceptedType, rejected: (@Sendable (CallError) throws(CallError) -> Value)? = nil,
     read: @escaping @Sendable (Content) throws -> Value
   ) {
     self.accepted = accepted
@@ -60,7 +60,11 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
   func outcome<Rejected: Sendable>(rejectedAs type: Rejected.Type) -> ResponseMapping<Outcome<Value, Rejected>> {
     let read = read
     return ResponseMapping<Outcome<Value, Rejected>>(
-      accepted, rejected: { ($0 as? Rejected).map { .rejected($0) } }, read: { .accepted(try read($0)) })
+      accepted,
+      rejected: { error throws(CallError) in
+        guard let rejected = error.rejection?.value as? Rejected else { throw error }
+        return .rejected(rejected)
+      }, read: { .accepted(try read($0)) })
   }
 
   /// Returns a mapping that adds a note about the content to the value. A rejection has no note.
@@ -71,7 +75,9 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     var noted = ResponseMapping<NotedValue<Value, Note>>(accepted) { content in
       NotedValue(value: try read(content), note: note(content))
     }
-    if let rejected { noted.rejected = { rejected($0).map { NotedValue(value: $0) } } }
+    if let rejected {
+      noted.rejected = { error throws(CallError) in NotedValue(value: try rejected(error)) }
+    }
     return noted
   }
 

@@ -1,5 +1,5 @@
 /// A clock of virtual time that advances by itself once all work of its clients waits.
-package protocol SelfAdvancingClock: MonotonicClock {
+package protocol SelfAdvancingClock: AnyObject, MonotonicClock {
   /// The executor that observes the tasks of the clients; `nil` if the clock does not advance by itself.
   var observingExecutor: (any TaskExecutor)? { get }
 

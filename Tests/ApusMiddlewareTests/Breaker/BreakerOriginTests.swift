@@ -244,7 +244,8 @@ struct BreakerOriginTests {
     for name in ["a", "b", "c", "a"] { bench.call(Bench.part(name), Bench.timeout, at: 2) }
     for _ in 0..<4 { bench.call(Bench.part("a"), Bench.unreachable, at: 2) }
     #expect(bench.status(nil) == .closed)
-    // The origin has recorded the stream at its head, so the end of the stream does not reset the later failures.
+    // The origin's circuit recorded the success of the stream when the response head arrived, so the end of the stream
+    // does not reset later failures.
     #expect(bench.end(stream, .responded, at: 3) == [])
     bench.call(Bench.part("a"), Bench.unreachable, at: 3)
     #expect(bench.status(nil) != .closed)

@@ -249,7 +249,8 @@ struct ConnectionStateTests {
     #expect(state.headArrived(isSuccess: true, isContentWritten: true) == true)
     #expect(state.responseCompleted(canReuse: canReuse, isExact: isExact, isOpen: true) == .sendOn)
     #expect(state.exchange == 1 && state.isIncomplete && state.isSending)
-    // The stall timeout stays active: a content producer that waits for the end of the exchange would never finish.
+    // The stall timeout stays active. Otherwise a content producer that waits for the end of the exchange would never
+    // finish.
     #expect(state.awaited == .progress)
     state.wrote(10)
     #expect(state.measured(unsent: 5) == true)
