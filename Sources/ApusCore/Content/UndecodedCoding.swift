@@ -1,5 +1,5 @@
 import ApusJSON
-import HTTPTypes
+package import HTTPTypes
 
 /// The content codings (RFC 9110 §8.4) that the transport has left in a response: unknown codings, or the codings of a
 /// call that sets `Accept-Encoding` itself.
@@ -49,4 +49,18 @@ struct UndecodedCoding: Sendable, Hashable {
     "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip",
     "zstd",
   ]
+}
+
+extension HTTPFields {
+  /// The elements of the `Content-Encoding` fields in the order in which the codings were applied (RFC 9110 §8.4), in
+  /// lower case.
+  package var contentCodings: [String] {
+    guard contains(.contentEncoding) else { return [] }
+    return self[values: .contentEncoding].flatMap { value in
+      value.utf8.split(separator: UInt8(ascii: ",")).compactMap { element in
+        let name = Substring(element.trimmed)
+        return name.isEmpty ? nil : name.lowercased()
+      }
+    }
+  }
 }
