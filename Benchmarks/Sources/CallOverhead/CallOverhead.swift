@@ -62,7 +62,7 @@ struct CallOverhead {
     }
     let bare = Client(environment: environment, transport: NoTransport(content: .empty))
     let plain: Request<Void> = .method(.get, "/users/\(id)/friends")
-    try await row("message(for:): task and lowering") { _ = try await bare.message(for: plain) }
+    try await row("message(for:): task and message") { _ = try await bare.message(for: plain) }
     let asked: Request<Void> = .method(.get, "/users/\(id)/friends", query: query)
     try await row("message(for:), three query parameters") { _ = try await bare.message(for: asked) }
   }

@@ -26,7 +26,7 @@ import Foundation
       try Data(count: 12_345).write(to: URL(filePath: path))
       let file = try ContentFile(path: path)
       #expect(file.length == 12_345 && file.path == path)
-      let message = try await lowered(Request<Void>.put("/x", content: .file(path, "image/png")))
+      let message = try await builtMessage(Request<Void>.put("/x", content: .file(path, "image/png")))
       #expect(message.content.length == 12_345 && message.content.isReplayable && !message.content.isEmpty)
       #expect(message.head.headerFields.contains { $0.value == "image/png" })
     }
@@ -54,7 +54,7 @@ import Foundation
         (directory + "/dangling", "it is not a regular file"), (directory + "/missing/x", "there is no such file"),
       ] {
         let error = await failure {
-          try await lowered(Request<Void>.put("/x", content: .file(path)))
+          try await builtMessage(Request<Void>.put("/x", content: .file(path)))
         }
         #expect(error?.code == .encoding)
         #expect(error?.detail == "the file \(path) cannot be sent: \(reason)")

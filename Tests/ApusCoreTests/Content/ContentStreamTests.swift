@@ -65,7 +65,7 @@ import Foundation
   func message() async throws {
     for isReplayable in [true, false] {
       let stream = ContentStream(length: 5, isReplayable: isReplayable) { { nil } }
-      let message = try await lowered(Request<Void>.post("/x", content: .stream(stream, "video/mp4")))
+      let message = try await builtMessage(Request<Void>.post("/x", content: .stream(stream, "video/mp4")))
       #expect(message.content.length == 5)
       #expect(message.content.isReplayable == isReplayable)
       #expect(!message.content.isEmpty)

@@ -19,7 +19,7 @@ import Foundation
   private func message(_ content: RequestContent, coding: CodingOptions = CodingOptions()) async throws(CallError)
     -> RequestMessage
   {
-    try await lowered(Request<Void>.post("/x", content: content), coding: coding)
+    try await builtMessage(Request<Void>.post("/x", content: content), coding: coding)
   }
 
   @Test("JSON content is sent as application/json, without escaped slashes")
@@ -62,7 +62,7 @@ import Foundation
   func noContentType() async throws {
     let requests: [Request<Void>] = [.get("/x"), .post("/x"), .delete("/x"), .put("/x", content: .empty)]
     for request in requests {
-      let message = try await lowered(request)
+      let message = try await builtMessage(request)
       #expect(message.head.headerFields[.contentType] == nil)
       #expect(message.content.isEmpty)
       #expect(message.content.length == 0)
@@ -72,11 +72,11 @@ import Foundation
 
   @Test("A request can have a query, content, both or neither")
   func together() async throws {
-    let both = try await lowered(Request<Void>.post("/x", query: ["a": 1], content: .json([1])))
+    let both = try await builtMessage(Request<Void>.post("/x", query: ["a": 1], content: .json([1])))
     #expect(both.target == "/x?a=1" && content(of: both) == "[1]")
-    let query = try await lowered(Request<Void>.post("/x", query: ["a": 1]))
+    let query = try await builtMessage(Request<Void>.post("/x", query: ["a": 1]))
     #expect(query.target == "/x?a=1" && query.content.isEmpty)
-    let alone = try await lowered(Request<Void>.post("/x", content: .json([1])))
+    let alone = try await builtMessage(Request<Void>.post("/x", content: .json([1])))
     #expect(alone.target == "/x" && content(of: alone) == "[1]")
   }
 

@@ -13,7 +13,7 @@ import Foundation
 @Suite("Complete URLs in place of a path")
 struct CompleteURLTests {
   private func sent(_ path: RequestPath, query: Query = [:]) async throws -> String {
-    try await lowered(Request<Void>.get(path, query: query), at: "https://api.example.com/v1?region=eu").url
+    try await builtMessage(Request<Void>.get(path, query: query), at: "https://api.example.com/v1?region=eu").url
   }
 
   @Test(

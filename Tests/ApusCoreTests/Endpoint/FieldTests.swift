@@ -9,12 +9,13 @@ import Testing
 
   @Test("Accept is always sent, with the value's media type or `*/*`")
   func accept() async throws {
-    #expect(try await lowered(Request<Int>.get("/x")).head.headerFields[.accept] == "application/json")
-    #expect(try await lowered(Request<Void>.get("/x")).head.headerFields[.accept] == "*/*")
-    #expect(try await lowered(Request<String>.get("/x")).head.headerFields[.accept] == "*/*")
+    #expect(try await builtMessage(Request<Int>.get("/x")).head.headerFields[.accept] == "application/json")
+    #expect(try await builtMessage(Request<Void>.get("/x")).head.headerFields[.accept] == "*/*")
+    #expect(try await builtMessage(Request<String>.get("/x")).head.headerFields[.accept] == "*/*")
     let mapping = ResponseMapping<Int>(accept: "text/csv") { _ in 1 }
-    #expect(try await lowered(Request<Int>.get("/x").mapped(by: mapping)).head.headerFields[.accept] == "text/csv")
-    #expect(try await lowered(Request<Int>.get("/x").field("aCCept", "text/x")).head.headerFields[.accept] == "text/x")
+    #expect(try await builtMessage(Request<Int>.get("/x").mapped(by: mapping)).head.headerFields[.accept] == "text/csv")
+    #expect(
+      try await builtMessage(Request<Int>.get("/x").field("aCCept", "text/x")).head.headerFields[.accept] == "text/x")
   }
 
   @Test("An endpoint's fields are sent once each, independent of their case")
@@ -34,7 +35,7 @@ import Testing
   func last() async throws {
     var request = Request<Void>.get("/x")
     request.fields = [RawField("X-A", "1"), RawField("x-a", "2")]
-    #expect(try await lowered(request).head.headerFields[values: try name("x-a")] == ["2"])
+    #expect(try await builtMessage(request).head.headerFields[values: try name("x-a")] == ["2"])
   }
 
   @Test("Control characters in a field value are refused, except tabs")
@@ -42,7 +43,7 @@ import Testing
     for code in [UInt8](0...0x1F) + [0x7F] {
       let value = "a\(Unicode.Scalar(code))b"
       let error = await failure {
-        try await lowered(Request<Void>.get("/x").field("X-A", value))
+        try await builtMessage(Request<Void>.get("/x").field("X-A", value))
       }
       #expect((error?.code == .invalidRequest) == (code != 9), "\(code)")
     }
@@ -51,7 +52,7 @@ import Testing
   @Test("A line break in a field value is refused", arguments: ["a\r\nX: y", "a\nb", "a\rb", "\r\n", "a\0"])
   func injection(value: String) async {
     let error = await failure {
-      try await lowered(Request<Void>.get("/x").field("X-A", value))
+      try await builtMessage(Request<Void>.get("/x").field("X-A", value))
     }
     #expect(error?.code == .invalidRequest)
     #expect(error?.detail == "the value of the field X-A contains a character that is not allowed")
@@ -65,7 +66,7 @@ import Testing
     ])
   func badName(name: String) async {
     let error = await failure {
-      try await lowered(Request<Void>.get("/x").field(name, "1"))
+      try await builtMessage(Request<Void>.get("/x").field(name, "1"))
     }
     #expect(error?.code == .invalidRequest)
     #expect(error?.detail == "a field's name is not a token")
@@ -79,18 +80,19 @@ import Testing
     ])
   func framing(name: String) async throws {
     let error = await failure {
-      try await lowered(Request<Void>.get("/x").field(name, "1"))
+      try await builtMessage(Request<Void>.get("/x").field(name, "1"))
     }
     #expect(error?.code == .invalidRequest)
     #expect(error?.detail == "the field \(name) is set by the transport")
-    var message = try await lowered(Request<Void>.get("/x"))
+    var message = try await builtMessage(Request<Void>.get("/x"))
     #expect(throws: CallFault.self) { try message.addField(RawField(name, "1")) }
   }
 
   @Test("A field value of a megabyte and an empty field value are sent completely")
   func large() async throws {
     let value = String(repeating: "x", count: 1 << 20)
-    let fields = try await lowered(Request<Void>.get("/x").field("X-Big", value).field("X-Empty", "")).head.headerFields
+    let fields = try await builtMessage(Request<Void>.get("/x").field("X-Big", value).field("X-Empty", "")).head
+      .headerFields
     #expect(fields[try name("x-big")]?.utf8.count == 1 << 20)
     #expect(fields[try name("x-empty")] == "")
   }
@@ -98,7 +100,7 @@ import Testing
   @Test("A sensitive field is marked in the message and masked in text")
   func sensitive() async throws {
     let request = Request<Void>.get("/x").field("Accept", "s3nt1nel", isSensitive: true).field("X-Open", "o")
-    let fields = try await lowered(request).head.headerFields
+    let fields = try await builtMessage(request).head.headerFields
     #expect(fields.first { $0.value == "s3nt1nel" }?.indexingStrategy == .disallow)
     #expect(fields.first { $0.value == "o" }?.indexingStrategy == .automatic)
     #expect("\(RawField("Accept", "s3nt1nel", isSensitive: true))" == "Accept: ██")

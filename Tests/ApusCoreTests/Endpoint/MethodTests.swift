@@ -12,7 +12,7 @@ import Testing
       (.method(.query, "/"), "QUERY"), (.method(.trace, "/"), "TRACE"),
     ])
   func tokens(request: Request<Void>, token: String) async throws {
-    #expect(try await lowered(request).head.method.rawValue == token)
+    #expect(try await builtMessage(request).head.method.rawValue == token)
   }
 
   @Test(
@@ -22,7 +22,7 @@ import Testing
       (.delete("/"), "DELETE"), (.query("/", content: .empty), "QUERY"), (.method(.options, "/"), "OPTIONS"),
     ])
   func decodedTokens(request: Request<Int>, token: String) async throws {
-    #expect(try await lowered(request).head.method.rawValue == token)
+    #expect(try await builtMessage(request).head.method.rawValue == token)
   }
 
   @Test(
@@ -36,7 +36,7 @@ import Testing
       (.method(.trace, "/", query: ["a": 1], content: .text("c")), "TRACE", "c"),
     ] as [(Request<Content>, String, String?)])
   func undecodedTokens(request: Request<Content>, token: String, expected: String?) async throws {
-    let message = try await lowered(request)
+    let message = try await builtMessage(request)
     #expect(message.head.method.rawValue == token)
     #expect(message.target == "/?a=1")
     #expect(content(of: message) == expected)
@@ -49,7 +49,7 @@ import Testing
   func custom(token: String) async throws {
     let method = try #require(HTTPRequest.Method(token))
     let request: Request<Void> = .method(method, "/")
-    #expect(try await lowered(request).head.method.rawValue == token)
+    #expect(try await builtMessage(request).head.method.rawValue == token)
   }
 
   @Test("A method that is not a token is refused", arguments: ["", "A B", "GET\r\n", "G\u{E9}T", "a/b", "a:b"])
@@ -60,7 +60,7 @@ import Testing
   @Test("The path, query and content passed to an endpoint factory are sent")
   func everything() async throws {
     let request: Request<Int> = .query("/search", query: ["page": 2], content: .text("deep"))
-    let message = try await lowered(request)
+    let message = try await builtMessage(request)
     #expect(message.target == "/search?page=2")
     #expect(text(of: message.content) == "deep")
   }

@@ -66,7 +66,7 @@ private struct Thing: Endpoint {
     #expect(request.details.endpointType == Thing.self)
     #expect(try await client(answering: .status(500)).send(request) == "done")
     #expect(request.mapping.accept == nil)
-    #expect(try await lowered(request).head.headerFields[.accept] == "*/*")
+    #expect(try await builtMessage(request).head.headerFields[.accept] == "*/*")
   }
 
   @Test("Coding modifiers can be combined")

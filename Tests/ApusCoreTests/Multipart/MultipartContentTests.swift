@@ -20,7 +20,7 @@ import Foundation
   private func message(_ parts: [MultipartPart], as format: MultipartFormat = .formData) async throws(CallError)
     -> RequestMessage
   {
-    try await lowered(Request<Void>.post("/x", content: .multipart(parts, as: format, boundary: "B")))
+    try await builtMessage(Request<Void>.post("/x", content: .multipart(parts, as: format, boundary: "B")))
   }
 
   /// Returns the multipart content as text.
@@ -162,13 +162,13 @@ import Foundation
     var seen: Set<String> = []
     for _ in 0..<100 {
       let request = Request<Void>.post("/x", content: .multipart([.value("a", 1)]))
-      let message = try await lowered(request)
+      let message = try await builtMessage(request)
       let type = MediaType(try #require(message.head.headerFields[.contentType]))
       let boundary = try #require(type.parameter("boundary"))
       #expect(boundary.utf8.count == 37 && boundary.utf8.allSatisfy(ByteSet.unreserved.contains))
       #expect(content(of: message)?.hasPrefix("--\(boundary)\r\n") == true)
       #expect(content(of: message)?.hasSuffix("\r\n--\(boundary)--\r\n") == true)
-      #expect(try await lowered(request).head == message.head)
+      #expect(try await builtMessage(request).head == message.head)
       seen.insert(boundary)
     }
     #expect(seen.count == 100)
@@ -180,12 +180,12 @@ import Foundation
   func removedBoundary(name: String) async throws {
     let request = Request<Void>.post("/x", content: .multipart([.value("a", 1)]))
     for value in ["multipart/form-data", "application/json", "multipart/form-data; boundary=other"] {
-      let error = await failure { try await lowered(request.field(name, value)) }
+      let error = await failure { try await builtMessage(request.field(name, value)) }
       #expect(error?.code == .invalidRequest)
       #expect(error?.detail.contains("boundary") == true)
     }
-    let type = try #require(try await lowered(request).head.headerFields[.contentType])
-    #expect(try await lowered(request.field(name, type)).head.headerFields[.contentType] == type)
+    let type = try #require(try await builtMessage(request).head.headerFields[.contentType])
+    #expect(try await builtMessage(request.field(name, type)).head.headerFields[.contentType] == type)
   }
 
   @Test(

@@ -74,18 +74,18 @@ struct StreamEndpointTests {
 
   @Test("The method, the content and the accepted media types of a stream are sent")
   func messages() async throws {
-    let activity = try await lowered(Request<EventStream<Item>>.activity(of: 7))
+    let activity = try await builtMessage(Request<EventStream<Item>>.activity(of: 7))
     #expect(activity.target == "/users/7/activity")
     #expect(activity.head.headerFields[.accept] == "text/event-stream")
-    let export = try await lowered(Request<JSONStream<Item>>.export)
+    let export = try await builtMessage(Request<JSONStream<Item>>.export)
     #expect(export.head.method == .post)
     #expect(content(of: export) == "all")
     #expect(export.head.headerFields[.accept] == "application/x-ndjson, application/jsonl, application/json-seq")
-    let log = try await lowered(GetLog())
+    let log = try await builtMessage(GetLog())
     #expect(log.head.method.rawValue == "QUERY")
     #expect(content(of: log) == "today")
     #expect(log.head.headerFields[.accept] == "*/*")
-    let file = try await lowered(GetFile())
+    let file = try await builtMessage(GetFile())
     #expect(file.target == "/file?id=7")
     #expect(file.head.headerFields[.accept] == "*/*")
   }

@@ -71,7 +71,7 @@ import Testing
       ("https://API.example:443", "api.example"), ("https://api.example:8443", "api.example:8443"),
       ("http://[::1]:80", "[::1]"), ("https://bücher.example:1", "xn--bcher-kva.example:1"),
     ] {
-      let message = try await lowered(Request<Void>.get("/x"), at: try BaseURL(text))
+      let message = try await builtMessage(Request<Void>.get("/x"), at: try BaseURL(text))
       #expect(message.head.authority == authority)
       #expect(message.head.scheme == (text.hasPrefix("https") ? "https" : "http"))
     }

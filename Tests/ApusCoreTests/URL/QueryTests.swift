@@ -17,7 +17,7 @@ import Foundation
     let text = try await target("/x", query: query)
     #expect(QueryDecoding.pairs(of: text) == [["a\(character)b", "c\(character)d"], ["plain", character]])
     #expect(text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
-    let form = try await lowered(Request<Void>.post("/x", content: .form(query)))
+    let form = try await builtMessage(Request<Void>.post("/x", content: .form(query)))
     #expect(QueryDecoding.pairs(of: try #require(content(of: form))).map(\.last) == ["c\(character)d", character])
   }
 
@@ -42,7 +42,7 @@ import Foundation
 
   @Test("Forms encode a space as plus")
   func form() async throws {
-    let message = try await lowered(Request<Void>.post("/x", content: .form(["a b": "c d+~*", "e": ""])))
+    let message = try await builtMessage(Request<Void>.post("/x", content: .form(["a b": "c d+~*", "e": ""])))
     #expect(text(of: message.content) == "a+b=c+d%2B%7E*&e=")
   }
 

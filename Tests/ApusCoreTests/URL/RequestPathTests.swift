@@ -10,7 +10,7 @@ import Testing
     ] as [BaseURL])
   func slashes(base: BaseURL) async throws {
     for path in ["/users/7", "users/7"] as [RequestPath] {
-      let message = try await lowered(Request<Void>.get(path), at: base)
+      let message = try await builtMessage(Request<Void>.get(path), at: base)
       #expect(message.url == "https://api.example.com/v1/users/7")
     }
   }

@@ -21,7 +21,7 @@ func client(
 }
 
 /// Returns the message for an endpoint without sending it.
-func lowered<E: Endpoint>(
+func builtMessage<E: Endpoint>(
   _ endpoint: E, at base: BaseURL = "https://api.example.com", coding: CodingOptions = CodingOptions()
 ) async throws(CallError) -> RequestMessage {
   try await client(at: base, coding: coding).message(for: endpoint)
@@ -31,7 +31,7 @@ func lowered<E: Endpoint>(
 func target<E: Endpoint>(
   of endpoint: E, at base: BaseURL = "https://api.example.com", coding: CodingOptions = CodingOptions()
 ) async throws(CallError) -> String {
-  try await lowered(endpoint, at: base, coding: coding).target
+  try await builtMessage(endpoint, at: base, coding: coding).target
 }
 
 /// Returns the path and query of the message for a GET request with this path.
