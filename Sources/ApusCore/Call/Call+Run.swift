@@ -54,8 +54,8 @@ extension Call {
   private func run<Output: Sendable>(_ deliver: (ResponseMessage) throws -> Output) async throws -> Output {
     // 1. A call that was cancelled before it began sends nothing.
     try checkCancellation()
-    // 2. Lower the description to a complete, validated message. The steps below use only the message.
-    let message = try lowered()
+    // 2. Build the complete, validated message from the description. The steps below use only the message.
+    let message = try makeMessage()
     // 3. Pass the message through the middlewares to the transport. The result is the response to the last attempt.
     let response = try await Next(pipeline: host.pipeline, index: 0)(message, context: .entering(with: self))
     // 4. Accept or reject the response by its status. A described call has no response.
@@ -89,11 +89,11 @@ extension Call {
     for caller: (any Actor)?, _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) -> Task<Output, any Error> {
     let task = host.spawner.spawn(for: caller) {
-      defer { self.presence?.begin() }
+      defer { self.callerClockHold?.begin() }
       return try await self.run(deliver)
     }
     attach(task)
-    presence?.end()
+    callerClockHold?.end()
     return task
   }
 
@@ -105,8 +105,8 @@ extension Call {
   }
 
   @inline(never)
-  private func lowered() throws -> RequestMessage {
-    let message = try request.message(at: prepared.base.get(), coding: coding, commonAccept: prepared.accept)
+  private func makeMessage() throws -> RequestMessage {
+    let message = try request.message(at: prepared.baseURL.get(), coding: coding, commonAccept: prepared.accept)
     setMessage(message)
     record(.prepared)
     return message

@@ -18,8 +18,9 @@ final class Call: DeadlineTarget {
   let request: RequestBox
   let host: CallHost
   let prepared: PreparedEnvironment
-  /// The steps of the caller, during which a clock that advances by itself stands still. `nil` for other clocks.
-  let presence: CallerPresence?
+  /// For test clocks that advance by themselves: holds the clock while the caller's own code runs. `nil` for all other
+  /// clocks.
+  let callerClockHold: CallerClockHold?
   let startInstant: MonotonicInstant
   /// The deadline inherited from the surrounding work, or `nil`.
   let inheritedDeadline: MonotonicInstant?
@@ -29,17 +30,17 @@ final class Call: DeadlineTarget {
   let state: Mutex<CallState>
   private let reporter: EventReporter?
 
-  init(_ request: RequestBox, delivery: ContentDelivery, from origin: CallOrigin) {
-    host = origin.host
+  init(_ request: RequestBox, delivery: ContentDelivery, from source: CallSource) {
+    host = source.host
     self.request = request
     self.delivery = delivery
     leavesHTTPS = request.description.path.leavesHTTPS
     serial = host.nextSerial()
     id = request.description.options.id ?? CallID(serial: serial)
-    prepared = origin.environment
-    presence = host.selfAdvancingClock.map(CallerPresence.init)
+    prepared = source.environment
+    callerClockHold = host.selfAdvancingClock.map(CallerClockHold.init)
     startInstant = host.runtime.clock.now
-    inheritedDeadline = origin.deadline
+    inheritedDeadline = source.deadline
     state = Mutex(CallState(reportsConnections: host.reportsConnections))
     let observers = host.settings.observers
     // A described call sends nothing, so observers do not see it.
@@ -110,7 +111,7 @@ final class Call: DeadlineTarget {
 
   // MARK: Progress
 
-  /// Stores the message as lowered, and later as changed by the middlewares.
+  /// Stores the message as built from the request, and later as changed by the middlewares.
   func setMessage(_ message: RequestMessage) {
     state.withLock { $0.setMessage(message) }
   }
@@ -222,7 +223,7 @@ final class Call: DeadlineTarget {
     host.registry.remove(self)
     reporter?.deliver(of: self)
     if options.reportsProgress { finishProgress(isComplete: kind == .succeeded && ended?.reason == nil) }
-    presence?.endAll()
+    callerClockHold?.endAll()
     return ended?.reason
   }
 

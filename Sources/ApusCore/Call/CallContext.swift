@@ -5,7 +5,8 @@ public import HTTPTypes
 /// A middleware changes its copy and passes it to `next`. The properties that do not belong to a single pass through
 /// the pipeline are in ``call``.
 public struct CallContext: Sendable {
-  let base: Call
+  /// The call to which the context belongs. For an exchange that several calls share, the call that started it.
+  let owner: Call
   /// The settings of the call, by key.
   public var values: ContextValues
   /// The instant at which the call ends. If `endsLater` is set, content transferred since the attempt began moves the
@@ -31,11 +32,11 @@ public struct CallContext: Sendable {
   private(set) var isShared = false
   /// The number of the attempt that this pass belongs to, from 1.
   public var attempt: Int = 1 {
-    didSet { if endsLater { end = base.snapshot { $0.limits.end(at: now) } } }
+    didSet { if endsLater { end = owner.snapshot { $0.limits.end(at: now) } } }
   }
 
   init(of call: Call) {
-    base = call
+    owner = call
     values = call.options.values
   }
 
@@ -65,19 +66,19 @@ public struct CallContext: Sendable {
   // MARK: The call and its client
 
   /// The call: id, tags, endpoint, phase, trace. For an exchange that several calls share, the call that started it.
-  public var call: CallEntry { base.entry }
+  public var call: CallEntry { owner.entry }
   /// The way the content (body) of the response is delivered.
-  public var delivery: ContentDelivery { base.delivery }
+  public var delivery: ContentDelivery { owner.delivery }
   /// Whether the request names a complete URL in place of a path below the base URL.
-  package var sendsToURL: Bool { base.sendsToURL }
+  package var sendsToURL: Bool { owner.sendsToURL }
   /// The environment in which the call was made. It does not change when the client switches to another environment.
-  public var environment: Environment { base.environment }
+  public var environment: Environment { owner.environment }
   /// The maximum number of content bytes that the call reads into memory.
-  public var contentLimit: Int { base.contentLimit }
+  public var contentLimit: Int { owner.contentLimit }
   /// The client's clock.
-  public var clock: any MonotonicClock { base.runtime.clock }
+  public var clock: any MonotonicClock { owner.runtime.clock }
   /// The current instant of the client's clock.
-  public var now: MonotonicInstant { base.runtime.clock.now }
+  public var now: MonotonicInstant { owner.runtime.clock.now }
 
   /// The client of the call, in the call's environment, for calls that a middleware makes itself, such as fetching a
   /// key.
@@ -85,45 +86,45 @@ public struct CallContext: Sendable {
   /// Nested calls have their own limits, trace and registry entry, and end no later than the ``nearestDeadline`` of
   /// this call. A nested call needs a permit of its own and can deadlock if all permits are held by calls waiting for
   /// it. Mark such calls with ``SharedWorkKey``.
-  public var client: Client { Client(of: base, until: presentEnd) }
+  public var client: Client { Client(of: owner, until: presentEnd) }
 
   /// The client of the call for work that other calls share, such as fetching a token. The deadlines of this call and
   /// its task do not apply to calls of that client.
-  public var sharedClient: Client { Client(sharedOf: base) }
+  public var sharedClient: Client { Client(sharedOf: owner) }
 
   /// Returns 64 random bits from the client's source of randomness.
-  public func random() -> UInt64 { base.runtime.random() }
+  public func random() -> UInt64 { owner.runtime.random() }
 
   /// The tags, endpoint and timeout of ``call``. Every call reads them, so they are available without a ``CallEntry``.
-  package var tags: [Tag] { base.options.tags }
-  package var endpoint: EndpointIdentity { base.endpoint }
-  package var timeout: Duration? { base.options.timeout }
+  package var tags: [Tag] { owner.options.tags }
+  package var endpoint: EndpointIdentity { owner.endpoint }
+  package var timeout: Duration? { owner.options.timeout }
 
   /// The style of the call's query parameters.
-  package var queryStyle: QueryStyle { base.coding.effectiveQuery }
+  package var queryStyle: QueryStyle { owner.coding.effectiveQuery }
 
   /// Adds an event to the call's trace.
   public func record(_ kind: TraceEvent.Kind) {
-    base.record(kind, attempt: attempt)
+    owner.record(kind, attempt: attempt)
   }
 
   /// Starts a task on the client's executor, for work that outlives the call and serves other calls too. The task
   /// inherits nothing from the call and is not cancelled with it.
   @discardableResult
   package func spawnDetached(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-    base.host.spawner.spawnDetached(work)
+    owner.host.spawner.spawnDetached(work)
   }
 
   /// Reports the number of content bytes that a middleware has read in place of the app.
   package func received(_ count: Int) {
-    base.received(count)
+    owner.received(count)
   }
 
   /// Throws if the request's URL uses http and was named by an https response, unless the redirect policy permits it.
   ///
   /// The target of a redirect is checked by the middleware that follows it.
   func checkNamedURL() throws(TransportError) {
-    if base.leavesHTTPS, !allowsLeavingHTTPS { throw .leavesHTTPS }
+    if owner.leavesHTTPS, !allowsLeavingHTTPS { throw .leavesHTTPS }
   }
 
   /// Throws if the exchange must not begin.
@@ -132,7 +133,7 @@ public struct CallContext: Sendable {
   /// does not observe a cancellation.
   func checkCancellation() throws {
     try Task.checkCancellation()
-    if !isShared { try base.checkCancellation() }
+    if !isShared { try owner.checkCancellation() }
   }
 
   // MARK: Deadlines, as instants of the client's clock
@@ -140,7 +141,7 @@ public struct CallContext: Sendable {
   /// The instant at which the call ends with a timeout, even during content transfer. `nil`: no deadline.
   ///
   /// The default limit of a call is not a deadline, because its end is not known in advance.
-  public var deadline: MonotonicInstant? { endsLater ? base.snapshot(\.limits.deadline) : end }
+  public var deadline: MonotonicInstant? { endsLater ? owner.snapshot(\.limits.deadline) : end }
 
   /// The instant at which waiting for an exchange must end: the earliest of ``attemptDeadline``, ``deadline`` and the
   /// end of the call's default limit, computed when the attempt began. `nil`: no limit.
@@ -150,12 +151,12 @@ public struct CallContext: Sendable {
   /// passed. `nil`: no limit.
   public var remaining: Duration? {
     guard let end else { return nil }
-    return endsLater ? base.remaining(at: now) : now.duration(to: end)
+    return endsLater ? owner.remaining(at: now) : now.duration(to: end)
   }
 
   /// The ``nearestDeadline`` at this moment. Content transferred since the attempt began may have moved it.
   var presentEnd: MonotonicInstant? {
-    attemptDeadline ?? (endsLater ? base.snapshot { $0.limits.end(at: now) } : end)
+    attemptDeadline ?? (endsLater ? owner.snapshot { $0.limits.end(at: now) } : end)
   }
 
   /// Whether the deadline of this attempt has passed.
@@ -166,8 +167,8 @@ public struct CallContext: Sendable {
   /// An earlier deadline stays in effect. The deadline covers waiting, exchanges and content transfer. An instant a
   /// hundred years or more after the start of the call sets no limit.
   public mutating func limit(to instant: MonotonicInstant) {
-    guard base.startInstant.duration(to: instant) < .endless else { return }
-    base.setDeadline(instant)
+    guard owner.startInstant.duration(to: instant) < .endless else { return }
+    owner.setDeadline(instant)
     // An outer middleware may have set the default limit. Waiting ends at the earlier of the two.
     if let end, end <= instant { return }
     (end, endsLater) = (instant, false)
@@ -186,8 +187,8 @@ public struct CallContext: Sendable {
   package mutating func limitExcludingTransfer(_ limit: Duration) {
     guard limit < .endless else { return }
     let stall = values[ExchangeTimeouts.self].stall ?? CallTimeLimit.defaultStall
-    base.setDefaultLimit(CallTimeLimit(limit, stall: stall, since: base.startInstant))
-    let instant = base.startInstant.advanced(by: limit)
+    owner.setDefaultLimit(CallTimeLimit(limit, stall: stall, since: owner.startInstant))
+    let instant = owner.startInstant.advanced(by: limit)
     if let end, end <= instant { return }
     (end, endsLater) = (instant, true)
     if let attemptDeadline, attemptDeadline >= instant { self.attemptDeadline = nil }
@@ -213,7 +214,7 @@ public struct CallContext: Sendable {
   ///
   /// - Returns: the alarm, or `nil` if the attempt has no deadline. The target is never notified then.
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? {
-    attemptDeadline.map { base.alarm(for: target, at: $0) }
+    attemptDeadline.map { owner.alarm(for: target, at: $0) }
   }
 }
 
@@ -242,7 +243,7 @@ extension CallContext {
 
   /// Whether the messages sent in this attempt, redirects included, may be repeated. Messages that failed before they
   /// were sent, and messages rejected with 401, had no effect and do not count.
-  package var sentMessages: SentMessages { base.snapshot(\.sentMessages) }
+  package var sentMessages: SentMessages { owner.snapshot(\.sentMessages) }
 
   private static let standardKey = HTTPField.Name("Idempotency-Key")
 }

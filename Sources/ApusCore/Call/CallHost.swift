@@ -65,21 +65,22 @@ final class CallHost: Sendable {
   }
 }
 
-/// The origin of a call: its client, environment and inherited deadline.
-struct CallOrigin {
+/// The source of a call: its client, environment and inherited deadline.
+struct CallSource {
   let host: CallHost
   let environment: PreparedEnvironment
   /// An instant of the client's clock, or `nil` without an inherited deadline.
   let deadline: MonotonicInstant?
 }
 
-/// The steps of a call outside the client's tasks: before the call's task starts, and after that task has ended. During
-/// these steps a clock that advances by itself stands still, because the clock knows only the tasks.
-final class CallerPresence: Sendable {
+/// A hold on a test clock that advances by itself, for the steps of a call outside the client's tasks: before the call's
+/// task starts, and after that task has ended. During these steps the clock must stand still, and the clock itself knows
+/// only the tasks.
+final class CallerClockHold: Sendable {
   private let clock: any SelfAdvancingClock
   private let count = Mutex(0)
 
-  /// Creates the presence and begins the first steps.
+  /// Creates the hold and begins it for the steps before the task starts.
   init(_ clock: any SelfAdvancingClock) {
     self.clock = clock
     begin()
@@ -100,7 +101,7 @@ final class CallerPresence: Sendable {
     try await clock.standStill(during: work)
   }
 
-  /// Ends all steps that have begun.
+  /// Ends the hold for all steps that have begun.
   func endAll() {
     let rest = count.withLock { count in
       defer { count = 0 }

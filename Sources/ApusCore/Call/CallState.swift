@@ -14,7 +14,7 @@ struct CallState {
   private(set) var droppedEvents = 0
   /// The attempts that failed after the call ended, in an exchange that other calls still wait for.
   private(set) var lateAttempts: [FailedAttempt] = []
-  /// The request message as lowered, and later as changed by the middlewares.
+  /// The request message as built from the request, and later as changed by the middlewares.
   private(set) var message: RequestMessage?
   private(set) var head: HTTPResponse?
   private(set) var trailers = HTTPFields()

@@ -7,7 +7,7 @@ extension Client {
   ///   Cancelling the call through ``calls`` does not cancel the task.
   public func send<E: Endpoint>(_ endpoint: E) async throws(CallError) -> E.Value {
     let request = endpoint.resolvedRequest
-    let call = Call(request.box, delivery: .buffered, from: origin)
+    let call = Call(request.box, delivery: .buffered, from: callSource)
     return try await call.perform(request.mapping.reader(for: call), expecting: request.mapping.rejected)
   }
 
@@ -20,7 +20,7 @@ extension Client {
   /// - Throws: ``CallError``.
   /// - Cancellation: as for an endpoint.
   public func send<Value>(_ request: Request<Value>) async throws(CallError) -> Value {
-    let call = Call(request.box, delivery: .buffered, from: origin)
+    let call = Call(request.box, delivery: .buffered, from: callSource)
     return try await call.perform(request.mapping.reader(for: call), expecting: request.mapping.rejected)
   }
 
@@ -56,7 +56,7 @@ extension Client {
   ///
   /// - Throws: ``CallError``.
   public func response<Value>(to request: Request<Value>) async throws(CallError) -> Response<Value> {
-    let call = Call(request.box, delivery: .buffered, from: origin)
+    let call = Call(request.box, delivery: .buffered, from: callSource)
     let value = try await call.perform(request.mapping.reader(for: call), expecting: request.mapping.rejected)
     return Response(value: value, of: call)
   }
@@ -80,7 +80,7 @@ extension Client {
   ///
   /// - Throws: ``CallError`` if the message cannot be created.
   public func message<E: Endpoint>(for endpoint: E) async throws(CallError) -> RequestMessage {
-    let call = Call(endpoint.resolvedRequest.box, delivery: .described, from: origin)
+    let call = Call(endpoint.resolvedRequest.box, delivery: .described, from: callSource)
     let message = try await call.perform { _ in call.snapshot(\.message) }
     guard let message else {
       throw CallError(CallFault(.invalidRequest, "a middleware responded in place of the transport"), of: call)

@@ -8,7 +8,7 @@ extension Client {
   public func withResponse<E: Endpoint, Output>(
     to endpoint: E, _ body: (inout StreamedResponse) async throws -> Output
   ) async throws(CallError) -> Output {
-    let call = Call(endpoint.resolvedRequest.box, delivery: .streamed, from: origin)
+    let call = Call(endpoint.resolvedRequest.box, delivery: .streamed, from: callSource)
     let message = try await call.open()
     defer { message.discard() }
     call.enterHandler()
@@ -29,13 +29,13 @@ extension Client {
     try await withTaskCancellationHandler {
       // Captured, so that this closure and `body` run on the caller's actor rather than on the global pool.
       _ = isolation
-      guard let presence = call.presence else { return try await hand(message, of: call, to: body) }
-      return try await presence.standStill {
+      guard let hold = call.callerClockHold else { return try await hand(message, of: call, to: body) }
+      return try await hold.standStill {
         _ = isolation
         // From here on the work of `standStill` holds the clock, unless the app waits for content that has not arrived
         // yet.
-        presence.end()
-        defer { presence.begin() }
+        hold.end()
+        defer { hold.begin() }
         return try await hand(message, of: call, to: body)
       }
     } onCancel: {

@@ -51,9 +51,9 @@ public struct Client: Sendable {
     self.init(of: call, Nesting(call.prepared, until: nil, ignoring: DeadlineScope.here))
   }
 
-  /// The origin of calls that begin now.
-  var origin: CallOrigin {
-    CallOrigin(host: host, environment: prepared, deadline: inheritedDeadline)
+  /// The source of calls that begin now.
+  var callSource: CallSource {
+    CallSource(host: host, environment: prepared, deadline: inheritedDeadline)
   }
 
   private var prepared: PreparedEnvironment { nesting?.environment ?? host.currentEnvironment }

@@ -23,14 +23,15 @@ final class CompiledPipeline: Sendable {
   /// The index after the last middleware that calls may skip. All calls pass the middlewares from this index on.
   let conditionsEnd: Int
   let transport: any Transport
-  /// The transport, during whose exchanges a clock that advances by itself stands still.
-  private let sender: any Transport
+  /// The transport, wrapped so that a clock that advances by itself stands still during an exchange; for other clocks
+  /// the same as `transport`.
+  private let exchangeTransport: any Transport
 
   /// - Parameter clock: the client's clock, if it advances by itself.
   init(_ pipeline: Pipeline, transport: any Transport, clock: (any SelfAdvancingClock)?) {
     order = pipeline
     self.transport = transport
-    sender = clock.map { StandingStillTransport(transport, $0) } ?? transport
+    exchangeTransport = clock.map { StandingStillTransport(transport, $0) } ?? transport
     steps = pipeline.middlewares
     audiences = steps.map { ($0 as? any ConditionalMiddleware)?.audience ?? .allCalls }
     conditionsEnd = audiences.lastIndex { $0 != .allCalls }.map { $0 + 1 } ?? 0
@@ -51,34 +52,34 @@ final class CompiledPipeline: Sendable {
   private static func includes(_ context: CallContext, _ audience: MiddlewareAudience) -> Bool {
     switch audience {
     case .allCalls: true
-    case .callsWithCommonParameters: context.base.prepared.hasCommonParameters
-    case .callsWithPrincipal: context.base.prepared.hasValues && context.environment.values.contains(PrincipalKey.self)
-    case .coalescedCalls: context.base.delivery == .buffered && (context.base.joins || context.base.coalesces)
+    case .callsWithCommonParameters: context.owner.prepared.hasCommonParameters
+    case .callsWithPrincipal: context.owner.prepared.hasValues && context.environment.values.contains(PrincipalKey.self)
+    case .coalescedCalls: context.owner.delivery == .buffered && (context.owner.joins || context.owner.coalesces)
     }
   }
 
   /// Performs one exchange. Collects the content in memory unless the call streams.
   @inline(never)
   func exchange(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
-    if request.leavesRangeCoding { return try await exchangeUncoded(request, context) }
+    if request.needsIdentityCoding { return try await exchangeUncoded(request, context) }
     let isRepeatable = context.isRepeatable(request.head)
     try begin(request, context)
     if context.delivery == .described { return ResponseMessage(head: HTTPResponse(status: .ok)) }
     let exchange = ExchangeContext(context)
     let response: ResponseMessage
     do {
-      response = try await sender.send(request, context: exchange)
+      response = try await exchangeTransport.send(request, context: exchange)
     } catch {
       if !isRepeatable { failed(error, context) }
       throw error
     }
     // Status 401 means that the server requires credentials and has not acted on the request (RFC 9110 §15.5.2).
-    if !isRepeatable, response.statusCode != 401 { context.base.sentUnrepeatable() }
+    if !isRepeatable, response.statusCode != 401 { context.owner.sentUnrepeatable() }
     if !response.content.isCollected { exchange.reportHead(response.head) }
     guard exchange.collectsContent(of: response.head), try !tookBytes(of: response.content, context) else {
       return response
     }
-    return try await collected(response, exchange, context.base.presence)
+    return try await collected(response, exchange, context.owner.callerClockHold)
   }
 
   // MARK: Steps, not inlined, because inlined temporaries would live as long as the exchange
@@ -92,8 +93,8 @@ final class CompiledPipeline: Sendable {
     if let end = context.attemptDeadline, end <= now {
       throw TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
     }
-    context.base.setMessage(request)
-    if context.delivery != .described { context.base.record(.exchangeStarted, attempt: context.attempt, at: now) }
+    context.owner.setMessage(request)
+    if context.delivery != .described { context.owner.record(.exchangeStarted, attempt: context.attempt, at: now) }
   }
 
   /// Requests a range without content coding.
@@ -106,14 +107,14 @@ final class CompiledPipeline: Sendable {
 
   @inline(never)
   private func failed(_ error: any Error, _ context: CallContext) {
-    if (error as? TransportError)?.requestState != .notSent { context.base.sentUnrepeatable() }
+    if (error as? TransportError)?.requestState != .notSent { context.owner.sentUnrepeatable() }
   }
 
   /// Records content that is in memory, without suspending. Returns `false` if the content is still arriving.
   @inline(never)
   private func tookBytes(of content: ResponseContent, _ context: CallContext) throws -> Bool {
     guard let count = try content.bytes(upTo: context.contentLimit)?.count else { return false }
-    if !content.isCollected { context.base.received(count, isLast: true) }
+    if !content.isCollected { context.owner.received(count, isLast: true) }
     context.record(.contentArrived(length: Int64(count)))
     return true
   }
@@ -121,10 +122,10 @@ final class CompiledPipeline: Sendable {
   /// Reads arriving content into memory. Meanwhile a clock of a test stands still.
   @inline(never)
   private func collected(
-    _ response: ResponseMessage, _ context: ExchangeContext, _ presence: CallerPresence?
+    _ response: ResponseMessage, _ context: ExchangeContext, _ hold: CallerClockHold?
   ) async throws -> ResponseMessage {
-    guard let presence else { return try await collected(response, context) }
-    return try await presence.standStill { try await collected(response, context) }
+    guard let hold else { return try await collected(response, context) }
+    return try await hold.standStill { try await collected(response, context) }
   }
 
   private func collected(_ response: ResponseMessage, _ context: ExchangeContext) async throws -> ResponseMessage {
@@ -156,7 +157,7 @@ extension RequestMessage {
   ///
   /// A range of a coded representation cannot be decoded, and without `Accept-Encoding` any coding is acceptable
   /// (RFC 9110 §12.5.3, §14.2).
-  fileprivate var leavesRangeCoding: Bool {
+  fileprivate var needsIdentityCoding: Bool {
     head.headerFields.contains(.range) && !head.headerFields.contains(.acceptEncoding)
   }
 }

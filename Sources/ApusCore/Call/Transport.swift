@@ -44,57 +44,57 @@ extension Transport {
 public struct ExchangeContext: Sendable {
   /// A box, because transports store the context and pass it on.
   private final class Storage: Sendable {
-    let pass: CallContext
+    let callContext: CallContext
 
-    init(_ pass: CallContext) {
-      self.pass = pass
+    init(_ callContext: CallContext) {
+      self.callContext = callContext
     }
   }
 
   private let storage: Storage
 
-  init(_ pass: CallContext) {
-    storage = Storage(pass)
+  init(_ callContext: CallContext) {
+    storage = Storage(callContext)
   }
 
-  private var base: Call { storage.pass.base }
+  private var owner: Call { storage.callContext.owner }
 
   /// Returns the context with a change, as if made by a middleware. For tests of transports.
   package func changed(_ change: (inout CallContext) -> Void) -> ExchangeContext {
-    var pass = storage.pass
-    change(&pass)
-    return ExchangeContext(pass)
+    var callContext = storage.callContext
+    change(&callContext)
+    return ExchangeContext(callContext)
   }
 
   // MARK: The options of the call
 
   /// The call: id, tags, endpoint. For an exchange that several calls share, the call that started it.
-  public var call: CallEntry { base.entry }
+  public var call: CallEntry { owner.entry }
   /// The number of the attempt, from 1.
-  public var attempt: Int { storage.pass.attempt }
+  public var attempt: Int { storage.callContext.attempt }
   /// The settings of the call, by key, such as ``ExchangeTimeouts``.
-  public var values: ContextValues { storage.pass.values }
+  public var values: ContextValues { storage.callContext.values }
   /// The way the content of the response is delivered.
-  package var delivery: ContentDelivery { base.delivery }
+  package var delivery: ContentDelivery { owner.delivery }
   /// The maximum number of content bytes that the call reads into memory.
-  public var contentLimit: Int { base.contentLimit }
+  public var contentLimit: Int { owner.contentLimit }
   /// The client's clock.
-  public var clock: any MonotonicClock { base.runtime.clock }
+  public var clock: any MonotonicClock { owner.runtime.clock }
   /// The instant by which the response head must have arrived, or `nil` if the attempt has no deadline.
-  public var attemptDeadline: MonotonicInstant? { storage.pass.attemptDeadline }
+  public var attemptDeadline: MonotonicInstant? { storage.callContext.attemptDeadline }
 
   /// Whether the deadline of this attempt has passed.
-  package var isAttemptOver: Bool { storage.pass.isAttemptOver }
+  package var isAttemptOver: Bool { storage.callContext.isAttemptOver }
 
   /// Notifies `target` when the deadline of this attempt passes, see ``CallContext/alarm(for:)``.
   ///
   /// - Returns: the alarm, or `nil` if the attempt has no deadline. The target is never notified then.
-  public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? { storage.pass.alarm(for: target) }
+  public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? { storage.callContext.alarm(for: target) }
 
   /// Returns the origin of a request, or `nil` if its head has no valid authority. The origin of the base URL, to which
   /// most requests go, is not parsed again.
   package func origin(of request: RequestMessage) -> Origin? {
-    if case .success(let home) = base.prepared.base, request.head.scheme == home.origin.scheme,
+    if case .success(let home) = owner.prepared.baseURL, request.head.scheme == home.origin.scheme,
       request.head.authority == home.authority
     {
       return home.origin
@@ -103,18 +103,19 @@ public struct ExchangeContext: Sendable {
   }
 
   /// Whether a message of this call may be sent more than once, see ``CallContext/isRepeatable(_:)``.
-  public func isRepeatable(_ head: HTTPRequest) -> Bool { storage.pass.isRepeatable(head) }
+  public func isRepeatable(_ head: HTTPRequest) -> Bool { storage.callContext.isRepeatable(head) }
 
   /// Whether a response is a redirect that a middleware follows (RFC 9110 §15.4). The content of such a response is
   /// neither collected nor decoded.
   package func followsRedirect(_ head: HTTPResponse) -> Bool {
-    storage.pass.follows(head)
+    storage.callContext.follows(head)
   }
 
   /// Whether all content of a response must be in memory when the response reaches the pipeline. `false` for streamed
   /// calls, for redirects that are followed, and for 401 responses that a middleware handles.
   package func collectsContent(of head: HTTPResponse) -> Bool {
-    delivery == .buffered && !followsRedirect(head) && !(storage.pass.answersChallenges && head.status == .unauthorized)
+    delivery == .buffered && !followsRedirect(head)
+      && !(storage.callContext.answersChallenges && head.status == .unauthorized)
   }
 
   /// Starts a task on the client's executor, for work during the exchange, such as producing content while it is
@@ -124,19 +125,19 @@ public struct ExchangeContext: Sendable {
   /// must end it with the exchange.
   @discardableResult
   public func spawn(_ work: @escaping @Sendable @concurrent () async -> Void) -> Task<Void, Never> {
-    base.host.spawner.spawn(work)
+    owner.host.spawner.spawn(work)
   }
 
   // MARK: Progress reports of the transport
 
   /// Adds an event to the call's trace.
   public func record(_ kind: TraceEvent.Kind) {
-    base.record(kind, attempt: attempt)
+    owner.record(kind, attempt: attempt)
   }
 
   /// Reports the number of request content bytes sent so far.
   public func reportSent(total: Int64, expected: Int64?) {
-    base.sent(total: total, expected: expected)
+    owner.sent(total: total, expected: expected)
   }
 
   /// Reports an interim response (RFC 9110 §15.2): adds it to the trace and calls the call's handler
@@ -149,13 +150,13 @@ public struct ExchangeContext: Sendable {
   /// Reports the response head. For transports that collect the content themselves
   /// (``ResponseContent/init(collected:trailers:)``); otherwise the pipeline reports the head.
   package func reportHead(_ head: HTTPResponse) {
-    base.headArrived(head, attempt: attempt)
+    owner.headArrived(head, attempt: attempt)
   }
 
   /// Reports the number of response content bytes received since the last report. For transports that collect the
   /// content themselves.
   package func reportReceived(_ count: Int) {
-    base.received(count)
+    owner.received(count)
   }
 }
 

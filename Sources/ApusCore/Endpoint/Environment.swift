@@ -84,7 +84,7 @@ extension Environment: SelfRedacting {
 /// An environment with values derived from it, computed once for all calls.
 final class PreparedEnvironment: Sendable {
   let environment: Environment
-  let base: Result<BaseURL.Parts, CallFault>
+  let baseURL: Result<BaseURL.Parts, CallFault>
   /// Whether the environment has settings for middlewares. Stored, because reading the settings copies them.
   let hasValues: Bool
   /// Whether the environment has fields or query parameters for all messages.
@@ -96,7 +96,7 @@ final class PreparedEnvironment: Sendable {
     self.environment = environment
     hasValues = !environment.values.isEmpty
     hasCommonParameters = !environment.fields.isEmpty || !environment.query.isEmpty
-    base = environment.baseURL.parts.mapError { CallFault(.invalidRequest, "\($0)") }
+    baseURL = environment.baseURL.parts.mapError { CallFault(.invalidRequest, "\($0)") }
     // An invalid `Accept` is reported later, when all common fields are added.
     accept = environment.fields.lazy.compactMap { try? FieldRules.field($0) }.first { $0.name == .accept }
       .map { HTTPFields([$0]) }

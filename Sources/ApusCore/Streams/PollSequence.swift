@@ -59,7 +59,7 @@ struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable 
       while true {
         let request = prepared(polls.request(cursor))
         var state = self.state ?? ReconnectState(isRepeatable: request.box.isRepeatable)
-        if delay > .zero { try await polls.client.pause(delay, for: request.box, from: polls.client.origin) }
+        if delay > .zero { try await polls.client.pause(delay, for: request.box, from: polls.client.callSource) }
         let start = now
         do throws(CallError) {
           let response = try await polls.client.response(to: request)
@@ -100,7 +100,7 @@ struct PollSequence<Value: Sendable, Cursor: Sendable>: AsyncSequence, Sendable 
     ///
     /// - Throws: the error, if it ends the sequence.
     private func pause(after error: CallError, _ state: inout ReconnectState) throws(CallError) -> Duration {
-      let isFinal = polls.client.origin.deadline.map { $0 <= now } ?? false
+      let isFinal = polls.client.callSource.deadline.map { $0 <= now } ?? false
       let failure = ReconnectState.Failure(error, isFinal: isFinal)
       let jitter = polls.client.host.runtime.jitter()
       guard case .connect(let delay) = state.ended(.failed(failure), at: now, jitter: jitter) else { throw error }

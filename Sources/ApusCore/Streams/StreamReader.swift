@@ -37,18 +37,19 @@ final class StreamReader<Element: Sendable> {
       }
       connection = nil
       guard let delay else { return nil }
-      try await source.client.pause(delay, for: source.request, from: origin)
+      try await source.client.pause(delay, for: source.request, from: callSource)
     }
   }
 
   /// Returns the current connection, or a new connection.
   private func connected() async throws(CallError) -> StreamConnection<Element> {
     if let connection { return connection }
-    let call = Call(source.request(lastEventID: state.lastEventID, of: principal), delivery: .streamed, from: origin)
+    let call = Call(
+      source.request(lastEventID: state.lastEventID, of: principal), delivery: .streamed, from: callSource)
     self.call = call
     let message = try await call.open()
     // The app reads at its own pace.
-    call.presence?.end()
+    call.callerClockHold?.end()
     count += 1
     if count > 1 { call.record(.note("reconnected stream, number of its connection", count)) }
     let connection = try StreamConnection(call, message, source, lastEventID: state.lastEventID)
@@ -57,9 +58,9 @@ final class StreamReader<Element: Sendable> {
     return connection
   }
 
-  private var origin: CallOrigin {
-    let origin = source.client.origin
-    return CallOrigin(host: origin.host, environment: call?.prepared ?? origin.environment, deadline: origin.deadline)
+  private var callSource: CallSource {
+    let current = source.client.callSource
+    return CallSource(host: current.host, environment: call?.prepared ?? current.environment, deadline: current.deadline)
   }
 
   // MARK: Reconnecting
@@ -110,9 +111,9 @@ extension Client {
   /// - Parameters:
   ///   - delay: the time to wait.
   ///   - request: the request of the next call.
-  ///   - origin: the origin of the next call, whose inherited deadline also ends the wait.
-  func pause(_ delay: Duration, for request: RequestBox, from origin: CallOrigin) async throws(CallError) {
-    let wait = Call(request, delivery: .described, from: origin)
+  ///   - callSource: the source of the next call, whose inherited deadline also ends the wait.
+  func pause(_ delay: Duration, for request: RequestBox, from callSource: CallSource) async throws(CallError) {
+    let wait = Call(request, delivery: .described, from: callSource)
     do {
       try await sleep(delay, in: wait)
     } catch {
@@ -131,11 +132,11 @@ extension Client {
     let end = wait.startInstant.advanced(by: delay)
     try await withTaskCancellationHandler {
       let unit = host.spawner.spawn(for: isolation) {
-        defer { wait.presence?.begin() }
+        defer { wait.callerClockHold?.begin() }
         try await clock.sleep(until: end)
       }
       wait.attach(unit)
-      wait.presence?.end()
+      wait.callerClockHold?.end()
       try await unit.value
     } onCancel: {
       wait.cancel(.caller)

@@ -37,13 +37,13 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
       // The deadline of a single call does not apply to an exchange that several calls wait for.
       let shared = context.shared(by: flight.sharers)
       start(flight, key) { try await next(request, context: shared) }
-      return try await flight.wait(context.base.serial)
+      return try await flight.wait(context.owner.serial)
     }
   }
 
   @inline(never)
   private func enter(_ key: FlightKey, _ context: CallContext) -> Table.Entry {
-    let call = context.base
+    let call = context.owner
     let (limit, terms) = (key.limit(limits), key.terms(limits))
     let entry = table.withLock { table in
       table.enter(key, limit: limit) {
@@ -68,14 +68,14 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
   /// the failed attempts and the response head are copied.
   private func join(_ flight: Flight, _ context: CallContext) async throws -> ResponseMessage {
     do {
-      let response = try await flight.wait(context.base.serial)
-      context.base.takeAttempts(of: flight.leader)
+      let response = try await flight.wait(context.owner.serial)
+      context.owner.takeAttempts(of: flight.leader)
       // The URL of the response is the URL of the exchange, after redirects.
-      if let message = flight.leader.snapshot(\.message) { context.base.setMessage(message) }
-      context.base.headArrived(response.head, attempt: context.attempt)
+      if let message = flight.leader.snapshot(\.message) { context.owner.setMessage(message) }
+      context.owner.headArrived(response.head, attempt: context.attempt)
       return response
     } catch {
-      context.base.takeAttempts(of: flight.leader)
+      context.owner.takeAttempts(of: flight.leader)
       throw error
     }
   }

@@ -33,9 +33,9 @@ final class Flight: Sendable {
 
   /// Adds a call that has joined to the sharers.
   func join(_ context: CallContext) {
-    if context.base !== leader { context.base.follow(leader) }
+    if context.owner !== leader { context.owner.follow(leader) }
     let member = Sharers.Member(values: context.values, taskPriority: Task.currentPriority)
-    sharers.join(member, serial: context.base.serial)
+    sharers.join(member, serial: context.owner.serial)
   }
 
   /// Stores the task of the exchange, which is cancelled when no call is left. The leader cannot have left already,

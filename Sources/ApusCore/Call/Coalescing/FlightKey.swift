@@ -52,21 +52,21 @@ extension FlightKey {
   /// Creates the key of a call, or `nil` if the call cannot be coalesced.
   init?(_ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits) {
     // A call that is refused because its URL came from a response must not fail other calls.
-    guard !context.base.leavesHTTPS, let (group, message) = Self.parts(request, context, limits) else { return nil }
+    guard !context.owner.leavesHTTPS, let (group, message) = Self.parts(request, context, limits) else { return nil }
     self.group = group
     self.message = message
-    environment = ObjectIdentifier(context.base.prepared)
+    environment = ObjectIdentifier(context.owner.prepared)
     principal = context.principal
   }
 
   private static func parts(
     _ request: RequestMessage, _ context: CallContext, _ limits: CoalescingLimits
   ) -> (Group, FlightMessage)? {
-    if context.base.joins { return FlightMessage(request).map { (Group.named(context.base.id), $0) } }
+    if context.owner.joins { return FlightMessage(request).map { (Group.named(context.owner.id), $0) } }
     guard let message = FlightMessage(coalescing: request, but: limits.perCallFields),
       let settings = CommonSettings(context.values)
     else { return nil }
-    let likeness = Likeness(tags: context.base.options.tags, contentLimit: context.contentLimit, settings: settings)
+    let likeness = Likeness(tags: context.owner.options.tags, contentLimit: context.contentLimit, settings: settings)
     return (.alike(likeness), message)
   }
 }
