@@ -9,13 +9,13 @@ enum AttemptFailure: Hashable {
     /// The delay that the server or the policy's rule requests.
     var delay: Duration?
     /// Whether the server requests a retry, in one of the policy's ``RetryPolicy/retryHintFields``; `nil`: unknown.
-    var verdict: Bool?
+    var retryHint: Bool?
     /// The decision of the policy's rule.
-    var judgment = RetryRule.Decision.byStatus
+    var ruleDecision = RetryRule.Decision.byStatus
 
     /// Whether the server limits the rate of calls.
     var isThrottled: Bool {
-      if case .temporary = judgment { return (400..<500).contains(status) }
+      if case .temporary = ruleDecision { return (400..<500).contains(status) }
       return status == 429
     }
   }
@@ -69,16 +69,16 @@ extension AttemptFailure {
   /// Creates the failure of an attempt whose response has a status of 400 or more.
   init(_ response: ResponseMessage, _ policy: RetryPolicy) {
     let fields = response.head.headerFields
-    let verdict = policy.retryHintFields.compactMap { name in fields[name].flatMap { Self.verdict($0) } }.first
-    var summary = Response(status: response.statusCode, delay: response.retryAfter, verdict: verdict)
+    let retryHint = policy.retryHintFields.compactMap { name in fields[name].flatMap { Self.retryHint($0) } }.first
+    var summary = Response(status: response.statusCode, delay: response.retryAfter, retryHint: retryHint)
     if let rule = policy.rule {
-      summary.judgment = rule.decide(response)
-      if case .temporary(let delay?) = summary.judgment { summary.delay = max(.zero, delay) }
+      summary.ruleDecision = rule.decide(response)
+      if case .temporary(let delay?) = summary.ruleDecision { summary.delay = max(.zero, delay) }
     }
     self = .responded(summary)
   }
 
-  private static func verdict(_ text: String) -> Bool? {
+  private static func retryHint(_ text: String) -> Bool? {
     switch text.lowercased() {
     case "true": true
     case "false": false

@@ -39,10 +39,10 @@ package struct RetryMiddleware: Middleware {
     let outcome: RetriedCall.Outcome
     do {
       let response = try await next(first.message, context: reservingTime(context, for: first))
-      guard let failure = failure(response, of: first) else { return response }
-      outcome = failure
+      guard let failed = failedOutcome(response, of: first) else { return response }
+      outcome = failed
     } catch {
-      outcome = try failure(error, of: first)
+      outcome = try failedOutcome(error, of: first)
     }
     return try await continueCall(after: outcome, of: first, context, next)
   }
@@ -55,23 +55,23 @@ package struct RetryMiddleware: Middleware {
     /// The content that can be sent only once; `nil`: the content is replayable, or there is no further attempt.
     let content: OneTimeContent?
     let start: MonotonicInstant
-    let isRepeated: Bool
+    let mayBeRetried: Bool
   }
 
   @inline(never)
   private func first(_ request: RequestMessage, _ context: CallContext) throws -> FirstAttempt {
-    let isRepeated = policy(context).maximumAttempts > 1 && context.delivery != .described
+    let mayBeRetried = policy(context).maximumAttempts > 1 && context.delivery != .described
     var message = request
     if let key = context.values[IdempotencyKeyKey.self] { try message.addField(key.rawField(context.random)) }
-    let content = isRepeated ? OneTimeContent(request.content) : nil
+    let content = mayBeRetried ? OneTimeContent(request.content) : nil
     if let content { message.content = content.content }
-    return FirstAttempt(message: message, content: content, start: context.now, isRepeated: isRepeated)
+    return FirstAttempt(message: message, content: content, start: context.now, mayBeRetried: mayBeRetried)
   }
 
   /// Returns the context of a first attempt, which reserves time for a retry if a retry is possible.
   @inline(never)
   private func reservingTime(_ context: CallContext, for first: FirstAttempt) -> CallContext {
-    guard first.isRepeated, first.message.content.isReplayable, context.isRepeatable(first.message.head) else {
+    guard first.mayBeRetried, first.message.content.isReplayable, context.isRepeatable(first.message.head) else {
       return context
     }
     var context = context
@@ -79,20 +79,23 @@ package struct RetryMiddleware: Middleware {
     return context
   }
 
-  /// - Returns: `nil` for a response that is not retried.
+  /// Returns the outcome of a first attempt whose response may be retried, or `nil`. Records a success in the retry
+  /// budget.
   @inline(never)
-  private func failure(_ response: ResponseMessage, of first: FirstAttempt) -> RetriedCall.Outcome? {
-    guard first.isRepeated else { return nil }
+  private func failedOutcome(_ response: ResponseMessage, of first: FirstAttempt) -> RetriedCall.Outcome? {
+    guard first.mayBeRetried else { return nil }
     guard response.statusCode < 400 else { return .responded(response) }
     budgets.succeeded(first.message)
     return nil
   }
 
+  /// Returns the outcome of a first attempt whose error may be retried.
+  ///
   /// - Throws: an error that is not retried.
   @inline(never)
-  private func failure(_ error: any Error, of first: FirstAttempt) throws -> RetriedCall.Outcome {
+  private func failedOutcome(_ error: any Error, of first: FirstAttempt) throws -> RetriedCall.Outcome {
     guard let error = error as? TransportError else { throw error }
-    guard first.isRepeated else { throw OfflineRefusal.unmarked(error) }
+    guard first.mayBeRetried else { throw OfflineRefusal.unmarked(error) }
     return .failed(error)
   }
 
@@ -166,8 +169,7 @@ extension Endpoint {
   /// effect as sending it once. If it is unknown whether an idempotent request arrived, it may be resent, by a retry or
   /// by a transport whose connection was closed.
   ///
-  /// Default: determined by the method (RFC 9110 §9.2.2). A call with an idempotency key
-  /// may be resent in any case.
+  /// Default: determined by the method. A call with an idempotency key may be resent in any case.
   public func idempotent(_ isIdempotent: Bool = true) -> Request<Value> {
     setting(IdempotenceKey.self, isIdempotent)
   }

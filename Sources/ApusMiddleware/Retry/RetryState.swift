@@ -6,10 +6,10 @@ typealias RetryDecision = FailedAttempt.Decision
 /// The attempts of one call. A pure state machine, driven by ``RetriedCall``, that decides whether a failed attempt is
 /// retried, and after which delay.
 ///
-/// - A request that was not sent is retried once immediately, regardless of its method; this retry does not count as an
-///   attempt and is free.
-/// - An attempt without a network is retried after a delay; this retry counts as an attempt and is free, because it
-///   loads no server.
+/// - A request that was not sent is retried once immediately, regardless of its method. This retry is free and does not
+///   count toward ``RetryPolicy/maximumAttempts``; the trace numbers it like any other attempt.
+/// - An attempt without a network is retried after a delay. This retry is free, because it puts no load on a server, and
+///   counts toward the maximum.
 /// - If the server may have acted, the request is retried only if it may be sent twice.
 /// - A rejection is retried depending on its status, unless the server sends a retry hint.
 ///
@@ -35,10 +35,12 @@ struct RetryState: Hashable {
     var sent = SentMessages.repeatable
   }
 
-  private enum Proposal {
+  /// Whether and when a failure may be retried, before the content, the number of attempts, the deadline and the budget
+  /// are checked.
+  private enum Eligibility {
     case atOnce
     case later(isThrottled: Bool, serverDelay: Duration?, isFree: Bool = false)
-    case end(FailedAttempt.GiveUpReason)
+    case never(FailedAttempt.GiveUpReason)
   }
 
   let policy: RetryPolicy
@@ -73,8 +75,8 @@ struct RetryState: Hashable {
   mutating func decision(after failure: AttemptFailure, _ moment: Moment, spend: (Int) -> Bool) -> RetryDecision {
     wasSent = wasSent || failure.wasSent
     hasTimedOut = hasTimedOut || failure.isUnanswered
-    switch proposal(after: failure, moment.sent) {
-    case .end(let reason): return .giveUp(reason)
+    switch eligibility(after: failure, moment.sent) {
+    case .never(let reason): return .giveUp(reason)
     case .atOnce:
       guard moment.isReplayable else { return .giveUp(.contentNotReplayable) }
       if let remaining = moment.remaining, remaining <= .zero { return .giveUp(.deadlineTooNear) }
@@ -92,35 +94,35 @@ struct RetryState: Hashable {
 
   // MARK: Whether to retry
 
-  private func proposal(after failure: AttemptFailure, _ sent: SentMessages) -> Proposal {
+  private func eligibility(after failure: AttemptFailure, _ sent: SentMessages) -> Eligibility {
     switch failure {
-    case .lasting: .end(.notTemporary)
+    case .lasting: .never(.notTemporary)
     // An earlier hop of the redirected attempt was sent.
-    case .notSent where sent != .repeatable: .end(.notIdempotent)
+    case .notSent where sent != .repeatable: .never(.notIdempotent)
     // An immediate retry would find no network either. A later retry is free, because it puts no load on a server.
     case .notSent(.offline): .later(isThrottled: false, serverDelay: nil, isFree: true)
     case .notSent: hasGoneAtOnce ? .later(isThrottled: false, serverDelay: nil) : .atOnce
-    case .unknown: isRepeatable(sent) ? .later(isThrottled: false, serverDelay: nil) : .end(.notIdempotent)
-    case .responded(let response): proposal(after: response, sent)
+    case .unknown: isRepeatable(sent) ? .later(isThrottled: false, serverDelay: nil) : .never(.notIdempotent)
+    case .responded(let response): eligibility(after: response, sent)
     }
   }
 
-  private func proposal(after response: AttemptFailure.Response, _ sent: SentMessages) -> Proposal {
-    if let verdict = response.verdict, !verdict { return .end(.forbiddenByServer) }
+  private func eligibility(after response: AttemptFailure.Response, _ sent: SentMessages) -> Eligibility {
+    if response.retryHint == false { return .never(.forbiddenByServer) }
     // 421: the server did not process the misdirected request (RFC 9110 §15.5.20).
     let isAtOnce = response.status == 421 && !hasGoneAtOnce
-    guard isAtOnce || response.verdict == true || isTemporary(response) else { return .end(.notTemporary) }
+    guard isAtOnce || response.retryHint == true || isTemporary(response) else { return .never(.notTemporary) }
     // The response to the last message is no evidence about an earlier hop.
-    guard sent != .unrepeatable else { return .end(.notIdempotent) }
+    guard sent != .unrepeatable else { return .never(.notIdempotent) }
     if isAtOnce { return .atOnce }
-    let later = Proposal.later(isThrottled: response.isThrottled, serverDelay: response.delay)
-    if response.verdict == true { return later }
+    let later = Eligibility.later(isThrottled: response.isThrottled, serverDelay: response.delay)
+    if response.retryHint == true { return later }
     let didNothing = response.delay != nil && (response.status == 429 || response.status == 503)
-    return isRepeatable(sent) || (policy.retriesNonIdempotent && didNothing) ? later : .end(.notIdempotent)
+    return isRepeatable(sent) || (policy.retriesNonIdempotent && didNothing) ? later : .never(.notIdempotent)
   }
 
   private func isTemporary(_ response: AttemptFailure.Response) -> Bool {
-    switch response.judgment {
+    switch response.ruleDecision {
     case .temporary: return true
     case .permanent: return false
     case .byStatus: break

@@ -55,7 +55,7 @@ struct RetryHopsTests {
   @Test(
     "A retry hint in the response of the last hop does not permit repeating an earlier POST",
     arguments: [StubReply.busy(421), .busy(400, fields: [HTTPField.Name("x-should-retry") ?? .via: "true"])])
-  func verdictOfTheLastHop(answer: StubReply) async throws {
+  func retryHintOfTheLastHop(answer: StubReply) async throws {
     stub.on(url: "https://api.example.com/v1/orders", .redirect(303, to: "/orders/1"))
     stub.on(url: "https://api.example.com/orders/1", answer)
     let error = try #require(await bench.outcome(of: order, client()))

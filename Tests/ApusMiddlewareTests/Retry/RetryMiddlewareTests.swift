@@ -194,7 +194,7 @@ struct RetryMiddlewareTests {
   }
 
   @Test("A retry hint field takes precedence over the status")
-  func verdict() async throws {
+  func retryHint() async throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
     bench.answer(.busy(400, fields: [name: "true"]), .busy(503, fields: [name: "false"]))
     let error = await bench.outcome(of: .post("/ping"), bench.client())

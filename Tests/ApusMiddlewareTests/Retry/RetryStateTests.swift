@@ -30,8 +30,8 @@ struct RetryStateTests {
     return state.decision(after: failure, moment) { _ in true }
   }
 
-  private func refused(_ status: Int, after delay: Duration? = nil, _ verdict: Bool? = nil) -> AttemptFailure {
-    .responded(AttemptFailure.Response(status: status, delay: delay, verdict: verdict))
+  private func refused(_ status: Int, after delay: Duration? = nil, _ retryHint: Bool? = nil) -> AttemptFailure {
+    .responded(AttemptFailure.Response(status: status, delay: delay, retryHint: retryHint))
   }
 
   // MARK: Statuses
@@ -98,7 +98,7 @@ struct RetryStateTests {
   }
 
   @Test("A retry hint field takes precedence over status and method", arguments: Kind.allCases)
-  func verdict(kind: Kind) {
+  func retryHint(kind: Kind) {
     #expect(decision(refused(400, true), kind) == Self.backOff)
     #expect(decision(refused(503, true), kind) == Self.backOff)
     #expect(decision(refused(503, false), kind) == .giveUp(.forbiddenByServer))
@@ -185,11 +185,11 @@ struct RetryStateTests {
   @Test(
     "A retry hint is true or false; any other value is ignored",
     arguments: [("true", true), ("FALSE", false), ("", nil), ("yes", nil), ("1", nil)] as [(String, Bool?)])
-  func verdictText(text: String, verdict: Bool?) throws {
+  func retryHintText(text: String, retryHint: Bool?) throws {
     let name = try #require(HTTPField.Name("X-Should-Retry"))
     let head = HTTPResponse(status: .badRequest, headerFields: [name: text, .retryAfter: "3"])
     let failure = AttemptFailure(ResponseMessage(head: head), .app)
-    #expect(failure == refused(400, after: .seconds(3), verdict))
+    #expect(failure == refused(400, after: .seconds(3), retryHint))
     var policy = RetryPolicy.app
     policy.retryHintFields = []
     let deaf = AttemptFailure(ResponseMessage(head: head), policy)
