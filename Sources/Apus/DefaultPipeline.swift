@@ -1,6 +1,7 @@
 extension Configuration {
   /// The middlewares of a client, outermost first: the default middlewares, changed by ``customizePipeline``. ``Slot``
-  /// documents the reason for each position. The slots `cache` and `cookies` are empty by default.
+  /// documents the reason for each position. The slots `trace`, `cache` and `cookies` are empty unless the app adds
+  /// middlewares; `rateLimit` and `transport` are empty unless ``rateLimiter`` or ``allowedOrigins`` is set.
   public var pipeline: Pipeline {
     var pipeline: Pipeline = [
       // Outside of redirects, because a redirect's target is chosen by the server and gets no common parameters.
