@@ -147,7 +147,9 @@ extension Download {
       try await cut(log, to: state.kept)
     case .startOver:
       (self.lanes, gapped, resumed) = (nil, nil, 0)
-      if case .fail(let reason) = state.startOver() { throw failure(await secureBytes(after: TransferError(reason))) }
+      if case .fail(let reason) = state.discardChangedFile() {
+        throw failure(await secureBytes(after: TransferError(reason)))
+      }
     case .failed, nil:
       guard let error = lanes.failure else { throw failure(await secureBytes(after: TransferError(.interrupted))) }
       throw error.explained(by: await secureBytes(after: TransferError(of: error)))

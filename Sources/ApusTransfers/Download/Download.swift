@@ -95,7 +95,7 @@ struct Download<Value: Sendable> {
 
   private mutating func receive(_ response: inout StreamedResponse) async throws -> Outcome {
     switch state.receive(response.head, isDecoded: response.isDecoded) {
-    case .restart(let length):
+    case .writeWhole(let length):
       try await checkSpace(for: length, emptying: true)
       try await restart()
       if let lanes = try await split(response.head, until: length) { return try await write(&response, on: lanes, nil) }
@@ -113,7 +113,7 @@ struct Download<Value: Sendable> {
       progress.reach(offset, of: state.representation?.total)
       return try await write(&response, with: nil, skipping: offset)
     case .complete: return .complete(response.head)
-    case .startOver: return .next
+    case .requestWhole: return .next
     case .fail(let reason): throw TransferError(reason)
     }
   }
@@ -266,7 +266,7 @@ struct Download<Value: Sendable> {
   /// - Throws: the error of the download if it ends.
   private mutating func prepareContinuation(after error: CallError) async throws(CallError) {
     let isTemporary = error.isTemporaryInterruption && !file.hasLostContent
-    guard let number = state.interrupt(isTemporary: isTemporary) else {
+    guard let number = state.recordInterruption(isTemporary: isTemporary) else {
       throw error.explained(by: await secureBytes(after: TransferError(of: error)))
     }
     let runtime = client.runtime

@@ -13,7 +13,7 @@ struct DownloadState {
   /// The step after a response head.
   enum Step: Equatable {
     /// Empty the file and write the content (body). The length is that of the content; `nil` if it is unknown.
-    case restart(length: Int64?)
+    case writeWhole(length: Int64?)
     /// Write this number of bytes at an offset.
     case append(at: Int64, length: Int64)
     /// The content is the complete file, whose first bytes are on disk: write this number of bytes after them.
@@ -21,7 +21,7 @@ struct DownloadState {
     /// The bytes on disk are the complete file.
     case complete
     /// Discard the response and request the complete file.
-    case startOver
+    case requestWhole
     case fail(TransferError.Problem)
   }
 
@@ -59,7 +59,8 @@ struct DownloadState {
   private(set) var hasResponded = false
   private var hasProgressed = false
   private var interruptions = 0
-  private var restarts = 0
+  /// The number of changes of the file on the server.
+  private var changes = 0
   private var ranges = 0
 
   init(_ rules: Rules) {
@@ -99,13 +100,13 @@ struct DownloadState {
     hasResponded = true
     end = nil
     switch (head.status.code, requested) {
-    case (206, .rest(let offset, _)): return isDecoded ? withoutRanges() : receivePart(head, from: offset)
+    case (206, .rest(let offset, _)): return isDecoded ? requestWholeKeepingBytes() : receivePart(head, from: offset)
     case (206, .whole): return .fail(.unusableRange)
     case (416, .rest): return receiveUnsatisfied(head)
-    case (204, .rest), (205, .rest): return withoutRanges()
+    case (204, .rest), (205, .rest): return requestWholeKeepingBytes()
     case (204, .whole), (205, .whole): return .fail(.unexpectedStatus(head.status.code))
     case (200..<300, _): return isDecoded ? .fail(.contentCoded) : receiveWhole(head)
-    case (_, .rest): return withoutRanges()
+    case (_, .rest): return requestWholeKeepingBytes()
     case (_, .whole): return .fail(.unexpectedStatus(head.status.code))
     }
   }
@@ -120,7 +121,7 @@ struct DownloadState {
     // The validator is useless: no later call could continue either.
     if !servesRanges { whole.validator = nil }
     (representation, kept, end) = (whole, 0, whole.total)
-    return .restart(length: whole.total)
+    return .writeWhole(length: whole.total)
   }
 
   /// Returns whether a complete file is the same file as the file on disk. Adds the digests that the response with the
@@ -138,16 +139,16 @@ struct DownloadState {
       if let reason = excess(of: representation?.total) { return .fail(reason) }
       end = range.upperBound
       return .append(at: range.lowerBound, length: range.upperBound - range.lowerBound)
-    case .other?: return startOver()
-    case .unusable?, nil: return withoutRanges()
+    case .other?: return discardChangedFile()
+    case .unusable?, nil: return requestWholeKeepingBytes()
     }
   }
 
   /// Records that the server does not serve the rest of the file, so that the complete file is requested. The bytes on
   /// disk remain until the response to that request begins, because the request may fail.
-  private mutating func withoutRanges() -> Step {
+  private mutating func requestWholeKeepingBytes() -> Step {
     abandonRanges()
-    return .startOver
+    return .requestWhole
   }
 
   /// Stops requesting ranges, because the bytes of a partial response cannot be used.
@@ -157,15 +158,16 @@ struct DownloadState {
     guard let text = head.headerFields[.contentRange], case .unsatisfied(let total)? = ContentRange(text),
       let known = representation, total == kept, total == known.total,
       known.validator?.isContradicted(by: head.headerFields) == false
-    else { return startOver() }
+    else { return discardChangedFile() }
     return excess(of: total).map { .fail($0) } ?? .complete
   }
 
-  /// Discards all bytes, because the file has changed.
-  mutating func startOver() -> Step {
-    restarts += 1
+  /// Records that the file has changed: discards the bytes on disk and requests the complete file. Fails after too many
+  /// changes.
+  mutating func discardChangedFile() -> Step {
+    changes += 1
     (representation, kept) = (nil, 0)
-    return restarts <= Self.restartLimit ? .startOver : .fail(.unstable)
+    return changes <= Self.changeLimit ? .requestWhole : .fail(.unstable)
   }
 
   // MARK: Content
@@ -209,7 +211,7 @@ struct DownloadState {
   /// ends.
   ///
   /// - Parameter isTemporary: whether the same request may succeed later.
-  mutating func interrupt(isTemporary: Bool) -> Int? {
+  mutating func recordInterruption(isTemporary: Bool) -> Int? {
     guard isTemporary, isResumable, hasProgressed, interruptions < rules.continuations else { return nil }
     interruptions += 1
     hasProgressed = false
@@ -217,7 +219,7 @@ struct DownloadState {
   }
 
   /// The maximum number of changes of the file on the server during one download.
-  private static let restartLimit = 3
+  private static let changeLimit = 3
   /// The maximum number of responses that contain only a part of the requested range.
   private static let rangeLimit = 1000
 }

@@ -60,7 +60,8 @@ final class ParallelDownload<Value: Sendable>: Sendable {
   /// Decides how a lane proceeds after an error. Returns whether the lane continues.
   func recover(_ lane: Int, from error: CallError) async -> Bool {
     let recovery = state.withLock { state in
-      let recovery = state.ranges.interrupt(lane, by: resources.file.hasLostContent ? .permanent : error.rangeFailure)
+      let recovery = state.ranges.recordInterruption(
+        of: lane, by: resources.file.hasLostContent ? .permanent : error.rangeFailure)
       if recovery == .fail { state.failure = error }
       return recovery
     }

@@ -257,7 +257,7 @@ struct RangeState {
   // MARK: Failures
 
   /// Records that an exchange of a lane failed.
-  mutating func interrupt(_ number: Int, by failure: Failure) -> Recovery {
+  mutating func recordInterruption(of number: Int, by failure: Failure) -> Recovery {
     guard end == nil, var lane = lanes[number] else { return .stop }
     (lane.contentEnd, lane.isWhole) = (nil, false)
     if failure == .temporary, lane.hasProgressed, lane.interruptions < rules.continuations {

@@ -190,7 +190,7 @@ struct Upload {
   private mutating func prepareContinuation(after error: CallError) async throws(CallError) {
     let delay = error.retryAfter ?? .zero
     let isTemporary = Self.isTemporary(error, driver, exists: state.ticket != nil) && delay <= Self.maximumDelay
-    guard let number = state.interrupt(isTemporary: isTemporary) else {
+    guard let number = state.recordInterruption(isTemporary: isTemporary) else {
       // An error of the driver itself is already complete.
       if let cause = error.transfer, cause.problem != .interrupted, error.requestState == .notSent { throw error }
       let explained = error.explained(by: kept(TransferError(of: error)))

@@ -103,7 +103,7 @@ struct UploadState {
   /// Records that a call failed. Returns the number of the continuation to start, from 1, or `nil` if the upload ends.
   ///
   /// - Parameter isTemporary: whether the same call may succeed later.
-  mutating func interrupt(isTemporary: Bool) -> Int? {
+  mutating func recordInterruption(isTemporary: Bool) -> Int? {
     isLocated = false
     guard isTemporary, ticket != nil || rules.repeatsCreation, interruptions < rules.continuations else { return nil }
     interruptions += 1

@@ -42,22 +42,22 @@ struct DownloadStateTests {
       (head(206, "bytes 40-49/100", tag), .append(at: 40, length: 10)),
       (head(206, "bytes 40-99/*", tag), .append(at: 40, length: 60)),
       (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentLength, value: "60")), .append(at: 40, length: 60)),
-      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentLength, value: "61")), .startOver),
-      (head(206, "bytes 39-99/100", tag), .startOver), (head(206, "bytes */100", tag), .startOver),
-      (head(206, "bytes */*", tag), .startOver), (head(206, nil, tag), .startOver),
-      (head(206, "bytes 40-99/100"), .startOver), (head(206, "bytes 40-100/101", tag), .startOver),
-      (head(206, "bytes 40-100/*", tag), .startOver),
-      (head(206, "bytes 40-99/100", HTTPField(name: .eTag, value: #""b""#)), .startOver),
-      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentEncoding, value: "br")), .startOver),
-      (head(200, nil, HTTPField(name: .contentLength, value: "7")), .restart(length: 7)),
+      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentLength, value: "61")), .requestWhole),
+      (head(206, "bytes 39-99/100", tag), .requestWhole), (head(206, "bytes */100", tag), .requestWhole),
+      (head(206, "bytes */*", tag), .requestWhole), (head(206, nil, tag), .requestWhole),
+      (head(206, "bytes 40-99/100"), .requestWhole), (head(206, "bytes 40-100/101", tag), .requestWhole),
+      (head(206, "bytes 40-100/*", tag), .requestWhole),
+      (head(206, "bytes 40-99/100", HTTPField(name: .eTag, value: #""b""#)), .requestWhole),
+      (head(206, "bytes 40-99/100", tag, HTTPField(name: .contentEncoding, value: "br")), .requestWhole),
+      (head(200, nil, HTTPField(name: .contentLength, value: "7")), .writeWhole(length: 7)),
       (head(200, nil, tag, HTTPField(name: .contentLength, value: "100")), .skip(to: 40, length: 60)),
-      (head(200, nil, tag, HTTPField(name: .contentLength, value: "101")), .restart(length: 101)),
-      (head(200, nil, tag), .restart(length: nil)),
-      (head(200, nil, HTTPField(name: .contentLength, value: "100")), .restart(length: 100)),
-      (head(200), .restart(length: nil)), (head(203), .restart(length: nil)),
-      (head(200, nil, HTTPField(name: .contentEncoding, value: "br")), .restart(length: nil)),
-      (head(204), .startOver), (head(304), .startOver), (head(400), .startOver), (head(501), .startOver),
-      (head(416, "bytes */100", tag), .startOver), (head(416), .startOver),
+      (head(200, nil, tag, HTTPField(name: .contentLength, value: "101")), .writeWhole(length: 101)),
+      (head(200, nil, tag), .writeWhole(length: nil)),
+      (head(200, nil, HTTPField(name: .contentLength, value: "100")), .writeWhole(length: 100)),
+      (head(200), .writeWhole(length: nil)), (head(203), .writeWhole(length: nil)),
+      (head(200, nil, HTTPField(name: .contentEncoding, value: "br")), .writeWhole(length: nil)),
+      (head(204), .requestWhole), (head(304), .requestWhole), (head(400), .requestWhole), (head(501), .requestWhole),
+      (head(416, "bytes */100", tag), .requestWhole), (head(416), .requestWhole),
     ] as [(HTTPResponse, DownloadState.Step)])
   func rest(_ head: HTTPResponse, _ step: DownloadState.Step) {
     var state = resuming()
@@ -68,8 +68,9 @@ struct DownloadStateTests {
     "416 completes a download only if all bytes of the same file are on disk",
     arguments: [
       (head(416, "bytes */100"), .complete), (head(416, "bytes */100", tag), .complete),
-      (head(416, "bytes */101"), .startOver), (head(416, "bytes 0-99/100"), .startOver), (head(416), .startOver),
-      (head(416, "bytes */100", HTTPField(name: .eTag, value: #""b""#)), .startOver),
+      (head(416, "bytes */101"), .requestWhole), (head(416, "bytes 0-99/100"), .requestWhole),
+      (head(416), .requestWhole),
+      (head(416, "bytes */100", HTTPField(name: .eTag, value: #""b""#)), .requestWhole),
     ] as [(HTTPResponse, DownloadState.Step)])
   func unsatisfied(_ head: HTTPResponse, _ step: DownloadState.Step) {
     var state = resuming(at: 100)
@@ -79,7 +80,7 @@ struct DownloadStateTests {
   @Test(
     "A response to a request for the complete file must be the complete file",
     arguments: [
-      (head(200), .restart(length: nil)), (head(201), .restart(length: nil)),
+      (head(200), .writeWhole(length: nil)), (head(201), .writeWhole(length: nil)),
       (head(206, "bytes 0-99/100", tag), .fail(.unusableRange)), (head(205), .fail(.unexpectedStatus(205))),
       (head(416), .fail(.unexpectedStatus(416))), (head(404), .fail(.unexpectedStatus(404))),
     ] as [(HTTPResponse, DownloadState.Step)])
@@ -90,32 +91,32 @@ struct DownloadStateTests {
   }
 
   @Test("After an unusable part only the complete file is requested, and the bytes on disk stay")
-  func withoutRanges() {
+  func requestWholeKeepingBytes() {
     var state = resuming()
-    #expect(state.receive(Self.head(206, nil, Self.tag)) == .startOver)
+    #expect(state.receive(Self.head(206, nil, Self.tag)) == .requestWhole)
     #expect(state.kept == 40 && state.isResumable && state.next() == .whole)
     // The response does not arrive.
-    #expect(state.interrupt(isTemporary: true) == nil && state.kept == 40 && state.next() == .whole)
+    #expect(state.recordInterruption(isTemporary: true) == nil && state.kept == 40 && state.next() == .whole)
     let length = HTTPField(name: .contentLength, value: "100")
     #expect(state.receive(Self.head(200, nil, Self.tag, length)) == .skip(to: 40, length: 60) && state.kept == 40)
     state.reach(50)
-    #expect(state.isResumable && state.interrupt(isTemporary: true) == 1 && state.next() == .whole)
+    #expect(state.isResumable && state.recordInterruption(isTemporary: true) == 1 && state.next() == .whole)
     // A changed file could not be continued.
     let other = HTTPField(name: .eTag, value: #""b""#)
-    #expect(state.receive(Self.head(200, nil, other, length)) == .restart(length: 100) && state.kept == 0)
+    #expect(state.receive(Self.head(200, nil, other, length)) == .writeWhole(length: 100) && state.kept == 0)
     state.reach(70)
-    #expect(!state.isResumable && state.interrupt(isTemporary: true) == nil && state.next() == .whole)
+    #expect(!state.isResumable && state.recordInterruption(isTemporary: true) == nil && state.next() == .whole)
   }
 
   @Test("Content that the transport has decoded is neither the file nor a part of it")
   func decoded() {
     var state = resuming()
-    #expect(state.receive(Self.head(206, "bytes 40-99/100", Self.tag), isDecoded: true) == .startOver)
+    #expect(state.receive(Self.head(206, "bytes 40-99/100", Self.tag), isDecoded: true) == .requestWhole)
     _ = state.next()
     #expect(state.receive(Self.head(200), isDecoded: true) == .fail(.contentCoded) && state.kept == 40)
     // The content of a rejected range is irrelevant.
     var rejected = resuming()
-    #expect(rejected.receive(Self.head(416), isDecoded: true) == .startOver)
+    #expect(rejected.receive(Self.head(416), isDecoded: true) == .requestWhole)
   }
 
   @Test("A file larger than the maximum is refused by its stated length, or else while it arrives")
@@ -128,8 +129,8 @@ struct DownloadStateTests {
     #expect(state.receive(Self.head(206, "bytes 40-99/*", Self.tag)) == .fail(reason))
     #expect(state.receive(Self.head(200, nil, HTTPField(name: .contentLength, value: "100"))) == .fail(reason))
     #expect(state.kept == 40)
-    #expect(state.receive(Self.head(200, nil, HTTPField(name: .contentLength, value: "99"))) == .restart(length: 99))
-    #expect(state.receive(Self.head(200)) == .restart(length: nil))
+    #expect(state.receive(Self.head(200, nil, HTTPField(name: .contentLength, value: "99"))) == .writeWhole(length: 99))
+    #expect(state.receive(Self.head(200)) == .writeWhole(length: nil))
     #expect(state.excess(at: 99) == nil && state.excess(at: 100) == reason)
     var complete = DownloadState(rules, continuing: Self.known, kept: 100)
     _ = complete.next()
@@ -163,7 +164,7 @@ struct DownloadStateTests {
   func bounds() {
     var state = resuming()
     for _ in 0..<3 {
-      #expect(state.receive(Self.head(416)) == .startOver)
+      #expect(state.receive(Self.head(416)) == .requestWhole)
       #expect(state.next() == .whole && state.kept == 0)
       _ = state.receive(Self.head(200, nil, Self.tag, HTTPField(name: .contentLength, value: "100")))
       state.reach(1)
@@ -187,19 +188,19 @@ struct DownloadStateTests {
   @Test("A download continues after interruptions as long as bytes arrive, up to its number of continuations")
   func interruptions() {
     var state = DownloadState(DownloadState.Rules(continuations: 2), continuing: Self.known, kept: 40)
-    #expect(state.interrupt(isTemporary: true) == nil)
+    #expect(state.recordInterruption(isTemporary: true) == nil)
     state.reach(41)
-    #expect(state.interrupt(isTemporary: false) == nil)
-    #expect(state.interrupt(isTemporary: true) == 1)
-    #expect(state.interrupt(isTemporary: true) == nil)
+    #expect(state.recordInterruption(isTemporary: false) == nil)
+    #expect(state.recordInterruption(isTemporary: true) == 1)
+    #expect(state.recordInterruption(isTemporary: true) == nil)
     state.reach(42)
-    #expect(state.interrupt(isTemporary: true) == 2)
+    #expect(state.recordInterruption(isTemporary: true) == 2)
     state.reach(43)
-    #expect(state.interrupt(isTemporary: true) == nil)
+    #expect(state.recordInterruption(isTemporary: true) == nil)
     var weak = DownloadState(DownloadState.Rules())
     _ = weak.receive(Self.head(200))
     weak.reach(1)
-    #expect(weak.interrupt(isTemporary: true) == nil)
+    #expect(weak.recordInterruption(isTemporary: true) == nil)
   }
 
   @Test("Delays double up to 20 seconds and are random below that bound")

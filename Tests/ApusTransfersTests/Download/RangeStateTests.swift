@@ -172,7 +172,7 @@ struct RangeStateTests {
       _ = state.receive(Self.head(206, "bytes \(offset - 1)-99/100"), on: 0)
       _ = state.arrive(1, on: 0)
       state.reach(offset, on: 0)
-      #expect(state.interrupt(0, by: .temporary) == (number < 3 ? .next(number) : .fail))
+      #expect(state.recordInterruption(of: 0, by: .temporary) == (number < 3 ? .next(number) : .fail))
     }
     #expect(state.end == .failed && state.next(for: 0) == nil)
   }
@@ -181,12 +181,15 @@ struct RangeStateTests {
   func rejected() throws {
     var state = try state(3, minimum: 30)
     #expect(ranges(&state, 0..<3) == [0..<33, 33..<66, 66..<100])
-    #expect(state.interrupt(1, by: .rejected) == .stop && state.next(for: 1) == nil && state.laneCount == 2)
+    #expect(
+      state.recordInterruption(of: 1, by: .rejected) == .stop && state.next(for: 1) == nil && state.laneCount == 2)
     _ = state.receive(Self.head(206, "bytes 66-99/100"), on: 2)
     _ = state.arrive(34, on: 2)
     state.reach(100, on: 2)
     #expect(state.next(for: 2) == 33..<66)
-    #expect(state.interrupt(0, by: .temporary) == .stop && state.interrupt(2, by: .rejected) == .fail)
+    #expect(
+      state.recordInterruption(of: 0, by: .temporary) == .stop
+        && state.recordInterruption(of: 2, by: .rejected) == .fail)
     #expect(state.end == .failed && state.present.ranges == [66..<100])
   }
 
@@ -194,7 +197,9 @@ struct RangeStateTests {
   func permanent() throws {
     var state = try state(2)
     _ = ranges(&state, 0..<2)
-    #expect(state.interrupt(1, by: .permanent) == .fail && state.interrupt(0, by: .temporary) == .stop)
+    #expect(
+      state.recordInterruption(of: 1, by: .permanent) == .fail
+        && state.recordInterruption(of: 0, by: .temporary) == .stop)
     #expect(state.end == .failed && state.next(for: 0) == nil)
     state.fail()
     #expect(state.end == .failed)
@@ -254,7 +259,7 @@ struct RangeStateTests {
       state.reach(offset, on: lane)
       lanes[lane] = .some(nil)
       let failure: RangeState.Failure = pick(3) == 0 ? .rejected : .temporary
-      if case .next = state.interrupt(lane, by: failure) { return true }
+      if case .next = state.recordInterruption(of: lane, by: failure) { return true }
       return false
     }
   }

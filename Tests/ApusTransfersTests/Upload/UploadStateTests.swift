@@ -48,7 +48,7 @@ struct UploadStateTests {
     expect(state.send(parts), true)
     #expect(state.nextPart(besides: [0..<40, 120..<160]) == 80..<120)
     #expect(state.nextPart(besides: [0..<40, 80..<120, 120..<160, 160..<180]) == nil)
-    expect(state.interrupt(isTemporary: true), 1)
+    expect(state.recordInterruption(isTemporary: true), 1)
     #expect(state.nextPart(besides: []) == nil && state.next == .locate)
   }
 
@@ -99,15 +99,15 @@ struct UploadStateTests {
     var rules = UploadState.Rules()
     rules.continuations = 2
     var state = state(100, rules, at: 0)
-    expect(state.interrupt(isTemporary: true), 1)
+    expect(state.recordInterruption(isTemporary: true), 1)
     #expect(state.next == .locate)
     expect(state.locate(StoredParts()), true)
-    expect(state.interrupt(isTemporary: true), 2)
+    expect(state.recordInterruption(isTemporary: true), 2)
     expect(state.locate(StoredParts(upTo: 1)), true)
-    expect(state.interrupt(isTemporary: true), 1)
-    expect(state.interrupt(isTemporary: true), 2)
-    expect(state.interrupt(isTemporary: true), nil)
-    expect(state.interrupt(isTemporary: false), nil)
+    expect(state.recordInterruption(isTemporary: true), 1)
+    expect(state.recordInterruption(isTemporary: true), 2)
+    expect(state.recordInterruption(isTemporary: true), nil)
+    expect(state.recordInterruption(isTemporary: false), nil)
   }
 
   @Test("A creation without a response is repeated only where repeating is harmless", arguments: [false, true])
@@ -115,10 +115,10 @@ struct UploadStateTests {
     var rules = UploadState.Rules()
     rules.repeatsCreation = repeats
     var state = state(100, rules)
-    expect(state.interrupt(isTemporary: true), (repeats ? 1 : nil))
+    expect(state.recordInterruption(isTemporary: true), (repeats ? 1 : nil))
     #expect(state.next == .create)
     state.announce(ticket)
-    expect(state.interrupt(isTemporary: true) == nil, false)
+    expect(state.recordInterruption(isTemporary: true) == nil, false)
     #expect(state.next == .locate)
   }
 
@@ -159,7 +159,7 @@ struct UploadStateTests {
   @Test("An upload continues at the server's offset, even if that offset has decreased")
   func backwards() {
     var state = state(at: 80)
-    expect(state.interrupt(isTemporary: true), 1)
+    expect(state.recordInterruption(isTemporary: true), 1)
     expect(state.locate(StoredParts(upTo: 30)), true)
     #expect(state.next == .send(30..<100))
   }
