@@ -164,7 +164,7 @@ extension ConnectionHandler {
     guard let exchange else { return }
     state.requestCompleted()
     exchange.context.record(.requestSent)
-    guard state.response == .complete else { return restartTimeout() }
+    guard state.response == .completeEarly else { return restartTimeout() }
     reportAllSent()
     end(exchange, state.exchangeCompleted())
   }

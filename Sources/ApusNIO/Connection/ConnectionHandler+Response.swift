@@ -38,7 +38,7 @@ extension ConnectionHandler {
     guard let exchange else { return }
     do {
       // While reading is paused, bytes are not decoded, because a few coded bytes can decode to very many.
-      while self.exchange === exchange, !state.isPaused, state.response != .complete,
+      while self.exchange === exchange, !state.isPaused, state.response != .completeEarly,
         let part = try decoder.next(from: &inbound)
       {
         handle(part)
@@ -250,14 +250,14 @@ extension ConnectionHandler {
   // MARK: Back-pressure
 
   private func pauseReading() {
-    guard state.paused() else { return }
+    guard state.pause() else { return }
     watchdog?.clear()
     setReading(false)
   }
 
   /// Resumes reading, beginning with the bytes that were read already.
   func resumeReading(_ exchange: Exchange) {
-    guard self.exchange === exchange, state.resumed() else { return }
+    guard self.exchange === exchange, state.resume() else { return }
     inflate()
     if self.exchange === exchange { decode() }
     guard !state.isPaused else { return }

@@ -96,7 +96,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// Closes the connection if it is idle.
   func closeIfIdle() {
-    if state.closedUnused() { context?.close(promise: nil) }
+    if state.closeIfIdle() { context?.close(promise: nil) }
   }
 
   /// Closes the connection; an exchange on it fails.
@@ -211,7 +211,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// Decodes the bytes that arrived before the close.
   func endInput() {
     do {
-      while exchange != nil, state.response != .complete,
+      while exchange != nil, state.response != .completeEarly,
         let part = try decoder.endOfInput(cleanly: endedCleanly)
       {
         handle(part)

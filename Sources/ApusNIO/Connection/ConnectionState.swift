@@ -22,8 +22,8 @@ struct ConnectionState<ExchangeID: Equatable> {
     case begun
     /// The final head has arrived.
     case head
-    /// The whole response has arrived, and the request is still being sent.
-    case complete
+    /// The whole response has arrived before the whole request was sent.
+    case completeEarly
   }
 
   /// The result of offering an exchange to the connection.
@@ -100,14 +100,14 @@ struct ConnectionState<ExchangeID: Equatable> {
   /// The request state of the current exchange.
   var requestState: RequestState {
     switch (response, request) {
-    case (.head, _), (.complete, _): .responded
+    case (.head, _), (.completeEarly, _): .responded
     case (_, .unsent): .notSent
     case (_, .begun), (_, .complete), (_, .stopped): .maybeSent
     }
   }
 
   /// Whether the final head has arrived.
-  var hasHead: Bool { response == .head || response == .complete }
+  var hasHead: Bool { response == .head || response == .completeEarly }
 
   /// Whether content of the request may still be written.
   var isSending: Bool { request == .begun }
@@ -125,7 +125,7 @@ struct ConnectionState<ExchangeID: Equatable> {
   var awaited: Awaited? {
     guard exchange != nil, !isPaused else { return nil }
     if request == .stopped { return .content }
-    if unsent > 0 || response == .complete { return .progress }
+    if unsent > 0 || response == .completeEarly { return .progress }
     guard request == .complete else { return nil }
     return response == .head ? .content : .head
   }
@@ -186,7 +186,7 @@ struct ConnectionState<ExchangeID: Equatable> {
       isOver = true
       return .close
     }
-    guard response != .complete else {
+    guard response != .completeEarly else {
       staysUsable = false
       return .ignore
     }
@@ -218,14 +218,14 @@ struct ConnectionState<ExchangeID: Equatable> {
 
   /// Pauses reading because the reader has not consumed the bytes that were read. Returns `false` if reading was
   /// paused already.
-  mutating func paused() -> Bool {
+  mutating func pause() -> Bool {
     guard exchange != nil, !isPaused else { return false }
     isPaused = true
     return true
   }
 
   /// Resumes reading. Returns `false` if reading was not paused.
-  mutating func resumed() -> Bool {
+  mutating func resume() -> Bool {
     guard isPaused else { return false }
     isPaused = false
     return true
@@ -241,12 +241,12 @@ struct ConnectionState<ExchangeID: Equatable> {
     let isReusable = canReuse && isExact && isOpen && !mayRespondAgain
     guard isIncomplete else { return ended(isReusable: isReusable && request == .complete) }
     guard isSending, isOpen else { return .fail }
-    (response, staysUsable) = (.complete, isReusable)
+    (response, staysUsable) = (.completeEarly, isReusable)
     return .sendOn
   }
 
-  /// Ends an exchange whose request was still being sent after its response (``Completion/sendOn``), once the request is
-  /// complete.
+  /// Ends an exchange whose request was still being sent after its response (``Completion/sendOn``), once the request
+  /// is complete.
   mutating func exchangeCompleted() -> Completion { ended(isReusable: staysUsable) }
 
   private mutating func ended(isReusable: Bool) -> Completion {
@@ -259,7 +259,7 @@ struct ConnectionState<ExchangeID: Equatable> {
   // MARK: Endings
 
   /// Closes the connection if it is idle. Returns `false` if it is in use, or was closed before.
-  mutating func closedUnused() -> Bool {
+  mutating func closeIfIdle() -> Bool {
     guard exchange == nil, !isOver else { return false }
     isOver = true
     return true

@@ -10,12 +10,13 @@ import Synchronization
 /// response. The exchange calls neither the connection nor its handler; it passes cancellation and the deadline to its
 /// ``ConnectionOwner``.
 final class Exchange: DeadlineTarget {
-  typealias Waiter = CheckedContinuation<ResponseMessage, any Error>
+  /// The caller, which waits for the response.
+  typealias Continuation = CheckedContinuation<ResponseMessage, any Error>
   typealias State = ExchangeState<Connection>
 
   private struct Shared {
     var state = State()
-    var waiter: Waiter?
+    var continuation: Continuation?
     /// The start of the wait for a connection; `nil` if there was no wait.
     var queuedSince: NIODeadline?
     /// Whether the pool's limits delay the exchange: when it began to wait, no connection was being made for it.
@@ -23,10 +24,10 @@ final class Exchange: DeadlineTarget {
     /// The alarm that ends the wait for a connection.
     var alarm: Scheduled<Void>?
 
-    mutating func takeWaiter(_ resumesCaller: Bool) -> Waiter? {
+    mutating func takeContinuation(_ resumesCaller: Bool) -> Continuation? {
       guard resumesCaller else { return nil }
-      defer { waiter = nil }
-      return waiter
+      defer { continuation = nil }
+      return continuation
     }
 
     mutating func takeAlarm() -> Scheduled<Void>? {
@@ -51,11 +52,11 @@ final class Exchange: DeadlineTarget {
   // MARK: Queries
 
   /// Whether the call requests a connection that was never used.
-  var wantsNewConnection: Bool { context.values[NewConnectionKey.self] }
+  var requestsNewConnection: Bool { context.values[NewConnectionKey.self] }
 
   /// Whether the exchange needs a connection that was never used: the call requests a new connection, or a reused
   /// connection was closed.
-  var needsNewConnection: Bool { wantsNewConnection || shared.withLock { $0.state.needsNewConnection } }
+  var needsNewConnection: Bool { requestsNewConnection || shared.withLock { $0.state.needsNewConnection } }
 
   /// Whether the pool's limits delay the exchange.
   var isDelayedByLimits: Bool { shared.withLock { $0.isDelayedByLimits } }
@@ -83,11 +84,11 @@ final class Exchange: DeadlineTarget {
 
   // MARK: From the owner
 
-  /// Begins the exchange; the waiter is resumed exactly once. Returns `false` if the exchange has ended already.
-  func begin(_ waiter: Waiter) -> Bool {
+  /// Begins the exchange; the continuation is resumed exactly once. Returns `false` if the exchange has ended already.
+  func begin(_ continuation: Continuation) -> Bool {
     shared.withLock { shared in
       guard shared.state.begun() else { return false }
-      shared.waiter = waiter
+      shared.continuation = continuation
       return true
     }
   }
@@ -121,18 +122,18 @@ final class Exchange: DeadlineTarget {
     shared.withLock { $0.state.requeued(wasWritten: wasWritten) }
   }
 
-  /// Ends the exchange. Returns its last position, from which it must be removed, and the waiter to resume afterwards;
-  /// `nil` if nothing changes.
+  /// Ends the exchange. Returns its last position, from which it must be removed, and the continuation to resume
+  /// afterwards; `nil` if nothing changes.
   ///
   /// - Parameter onlyWhileWaiting: whether to change nothing unless the exchange waits for a connection.
-  func end(onlyWhileWaiting: Bool = false) -> (State.Ending, Waiter?)? {
-    let ended = shared.withLock { shared -> (State.Ending, Waiter?, Scheduled<Void>?)? in
+  func end(onlyWhileWaiting: Bool = false) -> (State.Ending, Continuation?)? {
+    let ended = shared.withLock { shared -> (State.Ending, Continuation?, Scheduled<Void>?)? in
       guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return nil }
-      return (ending, shared.takeWaiter(ending.resumesCaller), shared.takeAlarm())
+      return (ending, shared.takeContinuation(ending.resumesCaller), shared.takeAlarm())
     }
-    guard let (ending, waiter, alarm) = ended else { return nil }
+    guard let (ending, continuation, alarm) = ended else { return nil }
     alarm?.cancel()
-    return (ending, waiter)
+    return (ending, continuation)
   }
 
   // MARK: From the connection
@@ -148,17 +149,17 @@ final class Exchange: DeadlineTarget {
 
   /// Delivers the head to the caller while the content still arrives.
   func deliverHead(_ response: ResponseMessage) {
-    let waiter = shared.withLock { shared in
+    let continuation = shared.withLock { shared in
       let resumesCaller = shared.state.headDelivered()
-      return shared.takeWaiter(resumesCaller)
+      return shared.takeContinuation(resumesCaller)
     }
-    waiter?.resume(returning: response)
+    continuation?.resume(returning: response)
   }
 
   /// Ends the exchange with a complete response, or with `nil` if the head was delivered before.
   func complete(_ response: ResponseMessage?) {
-    let waiter = end()?.1
-    if let response { waiter?.resume(returning: response) }
+    let continuation = end()?.1
+    if let response { continuation?.resume(returning: response) }
   }
 }
 

@@ -44,8 +44,8 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   private struct Connection: Sendable {
-    /// The slot of its origin in ``hosts``.
-    let host: Int
+    /// The slot of its origin in ``origins``.
+    let origin: Int
     let openedAt: MonotonicInstant
     /// The start of the idle time; `nil` while the connection is in use.
     var idleSince: MonotonicInstant?
@@ -54,8 +54,8 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   }
 
   private struct Position: Sendable {
-    /// The slot of its origin in ``hosts``.
-    let host: Int
+    /// The slot of its origin in ``origins``.
+    let origin: Int
     /// The order of arrival over all origins.
     let ticket: UInt64
   }
@@ -66,7 +66,8 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     let slot: Int
   }
 
-  private struct Host: Sendable {
+  /// The connections and the waiters of one origin.
+  private struct OriginRecord: Sendable {
     let key: Key
     /// The idle connections, the most recently used at the end.
     var idle: [Idle] = []
@@ -82,8 +83,8 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 
   let limits: PoolLimits
   // `Slots` is used instead of a dictionary, because each change of a large value in a dictionary allocates memory.
-  private var hosts = Slots<Host>()
-  private var hostSlots: [Key: Int] = [:]
+  private var origins = Slots<OriginRecord>()
+  private var originSlots: [Key: Int] = [:]
   private var connections = Slots<Connection>()
   private var connectionSlots: [ConnectionID: Int] = [:]
   /// The origin and the order of arrival of each waiter.
@@ -121,10 +122,10 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   var openConnections: [ConnectionID] { Array(connectionSlots.keys) }
 
   /// Whether the pool has no connection, waiter or connection attempt, and no record of an origin.
-  var isEmpty: Bool { hostSlots.isEmpty && connectionSlots.isEmpty && waiting.isEmpty && connecting == 0 }
+  var isEmpty: Bool { originSlots.isEmpty && connectionSlots.isEmpty && waiting.isEmpty && connecting == 0 }
 
   /// Whether the pool has a record of an origin.
-  func knows(origin key: Key) -> Bool { hostSlots[key] != nil }
+  func knows(origin key: Key) -> Bool { originSlots[key] != nil }
 
   /// Whether a connection belongs to the pool.
   func knows(_ connection: ConnectionID) -> Bool { connectionSlots[connection] != nil }
@@ -135,14 +136,14 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   /// Whether an origin's connection attempts suffice for all of its waiters, so that the last waiter need not wait for
   /// other calls.
   func isConnecting(forLastOf key: Key) -> Bool {
-    guard let host = hostSlots[key] else { return false }
-    return hosts.items[host].waiters.count <= hosts.items[host].connecting
+    guard let origin = originSlots[key] else { return false }
+    return origins.items[origin].waiters.count <= origins.items[origin].connecting
   }
 
   /// Whether connection attempts are under way although the origin has no waiter.
   func hasUnneededAttempts(to key: Key) -> Bool {
-    guard let host = hostSlots[key] else { return false }
-    return hosts.items[host].connecting > 0 && hosts.items[host].waiters.isEmpty
+    guard let origin = originSlots[key] else { return false }
+    return origins.items[origin].connecting > 0 && origins.items[origin].waiters.isEmpty
   }
 
   // MARK: Events: waiters
@@ -156,9 +157,9 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   ) -> [Action] {
     guard !isShutDown else { return [.refuse(waiter, .shutDown)] }
     guard waiting.isEmpty || waiting[waiter] == nil else { return [] }
-    let host = host(for: key)
+    let origin = originSlot(for: key)
     var actions: [Action] = []
-    while let idle = hosts.items[host].idle.popLast() {
+    while let idle = origins.items[origin].idle.popLast() {
       idleCount -= 1
       if isUsable(connections.items[idle.slot], now: now) {
         connections.items[idle.slot].idleSince = nil
@@ -168,7 +169,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
       forget(idle.connection)
       actions.append(.close(idle.connection))
     }
-    enqueue(waiter, for: host, isAdmitted: isAdmitted, &actions)
+    enqueue(waiter, for: origin, isAdmitted: isAdmitted, &actions)
     return actions
   }
 
@@ -179,33 +180,33 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   mutating func acquireNew(_ waiter: WaiterID, for key: Key, isAdmitted: Bool = false) -> [Action] {
     guard !isShutDown else { return [.refuse(waiter, .shutDown)] }
     guard waiting[waiter] == nil else { return [] }
-    let host = host(for: key)
+    let origin = originSlot(for: key)
     var actions: [Action] = []
-    makeRoom(for: host, &actions)
-    enqueue(waiter, for: host, isAdmitted: isAdmitted, &actions)
+    makeRoom(for: origin, &actions)
+    enqueue(waiter, for: origin, isAdmitted: isAdmitted, &actions)
     return actions
   }
 
   private mutating func enqueue(
-    _ waiter: WaiterID, for host: Int, isAdmitted: Bool, _ actions: inout [Action]
+    _ waiter: WaiterID, for origin: Int, isAdmitted: Bool, _ actions: inout [Action]
   ) {
-    guard isAdmitted || hasRoom(for: host) || waiting.count - min(connecting, waiting.count) < limits.waiting else {
-      prune(host)
+    guard isAdmitted || hasRoom(for: origin) || waiting.count - min(connecting, waiting.count) < limits.waiting else {
+      prune(origin)
       actions.append(.refuse(waiter, .queueFull))
       return
     }
-    waiting[waiter] = Position(host: host, ticket: nextTicket)
+    waiting[waiter] = Position(origin: origin, ticket: nextTicket)
     nextTicket += 1
-    hosts.items[host].waiters.append(waiter)
-    connectIfNeeded(for: host, &actions)
+    origins.items[origin].waiters.append(waiter)
+    connectIfNeeded(for: origin, &actions)
   }
 
   /// Removes a waiter. A connection attempt under way for it continues, for other waiters.
   mutating func cancelled(_ waiter: WaiterID) -> [Action] {
-    guard let host = waiting.removeValue(forKey: waiter)?.host else { return [] }
-    _ = hosts.items[host].waiters.remove(waiter)
-    if hosts.items[host].waiters.isEmpty { starved.removeAll { $0 == host } }
-    prune(host)
+    guard let origin = waiting.removeValue(forKey: waiter)?.origin else { return [] }
+    _ = origins.items[origin].waiters.remove(waiter)
+    if origins.items[origin].waiters.isEmpty { starved.removeAll { $0 == origin } }
+    prune(origin)
     return []
   }
 
@@ -213,13 +214,13 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 
   /// Adds a new connection.
   mutating func connected(_ connection: ConnectionID, for key: Key, now: MonotonicInstant) -> [Action] {
-    let host = endAttempt(for: key)
+    let origin = endAttempt(for: key)
     guard !isShutDown else {
-      prune(host)
+      prune(origin)
       return [.close(connection)] + drain()
     }
-    hosts.items[host].open += 1
-    let record = Connection(host: host, openedAt: now)
+    origins.items[origin].open += 1
+    let record = Connection(origin: origin, openedAt: now)
     let slot = connections.take(orMake: record)
     connections.items[slot] = record
     connectionSlots[connection] = slot
@@ -228,12 +229,12 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 
   /// Ends a connection attempt that failed.
   mutating func connectFailed(for key: Key, now: MonotonicInstant) -> [Action] {
-    let host = endAttempt(for: key)
+    let origin = endAttempt(for: key)
     var actions: [Action] = []
-    if hosts.items[host].waiters.count > hosts.items[host].connecting, let waiter = popWaiter(of: host) {
+    if origins.items[origin].waiters.count > origins.items[origin].connecting, let waiter = popWaiter(of: origin) {
       actions.append(.refuse(waiter, .connectFailed))
     }
-    return actions + connectAgain(for: host)
+    return actions + connectAgain(for: origin)
   }
 
   /// Ends a connection attempt that was given up because no waiter needed it (``hasUnneededAttempts(to:)``). Starts
@@ -250,11 +251,11 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   mutating func released(_ connection: ConnectionID, canReuse: Bool, now: MonotonicInstant) -> [Action] {
     guard let slot = connectionSlots[connection], connections.items[slot].idleSince == nil else { return [] }
     endStream(at: slot)
-    let host = connections.items[slot].host
-    guard canReuse, !isShutDown, !isAged(connections.items[slot], now: now), !hasTooMany(host) else {
+    let origin = connections.items[slot].origin
+    guard canReuse, !isShutDown, !isAged(connections.items[slot], now: now), !hasTooMany(origin) else {
       return [.close(connection)] + closed(connection, now: now)
     }
-    if let rival = rival(of: host) { return [.close(connection)] + replace(connection, of: host, for: rival) }
+    if let rival = rival(of: origin) { return [.close(connection)] + replace(connection, of: origin, for: rival) }
     return offer(connection, at: slot, now: now)
   }
 
@@ -264,18 +265,18 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     let record = connections.items[slot]
     guard record.idleSince == nil, !record.isStreaming else { return [] }
     connections.items[slot].isStreaming = true
-    hosts.items[record.host].streaming += 1
+    origins.items[record.origin].streaming += 1
     var actions: [Action] = []
-    connectIfNeeded(for: record.host, &actions)
+    connectIfNeeded(for: record.origin, &actions)
     return actions
   }
 
   /// Removes a connection that was closed by either side. Does nothing for an unknown connection.
   mutating func closed(_ connection: ConnectionID, now: MonotonicInstant) -> [Action] {
     guard let slot = connectionSlots[connection] else { return [] }
-    let host = connections.items[slot].host
+    let origin = connections.items[slot].origin
     forget(connection)
-    return connectAgain(for: host)
+    return connectAgain(for: origin)
   }
 
   /// Closes connections that are idle for too long or too old, at the instant of ``Action/wake(_:)``.
@@ -286,7 +287,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
       let record = connections.items[slot]
       guard record.idleSince != nil, !isUsable(record, now: now) else { continue }
       forget(connection)
-      prune(record.host)
+      prune(record.origin)
       actions.append(.close(connection))
     }
     connectForStarved(&actions)
@@ -299,14 +300,14 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     guard !isShutDown else { return [] }
     isShutDown = true
     var actions: [Action] = []
-    for host in hostSlots.values {
-      actions += hosts.items[host].waiters.all.map { .refuse($0, .shutDown) }
-      hosts.items[host].waiters = RemovableQueue()
-      for idle in hosts.items[host].idle {
+    for origin in originSlots.values {
+      actions += origins.items[origin].waiters.all.map { .refuse($0, .shutDown) }
+      origins.items[origin].waiters = RemovableQueue()
+      for idle in origins.items[origin].idle {
         actions.append(.close(idle.connection))
         forget(idle.connection)
       }
-      prune(host)
+      prune(origin)
     }
     waiting = [:]
     starved = []
@@ -324,22 +325,22 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
 
 extension PoolState {
   /// Returns the slot of an origin.
-  private mutating func host(for key: Key) -> Int {
-    if let host = hostSlots[key] { return host }
-    let fresh = Host(key: key)
-    let host = hosts.take(orMake: fresh)
-    hosts.items[host] = fresh
-    hostSlots[key] = host
-    return host
+  private mutating func originSlot(for key: Key) -> Int {
+    if let origin = originSlots[key] { return origin }
+    let fresh = OriginRecord(key: key)
+    let origin = origins.take(orMake: fresh)
+    origins.items[origin] = fresh
+    originSlots[key] = origin
+    return origin
   }
 
   /// Assigns a free connection to the origin's first waiter, or marks it as idle.
   private mutating func offer(_ connection: ConnectionID, at slot: Int, now: MonotonicInstant) -> [Action] {
-    let host = connections.items[slot].host
-    if let waiter = popWaiter(of: host) { return [.use(connection, waiter)] }
+    let origin = connections.items[slot].origin
+    if let waiter = popWaiter(of: origin) { return [.use(connection, waiter)] }
     var actions: [Action] = []
     connections.items[slot].idleSince = now
-    hosts.items[host].idle.append(Idle(connection: connection, slot: slot))
+    origins.items[origin].idle.append(Idle(connection: connection, slot: slot))
     idleCount += 1
     // Closes the idle connection immediately if another origin waits because of the total limit.
     connectForStarved(&actions)
@@ -347,134 +348,134 @@ extension PoolState {
     return actions
   }
 
-  private mutating func popWaiter(of host: Int) -> WaiterID? {
-    guard let waiter = hosts.items[host].waiters.popFirst() else { return nil }
+  private mutating func popWaiter(of origin: Int) -> WaiterID? {
+    guard let waiter = origins.items[origin].waiters.popFirst() else { return nil }
     waiting[waiter] = nil
     return waiter
   }
 
   /// Ends a connection attempt. Returns the slot of its origin.
   private mutating func endAttempt(for key: Key) -> Int {
-    let host = host(for: key)
+    let origin = originSlot(for: key)
     connecting -= 1
-    hosts.items[host].connecting -= 1
-    return host
+    origins.items[origin].connecting -= 1
+    return origin
   }
 
   /// Starts the connection attempts that have become possible because a connection or connection attempt ended.
-  private mutating func connectAgain(for host: Int) -> [Action] {
+  private mutating func connectAgain(for origin: Int) -> [Action] {
     var actions: [Action] = []
     connectForStarved(&actions)
-    connectIfNeeded(for: host, &actions)
-    prune(host)
+    connectIfNeeded(for: origin, &actions)
+    prune(origin)
     return actions + drain()
   }
 
   /// Starts a connection attempt if the origin has more waiters than connection attempts.
-  private mutating func connectIfNeeded(for host: Int, _ actions: inout [Action]) {
-    guard needsConnect(host) else { return }
+  private mutating func connectIfNeeded(for origin: Int, _ actions: inout [Action]) {
+    guard needsConnect(origin) else { return }
     guard isBelowTotal || makeRoom(&actions) else {
-      if !starved.contains(host) { starved.append(host) }
+      if !starved.contains(origin) { starved.append(origin) }
       return
     }
-    hosts.items[host].connecting += 1
+    origins.items[origin].connecting += 1
     connecting += 1
-    actions.append(.connect(hosts.items[host].key))
+    actions.append(.connect(origins.items[origin].key))
   }
 
   /// Whether a further waiter need not wait for other calls: a connection attempt without a waiter is under way, or a
   /// connection attempt may start.
-  private func hasRoom(for host: Int) -> Bool {
-    hosts.items[host].waiters.count < hosts.items[host].connecting
-      || isBelowLimit(host) && (isBelowTotal || idleCount > 0)
+  private func hasRoom(for origin: Int) -> Bool {
+    origins.items[origin].waiters.count < origins.items[origin].connecting
+      || isBelowLimit(origin) && (isBelowTotal || idleCount > 0)
   }
 
   /// Returns the number of an origin's connections that count toward the limit per origin.
-  private func counted(_ host: Int) -> Int { hosts.items[host].held - hosts.items[host].streaming }
+  private func counted(_ origin: Int) -> Int { origins.items[origin].held - origins.items[origin].streaming }
 
-  private func isBelowLimit(_ host: Int) -> Bool { counted(host) < max(1, limits.connectionsPerOrigin) }
+  private func isBelowLimit(_ origin: Int) -> Bool { counted(origin) < max(1, limits.connectionsPerOrigin) }
 
   /// Whether an origin has more connections than its limit, because further connections were made while some were
   /// streaming.
-  private func hasTooMany(_ host: Int) -> Bool { counted(host) > max(1, limits.connectionsPerOrigin) }
+  private func hasTooMany(_ origin: Int) -> Bool { counted(origin) > max(1, limits.connectionsPerOrigin) }
 
   /// Marks a connection as no longer streaming.
   private mutating func endStream(at slot: Int) {
     guard connections.items[slot].isStreaming else { return }
     connections.items[slot].isStreaming = false
-    hosts.items[connections.items[slot].host].streaming -= 1
+    origins.items[connections.items[slot].origin].streaming -= 1
   }
 
   private var isBelowTotal: Bool {
     connections.count + connecting < max(1, limits.connections)
   }
 
-  private func needsConnect(_ host: Int) -> Bool {
-    !isShutDown && hosts.items[host].waiters.count > hosts.items[host].connecting && isBelowLimit(host)
+  private func needsConnect(_ origin: Int) -> Bool {
+    !isShutDown && origins.items[origin].waiters.count > origins.items[origin].connecting && isBelowLimit(origin)
   }
 
   /// Starts connection attempts for starved origins in turn, as long as the total limit permits.
   private mutating func connectForStarved(_ actions: inout [Action]) {
-    while let host = starved.first {
-      guard needsConnect(host) else {
+    while let origin = starved.first {
+      guard needsConnect(origin) else {
         starved.removeFirst()
         continue
       }
       let before = connecting
-      connectIfNeeded(for: host, &actions)
+      connectIfNeeded(for: origin, &actions)
       guard connecting > before else { return }
       // Each origin gets one connection attempt in turn.
       starved.removeFirst()
-      if needsConnect(host) { starved.append(host) }
+      if needsConnect(origin) { starved.append(origin) }
     }
   }
 
-  /// Returns the origin that has starved longest, if a connection to `host` must be closed in its favor.
-  private func rival(of host: Int) -> Int? {
+  /// Returns the origin that has starved longest, if a connection to `origin` must be closed in its favor.
+  private func rival(of origin: Int) -> Int? {
     starved.first { other in
-      guard other != host, needsConnect(other), let ticket = firstTicket(of: other) else { return false }
+      guard other != origin, needsConnect(other), let ticket = firstTicket(of: other) else { return false }
       // An earlier waiter of this origin has precedence. Without waiters of this origin, the connection becomes idle
       // and is closed for the other origin anyway.
-      guard let own = firstTicket(of: host), ticket < own else { return false }
-      return hosts.items[other].held == 0 || hosts.items[other].held + 1 < hosts.items[host].held
+      guard let own = firstTicket(of: origin), ticket < own else { return false }
+      return origins.items[other].held == 0 || origins.items[other].held + 1 < origins.items[origin].held
     }
   }
 
-  private func firstTicket(of host: Int) -> UInt64? {
-    hosts.items[host].waiters.first.flatMap { waiting[$0]?.ticket }
+  private func firstTicket(of origin: Int) -> UInt64? {
+    origins.items[origin].waiters.first.flatMap { waiting[$0]?.ticket }
   }
 
   /// Closes a connection in favor of another origin.
-  private mutating func replace(_ connection: ConnectionID, of host: Int, for rival: Int) -> [Action] {
+  private mutating func replace(_ connection: ConnectionID, of origin: Int, for rival: Int) -> [Action] {
     forget(connection)
     starved.removeAll { $0 == rival }
     var actions: [Action] = []
     connectIfNeeded(for: rival, &actions)
     // Both origins may need a connection attempt; the other origin comes first.
-    for host in [rival, host] { connectIfNeeded(for: host, &actions) }
-    prune(host)
+    for next in [rival, origin] { connectIfNeeded(for: next, &actions) }
+    prune(origin)
     return actions
   }
 
   /// Closes the connection that has been idle longest. Returns whether there was an idle connection.
   private mutating func makeRoom(_ actions: inout [Action]) -> Bool {
     guard idleCount > 0 else { return false }
-    var oldest: (connection: ConnectionID, host: Int, since: MonotonicInstant)?
+    var oldest: (connection: ConnectionID, origin: Int, since: MonotonicInstant)?
     for (connection, slot) in connectionSlots {
       let record = connections.items[slot]
       guard let since = record.idleSince, oldest.map({ since < $0.since }) ?? true else { continue }
-      oldest = (connection, record.host, since)
+      oldest = (connection, record.origin, since)
     }
-    guard let (connection, host, _) = oldest else { return false }
+    guard let (connection, origin, _) = oldest else { return false }
     forget(connection)
-    prune(host)
+    prune(origin)
     actions.append(.close(connection))
     return true
   }
 
   /// Closes the origin's connection that has been idle longest if the origin's limit permits no further connection.
-  private mutating func makeRoom(for host: Int, _ actions: inout [Action]) {
-    guard !isBelowLimit(host), let connection = hosts.items[host].idle.first?.connection else { return }
+  private mutating func makeRoom(for origin: Int, _ actions: inout [Action]) {
+    guard !isBelowLimit(origin), let connection = origins.items[origin].idle.first?.connection else { return }
     forget(connection)
     actions.append(.close(connection))
   }
@@ -482,21 +483,21 @@ extension PoolState {
   /// Removes a connection from all records.
   private mutating func forget(_ connection: ConnectionID) {
     guard let slot = connectionSlots.removeValue(forKey: connection) else { return }
-    let host = connections.items[slot].host
+    let origin = connections.items[slot].origin
     connections.giveBack(slot)
-    hosts.items[host].open -= 1
-    if connections.items[slot].isStreaming { hosts.items[host].streaming -= 1 }
-    guard let index = hosts.items[host].idle.firstIndex(where: { $0.slot == slot }) else { return }
-    hosts.items[host].idle.remove(at: index)
+    origins.items[origin].open -= 1
+    if connections.items[slot].isStreaming { origins.items[origin].streaming -= 1 }
+    guard let index = origins.items[origin].idle.firstIndex(where: { $0.slot == slot }) else { return }
+    origins.items[origin].idle.remove(at: index)
     idleCount -= 1
   }
 
   /// Removes the record of an origin without connections and waiters, so that records do not accumulate.
-  private mutating func prune(_ host: Int) {
-    guard hosts.items[host].isEmpty, hostSlots[hosts.items[host].key] == host else { return }
-    hostSlots[hosts.items[host].key] = nil
-    starved.removeAll { $0 == host }
-    hosts.giveBack(host)
+  private mutating func prune(_ origin: Int) {
+    guard origins.items[origin].isEmpty, originSlots[origins.items[origin].key] == origin else { return }
+    originSlots[origins.items[origin].key] = nil
+    starved.removeAll { $0 == origin }
+    origins.giveBack(origin)
   }
 
   private func isUsable(_ record: Connection, now: MonotonicInstant) -> Bool {

@@ -56,15 +56,15 @@ final class TransportCore: Sendable {
 
   /// Acquires a connection for an exchange, now or later.
   ///
-  /// - Parameter again: whether the exchange was on a connection before.
-  func acquireConnection(for exchange: Exchange, again: Bool) {
+  /// - Parameter isAdmitted: whether the exchange was on a connection before.
+  func acquireConnection(for exchange: Exchange, isAdmitted: Bool) {
     var isQueued = false
     perform { pool in
       let origin = exchange.request.origin
       let actions =
-        exchange.wantsNewConnection
-        ? pool.acquireNew(exchange, for: origin, isAdmitted: again)
-        : pool.acquire(exchange, for: origin, isAdmitted: again, now: clock.now)
+        exchange.requestsNewConnection
+        ? pool.acquireNew(exchange, for: origin, isAdmitted: isAdmitted)
+        : pool.acquire(exchange, for: origin, isAdmitted: isAdmitted, now: clock.now)
       if case .use = actions.last { return actions }
       exchange.startedToWait(isDelayedByLimits: !pool.isConnecting(forLastOf: exchange.request.origin))
       isQueued = true
@@ -117,7 +117,7 @@ final class TransportCore: Sendable {
     guard exchange.needsNewConnection, connection.hasServed else { return connection.carry(exchange) }
     // The exchange needs a new connection: after a stale connection, this reused connection may be stale too.
     perform { $0.released(connection, canReuse: false, now: clock.now) }
-    acquireConnection(for: exchange, again: true)
+    acquireConnection(for: exchange, isAdmitted: true)
   }
 
   private func connect(_ origin: Origin) {
@@ -213,7 +213,7 @@ extension NIOTransport.Options {
 }
 
 extension TransportCore.Pool.Refusal {
-  /// Returns the error for the waiter.
+  /// Returns the error of the refused exchange.
   fileprivate func error(after failure: TransportError?) -> TransportError {
     switch self {
     case .connectFailed: failure ?? TransportError(.connectionFailed, requestState: .notSent)
@@ -236,16 +236,16 @@ extension TransportCore: ConnectionOwner {
     return Exchange(request, context: context, timeouts: timeouts, owner: self)
   }
 
-  /// Begins an exchange. The waiter is resumed exactly once.
-  func begin(_ exchange: Exchange, _ waiter: Exchange.Waiter) {
-    guard exchange.begin(waiter) else { return waiter.resume(throwing: CancellationError()) }
-    findConnection(for: exchange, again: false)
+  /// Begins an exchange. The continuation is resumed exactly once.
+  func begin(_ exchange: Exchange, _ continuation: Exchange.Continuation) {
+    guard exchange.begin(continuation) else { return continuation.resume(throwing: CancellationError()) }
+    findConnection(for: exchange, isAdmitted: false)
   }
 
   func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool {
     guard options.retriesOnStaleConnection, exchange.requeue(wasWritten: wasWritten) else { return false }
     exchange.context.record(.resent)
-    findConnection(for: exchange, again: true)
+    findConnection(for: exchange, isAdmitted: true)
     return true
   }
 
@@ -257,8 +257,8 @@ extension TransportCore: ConnectionOwner {
     loops.neverEnd ? EventLoopExecutor(loop) : nil
   }
 
-  private func findConnection(for exchange: Exchange, again: Bool) {
-    acquireConnection(for: exchange, again: again)
+  private func findConnection(for exchange: Exchange, isAdmitted: Bool) {
+    acquireConnection(for: exchange, isAdmitted: isAdmitted)
     guard let limit = exchange.timeouts.connection else { return }
     let alarm = loops.next()?.scheduleTask(in: limit) { self.waitedTooLong(exchange) }
     if !exchange.keep(alarm) { alarm?.cancel() }
@@ -309,7 +309,7 @@ extension TransportCore: ConnectionOwner {
   private func end(
     _ exchange: Exchange, onlyWhileWaiting: Bool = false, throwing error: (Exchange.State.Ending) -> any Error
   ) {
-    guard let (ending, waiter) = exchange.end(onlyWhileWaiting: onlyWhileWaiting) else { return }
+    guard let (ending, continuation) = exchange.end(onlyWhileWaiting: onlyWhileWaiting) else { return }
     // Records in the trace that the call waited for a connection, not for the server.
     if ending.place == .queued, exchange.isDelayedByLimits, let waitingTime = exchange.waitingTime {
       exchange.context.record(.phase(.queued, waitingTime))
@@ -319,6 +319,6 @@ extension TransportCore: ConnectionOwner {
     case .queued: withdraw(exchange)
     case .on(let connection): connection.abandon(exchange)
     }
-    waiter?.resume(throwing: error(ending))
+    continuation?.resume(throwing: error(ending))
   }
 }

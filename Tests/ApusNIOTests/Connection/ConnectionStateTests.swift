@@ -43,7 +43,7 @@ struct ConnectionStateTests {
       if self == .earlyEnd {
         #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: true) == .sendOn)
       }
-      if isPaused { #expect(state.paused() == true) }
+      if isPaused { #expect(state.pause() == true) }
       if self == .cutShort { #expect(state.closed(isRepeatable: true) == .wait) }
       if self == .over { state.broken() }
       return state
@@ -186,9 +186,9 @@ struct ConnectionStateTests {
   @Test("Reading pauses once and resumes once", arguments: Situation.allCases)
   func pausing(situation: Situation) {
     var state = situation.state
-    #expect(state.paused() == (situation.isBusy && !situation.isPaused))
-    #expect(state.resumed() == situation.isBusy)
-    #expect(state.resumed() == false)
+    #expect(state.pause() == (situation.isBusy && !situation.isPaused))
+    #expect(state.resume() == situation.isBusy)
+    #expect(state.resume() == false)
   }
 
   @Test(
@@ -306,21 +306,21 @@ struct ConnectionStateTests {
   @Test("A slow reader of an early success neither stops the request nor times out")
   func slowReader() {
     var state = Situation.earlySuccess.state
-    #expect(state.paused() == true)
+    #expect(state.pause() == true)
     #expect(state.isSending)
     state.wrote(10)
     #expect(state.awaited == nil)
     state.requestCompleted()
     #expect(!state.isIncomplete)
-    #expect(state.resumed() == true)
+    #expect(state.resume() == true)
     #expect(state.awaited == .progress)
   }
 
   @Test("Only an idle connection is closed as idle, and only once", arguments: Situation.allCases)
   func closingUnused(situation: Situation) {
     var state = situation.state
-    #expect(state.closedUnused() == [.new, .used].contains(situation))
-    #expect(state.closedUnused() == false)
+    #expect(state.closeIfIdle() == [.new, .used].contains(situation))
+    #expect(state.closeIfIdle() == false)
   }
 
   @Test("An exchange that fails ends the connection", arguments: Situation.allCases)

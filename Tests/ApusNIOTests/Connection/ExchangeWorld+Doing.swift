@@ -6,9 +6,9 @@ import ApusCore
 extension ExchangeWorld {
   // MARK: The pool
 
-  mutating func acquire(_ id: Int, again: Bool) {
+  mutating func acquire(_ id: Int, isAdmitted: Bool) {
     guard let origin = calls[id]?.origin else { return }
-    perform(pool.acquire(id, for: origin, isAdmitted: again, now: instant))
+    perform(pool.acquire(id, for: origin, isAdmitted: isAdmitted, now: instant))
   }
 
   mutating func perform(_ actions: [Pool.Action]) {
@@ -20,14 +20,14 @@ extension ExchangeWorld {
           continue
         }
         perform(pool.released(line, canReuse: false, now: instant))
-        acquire(call, again: true)
+        acquire(call, isAdmitted: true)
       case .connect(let origin): attempts.append(origin)
       case .refuse(let call, let refusal):
         if refusal == .queueFull, calls[call]?.state.needsNewConnection == true {
           problems.append("\(call) is refused because the queue is full, though it had a connection")
         }
         end(call, .notSent)
-      case .close(let line): lines[line]?.jobs.append(.closeUnused)
+      case .close(let line): lines[line]?.jobs.append(.closeIfIdle)
       case .wake: break
       case .drained:
         if isDrained { problems.append("drained twice") }
@@ -56,7 +56,7 @@ extension ExchangeWorld {
   private mutating func retry(_ id: Int, wasWritten: Bool) -> Bool {
     guard calls[id]?.state.requeued(wasWritten: wasWritten) == true else { return false }
     events["out again, \(wasWritten ? "" : "not ")written", default: 0] += 1
-    acquire(id, again: true)
+    acquire(id, isAdmitted: true)
     return true
   }
 
@@ -70,18 +70,18 @@ extension ExchangeWorld {
     case .start(let call): start(call, on: id)
     case .abandon(let call):
       guard line.state.exchange == call else { return }
-      if line.state.response == .complete { events["abandoned after its response", default: 0] += 1 }
+      if line.state.response == .completeEarly { events["abandoned after its response", default: 0] += 1 }
       lines[id]?.state.broken()
       close(id)
-    case .closeUnused: if lines[id]?.state.closedUnused() == true { close(id) }
+    case .closeIfIdle: if lines[id]?.state.closeIfIdle() == true { close(id) }
     case .end:
       if line.state.exchange != nil {
         fail(on: id)
-      } else if lines[id]?.state.closedUnused() == true {
+      } else if lines[id]?.state.closeIfIdle() == true {
         close(id)
       }
     case .resume(let call):
-      guard line.state.exchange == call, lines[id]?.state.resumed() == true else { return }
+      guard line.state.exchange == call, lines[id]?.state.resume() == true else { return }
       guard lines[id]?.state.isCutShort == true else { return }
       events["read on after the connection's end", default: 0] += 1
       decodeRest(id)
@@ -125,7 +125,7 @@ extension ExchangeWorld {
     guard let call = lines[id]?.state.exchange else { return }
     lines[id]?.state.requestCompleted()
     calls[call]?.isSent = true
-    guard lines[id]?.state.response == .complete else { return }
+    guard lines[id]?.state.response == .completeEarly else { return }
     events["completed after its response", default: 0] += 1
     if let completion = lines[id]?.state.exchangeCompleted() { complete(call, on: id, completion, isSuccess: true) }
   }
@@ -166,7 +166,7 @@ extension ExchangeWorld {
       receiveHead(call, on: id)
       guard calls[call]?.isStreamed == true else { return }
       if calls[call]?.state.headDelivered() == true { tell(call, nil) }
-      if maybe() { _ = lines[id]?.state.paused() }
+      if maybe() { _ = lines[id]?.state.pause() }
       perform(pool.streamingStarted(on: id))
     default:
       receiveHead(call, on: id)

@@ -44,7 +44,7 @@ struct ExchangeWorld {
   enum Job: Equatable {
     case start(Int)
     case abandon(Int)
-    case closeUnused
+    case closeIfIdle
     case end
     case resume(Int)
     case inputEnds
@@ -146,7 +146,7 @@ struct ExchangeWorld {
     if Int.random(in: 0..<10, using: &random) == 0 { end(id, nil) }
     guard calls[id]?.state.begun() == true else { return }
     calls[id]?.isBegun = true
-    acquire(id, again: false)
+    acquire(id, isAdmitted: false)
   }
 
   private mutating func endAttempt() {
