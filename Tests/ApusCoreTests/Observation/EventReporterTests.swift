@@ -27,7 +27,7 @@ struct EventReporterTests {
   func concurrent() async throws {
     let watchers = [Watcher(), Watcher()]
     let bench = CallBench(observers: watchers)
-    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.callSource)
     await withTaskGroup { group in
       for thread in 0..<8 {
         group.addTask { for step in 0..<50 { call.record(.note("step", Int64(thread * 100 + step))) } }
@@ -57,7 +57,7 @@ struct EventReporterTests {
     }
     let echo = Echo()
     let bench = CallBench(observers: [echo])
-    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.callSource)
     call.record(.started)
     #expect(echo.seen.all == ["started", "cancel requested: by the app"])
     #expect(bench.log.events == echo.seen.all)
@@ -66,7 +66,7 @@ struct EventReporterTests {
   @Test("No event is reported after the end of the call")
   func afterTheEnd() throws {
     let bench = CallBench()
-    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.origin)
+    let call = Call(Request<Void>.get("/").box, delivery: .buffered, from: bench.api.callSource)
     try call.succeed()
     call.record(.decoded)
     call.cancel(.requested)
