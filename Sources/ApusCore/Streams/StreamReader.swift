@@ -59,8 +59,8 @@ final class StreamReader<Element: Sendable> {
   }
 
   private var callSource: CallSource {
-    let current = source.client.callSource
-    return CallSource(host: current.host, environment: call?.prepared ?? current.environment, deadline: current.deadline)
+    let next = source.client.callSource
+    return CallSource(host: next.host, environment: call?.prepared ?? next.environment, deadline: next.deadline)
   }
 
   // MARK: Reconnecting
