@@ -12,21 +12,21 @@ extension Call {
   ///
   /// - Parameters:
   ///   - deliver: returns the output for an accepted response, off the caller's actor.
-  ///   - expected: converts an expected rejection to an output, and throws all other errors. Default: `nil`, no
-  ///     rejection is expected.
+  ///   - expected: converts the value of an expected rejection to an output, and throws for other values. Default:
+  ///     `nil`, no rejection is expected.
   /// - Throws: ``CallError`` with the complete trace.
   func perform<Output: Sendable>(
     _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output,
-    expecting expected: (@Sendable (CallError) throws(CallError) -> Output)? = nil
+    expecting expected: (@Sendable (any Sendable) throws -> Output)? = nil
   ) async throws(CallError) -> Output {
     let output: Output
     do {
       try register()
       output = try await waited(for: deliver)
     } catch {
-      let error = fail(error)
-      guard let expected else { throw error }
-      return try expected(error)
+      let failure = fail(error)
+      guard let expected, let rejection = failure.rejection?.value else { throw failure }
+      do { return try expected(rejection) } catch { throw failure }
     }
     if delivery != .streamed { try succeed() }
     return output

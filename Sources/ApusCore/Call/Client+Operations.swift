@@ -86,6 +86,6 @@ extension ResponseMapping {
   /// Returns the value of a rejection that the endpoint expects (``Endpoint/outcome(rejectedAs:)``), or `nil` for all
   /// other errors.
   package func value(of error: CallError) -> Value? {
-    try? rejected?(error)
+    error.rejection?.value.flatMap { try? rejected?($0) }
   }
 }

@@ -22,11 +22,11 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     self.init(AcceptedType(accept), read: read)
   }
 
-  /// Converts an expected rejection to a value, and throws all other errors. `nil` if all rejections are errors.
-  private(set) var rejected: (@Sendable (CallError) throws(CallError) -> Value)?
+  /// Converts the value of an expected rejection, and throws for other values. `nil` if all rejections are errors.
+  private(set) var rejected: (@Sendable (any Sendable) throws -> Value)?
 
   private init(
-    _ accepted: AcceptedType, rejected: (@Sendable (CallError) throws(CallError) -> Value)? = nil,
+    _ accepted: AcceptedType, rejected: (@Sendable (any Sendable) throws -> Value)? = nil,
     read: @escaping @Sendable (Content) throws -> Value
   ) {
     self.accepted = accepted
@@ -60,11 +60,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
   func outcome<Rejected: Sendable>(rejectedAs type: Rejected.Type) -> ResponseMapping<Outcome<Value, Rejected>> {
     let read = read
     return ResponseMapping<Outcome<Value, Rejected>>(
-      accepted,
-      rejected: { error throws(CallError) in
-        guard let rejected = error.rejection?.value as? Rejected else { throw error }
-        return .rejected(rejected)
-      }, read: { .accepted(try read($0)) })
+      accepted, rejected: { .rejected(try cast($0)) }, read: { .accepted(try read($0)) })
   }
 
   /// Returns a mapping that adds a note about the content to the value. A rejection has no note.
@@ -75,9 +71,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
     var noted = ResponseMapping<NotedValue<Value, Note>>(accepted) { content in
       NotedValue(value: try read(content), note: note(content))
     }
-    if let rejected {
-      noted.rejected = { error throws(CallError) in NotedValue(value: try rejected(error)) }
-    }
+    if let rejected { noted.rejected = { NotedValue(value: try rejected($0)) } }
     return noted
   }
 
