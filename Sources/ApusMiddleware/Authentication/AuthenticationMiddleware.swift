@@ -93,7 +93,7 @@ package final class AuthenticationMiddleware: Middleware {
         try exchange.receive(response, to: message)
       }
     }
-    exchange.recordAcceptanceOfAnswer(response)
+    exchange.recordAcceptance(response)
     if context.delivery == .streamed { await exchange.endWithSession(response) }
     return response
   }
