@@ -26,9 +26,9 @@ struct CallCredential: Sendable {
     var (credential, refreshes, coolDowns) = (self, 0, 0)
     while refreshes < Self.maximumRefreshes, credential.stored.credential != nil {
       switch try await refresher.prepare(credential, after: coolDowns) {
-      case .proceed: return credential.stored
-      case .readAgain: refreshes += 1
-      case .coolDownEnded: coolDowns += 1
+      case .send: return credential.stored
+      case .readAgain(.replaced): refreshes += 1
+      case .readAgain(.coolDownEnded): coolDowns += 1
       }
       credential.stored = try await readAgain()
     }
@@ -41,10 +41,10 @@ struct CallCredential: Sendable {
     var coolDowns = 0
     while true {
       let current = try await readAgain()
-      switch try await refresher.rejected(self, current: current.generation, after: coolDowns) {
-      case .proceed: return false
-      case .coolDownEnded: coolDowns += 1
-      case .readAgain:
+      switch try await refresher.awaitRenewal(of: self, current: current.generation, after: coolDowns) {
+      case .giveUp: return false
+      case .readAgain(.coolDownEnded): coolDowns += 1
+      case .readAgain(.replaced):
         let latest = try await readAgain()
         return latest.credential != nil && latest.generation != stored.generation
       }
