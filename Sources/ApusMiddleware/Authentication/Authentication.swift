@@ -22,13 +22,14 @@ public struct Authentication: Sendable {
     let spaces = ProtectionSpaces()
 
     init(
-      _ scheme: any AuthenticationScheme, _ store: any CredentialsStore, _ scope: Scope, _ refresher: Refresher? = nil
+      _ scheme: any AuthenticationScheme, _ store: any CredentialsStore,
+      _ scope: (origins: Set<Origin>?, realm: String?), _ refresher: Refresher? = nil
     ) {
       self.scheme = scheme
       locations = scheme.locations.map { MessageLocation($0) }
       self.store = store
       streams = OpenStreams(of: store)
-      (origins, realm) = (scope.origins, scope.realm)
+      (origins, realm) = scope
       self.refresher = refresher
     }
 
@@ -55,12 +56,6 @@ public struct Authentication: Sendable {
     }
   }
 
-  /// The origins and the protection space to which credentials may be sent.
-  struct Scope {
-    let origins: Set<Origin>?
-    let realm: String?
-  }
-
   let parts: Parts
 
   /// The identity that copies of an authentication share.
@@ -78,7 +73,7 @@ public struct Authentication: Sendable {
     _ scheme: any AuthenticationScheme, _ store: any CredentialsStore, origins: Set<Origin>? = nil,
     realm: String? = nil
   ) -> Authentication {
-    Authentication(parts: Parts(scheme, store, Scope(origins: origins, realm: realm)))
+    Authentication(parts: Parts(scheme, store, (origins, realm)))
   }
 
   /// Authenticates with a scheme whose tokens are refreshed, for example a scheme that signs messages with a key and
@@ -95,7 +90,7 @@ public struct Authentication: Sendable {
     limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
   ) -> Authentication {
     let refresher = Refresher(store, timeout: limit, refresh)
-    return Authentication(parts: Parts(scheme, store, Scope(origins: origins, realm: nil), refresher))
+    return Authentication(parts: Parts(scheme, store, (origins, nil), refresher))
   }
 
   /// Authenticates with a token that does not change, in `Authorization: Bearer` (RFC 6750 §2.1).
@@ -152,7 +147,7 @@ public struct Authentication: Sendable {
     limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
   ) -> Authentication {
     let refresher = Refresher(store, timeout: limit, refresh)
-    return Authentication(parts: Parts(BearerScheme(), store, Scope(origins: origins, realm: realm), refresher))
+    return Authentication(parts: Parts(BearerScheme(), store, (origins, realm), refresher))
   }
 
   /// Authenticates with a user name and a password that do not change, in `Authorization: Basic` (RFC 7617), in UTF-8.
@@ -267,7 +262,12 @@ extension Environment {
       if newValue.isEmpty {
         values[PrincipalKey.self] = nil
       } else {
-        values[PrincipalKey.self] = { try await newValue.bind(&$1, $0) }
+        values[PrincipalKey.self] = { request, context in
+          guard context.values[CredentialsPolicyKey.self] != .none else { return nil }
+          let principals = try await BoundPrincipals(newValue, for: request)
+          context.values[BoundPrincipalsKey.self] = principals
+          return principals.combined
+        }
       }
     }
   }
@@ -317,12 +317,5 @@ extension Authentication {
       if case .parameter(let name) = location { return name }
       return nil
     }
-  }
-}
-
-extension StoreIdentity {
-  /// Creates the identity of an authentication's store. The identity is valid as long as the authentication exists.
-  init(_ authentication: Authentication) {
-    self.init(authentication.parts.store, elseOf: authentication.parts)
   }
 }
