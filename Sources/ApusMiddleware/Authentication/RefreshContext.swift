@@ -179,14 +179,6 @@ extension RefreshFailure {
   }
 }
 
-extension Error {
-  /// The error's description if the error is a ``LoggableError``, which contains no secrets; otherwise the name of its
-  /// type.
-  var loggedReason: String {
-    (self as? any LoggableError)?.description ?? "\(type(of: self))"
-  }
-}
-
 /// The server's clock, estimated from the latest response that had a `Date`.
 ///
 /// The estimate advances with the client's monotonic clock, so the device's calendar does not matter once a server has
