@@ -52,7 +52,7 @@ final class CompiledPipeline: Sendable {
     switch audience {
     case .allCalls: true
     case .callsWithCommonParameters: context.base.prepared.hasCommonParameters
-    case .callsWithPrincipal: context.base.prepared.hasValues && context.environment.values.contains(PrincipalKey.self)
+    case .callsWithPrincipal: context.base.prepared.hasValues && context.environment.values.contains(CallBinderKey.self)
     case .coalescedCalls: context.base.delivery == .buffered && (context.base.joins || context.base.coalesces)
     }
   }

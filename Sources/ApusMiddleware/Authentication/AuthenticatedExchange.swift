@@ -198,7 +198,7 @@ struct BoundPrincipals: Sendable {
 
     var principal: UInt64 {
       if case .success(let stored) = stored { return stored.principal }
-      return PrincipalKey.unreadable
+      return CallBinderKey.unreadable
     }
   }
 

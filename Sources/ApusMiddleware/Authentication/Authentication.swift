@@ -260,9 +260,9 @@ extension Environment {
       values[AuthenticationsKey.self] = newValue
       // Core must not share or cache a response across accounts.
       if newValue.isEmpty {
-        values[PrincipalKey.self] = nil
+        values[CallBinderKey.self] = nil
       } else {
-        values[PrincipalKey.self] = { request, context in
+        values[CallBinderKey.self] = { request, context in
           guard context.values[CredentialsPolicyKey.self] != .none else { return nil }
           let principals = try await BoundPrincipals(newValue, for: request)
           context.values[BoundPrincipalsKey.self] = principals
