@@ -9,7 +9,7 @@ public struct Authentication: Sendable {
   /// The parts that copies of an authentication share.
   final class Parts: Sendable {
     let scheme: any AuthenticationScheme
-    let locations: [MessageLocation]
+    let locations: [CredentialLocation.Prepared]
     let store: any CredentialsStore
     let origins: Set<Origin>?
     let realm: String?
@@ -26,7 +26,7 @@ public struct Authentication: Sendable {
       _ scope: (origins: Set<Origin>?, realm: String?), _ refresher: Refresher? = nil
     ) {
       self.scheme = scheme
-      locations = scheme.locations.map { MessageLocation($0) }
+      locations = scheme.locations.map { CredentialLocation.Prepared($0) }
       self.store = store
       streams = OpenStreams(of: store)
       (origins, realm) = scope
@@ -196,7 +196,7 @@ public struct Authentication: Sendable {
   public static func apiKey(
     _ store: any CredentialsStore, field: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    scheme(APIKeyScheme(field: field), store, origins: origins)
+    scheme(APIKeyScheme(location: .field(field)), store, origins: origins)
   }
 
   /// Authenticates with an API key that does not change, in the query. URLs end up in logs: use it only if the server
@@ -222,7 +222,7 @@ public struct Authentication: Sendable {
   public static func apiKey(
     _ store: any CredentialsStore, queryParameter: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    scheme(APIKeyScheme(queryParameter: queryParameter), store, origins: origins)
+    scheme(APIKeyScheme(location: .parameter(queryParameter)), store, origins: origins)
   }
 }
 
@@ -301,14 +301,6 @@ extension Authentication {
     guard !challenges.isEmpty else { return nil }
     guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
     return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
-  }
-
-  /// The names of the fields that carry credentials, in lower case.
-  var fieldNames: [String] {
-    parts.scheme.locations.compactMap { location in
-      if case .field(let name) = location { return name.lowercased() }
-      return nil
-    }
   }
 
   /// The names of the query parameters that carry credentials.
