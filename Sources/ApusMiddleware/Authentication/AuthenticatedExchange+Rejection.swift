@@ -133,3 +133,12 @@ extension AuthenticatedExchange {
       head: rejection.head, content: ResponseContent(content, trailers: rejection.content.trailers))
   }
 }
+
+extension Authentication {
+  /// Returns the challenge that this authentication would answer; `nil` if there is no such challenge.
+  fileprivate func challenge(among challenges: [Challenge]) -> Challenge? {
+    guard !challenges.isEmpty else { return nil }
+    guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
+    return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
+  }
+}

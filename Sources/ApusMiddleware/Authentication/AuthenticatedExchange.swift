@@ -190,6 +190,14 @@ struct AuthenticatedExchange {
   }
 }
 
+extension Authentication {
+  /// Whether the credentials may be sent to the origin of a message.
+  fileprivate func allows(_ request: RequestMessage, in context: CallContext) -> Bool {
+    guard let origins = parts.origins else { return context.isTrusted(request) }
+    return request.origin.map { origins.contains($0) } ?? false || context.endpointTrusts(request)
+  }
+}
+
 /// The principals that a call is bound to: the content of each authentication's store when the call began.
 struct BoundPrincipals: Sendable {
   private struct Entry: Sendable {

@@ -282,12 +282,6 @@ enum SkippedAuthentications: ContextKey {
 // MARK: Messages
 
 extension Authentication {
-  /// Whether the credentials may be sent to the origin of a message.
-  func allows(_ request: RequestMessage, in context: CallContext) -> Bool {
-    guard let origins = parts.origins else { return context.isTrusted(request) }
-    return request.origin.map { origins.contains($0) } ?? false || context.endpointTrusts(request)
-  }
-
   /// Whether a message already has a value in a field or parameter that these credentials would use.
   func isOverridden(by request: RequestMessage) -> Bool {
     parts.locations.contains { $0.hasValue(in: request) }
@@ -295,13 +289,6 @@ extension Authentication {
 
   /// Whether the current task refreshes these credentials. A call made by that task must not wait for the refresh.
   var isRefreshing: Bool { parts.refresher.map { RefreshWork.isCurrent(for: $0) } ?? false }
-
-  /// Returns the challenge that this authentication would answer; `nil` if there is no such challenge.
-  func challenge(among challenges: [Challenge]) -> Challenge? {
-    guard !challenges.isEmpty else { return nil }
-    guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
-    return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
-  }
 
   /// The names of the query parameters that carry credentials.
   var parameterNames: [String] {
