@@ -37,7 +37,7 @@ extension CallFailure {
       cancellation = .caller
       underlying = nil
     default:
-      detail = CallFault.detail(of: error)
+      detail = error.loggedReason
     }
   }
 

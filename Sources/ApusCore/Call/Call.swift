@@ -208,7 +208,7 @@ final class Call: DeadlineTarget {
   /// Converts the error of a streaming closure to the error that ends the call.
   func handlerError(_ error: any Error) -> any Error {
     if let error = error as? CallError, error.storage.record.key == key { return error }
-    return CallFault(.handler, CallFault.detail(of: error), underlying: error)
+    return CallFault(.handler, error.loggedReason, underlying: error)
   }
 
   /// Adds the last event. Returns the reason if the call was cancelled first.

@@ -53,7 +53,8 @@ final class CompiledPipeline: Sendable {
     switch audience {
     case .allCalls: true
     case .callsWithCommonParameters: context.owner.prepared.hasCommonParameters
-    case .callsWithPrincipal: context.owner.prepared.hasValues && context.environment.values.contains(PrincipalKey.self)
+    case .callsWithPrincipal:
+      context.owner.prepared.hasValues && context.environment.values.contains(CallBinderKey.self)
     case .coalescedCalls: context.owner.delivery == .buffered && (context.owner.joins || context.owner.coalesces)
     }
   }

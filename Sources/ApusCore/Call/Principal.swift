@@ -10,13 +10,13 @@ import Synchronization
 /// Middlewares that share or store responses compare ``CallContext/principal``. The middleware that adds credentials
 /// compares the stored account with the current account each time, so that a call is never sent with the credentials
 /// of another account.
-package enum PrincipalKey: ContextKey {
+package enum CallBinderKey: ContextKey {
   /// A closure that binds a call, given the message with which the call enters the pipeline.
-  package typealias Binding =
+  package typealias Binder =
     @Sendable (_ request: RequestMessage, _ context: inout CallContext) async throws -> UInt64?
 
   /// Default: `nil`. Without credentials all calls belong to one principal.
-  package static let defaultValue: Binding? = nil
+  package static let defaultValue: Binder? = nil
 
   /// The principal of a call whose account cannot be determined, because its credentials cannot be read. Such a call is
   /// sent without credentials, or fails if it needs credentials.
@@ -26,11 +26,11 @@ package enum PrincipalKey: ContextKey {
 extension CallContext {
   /// The principal of the call: a number for the account or session whose credentials the call uses. `nil` if the
   /// call uses no credentials or is not bound yet.
-  public var principal: UInt64? { values[BoundPrincipalKey.self] }
+  public var principal: UInt64? { values[PrincipalNumberKey.self] }
 }
 
-/// The principal of a call. Coalescing compares it separately.
-private enum BoundPrincipalKey: ContextKey {
+/// The number of a call's principal. Coalescing compares ``CallContext/principal`` separately.
+private enum PrincipalNumberKey: ContextKey {
   static let defaultValue: UInt64? = nil
   static let affectsCoalescing = false
 }
@@ -54,11 +54,11 @@ package struct PrincipalBinding: ConditionalMiddleware {
 
   @inline(never)
   private func bound(_ request: RequestMessage, _ context: CallContext) async throws -> CallContext {
-    guard let bind = context.environment.values[PrincipalKey.self] else { return context }
+    guard let bind = context.environment.values[CallBinderKey.self] else { return context }
     var context = context
     let principal = try await bind(request, &context)
     try context.values[CommonPrincipalKey.self]?.check(principal)
-    if let principal { context.values[BoundPrincipalKey.self] = principal }
+    if let principal { context.values[PrincipalNumberKey.self] = principal }
     return context
   }
 }
@@ -79,7 +79,7 @@ package final class CommonPrincipal: Sendable {
   ///
   /// - Throws: ``CallFault`` if a later call has another principal.
   func check(_ principal: UInt64?) throws {
-    if principal == PrincipalKey.unreadable { return }
+    if principal == CallBinderKey.unreadable { return }
     let isSame = state.withLock { state in
       if case .known(let first) = state { return first == principal }
       state = .known(principal)

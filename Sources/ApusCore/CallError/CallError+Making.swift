@@ -29,7 +29,7 @@ extension CallError {
       if code == .rejected { failure.rejection = Rejection(status: status, message: message) }
     }
     if failure.requestState != .notSent { record.attempts = 1 }
-    if let error = underlying { failure.detail = CallFault.detail(of: error) }
+    if let error = underlying { failure.detail = error.loggedReason }
     if code == .cancelled { failure.cancellation = .requested }
     self.init(failure, record)
   }

@@ -38,7 +38,7 @@ struct DecodingFailure: CustomStringConvertible {
       detail = fault.detail
       codingPath = fault.codingPath
     default:
-      detail = CallFault.detail(of: error)
+      detail = error.loggedReason
       codingPath = nil
     }
   }

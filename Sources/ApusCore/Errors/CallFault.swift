@@ -13,12 +13,6 @@ struct CallFault: Error {
     self.codingPath = codingPath
     self.underlying = underlying
   }
-
-  /// Returns the loggable description of an error: its description if it is a ``LoggableError``, else the name of its
-  /// type.
-  static func detail(of error: any Error) -> String {
-    (error as? any LoggableError)?.description ?? "\(type(of: error))"
-  }
 }
 
 /// An error whose `description` contains no secrets, so that a ``CallError`` may quote it.
@@ -33,3 +27,11 @@ struct CallFault: Error {
 /// }
 /// ```
 public protocol LoggableError: Error, CustomStringConvertible {}
+
+extension Error {
+  /// The error's description if the error is a ``LoggableError``, which contains no secrets; otherwise the name of its
+  /// type.
+  package var loggedReason: String {
+    (self as? any LoggableError)?.description ?? "\(type(of: self))"
+  }
+}

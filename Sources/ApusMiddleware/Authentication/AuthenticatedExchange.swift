@@ -4,7 +4,7 @@ import HTTPTypes
 /// One message, the authentications that may add their credentials to it, and the server's challenges.
 ///
 /// ``message()`` returns the message with the current credentials. ``react(to:)`` returns the message to resend after a
-/// rejection.
+/// rejection, by the decisions of ``AuthenticationRounds``.
 struct AuthenticatedExchange {
   /// An authentication and its relation to the message.
   struct Candidate {
@@ -37,17 +37,14 @@ struct AuthenticatedExchange {
   let middleware: AuthenticationMiddleware
   var candidates: [Candidate]
   var rounds = AuthenticationRounds()
-  /// The challenge to which the message in flight responds, with the index of its candidate. The challenge is stored when
-  /// the server accepts the message.
-  var answered: (index: Int, challenge: Challenge)?
-  /// The candidates whose credentials were just refreshed.
-  var refreshed: Set<Int> = []
+  /// The index of the candidate that answers a challenge with the message in flight. The challenge is stored when the
+  /// server accepts the message.
+  var answering: Int?
 
   /// - Returns: `nil` if no authentication applies to the message.
   /// - Throws: ``TransportError`` if the message must carry credentials and cannot.
   init?(_ request: RequestMessage, _ context: CallContext, _ middleware: AuthenticationMiddleware) throws {
     let policy = context.values[CredentialsPolicyKey.self]
-    guard policy != .none else { return nil }
     let all = context.environment.authentications
     if all.isEmpty, policy == .required { throw Self.missing }
     let skipped = context.values[SkippedAuthentications.self]
@@ -133,11 +130,7 @@ struct AuthenticatedExchange {
     guard context.delivery != .described, let refresher = candidate.authentication.parts.refresher else {
       return stored
     }
-    return try await credential(stored, of: candidate).usable(refresher)
-  }
-
-  func credential(_ stored: StoredCredential, of candidate: Candidate) -> CallCredential {
-    CallCredential(stored, candidate.authentication, (context, request), middleware)
+    return try await CallCredential(stored, candidate.authentication, in: self).usable(refresher)
   }
 
   /// Adds a candidate's credentials to a message, if they have been read.
@@ -167,13 +160,24 @@ struct AuthenticatedExchange {
     }
   }
 
-  /// Records that the server accepted the credentials. An error status may have other reasons.
+  /// Records that the server accepted the message. If the message answers a challenge, later messages answer the
+  /// challenge in advance.
   func recordAcceptance(_ response: ResponseMessage) {
+    if let answering { storeChallenge(of: answering) }
+    // An error status does not show whether the server examined the credentials.
     guard response.statusCode < 400 else { return }
     for candidate in candidates where candidate.isSent {
       guard let stored = candidate.stored else { continue }
       candidate.authentication.parts.refresher?.accepted(stored)
     }
+  }
+
+  /// Stores the latest challenge of a candidate for the protection space of the message.
+  func storeChallenge(of index: Int) {
+    guard let challenge = candidates[index].challenge else { return }
+    let parts = candidates[index].authentication.parts
+    let isWhole = parts.realm == nil && context.environment.authentications.count == 1
+    parts.spaces.store(challenge, from: request, isWhole: isWhole)
   }
 
   /// Ends a streamed response when the principal whose credentials the message carried signs out.
@@ -186,126 +190,69 @@ struct AuthenticatedExchange {
   }
 }
 
-/// Credentials that a message of a call carries or is about to carry.
-struct CallCredential: Sendable {
-  let stored: StoredCredential
-  let authentication: Authentication
-  let context: CallContext
-  /// Reports the session's end to the app of the call's client.
-  private let middleware: AuthenticationMiddleware
-  /// The server of the message, which is parsed only for a report.
-  private let server: (scheme: String?, authority: String?)
-
-  init(
-    _ stored: StoredCredential, _ authentication: Authentication,
-    _ message: (context: CallContext, request: RequestMessage), _ middleware: AuthenticationMiddleware
-  ) {
-    self.stored = stored
-    self.authentication = authentication
-    context = message.context
-    server = (message.request.head.scheme, message.request.head.authority)
-    self.middleware = middleware
-  }
-
-  /// The maximum number of refreshes before a message is sent: new tokens may have expired on arrival.
-  private static let maximumRefreshes = 2
-
-  /// Returns the credentials to send. Waits while the current credentials are unusable.
-  func usable(_ refresher: Refresher) async throws -> StoredCredential {
-    var (credential, refreshes, coolDowns) = (self, 0, 0)
-    while refreshes < Self.maximumRefreshes, credential.stored.credential != nil {
-      switch try await refresher.prepare(credential, after: coolDowns) {
-      case .proceed: return credential.stored
-      case .readAgain: refreshes += 1
-      case .coolDownEnded: coolDowns += 1
-      }
-      credential = CallCredential(credential, try await readAgain())
-    }
-    return credential.stored
-  }
-
-  /// Returns the credentials to send after a rejection; `nil` if there are no other credentials.
-  func renewed(_ refresher: Refresher) async throws -> StoredCredential? {
-    for coolDowns in 0... {
-      let current = try await readAgain()
-      switch try await refresher.rejected(self, current: current.generation, after: coolDowns) {
-      case .coolDownEnded: continue
-      case .proceed: return nil
-      case .readAgain:
-        let renewed = try await readAgain()
-        return renewed.credential != nil && renewed.generation != stored.generation ? renewed : nil
-      }
-    }
-    return nil
-  }
-
-  private init(_ old: CallCredential, _ stored: StoredCredential) {
-    self.stored = stored
-    (authentication, context, middleware, server) = (old.authentication, old.context, old.middleware, old.server)
-  }
-
-  private func readAgain() async throws -> StoredCredential {
-    try await authentication.read(as: stored.principal)
-  }
-
-  // MARK: The end of the session
-
-  /// Returns the error of a call that needed a refresh. If the failure ended a session, reports this to the app of the
-  /// call's client.
-  func error(reporting failure: RefreshFailure) -> any Error {
-    if let ended = failure.endedSession { reportExpiry(next: ended.next) }
-    return failure.error
-  }
-
-  /// Reports that a refresh was rejected permanently.
-  ///
-  /// - Parameter next: the generation after the session.
-  func reportExpiry(next: UInt64) {
-    middleware.report(sessionEnd(.expired), upTo: next, of: authentication)
-  }
-
-  /// Returns the end of the credentials' session; `nil` if the message has no valid origin.
-  ///
-  /// - Parameter generation: the generation of the session. Default: the generation of the credentials.
-  func sessionEnd(_ reason: SessionEnd.Reason, generation: UInt64? = nil) -> SessionEnd? {
-    guard let scheme = server.scheme, let authority = server.authority,
-      let origin = Origin(scheme: scheme, authority: authority)
-    else { return nil }
-    return SessionEnd(
-      reason: reason, origin: origin, environment: context.environment.name,
-      scheme: authentication.parts.scheme.name, call: context.call.id, generation: generation ?? stored.generation)
+extension Authentication {
+  /// Whether the credentials may be sent to the origin of a message.
+  fileprivate func allows(_ request: RequestMessage, in context: CallContext) -> Bool {
+    guard let origins = parts.origins else { return context.isTrusted(request) }
+    return request.origin.map { origins.contains($0) } ?? false || context.endpointTrusts(request)
   }
 }
 
-extension Authentication {
-  /// Reads the credentials; throws if they belong to another principal.
-  ///
-  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError`` if the credentials belong to another
-  ///   principal, or the error of the refresh that ended the principal's session; errors of ``read()``.
-  func read(as principal: UInt64) async throws -> StoredCredential {
-    let stored = try await read()
-    guard stored.principal == principal else {
-      throw parts.refresher?.sessionEnd(of: principal) ?? PrincipalChangedError.error
+/// The principals that a call is bound to: the content of each authentication's store when the call began.
+struct BoundPrincipals: Sendable {
+  private struct Entry: Sendable {
+    let authentication: ObjectIdentifier
+    let stored: Result<StoredCredential, any Error>
+
+    var principal: UInt64 {
+      if case .success(let stored) = stored { return stored.principal }
+      return CallBinderKey.unreadable
     }
-    return stored
   }
 
-  /// Reads the credentials.
+  private var entries: [Entry] = []
+
+  /// Reads the stores of all authentications whose credentials the call may carry.
   ///
-  /// - Throws: ``TransportError`` if they cannot be read; the error of another call and `CancellationError` unchanged.
-  func read() async throws -> StoredCredential {
-    do {
-      let stored = try await parts.store.current()
-      await parts.recordRead(stored)
-      return stored
-    } catch let error as CallError {
-      throw error
-    } catch is CancellationError where Task.isCancelled {
-      throw CancellationError()
-    } catch {
-      throw TransportError.unusable("the credentials could not be read: \(error.loggedReason)", underlying: error)
+  /// - Throws: `CancellationError` when the call is cancelled. An error of a store is thrown later, if its credentials
+  ///   are needed.
+  init(_ authentications: [Authentication], for request: RequestMessage) async throws {
+    for authentication in authentications {
+      // Skips authentications that the call overrides, or that the current task is refreshing.
+      if authentication.isRefreshing || authentication.isOverridden(by: request) { continue }
+      let stored: Result<StoredCredential, any Error>
+      do {
+        stored = .success(try await authentication.read())
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        stored = .failure(error)
+      }
+      entries.append(Entry(authentication: authentication.id, stored: stored))
     }
   }
+
+  /// The content of the store, or the error of reading the store; `nil` if the call is not bound to the
+  /// authentication's principal.
+  subscript(authentication: Authentication) -> Result<StoredCredential, any Error>? {
+    let id = authentication.id
+    return entries.first { $0.authentication == id }?.stored
+  }
+
+  /// A combined id of all bound principals; `nil` if there are none.
+  var combined: UInt64? {
+    guard entries.count != 1 else { return entries[0].principal }
+    var hasher = Hasher()
+    for entry in entries { hasher.combine(entry.principal) }
+    return entries.isEmpty ? nil : UInt64(bitPattern: Int64(hasher.finalize()))
+  }
+}
+
+/// The principals that a call is bound to.
+enum BoundPrincipalsKey: ContextKey {
+  static let defaultValue: BoundPrincipals? = nil
+  /// Coalescing compares ``CallContext/principal``.
+  static let affectsCoalescing = false
 }
 
 extension TransportError {

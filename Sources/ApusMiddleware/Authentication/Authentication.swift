@@ -9,7 +9,7 @@ public struct Authentication: Sendable {
   /// The parts that copies of an authentication share.
   final class Parts: Sendable {
     let scheme: any AuthenticationScheme
-    let locations: [MessageLocation]
+    let locations: [CredentialLocation.Prepared]
     let store: any CredentialsStore
     let origins: Set<Origin>?
     let realm: String?
@@ -22,13 +22,14 @@ public struct Authentication: Sendable {
     let spaces = ProtectionSpaces()
 
     init(
-      _ scheme: any AuthenticationScheme, _ store: any CredentialsStore, _ scope: Scope, _ refresher: Refresher? = nil
+      _ scheme: any AuthenticationScheme, _ store: any CredentialsStore,
+      _ scope: (origins: Set<Origin>?, realm: String?), _ refresher: Refresher? = nil
     ) {
       self.scheme = scheme
-      locations = scheme.locations.map { MessageLocation($0) }
+      locations = scheme.locations.map { CredentialLocation.Prepared($0) }
       self.store = store
       streams = OpenStreams(of: store)
-      (origins, realm) = (scope.origins, scope.realm)
+      (origins, realm) = scope
       self.refresher = refresher
     }
 
@@ -55,12 +56,6 @@ public struct Authentication: Sendable {
     }
   }
 
-  /// The origins and the protection space to which credentials may be sent.
-  struct Scope {
-    let origins: Set<Origin>?
-    let realm: String?
-  }
-
   let parts: Parts
 
   /// The identity that copies of an authentication share.
@@ -78,7 +73,7 @@ public struct Authentication: Sendable {
     _ scheme: any AuthenticationScheme, _ store: any CredentialsStore, origins: Set<Origin>? = nil,
     realm: String? = nil
   ) -> Authentication {
-    Authentication(parts: Parts(scheme, store, Scope(origins: origins, realm: realm)))
+    Authentication(parts: Parts(scheme, store, (origins, realm)))
   }
 
   /// Authenticates with a scheme whose tokens are refreshed, for example a scheme that signs messages with a key and
@@ -95,7 +90,7 @@ public struct Authentication: Sendable {
     limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
   ) -> Authentication {
     let refresher = Refresher(store, timeout: limit, refresh)
-    return Authentication(parts: Parts(scheme, store, Scope(origins: origins, realm: nil), refresher))
+    return Authentication(parts: Parts(scheme, store, (origins, nil), refresher))
   }
 
   /// Authenticates with a token that does not change, in `Authorization: Bearer` (RFC 6750 §2.1).
@@ -152,7 +147,7 @@ public struct Authentication: Sendable {
     limit: Duration = .seconds(30), refresh: @escaping @Sendable (RefreshContext) async throws -> Tokens
   ) -> Authentication {
     let refresher = Refresher(store, timeout: limit, refresh)
-    return Authentication(parts: Parts(BearerScheme(), store, Scope(origins: origins, realm: realm), refresher))
+    return Authentication(parts: Parts(BearerScheme(), store, (origins, realm), refresher))
   }
 
   /// Authenticates with a user name and a password that do not change, in `Authorization: Basic` (RFC 7617), in UTF-8.
@@ -201,7 +196,7 @@ public struct Authentication: Sendable {
   public static func apiKey(
     _ store: any CredentialsStore, field: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    scheme(APIKeyScheme(field: field), store, origins: origins)
+    scheme(APIKeyScheme(location: .field(field)), store, origins: origins)
   }
 
   /// Authenticates with an API key that does not change, in the query. URLs end up in logs: use it only if the server
@@ -227,7 +222,7 @@ public struct Authentication: Sendable {
   public static func apiKey(
     _ store: any CredentialsStore, queryParameter: String, origins: Set<Origin>? = nil
   ) -> Authentication {
-    scheme(APIKeyScheme(queryParameter: queryParameter), store, origins: origins)
+    scheme(APIKeyScheme(location: .parameter(queryParameter)), store, origins: origins)
   }
 }
 
@@ -265,9 +260,14 @@ extension Environment {
       values[AuthenticationsKey.self] = newValue
       // Core must not share or cache a response across accounts.
       if newValue.isEmpty {
-        values[PrincipalKey.self] = nil
+        values[CallBinderKey.self] = nil
       } else {
-        values[PrincipalKey.self] = { try await newValue.bind(&$1, $0) }
+        values[CallBinderKey.self] = { request, context in
+          guard context.values[CredentialsPolicyKey.self] != .none else { return nil }
+          let principals = try await BoundPrincipals(newValue, for: request)
+          context.values[BoundPrincipalsKey.self] = principals
+          return principals.combined
+        }
       }
     }
   }
@@ -282,12 +282,6 @@ enum SkippedAuthentications: ContextKey {
 // MARK: Messages
 
 extension Authentication {
-  /// Whether the credentials may be sent to the origin of a message.
-  func allows(_ request: RequestMessage, in context: CallContext) -> Bool {
-    guard let origins = parts.origins else { return context.isTrusted(request) }
-    return request.origin.map { origins.contains($0) } ?? false || context.endpointTrusts(request)
-  }
-
   /// Whether a message already has a value in a field or parameter that these credentials would use.
   func isOverridden(by request: RequestMessage) -> Bool {
     parts.locations.contains { $0.hasValue(in: request) }
@@ -296,33 +290,11 @@ extension Authentication {
   /// Whether the current task refreshes these credentials. A call made by that task must not wait for the refresh.
   var isRefreshing: Bool { parts.refresher.map { RefreshWork.isCurrent(for: $0) } ?? false }
 
-  /// Returns the challenge that this authentication would answer; `nil` if there is no such challenge.
-  func challenge(among challenges: [Challenge]) -> Challenge? {
-    guard !challenges.isEmpty else { return nil }
-    guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
-    return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
-  }
-
-  /// The names of the fields that carry credentials, in lower case.
-  var fieldNames: [String] {
-    parts.scheme.locations.compactMap { location in
-      if case .field(let name) = location { return name.lowercased() }
-      return nil
-    }
-  }
-
   /// The names of the query parameters that carry credentials.
   var parameterNames: [String] {
     parts.scheme.locations.compactMap { location in
       if case .parameter(let name) = location { return name }
       return nil
     }
-  }
-}
-
-extension StoreIdentity {
-  /// Creates the identity of an authentication's store. The identity is valid as long as the authentication exists.
-  init(_ authentication: Authentication) {
-    self.init(authentication.parts.store, elseOf: authentication.parts)
   }
 }

@@ -59,7 +59,9 @@ package final class AuthenticationMiddleware: Middleware {
     guard var exchange = try AuthenticatedExchange(request, context, self) else {
       return try await next(request, context: context)
     }
-    let context = Self.answeringChallenges(context)
+    var context = context
+    // Rejections are examined here before their content is collected.
+    context.answersChallenges = true
     let message = try await exchange.message()
     let response = try await next(message, context: context)
     try exchange.receive(response, to: message)
@@ -69,14 +71,6 @@ package final class AuthenticationMiddleware: Middleware {
       return response
     }
     return try await resend(exchange, after: response, context, next)
-  }
-
-  // Rejections are examined here before their content is collected.
-  @inline(never)
-  private static func answeringChallenges(_ context: CallContext) -> CallContext {
-    var context = context
-    context.answersChallenges = true
-    return context
   }
 
   /// Resends a rejected message until the server accepts it or the rejection is the call's response.
@@ -93,7 +87,7 @@ package final class AuthenticationMiddleware: Middleware {
         try exchange.receive(response, to: message)
       }
     }
-    exchange.recordAcceptanceOfAnswer(response)
+    exchange.recordAcceptance(response)
     if context.delivery == .streamed { await exchange.endWithSession(response) }
     return response
   }
@@ -117,27 +111,10 @@ package final class AuthenticationMiddleware: Middleware {
     if let current, current != stored.generation { return }
     let reason = authentication.parts.rejectionReason(stored)
     credential.context.record(.note(reason.note, Int64(clamping: stored.generation)))
-    switch reason {
-    case .neverSignedIn: return
-    case .rejected, .expired: report(credential.sessionEnd(reason), upTo: stored.generation, of: authentication)
-    case .signedOut:
-      // A session end is reported once, however often an empty store is cleared.
-      let end = credential.sessionEnd(reason, generation: authentication.parts.lastGeneration)
-      report(end, upTo: stored.generation, of: authentication)
-    }
-  }
-
-  /// Reports a sign-out.
-  ///
-  /// - Parameters:
-  ///   - generation: the generation of the removed credentials.
-  ///   - next: the current generation.
-  func signedOut(_ authentication: Authentication, _ environment: Environment, _ generation: UInt64, next: UInt64) {
-    guard let origin = environment.baseURL.origin else { return }
-    let end = SessionEnd(
-      reason: .signedOut, origin: origin, environment: environment.name, scheme: authentication.parts.scheme.name,
-      call: nil, generation: generation)
-    report(end, upTo: next, of: authentication)
+    guard reason != .neverSignedIn else { return }
+    // A sign-out is reported once, however often an empty store is cleared.
+    let generation = reason == .signedOut ? authentication.parts.lastGeneration : nil
+    report(credential.sessionEnd(reason, generation: generation), upTo: stored.generation, of: authentication)
   }
 
   /// Reports the end of a session once.
@@ -145,7 +122,7 @@ package final class AuthenticationMiddleware: Middleware {
   /// - Parameter last: the last generation that this report covers.
   func report(_ end: SessionEnd?, upTo last: UInt64, of authentication: Authentication) {
     guard let onSessionEnd, let end else { return }
-    let identity = StoreIdentity(authentication)
+    let identity = StoreIdentity(authentication.parts.store, elseOf: authentication.parts)
     let isNew = reports.withLock { reports in
       let reported = reports[identity]?.generation
       if reported == nil, reports.count >= Self.maximumReports { reports.remove(at: reports.startIndex) }

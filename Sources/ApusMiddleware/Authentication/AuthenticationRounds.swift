@@ -1,6 +1,3 @@
-import ApusCore
-import HTTPTypes
-
 /// The authentication of one message, rejection by rejection. A pure state machine.
 ///
 /// Each authentication is refreshed at most once, resends at most once at its scheme's request, and answers one
@@ -36,7 +33,8 @@ struct AuthenticationRounds {
   /// The maximum number of answers to stale challenges.
   private static let maximumStaleAnswers = 2
 
-  private var refreshed: Set<Int> = []
+  /// The candidates for which a refresh was decided.
+  private(set) var refreshed: Set<Int> = []
   private var answers: [Int: Int] = [:]
   private var resent: Set<Int> = []
 
@@ -76,156 +74,5 @@ struct AuthenticationRounds {
   private func rejected(_ candidates: [Candidate]) -> Int? {
     candidates.firstIndex { $0.isSent && $0.challenge != nil } ?? candidates.firstIndex { $0.isSent }
       ?? candidates.firstIndex { !$0.hasCredential }
-  }
-}
-
-// MARK: Performing the decisions
-
-extension AuthenticatedExchange {
-  /// The reaction to a rejection.
-  enum Reaction {
-    case resend(RequestMessage)
-    /// The rejection is the call's response.
-    case end(ResponseMessage)
-  }
-
-  /// Reacts to a rejection.
-  ///
-  /// - Throws: ``TransportError`` if the message must be resent and its content can be read only once; the error of a
-  ///   refresh.
-  mutating func react(to rejection: ResponseMessage) async throws -> Reaction {
-    do {
-      let decision = decide(about: rejection)
-      return try await perform(decision, after: rejection)
-    } catch let error as TransportError {
-      var error = error
-      error.requestState = .responded
-      throw error
-    }
-  }
-
-  /// Records that the server accepted a message that was resent. Later messages answer the server's challenge in
-  /// advance.
-  func recordAcceptanceOfAnswer(_ response: ResponseMessage) {
-    if let answered { store(answered.challenge, of: answered.index) }
-    recordAcceptance(response)
-  }
-
-  private mutating func decide(about rejection: ResponseMessage) -> AuthenticationRounds.Decision {
-    let challenges = Challenge.all(in: rejection.head.headerFields)
-    let states = candidates.map { candidate in
-      AuthenticationRounds.Candidate(
-        isSent: candidate.isSent, hasCredential: candidate.stored?.credential != nil,
-        isRefreshable: candidate.authentication.parts.refresher != nil,
-        challenge: candidate.authentication.challenge(among: challenges), answered: candidate.challenge,
-        requestsResend: candidate.requestsResend)
-    }
-    return rounds.decide(states, hasChallenges: !challenges.isEmpty)
-  }
-
-  private mutating func perform(
-    _ decision: AuthenticationRounds.Decision, after rejection: ResponseMessage
-  ) async throws -> Reaction {
-    switch decision {
-    case .refresh(let index): return try await refresh(index, after: rejection)
-    case .answer(let index, let challenge): return try await answer(challenge, index, after: rejection)
-    case .resend(let index):
-      context.record(.note("resends as the server asks, by authentication number", Int64(index + 1)))
-      let rejection = try await withoutConnection(rejection)
-      try requireReplayableContent(
-        "the server requires another form of the credentials; the request cannot be resent")
-      return try await resend(first: index, or: rejection)
-    case .end(let index):
-      if let index { await reportRejection(of: candidates[index], isRefreshed: refreshed.contains(index)) }
-      return .end(rejection)
-    }
-  }
-
-  private mutating func refresh(_ index: Int, after rejection: ResponseMessage) async throws -> Reaction {
-    let candidate = candidates[index]
-    guard let stored = candidate.stored, let refresher = candidate.authentication.parts.refresher else {
-      return .end(rejection)
-    }
-    context.record(.credentialsRejected(generation: stored.generation))
-    let rejection = try await withoutConnection(rejection)
-    let credential = credential(stored, of: candidate)
-    guard let renewed = try await credential.renewed(refresher) else {
-      let current = try? await candidate.authentication.parts.store.current()
-      middleware.report(credential, current: current?.generation)
-      return .end(rejection)
-    }
-    try requireReplayableContent("the server rejected the credentials; the request cannot be resent with new ones")
-    refreshed.insert(index)
-    candidates[index].stored = renewed
-    return try await resend(first: index, or: rejection)
-  }
-
-  private mutating func answer(
-    _ challenge: Challenge, _ index: Int, after rejection: ResponseMessage
-  ) async throws -> Reaction {
-    context.record(.note("answers the server's challenge by authentication number", Int64(index + 1)))
-    candidates[index].challenge = challenge
-    answered = (index, challenge)
-    let rejection = try await withoutConnection(rejection)
-    // The next call can answer the challenge in advance.
-    if !request.content.isReplayable { store(challenge, of: index) }
-    try requireReplayableContent("the server requires credentials; the request cannot be resent with them")
-    return try await resend(first: index, or: rejection)
-  }
-
-  private func requireReplayableContent(_ detail: String) throws {
-    guard request.content.isReplayable else {
-      throw TransportError(
-        .invalidRequest, requestState: .responded, detail: "\(detail), because its content can be read only once")
-    }
-  }
-
-  /// Returns the message to resend, with the credentials of candidate `first` and of all candidates that use different
-  /// fields or parameters. Reads all credentials again. Returns the rejection if the scheme of `first` cannot add its
-  /// credentials.
-  ///
-  /// - Throws: ``PrincipalChangedError`` as the cause of a ``TransportError``; errors of reading.
-  private mutating func resend(first: Int, or rejection: ResponseMessage) async throws -> Reaction {
-    var message = request
-    for index in [first] + candidates.indices.filter({ $0 != first }) {
-      let candidate = candidates[index]
-      candidates[index].isSent = false
-      candidates[index].requestsResend = false
-      guard index == first || candidate.isSent, !candidate.authentication.isOverridden(by: message) else { continue }
-      candidates[index].stored = try await candidate.read()
-      try await addCredentials(of: index, to: &message)
-    }
-    return candidates[first].isSent ? .resend(message) : .end(rejection)
-  }
-
-  private func reportRejection(of candidate: Candidate, isRefreshed: Bool) async {
-    guard let stored = candidate.stored else { return }
-    context.record(.credentialsRejected(generation: stored.generation))
-    let current = try? await candidate.authentication.parts.store.current()
-    if isRefreshed, let current {
-      candidate.authentication.parts.refresher?.rejectedAfterRefresh(stored, current: current.generation, context)
-    }
-    middleware.report(credential(stored, of: candidate), current: current?.generation)
-  }
-
-  /// Stores a challenge for the protection space of the message.
-  private func store(_ challenge: Challenge, of index: Int) {
-    let parts = candidates[index].authentication.parts
-    let isWhole = parts.realm == nil && context.environment.authentications.count == 1
-    parts.spaces.store(challenge, from: request, isWhole: isWhole)
-  }
-
-  /// The maximum number of bytes of a rejection that are read before the message is resent.
-  private static let maximumRejectionLength = 64 << 10
-
-  /// Returns a rejection without its connection. Long or slow content is discarded.
-  private func withoutConnection(_ rejection: ResponseMessage) async throws -> ResponseMessage {
-    if rejection.content.bytes != nil { return rejection }
-    let content = try await IntermediateContent.collect(
-      rejection.content, upTo: Self.maximumRejectionLength, context)
-    guard let content else { return ResponseMessage(head: rejection.head) }
-    context.record(.contentArrived(length: Int64(content.count)))
-    return ResponseMessage(
-      head: rejection.head, content: ResponseContent(content, trailers: rejection.content.trailers))
   }
 }

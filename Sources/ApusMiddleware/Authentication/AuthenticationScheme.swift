@@ -82,26 +82,28 @@ public enum CredentialLocation: Sendable, Hashable {
   case parameter(String)
 }
 
-/// A ``CredentialLocation``, prepared for lookups in messages.
-enum MessageLocation: Sendable {
-  /// `nil` if the name is invalid, which is reported when the credentials are added.
-  case field(HTTPField.Name?)
-  case parameter(String)
+extension CredentialLocation {
+  /// A location, prepared for lookups in messages.
+  enum Prepared: Sendable {
+    /// `nil` if the name is invalid, which is reported when the credentials are added.
+    case field(HTTPField.Name?)
+    case parameter(String)
 
-  init(_ location: CredentialLocation) {
-    switch location {
-    case .field(let name): self = .field(HTTPField.Name(name))
-    case .parameter(let name): self = .parameter(name)
+    init(_ location: CredentialLocation) {
+      switch location {
+      case .field(let name): self = .field(HTTPField.Name(name))
+      case .parameter(let name): self = .parameter(name)
+      }
     }
-  }
 
-  /// Whether a message has a value at this location.
-  func hasValue(in request: RequestMessage) -> Bool {
-    switch self {
-    case .field(let name): return name.map { request.head.headerFields[$0] != nil } ?? false
-    case .parameter(let name):
-      var copy = request
-      return (try? copy.addQuery([name: ""])) == false
+    /// Whether a message has a value at this location.
+    func hasValue(in request: RequestMessage) -> Bool {
+      switch self {
+      case .field(let name): return name.map { request.head.headerFields[$0] != nil } ?? false
+      case .parameter(let name):
+        var copy = request
+        return (try? copy.addQuery([name: ""])) == false
+      }
     }
   }
 }
@@ -112,9 +114,6 @@ struct BearerScheme: AuthenticationScheme {
   var name: String? { "Bearer" }
   /// `Authorization`
   var locations: [CredentialLocation] { [.field("Authorization")] }
-
-  /// Creates the scheme.
-  init() {}
 
   /// Adds the token.
   func authorize(
@@ -131,9 +130,6 @@ struct BasicScheme: AuthenticationScheme {
   var name: String? { "Basic" }
   /// `Authorization`
   var locations: [CredentialLocation] { [.field("Authorization")] }
-
-  /// Creates the scheme.
-  init() {}
 
   /// Adds the user name and the password.
   func authorize(
@@ -159,22 +155,12 @@ struct BasicScheme: AuthenticationScheme {
 
 /// An API key in a field or a query parameter.
 struct APIKeyScheme: AuthenticationScheme {
-  private let location: CredentialLocation
+  let location: CredentialLocation
 
   /// `nil`: servers send no challenges for it.
   var name: String? { nil }
   /// The field or the parameter.
   var locations: [CredentialLocation] { [location] }
-
-  /// Creates a scheme with a field, for example `X-Api-Key`.
-  init(field: String) {
-    location = .field(field)
-  }
-
-  /// Creates a scheme with a query parameter. URLs end up in logs: use it only if the server accepts nothing else.
-  init(queryParameter: String) {
-    location = .parameter(queryParameter)
-  }
 
   /// Adds the key.
   func authorize(

@@ -141,15 +141,9 @@ struct ChallengeParser {
     case full
   }
 
-  private struct Draft {
-    let scheme: String
-    var token: String?
-    var parameters: [Challenge.Parameter] = []
-  }
-
   private(set) var challenges: [Challenge] = []
-  /// The challenge that is being read.
-  private var draft: Draft?
+  /// The parts of the challenge that is being read.
+  private var draft: (scheme: String, token: String?, parameters: [Challenge.Parameter])?
   private var remainingBytes = Self.maximumBytes
 
   /// Reads a line.
@@ -202,7 +196,7 @@ struct ChallengeParser {
   private mutating func begin(_ scheme: String) throws(Halt) {
     finish()
     guard challenges.count < Self.maximumChallenges else { throw .full }
-    draft = Draft(scheme: scheme)
+    draft = (scheme, nil, [])
   }
 
   /// Completes the challenge that is being read.

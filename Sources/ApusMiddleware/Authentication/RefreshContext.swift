@@ -179,25 +179,12 @@ extension RefreshFailure {
   }
 }
 
-extension Error {
-  /// The error's description if the error is a ``LoggableError``, which contains no secrets; otherwise the name of its
-  /// type.
-  var loggedReason: String {
-    (self as? any LoggableError)?.description ?? "\(type(of: self))"
-  }
-}
-
 /// The server's clock, estimated from the latest response that had a `Date`.
 ///
 /// The estimate advances with the client's monotonic clock, so the device's calendar does not matter once a server has
 /// responded.
 final class ServerClock: Sendable {
-  private struct Reading {
-    let date: Date
-    let instant: MonotonicInstant
-  }
-
-  private let reading = Mutex<Reading?>(nil)
+  private let reading = Mutex<(date: Date, instant: MonotonicInstant)?>(nil)
   let clock: any MonotonicClock
 
   init(_ clock: any MonotonicClock) {
@@ -209,20 +196,13 @@ final class ServerClock: Sendable {
   func update(_ date: Date, sentAt sent: MonotonicInstant) {
     let now = clock.now
     let half = sent.duration(to: now) / 2
-    let reading = Reading(date: date.addingTimeInterval(0.5), instant: sent.advanced(by: half))
-    self.reading.withLock { $0 = reading }
+    reading.withLock { $0 = (date.addingTimeInterval(0.5), sent.advanced(by: half)) }
   }
 
   /// The server's time; the device's time before the first response with a `Date`.
   var now: Date {
     guard let reading = reading.withLock({ $0 }) else { return Date() }
-    return reading.date.addingTimeInterval(reading.instant.duration(to: clock.now).seconds)
-  }
-}
-
-extension Duration {
-  /// The duration as a number of seconds.
-  fileprivate var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
+    let elapsed = reading.instant.duration(to: clock.now).components
+    return reading.date.addingTimeInterval(Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18)
   }
 }

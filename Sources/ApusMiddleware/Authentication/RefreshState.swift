@@ -96,10 +96,6 @@ package struct RefreshState: Hashable {
 
   /// The refreshes under way.
   package var flights: Set<Flight> { Set(refreshes.values.map(\.flight)) }
-  /// The calls that wait.
-  package var waiters: Set<Waiter> {
-    refreshes.values.reduce(into: Set(coolDownWaiters.keys)) { $0.formUnion($1.waiters) }
-  }
   /// Whether no call waits and no refresh is under way.
   var isIdle: Bool { refreshes.isEmpty && coolDownWaiters.isEmpty }
 
@@ -186,7 +182,11 @@ package struct RefreshState: Hashable {
     guard let refresh = end(flight) else { return [] }
     switch failure {
     case .permanent: failedGeneration = max(failedGeneration ?? 0, flight.generation)
-    case .temporary: coolDownEndpoint(for: flight.generation, now)
+    case .temporary:
+      // A failure with old credentials does not affect newer credentials.
+      if let endpointCoolDown, endpointCoolDown.generation > flight.generation { break }
+      let failures = endpointCoolDown?.generation == flight.generation ? endpointCoolDown?.failures ?? 0 : 0
+      endpointCoolDown = CoolDown(flight.generation, failures: failures + 1, at: now)
     }
     return refresh.waiters
   }
@@ -233,13 +233,6 @@ package struct RefreshState: Hashable {
       return .fail(.temporary)
     }
     return nil
-  }
-
-  private mutating func coolDownEndpoint(for generation: UInt64, _ now: MonotonicInstant) {
-    // A failure with old credentials does not affect newer credentials.
-    if let endpointCoolDown, endpointCoolDown.generation > generation { return }
-    let failures = endpointCoolDown?.generation == generation ? endpointCoolDown?.failures ?? 0 : 0
-    endpointCoolDown = CoolDown(generation, failures: failures + 1, at: now)
   }
 
   /// Returns the duration of a cool-down: 1 second after the first failure, doubled with each further failure, up to 1

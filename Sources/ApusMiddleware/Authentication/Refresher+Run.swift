@@ -115,8 +115,9 @@ extension Refresher {
   private func replaceTokens(_ run: Run) async throws -> RefreshFailure? {
     let generation = run.generation
     let tokens: Tokens
-    if let unstored = unstoredTokens(of: generation, at: run.now) {
-      tokens = unstored
+    if let unstored = shared.withLock({ $0.unstored }), unstored.generation == generation {
+      // An earlier refresh could not store these tokens. The server may not issue them twice.
+      tokens = unstored.tokens.aged(by: unstored.since.duration(to: run.now))
     } else {
       do {
         tokens = try await newTokens(run)
@@ -125,21 +126,10 @@ extension Refresher {
       }
       shared.withLock { $0.unstored = (generation, tokens, run.now) }
     }
-    beginStoring(run.flight)
+    _ = shared.withLock { $0.storing.insert(run.flight.number) }
     _ = try await store.refresh(generation, to: .tokens(tokens))
     shared.withLock { if $0.unstored?.generation == generation { $0.unstored = nil } }
     return nil
-  }
-
-  /// Records that a refresh changes the store itself.
-  private func beginStoring(_ flight: RefreshState.Flight) {
-    _ = shared.withLock { $0.storing.insert(flight.number) }
-  }
-
-  /// Returns tokens that an earlier refresh could not store. The server may not issue them twice.
-  private func unstoredTokens(of generation: UInt64, at now: MonotonicInstant) -> Tokens? {
-    guard let unstored = shared.withLock({ $0.unstored }), unstored.generation == generation else { return nil }
-    return unstored.tokens.aged(by: unstored.since.duration(to: now))
   }
 
   private func newTokens(_ run: Run) async throws -> Tokens {
@@ -167,7 +157,7 @@ extension Refresher {
     guard RefreshRejection.isPermanent(error) else {
       return RefreshFailure(generation: generation, error: RefreshFailure.temporary(error))
     }
-    beginStoring(run.flight)
+    _ = shared.withLock { $0.storing.insert(run.flight.number) }
     do {
       guard try await store.refresh(generation, to: nil) else { return nil }
     } catch {

@@ -7,13 +7,25 @@ final class Refresher: Sendable {
   typealias Work = @Sendable (RefreshContext) async throws -> Tokens
   typealias Waiter = RefreshState.Waiter
 
-  /// The outcome of ``prepare(_:after:)`` and ``rejected(_:current:after:)``.
-  enum Outcome: Sendable {
-    /// There is no refresh to wait for.
-    case proceed
-    /// The credentials may have changed: the call reads them again.
-    case readAgain
-    /// The cool-down has ended: the call consults ``RefreshState`` again.
+  /// The next step of a call before its message is sent.
+  enum StepBeforeSending: Sendable {
+    /// The call sends its message with the current credentials.
+    case send
+    case readAgain(WaitEnd)
+  }
+
+  /// The next step of a call after a rejection.
+  enum StepAfterRejection: Sendable {
+    /// The rejection is the call's response: there will be no other credentials soon.
+    case giveUp
+    case readAgain(WaitEnd)
+  }
+
+  /// The reason why a call reads the credentials again.
+  enum WaitEnd: Sendable {
+    /// The credentials may have been replaced.
+    case replaced
+    /// The token endpoint's cool-down has ended: the call consults ``RefreshState`` again.
     case coolDownEnded
   }
 
@@ -72,19 +84,19 @@ final class Refresher: Sendable {
   ///
   /// - Parameter coolDowns: the number of cool-downs that the call has waited for.
   /// - Throws: the error of the refresh; `CancellationError`.
-  func prepare(_ credential: CallCredential, after coolDowns: Int) async throws -> Outcome {
+  func prepare(_ credential: CallCredential, after coolDowns: Int) async throws -> StepBeforeSending {
     let plan = plan(credential, isFirstUse: true) { shared, waiter in
       let freshness = shared.window.freshness(of: credential.stored, random: credential.context.random)
       return shared.state.prepare(
         credential.stored.generation, freshness, waiter: waiter, now: credential.context.now)
     }
-    guard let plan else { return .proceed }
+    guard let plan else { return .send }
     switch plan.decision {
-    case .send: return .proceed
+    case .send: return .send
     case .sendAndRefresh(let flight):
       begin(flight, for: credential)
-      return .proceed
-    case .wait, .startRefresh, .waitForCoolDown: return try await wait(plan, credential, after: coolDowns)
+      return .send
+    case .wait, .startRefresh, .waitForCoolDown: return .readAgain(try await wait(plan, credential, after: coolDowns))
     case .fail: throw plan.failure.map { credential.error(reporting: $0) } ?? RefreshFailure.unknown
     }
   }
@@ -94,20 +106,21 @@ final class Refresher: Sendable {
   /// - Parameters:
   ///   - current: the current generation.
   ///   - coolDowns: the number of cool-downs that the call has waited for.
-  /// - Returns: ``Outcome/proceed`` if there will be no other credentials soon.
   /// - Throws: the error of the refresh; `CancellationError`.
-  func rejected(_ credential: CallCredential, current: UInt64, after coolDowns: Int) async throws -> Outcome {
+  func awaitRenewal(
+    of credential: CallCredential, current: UInt64, after coolDowns: Int
+  ) async throws -> StepAfterRejection {
     let plan = plan(credential, isFirstUse: false) { shared, waiter in
       shared.state.rejected(
         credential.stored.generation, current: current, waiter: waiter, now: credential.context.now)
     }
-    guard let plan else { return .proceed }
+    guard let plan else { return .giveUp }
     switch plan.decision {
-    case .send, .sendAndRefresh: return .readAgain
-    case .wait, .startRefresh, .waitForCoolDown: return try await wait(plan, credential, after: coolDowns)
+    case .send, .sendAndRefresh: return .readAgain(.replaced)
+    case .wait, .startRefresh, .waitForCoolDown: return .readAgain(try await wait(plan, credential, after: coolDowns))
     case .fail:
       // A rejection of freshly refreshed credentials is the call's result.
-      guard let failure = plan.failure else { return .proceed }
+      guard let failure = plan.failure else { return .giveUp }
       throw credential.error(reporting: failure)
     }
   }
@@ -174,7 +187,7 @@ final class Refresher: Sendable {
 
   // MARK: Waiting
 
-  private func wait(_ plan: Plan, _ credential: CallCredential, after coolDowns: Int) async throws -> Outcome {
+  private func wait(_ plan: Plan, _ credential: CallCredential, after coolDowns: Int) async throws -> WaitEnd {
     if case .startRefresh(let flight) = plan.decision { begin(flight, for: credential) }
     let (context, generation) = (credential.context, credential.stored.generation)
     context.record(.awaitingCredentials(generation: generation))
@@ -186,30 +199,27 @@ final class Refresher: Sendable {
       if case .waitForCoolDown(let end) = plan.decision {
         coolDownEnd = end
       } else {
-        guard let newFailure = try await result(of: plan.waiter, context) else { return .readAgain }
+        guard let newFailure = try await result(of: plan.waiter, context) else { return .replaced }
         failure = newFailure
         coolDownEnd = shared.withLock { $0.state.coolDownEnd(of: generation, now: context.now) }
       }
-      if coolDowns < Self.coolDowns.maximum, let coolDownEnd, isNear(coolDownEnd, context) {
+      if coolDowns < Self.coolDowns.maximum, let coolDownEnd,
+        context.now.duration(to: coolDownEnd) <= Self.coolDowns.maximumDuration,
+        context.nearestDeadline.map({ coolDownEnd < $0 }) ?? true
+      {
         return try await waitForCoolDown(until: coolDownEnd, of: generation, context)
       }
       throw failure.map { credential.error(reporting: $0) } ?? RefreshFailure.unknown
     }
   }
 
-  /// Whether a cool-down ends soon and within the call's deadline.
-  private func isNear(_ end: MonotonicInstant, _ context: CallContext) -> Bool {
-    context.now.duration(to: end) <= Self.coolDowns.maximumDuration
-      && context.nearestDeadline.map { end < $0 } ?? true
-  }
-
   /// Waits for the end of the token endpoint's cool-down.
   ///
-  /// - Returns: ``Outcome/readAgain`` if the credentials were replaced or removed in the meantime.
+  /// - Returns: ``WaitEnd/replaced`` if the credentials were replaced or removed in the meantime.
   /// - Throws: `CancellationError`.
   private func waitForCoolDown(
     until end: MonotonicInstant, of generation: UInt64, _ context: CallContext
-  ) async throws -> Outcome {
+  ) async throws -> WaitEnd {
     context.record(.note("waits to refresh again, ms", context.now.duration(to: end).milliseconds))
     let waiter = shared.withLock { shared in
       defer { shared.nextWaiter += 1 }
@@ -218,14 +228,14 @@ final class Refresher: Sendable {
       return shared.nextWaiter
     }
     observeStore(for: context)
-    return try await withThrowingTaskGroup(of: Outcome.self) { group in
+    return try await withThrowingTaskGroup(of: WaitEnd.self) { group in
       group.addTask {
         try await context.clock.sleep(until: end)
         return .coolDownEnded
       }
       group.addTask {
         _ = try await self.result(of: waiter, context)
-        return .readAgain
+        return .replaced
       }
       defer { group.cancelAll() }
       return try await group.next() ?? .coolDownEnded

@@ -1,4 +1,5 @@
 public import ApusCore
+import Synchronization
 
 /// The end of a session: the credentials of a sign-in are unusable.
 ///
@@ -87,9 +88,14 @@ extension Client {
         let next = try await authentication.parts.store.current().generation
         authentication.parts.refresher?.replaced(by: next)
         // A fixed credential is not removed.
-        guard let before, before.credential != nil, before.generation != next else { continue }
+        guard let before, before.credential != nil, before.generation != next,
+          let origin = environment.baseURL.origin
+        else { continue }
+        let end = SessionEnd(
+          reason: .signedOut, origin: origin, environment: environment.name, scheme: authentication.parts.scheme.name,
+          call: nil, generation: before.generation)
         for case let middleware as AuthenticationMiddleware in parts.pipeline.middlewares {
-          middleware.signedOut(authentication, environment, before.generation, next: next)
+          middleware.report(end, upTo: next, of: authentication)
         }
       } catch {
         failure = failure ?? error
@@ -134,5 +140,80 @@ public struct PrincipalChangedError: Error, Sendable, Hashable {
       .refused, requestState: .notSent, detail: "the account that the call was made for is no longer signed in",
       underlying: PrincipalChangedError()
     ).attributed(to: .credentials)
+  }
+}
+
+/// The open streamed responses of one authentication. They end when their principal signs out.
+final class OpenStreams: Sendable {
+  private struct Stream {
+    let principal: UInt64
+    let interrupt: @Sendable (any Error) -> Void
+    let context: CallContext
+  }
+
+  private struct State {
+    var streams: [UInt64: Stream] = [:]
+    var next: UInt64 = 0
+    var observation: UInt64?
+  }
+
+  private let store: any CredentialsStore
+  private let state = Mutex(State())
+  /// The number of streams, readable without the lock.
+  private let count = Atomic(0)
+
+  init(of store: any CredentialsStore) {
+    self.store = store
+  }
+
+  /// Ends a response's content when its principal signs out, unless the content has ended before.
+  func add(_ content: ResponseContent, of principal: UInt64, _ context: CallContext) async {
+    let number = state.withLock { state in
+      state.next += 1
+      let stream = Stream(principal: principal, interrupt: content.discardAction, context: context)
+      state.streams[state.next] = stream
+      if state.observation == nil {
+        state.observation = store.principalChanges?.observe { [weak self] in self?.storeChanged() }
+      }
+      return state.next
+    }
+    count.add(1, ordering: .relaxed)
+    content.onEnd { [weak self] _ in self?.remove(number) }
+    // The principal may have signed out before the observation began.
+    await endOutdated()
+  }
+
+  private func remove(_ number: UInt64) {
+    let (stream, observation) = state.withLock { state in
+      let stream = state.streams.removeValue(forKey: number)
+      guard state.streams.isEmpty else { return (stream, nil as UInt64?) }
+      defer { state.observation = nil }
+      return (stream, state.observation)
+    }
+    if stream != nil { count.subtract(1, ordering: .relaxed) }
+    if let observation { store.principalChanges?.remove(observation) }
+  }
+
+  private func storeChanged() {
+    guard let context = state.withLock({ $0.streams.values.first?.context }) else { return }
+    context.spawnDetached { await self.endOutdated() }
+  }
+
+  /// Ends outdated streams after a read of the store that returned a principal.
+  func storeReturned(_ principal: UInt64) async {
+    guard count.load(ordering: .relaxed) > 0 else { return }
+    if state.withLock({ $0.streams.values.contains { $0.principal != principal } }) { await endOutdated() }
+  }
+
+  /// Ends the streams of principals that are no longer signed in.
+  func endOutdated() async {
+    // Streams that are opened during the read may belong to a principal that the read does not return yet.
+    let streams = state.withLock { Array($0.streams.values) }
+    guard !streams.isEmpty, let now = try? await store.current() else { return }
+    for stream in streams where stream.principal != now.principal {
+      var error = PrincipalChangedError.error
+      error.requestState = .responded
+      stream.interrupt(error)
+    }
   }
 }

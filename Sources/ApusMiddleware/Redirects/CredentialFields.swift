@@ -16,9 +16,11 @@ struct CredentialFields {
   /// Collects the fields and parameters of a call and its environment.
   init(of context: CallContext) {
     parameters = context.values[SensitiveParameters.self].union(context.environment.sensitiveParameters)
-    for authentication in context.environment.authentications {
-      keyFields.formUnion(authentication.fieldNames)
-      parameters.formUnion(authentication.parameterNames)
+    for location in context.environment.authentications.flatMap(\.parts.scheme.locations) {
+      switch location {
+      case .field(let name): keyFields.insert(name.lowercased())
+      case .parameter(let name): parameters.insert(name)
+      }
     }
   }
 

@@ -78,7 +78,7 @@ public final class Transfers: Sendable {
     configure(&configuration)
     (self.client, self.store, self.account, self.configuration) = (client, store, account, configuration)
     do throws(TransferError) {
-      if account == nil, client.environment.values[PrincipalKey.self] != nil { throw TransferError(.accountMissing) }
+      if account == nil, client.environment.values[CallBinderKey.self] != nil { throw TransferError(.accountMissing) }
       let (stored, unusable) = try await storedTransfers()
       state.withLock { state in
         for transfer in stored { state.transfers[transfer.id] = transfer }

@@ -193,8 +193,8 @@ struct PollSequenceTests {
   func principal() async throws {
     let account = Mutex<UInt64>(1)
     var environment = Environment(baseURL: "https://x.test")
-    let bind: PrincipalKey.Binding = { _, _ in account.withLock { $0 } }
-    environment.values[PrincipalKey.self] = bind
+    let bind: CallBinderKey.Binder = { _, _ in account.withLock { $0 } }
+    environment.values[CallBinderKey.self] = bind
     let bench = StreamBench(environment: environment)
     bench.stub.onAny(reply: reply(1, cursor: "a"))
     var values = polls(of: bench).makeAsyncIterator()

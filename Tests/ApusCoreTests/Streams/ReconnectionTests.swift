@@ -215,8 +215,8 @@ struct ReconnectionTests {
   func principal() async throws {
     let account = Mutex<UInt64>(1)
     var environment = Environment(baseURL: "https://x.test")
-    let bind: PrincipalKey.Binding = { _, _ in account.withLock { $0 } }
-    environment.values[PrincipalKey.self] = bind
+    let bind: CallBinderKey.Binder = { _, _ in account.withLock { $0 } }
+    environment.values[CallBinderKey.self] = bind
     let bench = StreamBench(environment: environment)
     bench.reply(.events("data: a\n\n"), .events("retry: 1000\ndata: b\n\n"), .events("data: c\n\n"))
     let reading = read(bench.api.stream(.events))

@@ -174,6 +174,6 @@ struct ChallengeParserTests {
     #expect(BasicScheme().choose(among: all)?.realm == "b")
     #expect(BearerScheme().choose(among: all)?.realm == "a")
     #expect(BasicScheme().choose(among: []) == nil)
-    #expect(APIKeyScheme(field: "X-Api-Key").choose(among: all) == nil)
+    #expect(APIKeyScheme(location: .field("X-Api-Key")).choose(among: all) == nil)
   }
 }

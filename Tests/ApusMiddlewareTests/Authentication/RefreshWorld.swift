@@ -270,3 +270,12 @@ struct RefreshWorld: Hashable {
     }
   }
 }
+
+extension RefreshState {
+  /// The calls that wait.
+  var waiters: Set<Waiter> {
+    // The latest credentials resume all waiters.
+    var copy = self
+    return copy.replaced(by: .max)
+  }
+}

@@ -159,7 +159,8 @@ struct SeveralAuthenticationsTests {
     let stub = StubTransport.answering()
     let stuck = StuckStore()
     let api = client(
-      stub, [.bearer(tokens), .scheme(APIKeyScheme(field: "X-Stuck"), stuck), .apiKey(key, field: "X-Api-Key")])
+      stub,
+      [.bearer(tokens), .scheme(APIKeyScheme(location: .field("X-Stuck")), stuck), .apiKey(key, field: "X-Api-Key")])
     await #expect(throws: StuckStore.Stuck.self) { try await api.signOut() }
     #expect(tokens.current().credential == nil && key.current().credential == nil)
     let error = await failure { try await api.send(Request<Void>.get("/").credentials(.required)) }

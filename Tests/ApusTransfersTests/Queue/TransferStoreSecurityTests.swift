@@ -46,7 +46,7 @@ struct TransferStoreSecurityTests {
       let anonymous = try await bench.queue()
       await anonymous.close()
       var environment = Environment(baseURL: "https://films.example")
-      environment.values[PrincipalKey.self] = { _, _ in 1 }
+      environment.values[CallBinderKey.self] = { _, _ in 1 }
       let api = Client(environment: environment, transport: bench.stub)
       let error = await failure { try await bench.queue(api: api) }
       #expect(error?.code == .invalidRequest && error?.transfer?.problem == .accountMissing)
@@ -60,9 +60,9 @@ struct TransferStoreSecurityTests {
   func principal() async throws {
     try await QueueBench.with { bench in
       let account = Mutex<UInt64>(1)
-      let bind: PrincipalKey.Binding = { _, _ in account.withLock { $0 } }
+      let bind: CallBinderKey.Binder = { _, _ in account.withLock { $0 } }
       var environment = Environment(baseURL: "https://films.example")
-      environment.values[PrincipalKey.self] = bind
+      environment.values[CallBinderKey.self] = bind
       var settings = ClientSettings()
       settings.runtime.random = { 0 }
       let api = Client(environment: environment, transport: bench.stub, settings: settings)
@@ -88,10 +88,10 @@ struct TransferStoreSecurityTests {
   @Test("Temporarily unreadable credentials are not treated as those of another account")
   func unreadable() async throws {
     try await QueueBench.with { bench in
-      let account = Mutex<UInt64>(PrincipalKey.unreadable)
-      let bind: PrincipalKey.Binding = { _, _ in account.withLock { $0 } }
+      let account = Mutex<UInt64>(CallBinderKey.unreadable)
+      let bind: CallBinderKey.Binder = { _, _ in account.withLock { $0 } }
       var environment = Environment(baseURL: "https://films.example")
-      environment.values[PrincipalKey.self] = bind
+      environment.values[CallBinderKey.self] = bind
       let api = Client(environment: environment, transport: bench.stub)
       bench.stub.onAny(reply: film.whole())
       let transfers = try await bench.queue(account: "ada", api: api)

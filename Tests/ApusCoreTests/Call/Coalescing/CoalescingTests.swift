@@ -145,7 +145,7 @@ struct CoalescingTests {
   func accounts() async throws {
     let principal = Mutex<UInt64?>(1)
     var environment = Environment(baseURL: "https://x.test")
-    environment.values[PrincipalKey.self] = { _, _ in principal.withLock { $0 } }
+    environment.values[CallBinderKey.self] = { _, _ in principal.withLock { $0 } }
     bench.api.use(environment)
     var calls = [bench.start(.shared)]
     let others: [UInt64?] = [2, nil, 1]

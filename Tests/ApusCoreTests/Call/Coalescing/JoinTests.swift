@@ -134,7 +134,7 @@ struct JoinTests {
   func principals() async throws {
     let principal = Mutex<UInt64?>(1)
     var environment = Environment(baseURL: "https://x.test")
-    environment.values[PrincipalKey.self] = { _, _ in principal.withLock { $0 } }
+    environment.values[CallBinderKey.self] = { _, _ in principal.withLock { $0 } }
     bench.api.use(environment)
     bench.stub.onAny(reply: .text("ok").waiting(for: gate))
     let first = start(request())

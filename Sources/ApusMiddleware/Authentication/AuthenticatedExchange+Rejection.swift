@@ -1,0 +1,144 @@
+import ApusCore
+import HTTPTypes
+
+extension AuthenticatedExchange {
+  /// The reaction to a rejection.
+  enum Reaction {
+    case resend(RequestMessage)
+    /// The rejection is the call's response.
+    case end(ResponseMessage)
+  }
+
+  /// Reacts to a rejection.
+  ///
+  /// - Throws: ``TransportError`` if the message must be resent and its content can be read only once; the error of a
+  ///   refresh.
+  mutating func react(to rejection: ResponseMessage) async throws -> Reaction {
+    do {
+      switch decide(about: rejection) {
+      case .refresh(let index): return try await refresh(index, after: rejection)
+      case .answer(let index, let challenge): return try await answer(challenge, index, after: rejection)
+      case .resend(let index):
+        context.record(.note("resends as the server asks, by authentication number", Int64(index + 1)))
+        let rejection = try await withoutConnection(rejection)
+        return try await resend(
+          first: index, or: rejection,
+          refusal: "the server requires another form of the credentials; the request cannot be resent")
+      case .end(let index):
+        if let index, let stored = candidates[index].stored {
+          context.record(.credentialsRejected(generation: stored.generation))
+          let credential = CallCredential(stored, candidates[index].authentication, in: self)
+          await reportRejection(of: credential, isRefreshed: rounds.refreshed.contains(index))
+        }
+        return .end(rejection)
+      }
+    } catch let error as TransportError {
+      var error = error
+      error.requestState = .responded
+      throw error
+    }
+  }
+
+  private mutating func decide(about rejection: ResponseMessage) -> AuthenticationRounds.Decision {
+    let challenges = Challenge.all(in: rejection.head.headerFields)
+    let states = candidates.map { candidate in
+      AuthenticationRounds.Candidate(
+        isSent: candidate.isSent, hasCredential: candidate.stored?.credential != nil,
+        isRefreshable: candidate.authentication.parts.refresher != nil,
+        challenge: candidate.authentication.challenge(among: challenges), answered: candidate.challenge,
+        requestsResend: candidate.requestsResend)
+    }
+    return rounds.decide(states, hasChallenges: !challenges.isEmpty)
+  }
+
+  private mutating func refresh(_ index: Int, after rejection: ResponseMessage) async throws -> Reaction {
+    let candidate = candidates[index]
+    guard let stored = candidate.stored, let refresher = candidate.authentication.parts.refresher else {
+      return .end(rejection)
+    }
+    context.record(.credentialsRejected(generation: stored.generation))
+    let rejection = try await withoutConnection(rejection)
+    let credential = CallCredential(stored, candidate.authentication, in: self)
+    guard try await credential.awaitReplacement(by: refresher) else {
+      await reportRejection(of: credential, isRefreshed: false)
+      return .end(rejection)
+    }
+    return try await resend(
+      first: index, or: rejection,
+      refusal: "the server rejected the credentials; the request cannot be resent with new ones")
+  }
+
+  private mutating func answer(
+    _ challenge: Challenge, _ index: Int, after rejection: ResponseMessage
+  ) async throws -> Reaction {
+    context.record(.note("answers the server's challenge by authentication number", Int64(index + 1)))
+    candidates[index].challenge = challenge
+    answering = index
+    let rejection = try await withoutConnection(rejection)
+    // The next call can answer the challenge in advance.
+    if !request.content.isReplayable { storeChallenge(of: index) }
+    return try await resend(
+      first: index, or: rejection, refusal: "the server requires credentials; the request cannot be resent with them")
+  }
+
+  /// Returns the message to resend, with the credentials of candidate `first` and of all candidates that use different
+  /// fields or parameters. Reads all credentials again. Returns the rejection if the scheme of `first` cannot add its
+  /// credentials.
+  ///
+  /// - Parameter refusal: the text of the error if the content can be read only once.
+  /// - Throws: ``TransportError`` if the content can be read only once; ``PrincipalChangedError`` as the cause of a
+  ///   ``TransportError``; errors of reading.
+  private mutating func resend(
+    first: Int, or rejection: ResponseMessage, refusal: String
+  ) async throws -> Reaction {
+    guard request.content.isReplayable else {
+      throw TransportError(
+        .invalidRequest, requestState: .responded, detail: "\(refusal), because its content can be read only once")
+    }
+    var message = request
+    for index in [first] + candidates.indices.filter({ $0 != first }) {
+      let candidate = candidates[index]
+      candidates[index].isSent = false
+      candidates[index].requestsResend = false
+      guard index == first || candidate.isSent, !candidate.authentication.isOverridden(by: message) else { continue }
+      candidates[index].stored = try await candidate.read()
+      try await addCredentials(of: index, to: &message)
+    }
+    return candidates[first].isSent ? .resend(message) : .end(rejection)
+  }
+
+  /// Reports a rejection, unless the credentials were replaced in the meantime.
+  ///
+  /// - Parameter isRefreshed: whether the rejected credentials were just refreshed.
+  private func reportRejection(of credential: CallCredential, isRefreshed: Bool) async {
+    let parts = credential.authentication.parts
+    let current = try? await parts.store.current().generation
+    if isRefreshed, let current {
+      parts.refresher?.rejectedAfterRefresh(credential.stored, current: current, context)
+    }
+    middleware.report(credential, current: current)
+  }
+
+  /// The maximum number of bytes of a rejection that are read before the message is resent.
+  private static let maximumRejectionLength = 64 << 10
+
+  /// Returns a rejection without its connection. Long or slow content is discarded.
+  private func withoutConnection(_ rejection: ResponseMessage) async throws -> ResponseMessage {
+    if rejection.content.bytes != nil { return rejection }
+    let content = try await IntermediateContent.collect(
+      rejection.content, upTo: Self.maximumRejectionLength, context)
+    guard let content else { return ResponseMessage(head: rejection.head) }
+    context.record(.contentArrived(length: Int64(content.count)))
+    return ResponseMessage(
+      head: rejection.head, content: ResponseContent(content, trailers: rejection.content.trailers))
+  }
+}
+
+extension Authentication {
+  /// Returns the challenge that this authentication would answer; `nil` if there is no such challenge.
+  fileprivate func challenge(among challenges: [Challenge]) -> Challenge? {
+    guard !challenges.isEmpty else { return nil }
+    guard let realm = parts.realm else { return parts.scheme.choose(among: challenges) }
+    return parts.scheme.choose(among: challenges.filter { $0.realm == realm })
+  }
+}
