@@ -26,9 +26,9 @@ struct CallCredential: Sendable {
     var (credential, refreshes, coolDowns) = (self, 0, 0)
     while refreshes < Self.maximumRefreshes, credential.stored.credential != nil {
       switch try await refresher.prepare(credential, after: coolDowns) {
-      case .send: return credential.stored
-      case .readAgain(.replaced): refreshes += 1
-      case .readAgain(.coolDownEnded): coolDowns += 1
+      case .noWait: return credential.stored
+      case .replaced: refreshes += 1
+      case .coolDownEnded: coolDowns += 1
       }
       credential.stored = try await readAgain()
     }
@@ -42,9 +42,9 @@ struct CallCredential: Sendable {
     while true {
       let current = try await readAgain()
       switch try await refresher.awaitRenewal(of: self, current: current.generation, after: coolDowns) {
-      case .giveUp: return false
-      case .readAgain(.coolDownEnded): coolDowns += 1
-      case .readAgain(.replaced):
+      case .noWait: return false
+      case .coolDownEnded: coolDowns += 1
+      case .replaced:
         let latest = try await readAgain()
         return latest.credential != nil && latest.generation != stored.generation
       }

@@ -7,25 +7,15 @@ final class Refresher: Sendable {
   typealias Work = @Sendable (RefreshContext) async throws -> Tokens
   typealias Waiter = RefreshState.Waiter
 
-  /// The next step of a call before its message is sent.
-  enum StepBeforeSending: Sendable {
-    /// The call sends its message with the current credentials.
-    case send
-    case readAgain(WaitEnd)
-  }
-
-  /// The next step of a call after a rejection.
-  enum StepAfterRejection: Sendable {
-    /// The rejection is the call's response: there will be no other credentials soon.
-    case giveUp
-    case readAgain(WaitEnd)
-  }
-
-  /// The reason why a call reads the credentials again.
-  enum WaitEnd: Sendable {
-    /// The credentials may have been replaced.
+  /// The outcome of ``prepare(_:after:)`` and ``awaitRenewal(of:current:after:)``.
+  enum Outcome: Sendable {
+    /// There is no refresh to wait for. The call sends its message with these credentials; after a rejection, the
+    /// rejection is the call's response.
+    case noWait
+    /// The credentials may have been replaced: the call reads them again.
     case replaced
-    /// The token endpoint's cool-down has ended: the call consults ``RefreshState`` again.
+    /// The token endpoint's cool-down has ended: the call reads the credentials again and consults ``RefreshState``
+    /// again.
     case coolDownEnded
   }
 
@@ -84,19 +74,19 @@ final class Refresher: Sendable {
   ///
   /// - Parameter coolDowns: the number of cool-downs that the call has waited for.
   /// - Throws: the error of the refresh; `CancellationError`.
-  func prepare(_ credential: CallCredential, after coolDowns: Int) async throws -> StepBeforeSending {
+  func prepare(_ credential: CallCredential, after coolDowns: Int) async throws -> Outcome {
     let plan = plan(credential, isFirstUse: true) { shared, waiter in
       let freshness = shared.window.freshness(of: credential.stored, random: credential.context.random)
       return shared.state.prepare(
         credential.stored.generation, freshness, waiter: waiter, now: credential.context.now)
     }
-    guard let plan else { return .send }
+    guard let plan else { return .noWait }
     switch plan.decision {
-    case .send: return .send
+    case .send: return .noWait
     case .sendAndRefresh(let flight):
       begin(flight, for: credential)
-      return .send
-    case .wait, .startRefresh, .waitForCoolDown: return .readAgain(try await wait(plan, credential, after: coolDowns))
+      return .noWait
+    case .wait, .startRefresh, .waitForCoolDown: return try await wait(plan, credential, after: coolDowns)
     case .fail: throw plan.failure.map { credential.error(reporting: $0) } ?? RefreshFailure.unknown
     }
   }
@@ -109,18 +99,18 @@ final class Refresher: Sendable {
   /// - Throws: the error of the refresh; `CancellationError`.
   func awaitRenewal(
     of credential: CallCredential, current: UInt64, after coolDowns: Int
-  ) async throws -> StepAfterRejection {
+  ) async throws -> Outcome {
     let plan = plan(credential, isFirstUse: false) { shared, waiter in
       shared.state.rejected(
         credential.stored.generation, current: current, waiter: waiter, now: credential.context.now)
     }
-    guard let plan else { return .giveUp }
+    guard let plan else { return .noWait }
     switch plan.decision {
-    case .send, .sendAndRefresh: return .readAgain(.replaced)
-    case .wait, .startRefresh, .waitForCoolDown: return .readAgain(try await wait(plan, credential, after: coolDowns))
+    case .send, .sendAndRefresh: return .replaced
+    case .wait, .startRefresh, .waitForCoolDown: return try await wait(plan, credential, after: coolDowns)
     case .fail:
       // A rejection of freshly refreshed credentials is the call's result.
-      guard let failure = plan.failure else { return .giveUp }
+      guard let failure = plan.failure else { return .noWait }
       throw credential.error(reporting: failure)
     }
   }
@@ -187,7 +177,7 @@ final class Refresher: Sendable {
 
   // MARK: Waiting
 
-  private func wait(_ plan: Plan, _ credential: CallCredential, after coolDowns: Int) async throws -> WaitEnd {
+  private func wait(_ plan: Plan, _ credential: CallCredential, after coolDowns: Int) async throws -> Outcome {
     if case .startRefresh(let flight) = plan.decision { begin(flight, for: credential) }
     let (context, generation) = (credential.context, credential.stored.generation)
     context.record(.awaitingCredentials(generation: generation))
@@ -215,11 +205,11 @@ final class Refresher: Sendable {
 
   /// Waits for the end of the token endpoint's cool-down.
   ///
-  /// - Returns: ``WaitEnd/replaced`` if the credentials were replaced or removed in the meantime.
+  /// - Returns: ``Outcome/replaced`` if the credentials were replaced or removed in the meantime.
   /// - Throws: `CancellationError`.
   private func waitForCoolDown(
     until end: MonotonicInstant, of generation: UInt64, _ context: CallContext
-  ) async throws -> WaitEnd {
+  ) async throws -> Outcome {
     context.record(.note("waits to refresh again, ms", context.now.duration(to: end).milliseconds))
     let waiter = shared.withLock { shared in
       defer { shared.nextWaiter += 1 }
@@ -228,7 +218,7 @@ final class Refresher: Sendable {
       return shared.nextWaiter
     }
     observeStore(for: context)
-    return try await withThrowingTaskGroup(of: WaitEnd.self) { group in
+    return try await withThrowingTaskGroup(of: Outcome.self) { group in
       group.addTask {
         try await context.clock.sleep(until: end)
         return .coolDownEnded
