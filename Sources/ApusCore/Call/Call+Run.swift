@@ -24,9 +24,7 @@ extension Call {
       try register()
       output = try await waited(for: deliver)
     } catch {
-      let failure = fail(error)
-      guard let expected, let rejection = failure.rejection?.value else { throw failure }
-      do { return try expected(rejection) } catch { throw failure }
+      return try value(of: fail(error), expecting: expected)
     }
     if delivery != .streamed { try succeed() }
     return output
@@ -67,6 +65,17 @@ extension Call {
   }
 
   // MARK: Steps. Not inlined, because inlined temporaries would live as long as the call waits.
+
+  /// Returns the output of an expected rejection.
+  ///
+  /// - Throws: all other failures.
+  @inline(never)
+  private func value<Output>(
+    of failure: CallError, expecting expected: (@Sendable (any Sendable) throws -> Output)?
+  ) throws(CallError) -> Output {
+    guard let expected, let rejection = failure.rejection?.value else { throw failure }
+    do { return try expected(rejection) } catch { throw failure }
+  }
 
   /// Registers the call and ends the calls that it supersedes.
   @inline(never)
