@@ -69,7 +69,6 @@ extension Call {
   /// Returns the output of an expected rejection.
   ///
   /// - Throws: all other failures.
-  @inline(never)
   private func value<Output>(
     of failure: CallError, expecting expected: (@Sendable (any Sendable) throws -> Output)?
   ) throws(CallError) -> Output {
@@ -78,7 +77,6 @@ extension Call {
   }
 
   /// Registers the call and ends the calls that it supersedes.
-  @inline(never)
   private func register() throws {
     recordStart()
     // A call that has already ended does not supersede other calls.
@@ -93,7 +91,6 @@ extension Call {
   }
 
   /// Starts the call's task.
-  @inline(never)
   private func task<Output: Sendable>(
     for caller: (any Actor)?, _ deliver: @escaping @Sendable (ResponseMessage) throws -> Output
   ) -> Task<Output, any Error> {
@@ -106,14 +103,12 @@ extension Call {
     return task
   }
 
-  @inline(never)
   private func delivered<Output: Sendable>(
     _ response: ResponseMessage, by deliver: (ResponseMessage) throws -> Output
   ) async throws -> Output {
     try await withTaskExecutorPreference(globalConcurrentExecutor) { try deliver(response) }
   }
 
-  @inline(never)
   private func makeMessage() throws -> RequestMessage {
     let message = try request.message(at: prepared.baseURL.get(), coding: coding, commonAccept: prepared.accept)
     setMessage(message)
@@ -121,7 +116,6 @@ extension Call {
     return message
   }
 
-  @inline(never)
   private func isAccepted(_ response: ResponseMessage) -> Bool {
     guard delivery != .described else { return true }
     finish(with: response)
@@ -134,7 +128,6 @@ extension Call {
 
   /// Reads a rejected response. If its content is still arriving, reads at most the number of bytes that an error
   /// stores.
-  @inline(never)
   private func rejection(of response: ResponseMessage) async throws -> RejectedResponse {
     var response = response
     if response.content.bytes == nil {
@@ -188,7 +181,6 @@ extension ResponseMapping {
   /// Returns a function that reads the value of an accepted response.
   ///
   /// The function captures two properties, because one that captures the mapping looks up its metadata for every call.
-  @inline(never)
   func reader(for call: Call) -> @Sendable (ResponseMessage) throws -> Value {
     { [read, accepted] in try call.value(of: $0, by: read, accepted) }
   }

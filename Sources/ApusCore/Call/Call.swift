@@ -181,7 +181,6 @@ final class Call: DeadlineTarget {
   }
 
   /// Throws if the call was cancelled.
-  @inline(never)
   func checkCancellation() throws {
     if let reason = cancellationReason { throw CallError(reason, of: self) }
   }
@@ -198,7 +197,6 @@ final class Call: DeadlineTarget {
 
   /// Ends the call with an error that was thrown while it ran, and returns the ``CallError`` for the app. If the call
   /// was cancelled first, the cancellation determines the error. The error is created after the last event.
-  @inline(never)
   func fail(_ error: any Error) -> CallError {
     let failure = CallFailure(error, of: self)
     if let reason = end(with: .failed(failure.code)) { return CallError(reason, of: self) }
@@ -227,7 +225,6 @@ final class Call: DeadlineTarget {
     return ended?.reason
   }
 
-  @inline(never)
   private func finishProgress(isComplete: Bool) {
     for progress in [options.uploadProgress, options.downloadProgress] { progress?.finish(isComplete: isComplete) }
   }

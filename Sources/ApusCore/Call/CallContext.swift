@@ -43,7 +43,6 @@ public struct CallContext: Sendable {
   /// Returns the context with which a call enters the pipeline, with the inherited deadline.
   ///
   /// - Throws: ``CallError`` if the inherited deadline has passed. Nothing is sent then.
-  @inline(never)
   static func entering(with call: Call) throws -> CallContext {
     var context = CallContext(of: call)
     guard let deadline = call.inheritedDeadline else { return context }

@@ -60,7 +60,6 @@ final class CompiledPipeline: Sendable {
   }
 
   /// Performs one exchange. Collects the content in memory unless the call streams.
-  @inline(never)
   func exchange(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
     if request.needsIdentityCoding { return try await exchangeUncoded(request, context) }
     let isRepeatable = context.isRepeatable(request.head)
@@ -99,14 +98,12 @@ final class CompiledPipeline: Sendable {
   }
 
   /// Requests a range without content coding.
-  @inline(never)
   private func exchangeUncoded(_ request: RequestMessage, _ context: CallContext) async throws -> ResponseMessage {
     var request = request
     request.head.headerFields[.acceptEncoding] = "identity"
     return try await exchange(request, context)
   }
 
-  @inline(never)
   private func failed(_ error: any Error, _ context: CallContext) {
     if (error as? TransportError)?.requestState != .notSent { context.owner.sentUnrepeatable() }
   }

@@ -52,7 +52,6 @@ package struct PrincipalBinding: ConditionalMiddleware {
     try await next(request, context: bound(request, context))
   }
 
-  @inline(never)
   private func bound(_ request: RequestMessage, _ context: CallContext) async throws -> CallContext {
     guard let bind = context.environment.values[CallBinderKey.self] else { return context }
     var context = context

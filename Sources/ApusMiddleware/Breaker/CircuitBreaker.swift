@@ -104,7 +104,6 @@ public final class CircuitBreaker: Middleware {
     let start: MonotonicInstant
   }
 
-  @inline(never)
   private func admit(_ request: RequestMessage, _ context: CallContext) throws -> Pass? {
     guard context.delivery != .described, !context.values[SharedWorkKey.self],
       let part = BreakerPart(context.values[BreakerUseKey.self], request, context),
@@ -125,12 +124,10 @@ public final class CircuitBreaker: Middleware {
     }
   }
 
-  @inline(never)
   private func failed(_ error: any Error, _ pass: Pass, _ context: CallContext) {
     end(pass, BreakerOutcome(error, since: pass.start, policy, context), context)
   }
 
-  @inline(never)
   private func observe(_ response: ResponseMessage, _ pass: Pass, _ context: CallContext) {
     let outcome = BreakerOutcome(response)
     // Content in memory has already ended, so no closure needs to be allocated.

@@ -29,7 +29,6 @@ package struct TimeoutMiddleware: Middleware {
     try await next(request, context: limited(context))
   }
 
-  @inline(never)
   private func limited(_ context: CallContext) throws -> CallContext {
     var context = context
     if let own = context.timeout {
@@ -115,7 +114,6 @@ package struct AttemptTimeoutMiddleware: Middleware {
     return context
   }
 
-  @inline(never)
   private func limit(for request: RequestMessage, _ context: CallContext) -> Duration? {
     guard context.delivery != .described else { return nil }
     switch context.values[AttemptTimeoutKey.self] {
@@ -135,7 +133,6 @@ package struct AttemptTimeoutMiddleware: Middleware {
   private static let timeout = TransportError.attemptTimedOut(in: .waiting, requestState: .notSent)
 
   // Adds the limit and how to change it to the error's detail, because inner layers know only the instant.
-  @inline(never)
   private func named(_ error: any Error, _ limit: Duration) -> any Error {
     guard var error = error as? TransportError, error.detail.hasPrefix(Self.timeout.detail) else { return error }
     let limit = Fact.time("attempt limit of", limit)

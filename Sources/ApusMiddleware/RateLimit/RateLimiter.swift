@@ -79,7 +79,6 @@ public final class RateLimiter: Middleware {
     }
   }
 
-  @inline(never)
   private func pause(_ key: OriginKey, _ response: ResponseMessage, _ context: CallContext) {
     guard let delay = response.retryAfter, delay > .zero else { return }
     let time = min(delay, maximumServerDelay)

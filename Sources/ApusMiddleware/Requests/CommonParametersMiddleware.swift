@@ -26,7 +26,6 @@ package struct CommonParametersMiddleware: ConditionalMiddleware {
     try await next(completed(request, context), context: context)
   }
 
-  @inline(never)
   private func completed(_ request: RequestMessage, _ context: CallContext) throws -> RequestMessage {
     let environment = context.environment
     var request = request

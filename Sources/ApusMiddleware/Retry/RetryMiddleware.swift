@@ -81,7 +81,6 @@ package struct RetryMiddleware: Middleware {
 
   /// Returns the outcome of a first attempt whose response may be retried, or `nil`. Records a success in the retry
   /// budget.
-  @inline(never)
   private func failedOutcome(_ response: ResponseMessage, of first: FirstAttempt) -> RetriedCall.Outcome? {
     guard first.mayBeRetried else { return nil }
     guard response.statusCode < 400 else { return .responded(response) }

@@ -118,12 +118,10 @@ extension Scheduler {
     }
   }
 
-  @inline(never)
   private func record(_ cause: QueueReason, _ context: CallContext) {
     context.record(.queued(cause))
   }
 
-  @inline(never)
   private func record(_ verdict: Verdict, since start: MonotonicInstant, _ context: CallContext) throws {
     let waited = start.duration(to: context.now)
     guard verdict == .runs else {
@@ -170,7 +168,6 @@ extension Scheduler {
 
   // The lock is released before each continuation is resumed. An attempt that arrives in between is queued, and found
   // by a later iteration.
-  @inline(never)
   private func resumeAdmitted(_ now: MonotonicInstant?) {
     // Every waiting attempt has stored its clock.
     let now = now ?? shared.withLock { $0.clock }?.now ?? MonotonicInstant(sinceStart: .zero)
@@ -264,14 +261,12 @@ struct AttemptPermit: Sendable {
   let scheduler: Scheduler
   let ticket: Scheduler.Ticket
 
-  @inline(never)
   func giveBack(at now: MonotonicInstant) {
     scheduler.leave(ticket, at: now)
   }
 
   /// Returns the permit once the content has ended or was discarded; for a streamed response immediately, except for
   /// its limited tags.
-  @inline(never)
   func giveBack(after content: ResponseContent, _ context: CallContext) {
     // Content in memory has already ended, so no closure needs to be allocated.
     guard content.bytes == nil else { return giveBack(at: context.now) }

@@ -41,7 +41,6 @@ package final class CoalescingMiddleware: ConditionalMiddleware {
     }
   }
 
-  @inline(never)
   private func enter(_ key: FlightKey, _ context: CallContext) -> Table.Entry {
     let call = context.owner
     let (limit, terms) = (key.limit(limits), key.terms(limits))
