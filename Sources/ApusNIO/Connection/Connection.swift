@@ -108,12 +108,8 @@ protocol ConnectionOwner: AnyObject, Sendable {
   func resume(on loop: any EventLoop, _ resume: () -> Void)
   /// Returns an executor on an event loop for work during an exchange; `nil` if the loop may end before the work.
   func executor(on loop: any EventLoop) -> (any TaskExecutor)?
-  /// Fails an exchange in any state.
-  func fail(_ exchange: Exchange, _ error: TransportError)
-  /// Cancels an exchange in any state.
-  func cancel(_ exchange: Exchange)
-  /// Ends an exchange whose attempt's deadline has passed, unless the head of its response has arrived.
-  func attemptDeadlinePassed(for exchange: Exchange)
+  /// Removes an exchange from the queue of exchanges that wait for a connection.
+  func withdraw(_ exchange: Exchange)
 }
 
 extension Connection: Hashable {

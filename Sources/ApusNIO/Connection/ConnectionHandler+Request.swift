@@ -111,8 +111,7 @@ extension ConnectionHandler {
   /// Returns the exchange to the owner, because the connection closed before anything was written to it.
   private func giveBack(_ exchange: Exchange) {
     if owner.resend(exchange, wasWritten: false) { return }
-    owner.fail(
-      exchange,
+    exchange.fail(
       TransportError(
         .connectionLost, requestState: .notSent, detail: "the connection was closed before it could be reused"))
   }
@@ -155,8 +154,7 @@ extension ConnectionHandler {
     discardExchange()
     // The connection is returned before the caller is resumed, because the caller may need it.
     if let connection { owner.connectionBecameFree(connection) }
-    owner.fail(
-      exchange,
+    exchange.fail(
       TransportError(.invalidRequest, requestState: .notSent, detail: error.detail, underlying: error))
   }
 

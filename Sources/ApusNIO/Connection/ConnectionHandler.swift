@@ -160,7 +160,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     discardExchange()
     abort()
     content?.finish(throwing: error)
-    owner.fail(exchange, error)
+    exchange.fail(error)
   }
 
   /// Fails an exchange whose content was not sent completely although the server responded with success.

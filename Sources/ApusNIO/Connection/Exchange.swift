@@ -7,8 +7,7 @@ import Synchronization
 ///
 /// Calls go in one direction: the transport finds a ``Connection`` for the exchange, the connection's
 /// ``ConnectionHandler`` writes the request and reads the response, and the exchange resumes the caller with the
-/// response. The exchange calls neither the connection nor its handler; it passes cancellation and the deadline to its
-/// ``ConnectionOwner``.
+/// response or an error. An exchange that ends early leaves the queue of its ``ConnectionOwner`` or its connection.
 final class Exchange: DeadlineTarget {
   /// The caller, which waits for the response.
   typealias Continuation = CheckedContinuation<ResponseMessage, any Error>
@@ -70,19 +69,7 @@ final class Exchange: DeadlineTarget {
   /// The current position: waiting for a connection, on a connection, or ended.
   var place: State.Position { shared.withLock { $0.state.place } }
 
-  // MARK: From the caller
-
-  /// Cancels the exchange in any state.
-  func cancel() {
-    owner.cancel(self)
-  }
-
-  /// Ends the attempt, unless the head of the response has arrived.
-  func deadlinePassed() {
-    owner.attemptDeadlinePassed(for: self)
-  }
-
-  // MARK: From the owner
+  // MARK: Waiting for a connection
 
   /// Begins the exchange; the continuation is resumed exactly once. Returns `false` if the exchange has ended already.
   func begin(_ continuation: Continuation) -> Bool {
@@ -122,21 +109,7 @@ final class Exchange: DeadlineTarget {
     shared.withLock { $0.state.requeued(wasWritten: wasWritten) }
   }
 
-  /// Ends the exchange. Returns its last position, from which it must be removed, and the continuation to resume
-  /// afterwards; `nil` if nothing changes.
-  ///
-  /// - Parameter onlyWhileWaiting: whether to change nothing unless the exchange waits for a connection.
-  func end(onlyWhileWaiting: Bool = false) -> (State.Ending, Continuation?)? {
-    let ended = shared.withLock { shared -> (State.Ending, Continuation?, Scheduled<Void>?)? in
-      guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return nil }
-      return (ending, shared.takeContinuation(ending.resumesCaller), shared.takeAlarm())
-    }
-    guard let (ending, continuation, alarm) = ended else { return nil }
-    alarm?.cancel()
-    return (ending, continuation)
-  }
-
-  // MARK: From the connection
+  // MARK: On a connection
 
   /// Assigns the exchange to a connection. Returns `false` if the exchange has ended.
   func enter(_ connection: Connection) -> Bool {
@@ -156,10 +129,84 @@ final class Exchange: DeadlineTarget {
     continuation?.resume(returning: response)
   }
 
+  // MARK: Ending
+
   /// Ends the exchange with a complete response, or with `nil` if the head was delivered before.
   func complete(_ response: ResponseMessage?) {
-    let continuation = end()?.1
+    let continuation = end(onlyWhileWaiting: false)?.1
     if let response { continuation?.resume(returning: response) }
+  }
+
+  /// Cancels the exchange in any state.
+  func cancel() {
+    end { _ in CancellationError() }
+  }
+
+  /// Fails the exchange in any state.
+  func fail(_ error: TransportError) {
+    fail(error, onlyWhileWaiting: false)
+  }
+
+  /// Fails the exchange because it still waits for a connection at the end of the connection timeout.
+  func waitedTooLong() {
+    let limit = timeouts.connection.map { "\(Duration($0))" } ?? ""
+    let error = TransportError(
+      .timeout, in: .connecting, requestState: .notSent,
+      detail: "no connection to \(request.origin.authority) within \(limit), the limit of connection")
+    fail(error, onlyWhileWaiting: true)
+  }
+
+  /// Ends the attempt, unless the head of the response has arrived.
+  func deadlinePassed() {
+    fail(.attemptTimedOut(in: .connecting, requestState: .notSent), onlyWhileWaiting: true)
+    switch place {
+    // The exchange may just have been assigned to a connection, and the connection decides by the progress of the
+    // response.
+    case .on(let connection): connection.endAttempt(of: self)
+    // The exchange has left its connection meanwhile, and waits for another connection.
+    case .queued: deadlinePassed()
+    case .nowhere, .over: break
+    }
+  }
+
+  private func fail(_ error: TransportError, onlyWhileWaiting: Bool) {
+    end(onlyWhileWaiting: onlyWhileWaiting) { ending in
+      var error = error
+      error.requestState = ending.requestState(error.requestState)
+      guard error.code == .timeout, ending.place == .queued, isDelayedByLimits else { return error }
+      error.detail += ": all connections that the limits permit are in use"
+      return error.attributed(to: .trafficControl)
+    }
+  }
+
+  /// Ends the exchange with an error. The exchange leaves its connection or the queue before the caller is resumed,
+  /// because the caller may need the connection.
+  private func end(onlyWhileWaiting: Bool = false, throwing error: (State.Ending) -> any Error) {
+    guard let (ending, continuation) = end(onlyWhileWaiting: onlyWhileWaiting) else { return }
+    // Records in the trace that the call waited for a connection, not for the server.
+    if ending.place == .queued, isDelayedByLimits, let waitingTime {
+      context.record(.phase(.queued, waitingTime))
+    }
+    switch ending.place {
+    case .nowhere, .over: break
+    case .queued: owner.withdraw(self)
+    case .on(let connection): connection.abandon(self)
+    }
+    continuation?.resume(throwing: error(ending))
+  }
+
+  /// Ends the exchange. Returns its last position, from which it must be removed, and the continuation to resume
+  /// afterwards; `nil` if nothing changes.
+  ///
+  /// - Parameter onlyWhileWaiting: whether to change nothing unless the exchange waits for a connection.
+  private func end(onlyWhileWaiting: Bool) -> (State.Ending, Continuation?)? {
+    let ended = shared.withLock { shared -> (State.Ending, Continuation?, Scheduled<Void>?)? in
+      guard let ending = shared.state.ended(onlyWhileWaiting: onlyWhileWaiting) else { return nil }
+      return (ending, shared.takeContinuation(ending.resumesCaller), shared.takeAlarm())
+    }
+    guard let (ending, continuation, alarm) = ended else { return nil }
+    alarm?.cancel()
+    return (ending, continuation)
   }
 }
 

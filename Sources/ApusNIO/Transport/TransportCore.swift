@@ -105,7 +105,7 @@ final class TransportCore: Sendable {
       switch action {
       case .use(let connection, let exchange): use(connection, for: exchange)
       case .connect(let origin): connect(origin)
-      case .refuse(let exchange, let refusal): fail(exchange, refusal.error(after: error))
+      case .refuse(let exchange, let refusal): exchange.fail(refusal.error(after: error))
       case .close(let connection): connection.closeIfIdle()
       case .wake(let instant): wake(at: instant)
       case .drained: drained.open()
@@ -225,7 +225,7 @@ extension TransportCore.Pool.Refusal {
   }
 }
 
-/// The path of an exchange: its start, its wait for a connection, and its end.
+/// The path of an exchange to a connection.
 extension TransportCore: ConnectionOwner {
   /// Creates an exchange for a message.
   ///
@@ -260,65 +260,7 @@ extension TransportCore: ConnectionOwner {
   private func findConnection(for exchange: Exchange, isAdmitted: Bool) {
     acquireConnection(for: exchange, isAdmitted: isAdmitted)
     guard let limit = exchange.timeouts.connection else { return }
-    let alarm = loops.next()?.scheduleTask(in: limit) { self.waitedTooLong(exchange) }
+    let alarm = loops.next()?.scheduleTask(in: limit) { exchange.waitedTooLong() }
     if !exchange.keep(alarm) { alarm?.cancel() }
-  }
-
-  // MARK: Ending
-
-  private func waitedTooLong(_ exchange: Exchange) {
-    let limit = exchange.timeouts.connection.map { "\(Duration($0))" } ?? ""
-    let error = TransportError(
-      .timeout, in: .connecting, requestState: .notSent,
-      detail: "no connection to \(exchange.request.origin.authority) within \(limit), the limit of connection")
-    fail(exchange, error, onlyWhileWaiting: true)
-  }
-
-  func attemptDeadlinePassed(for exchange: Exchange) {
-    fail(exchange, .attemptTimedOut(in: .connecting, requestState: .notSent), onlyWhileWaiting: true)
-    switch exchange.place {
-    // The exchange may just have been assigned to a connection, and the connection decides by the progress of the
-    // response.
-    case .on(let connection): connection.endAttempt(of: exchange)
-    // The exchange has left its connection meanwhile, and waits for another connection.
-    case .queued: attemptDeadlinePassed(for: exchange)
-    case .nowhere, .over: break
-    }
-  }
-
-  func cancel(_ exchange: Exchange) {
-    end(exchange) { _ in CancellationError() }
-  }
-
-  func fail(_ exchange: Exchange, _ error: TransportError) {
-    fail(exchange, error, onlyWhileWaiting: false)
-  }
-
-  private func fail(_ exchange: Exchange, _ error: TransportError, onlyWhileWaiting: Bool) {
-    end(exchange, onlyWhileWaiting: onlyWhileWaiting) { ending in
-      var error = error
-      error.requestState = ending.requestState(error.requestState)
-      guard error.code == .timeout, ending.place == .queued, exchange.isDelayedByLimits else { return error }
-      error.detail += ": all connections that the limits permit are in use"
-      return error.attributed(to: .trafficControl)
-    }
-  }
-
-  /// Ends an exchange. The exchange leaves its connection or the queue before the caller is resumed, because the
-  /// caller may need the connection.
-  private func end(
-    _ exchange: Exchange, onlyWhileWaiting: Bool = false, throwing error: (Exchange.State.Ending) -> any Error
-  ) {
-    guard let (ending, continuation) = exchange.end(onlyWhileWaiting: onlyWhileWaiting) else { return }
-    // Records in the trace that the call waited for a connection, not for the server.
-    if ending.place == .queued, exchange.isDelayedByLimits, let waitingTime = exchange.waitingTime {
-      exchange.context.record(.phase(.queued, waitingTime))
-    }
-    switch ending.place {
-    case .nowhere, .over: break
-    case .queued: withdraw(exchange)
-    case .on(let connection): connection.abandon(exchange)
-    }
-    continuation?.resume(throwing: error(ending))
   }
 }
