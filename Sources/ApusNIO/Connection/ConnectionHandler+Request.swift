@@ -71,7 +71,7 @@ extension ConnectionHandler {
       return rejectRequest(of: exchange, error)
     }
     decoder.expectResponse(to: request.head.method)
-    state.requestBegun()
+    state.progress.requestBegun()
     if let upload = request.content.upload(of: exchange, on: connection) {
       flushOutbound()
       guard self.exchange === exchange else { return }
@@ -160,9 +160,9 @@ extension ConnectionHandler {
 
   private func completeRequest() {
     guard let exchange else { return }
-    state.requestCompleted()
+    state.progress.requestCompleted()
     exchange.context.record(.requestSent)
-    guard state.response == .completeEarly else { return restartTimeout() }
+    guard state.progress.response == .completeEarly else { return restartTimeout() }
     reportAllSent()
     end(exchange, state.exchangeCompleted())
   }
@@ -179,15 +179,17 @@ extension ConnectionHandler {
 
   /// Writes a piece; `waiter` is resumed when there is buffer space for the next.
   func writePiece(_ piece: ContentPiece, of exchange: Exchange, _ waiter: RoomWaiter) {
-    guard self.exchange === exchange, state.isSending, let context else { return waiter.resume(hasRoom: false) }
-    let wasEmpty = state.unsent == 0
+    guard self.exchange === exchange, state.progress.isSending, let context else {
+      return waiter.resume(hasRoom: false)
+    }
+    let wasEmpty = state.progress.unsent == 0
     outgoing.written += Int64(piece.count)
     if case .buffer(let buffer) = piece, exchange.request.encoder.framing != .chunked {
-      state.wrote(buffer.readableBytes)
+      state.progress.wrote(buffer.readableBytes)
       context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     } else {
       frame(piece, of: exchange)
-      state.wrote(outbound.readableBytes)
+      state.progress.wrote(outbound.readableBytes)
       flushOutbound()
     }
     guard self.exchange === exchange else { return waiter.resume(hasRoom: false) }
@@ -217,17 +219,17 @@ extension ConnectionHandler {
 
   /// Ends the content.
   func finishContent(of exchange: Exchange) {
-    guard self.exchange === exchange, state.isSending, let context else { return }
+    guard self.exchange === exchange, state.progress.isSending, let context else { return }
     outgoing.upload = nil
     outbound.clear()
     if exchange.request.encoder.framing == .chunked { RequestEncoder.endChunks(into: &outbound) }
     let sent = context.eventLoop.makePromise(of: Void.self)
-    state.wrote(outbound.readableBytes)
+    state.progress.wrote(outbound.readableBytes)
     // Written even if empty: the promise succeeds once the socket has accepted everything before this write.
     context.writeAndFlush(wrapOutboundOut(outbound), promise: sent)
     measureLater()
     sent.futureResult.assumeIsolated().whenSuccess {
-      guard self.exchange === exchange, self.state.isSending else { return }
+      guard self.exchange === exchange, self.state.progress.isSending else { return }
       self.measureProgress()
       self.completeRequest()
     }
@@ -237,7 +239,7 @@ extension ConnectionHandler {
   /// mistake partial content for complete content.
   func failContent(of exchange: Exchange, _ error: any Error) {
     // Once sending has stopped, the content no longer matters.
-    guard self.exchange === exchange, state.isSending else { return }
+    guard self.exchange === exchange, state.progress.isSending else { return }
     let detail =
       switch error {
       case is Upload.LengthMismatch: "the content is longer or shorter than announced"
@@ -246,14 +248,15 @@ extension ConnectionHandler {
       default: "the content to send could not be produced"
       }
     fail(
-      TransportError(.connectionLost, requestState: state.requestState, detail: detail, underlying: error).attributed(
-        to: .content))
+      TransportError(.connectionLost, requestState: state.progress.requestState, detail: detail, underlying: error)
+        .attributed(
+          to: .content))
   }
 
   // MARK: Progress
 
   /// The number of content bytes that are known to have left.
-  var sentContent: Int64 { max(0, outgoing.written - Int64(state.unsent)) }
+  var sentContent: Int64 { max(0, outgoing.written - Int64(state.progress.unsent)) }
 
   /// Measures and reports how much of the request the server has acknowledged: the socket accepts far more than the
   /// server has received.
@@ -261,8 +264,8 @@ extension ConnectionHandler {
   /// - Returns: whether any bytes have left since the last measurement.
   @discardableResult
   func measureProgress() -> Bool {
-    guard let exchange, let context, state.request != .unsent else { return false }
-    let hasMoved = state.measured(unsent: state.unsent > 0 ? context.channel.unsentBytes : 0)
+    guard let exchange, let context, state.progress.request != .unsent else { return false }
+    let hasMoved = state.progress.measured(unsent: state.progress.unsent > 0 ? context.channel.unsentBytes : 0)
     // Unsent framing and TLS overhead are treated as unsent content, so that the report is never too high.
     report(sentContent, of: exchange)
     if hasMoved { restartTimeout() }
@@ -271,7 +274,7 @@ extension ConnectionHandler {
 
   /// Reports all content as sent. The server's response proves that the content has arrived.
   func reportAllSent() {
-    guard let exchange, state.request == .complete else { return }
+    guard let exchange, state.progress.request == .complete else { return }
     report(outgoing.written, of: exchange)
   }
 
@@ -290,7 +293,7 @@ extension ConnectionHandler {
       guard self.exchange === exchange else { return }
       self.outgoing.measurement = nil
       self.measureProgress()
-      if self.state.unsent > 0 { self.measureLater() }
+      if self.state.progress.unsent > 0 { self.measureLater() }
     }
   }
 

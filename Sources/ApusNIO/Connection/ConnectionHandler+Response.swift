@@ -38,7 +38,7 @@ extension ConnectionHandler {
     guard let exchange else { return }
     do {
       // While reading is paused, bytes are not decoded, because a few coded bytes can decode to very many.
-      while self.exchange === exchange, !state.isPaused, state.response != .completeEarly,
+      while self.exchange === exchange, !state.progress.isPaused, state.progress.response != .completeEarly,
         let part = try decoder.next(from: &inbound)
       {
         handle(part)
@@ -49,7 +49,7 @@ extension ConnectionHandler {
     guard self.exchange === exchange else { return }
     // Releases the buffer, so that the channel can reuse it for the next read.
     if inbound.readableBytes == 0 { inbound = ByteBuffer() }
-    guard state.hasHead else {
+    guard state.progress.hasHead else {
       // The first byte does not restart the timeout for the head.
       if !incoming.isFirstByteRecorded { exchange.context.record(.firstByteArrived) }
       incoming.isFirstByteRecorded = true
@@ -58,7 +58,7 @@ extension ConnectionHandler {
     }
     restartTimeout()
     // A response that is already complete does not occupy the connection.
-    if state.response == .head, incoming.content != nil, !incoming.isStreaming, let connection {
+    if state.progress.response == .head, incoming.content != nil, !incoming.isStreaming, let connection {
       incoming.isStreaming = true
       owner.connectionStartedStreaming(connection)
     }
@@ -72,7 +72,7 @@ extension ConnectionHandler {
     case .head: watchdog?.allow(exchange.timeouts.firstByte, in: .awaitingHead)
     case .content: watchdog?.allow(exchange.timeouts.stall, in: .receiving)
     case .progress:
-      watchdog?.allow(exchange.timeouts.stall, in: state.hasHead ? .receiving : .connecting)
+      watchdog?.allow(exchange.timeouts.stall, in: state.progress.hasHead ? .receiving : .connecting)
     }
   }
 
@@ -134,7 +134,7 @@ extension ConnectionHandler {
     else { return }
     measureProgress()
     exchange.context.record(.note(.earlyResponse, sentContent))
-    if !state.isSending { outgoing.stop() }
+    if !state.progress.isSending { outgoing.stop() }
   }
 
   /// Delivers the head, and content as it arrives.
@@ -164,7 +164,7 @@ extension ConnectionHandler {
   private func inflate() {
     let exchange = exchange
     do {
-      while self.exchange === exchange, !state.isPaused,
+      while self.exchange === exchange, !state.progress.isPaused,
         let piece = try incoming.coding?.next(from: &incoming.coded)
       {
         deliverContent(piece)
@@ -217,7 +217,7 @@ extension ConnectionHandler {
     switch completion {
     case .reuse, .close: end(exchange, completion)
     case .sendOn: break
-    case .fail: failIncomplete(state.isSending ? Self.closed : nil)
+    case .fail: failIncomplete(state.progress.isSending ? Self.closed : nil)
     }
   }
 
@@ -257,10 +257,10 @@ extension ConnectionHandler {
 
   /// Resumes reading, beginning with the bytes that were read already.
   func resumeReading(_ exchange: Exchange) {
-    guard self.exchange === exchange, state.resume() else { return }
+    guard self.exchange === exchange, state.progress.resume() else { return }
     inflate()
     if self.exchange === exchange { decode() }
-    guard !state.isPaused else { return }
+    guard !state.progress.isPaused else { return }
     if self.exchange === exchange, state.isCutShort { return endInput() }
     // Reading resumes even after a complete response, to detect the end of the connection.
     setReading(true)

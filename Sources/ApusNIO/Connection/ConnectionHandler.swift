@@ -117,9 +117,9 @@ final class ConnectionHandler: ChannelInboundHandler {
   func endAttempt(of exchange: Exchange) {
     // The exchange may have moved to another connection meanwhile.
     guard self.exchange === exchange else { return exchange.deadlinePassed() }
-    guard !state.hasHead else { return }
-    let phase: CallPhase = state.request == .complete ? .awaitingHead : .connecting
-    let error = TransportError.attemptTimedOut(in: phase, requestState: state.requestState)
+    guard !state.progress.hasHead else { return }
+    let phase: CallPhase = state.progress.request == .complete ? .awaitingHead : .connecting
+    let error = TransportError.attemptTimedOut(in: phase, requestState: state.progress.requestState)
     fail(error.code, in: error.phase, error.detail)
   }
 
@@ -150,7 +150,9 @@ final class ConnectionHandler: ChannelInboundHandler {
   func fail(
     _ code: CallError.Code, in phase: CallPhase? = nil, _ detail: String, _ underlying: (any Error)? = nil
   ) {
-    fail(TransportError(code, in: phase, requestState: state.requestState, detail: detail, underlying: underlying))
+    fail(
+      TransportError(code, in: phase, requestState: state.progress.requestState, detail: detail, underlying: underlying)
+    )
   }
 
   func fail(_ error: TransportError) {
@@ -181,9 +183,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     let isHead = phase == .awaitingHead
     let limit =
       (isHead ? exchange.timeouts.firstByte : exchange.timeouts.stall).map { "\(Duration($0))" } ?? "too long"
-    if state.isIncomplete {
+    if state.progress.isIncomplete {
       // Without unsent bytes the content was not produced in time.
-      let source = state.unsent > 0 ? TransportError.Source.server : .content
+      let source = state.progress.unsent > 0 ? TransportError.Source.server : .content
       return failIncomplete("no byte left for \(limit), the limit of stall", source)
     }
     fail(
@@ -211,18 +213,18 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// Decodes the bytes that arrived before the close.
   func endInput() {
     do {
-      while exchange != nil, state.response != .completeEarly,
+      while exchange != nil, state.progress.response != .completeEarly,
         let part = try decoder.endOfInput(cleanly: endedCleanly)
       {
         handle(part)
       }
-      if state.isIncomplete { failIncomplete(TransportError.text(ofBreak: cause) ?? Self.closed) }
+      if state.progress.isIncomplete { failIncomplete(TransportError.text(ofBreak: cause) ?? Self.closed) }
       if exchange != nil { fail(.connectionLost, Self.brokenOff(cause), cause) }
-    } catch _ where state.isIncomplete {
+    } catch _ where state.progress.isIncomplete {
       failIncomplete(TransportError.text(ofBreak: cause) ?? Self.closed)
     } catch {
       // A server may reject the client's certificate only after the handshake.
-      let isRefused = !state.hasHead && (cause is BoringSSLError || cause is NIOSSLError)
+      let isRefused = !state.progress.hasHead && (cause is BoringSSLError || cause is NIOSSLError)
       let detail = isRefused ? TransportError.text(ofBreak: cause) : cause.map { Self.brokenOff($0) }
       fail(isRefused ? .tls : .connectionLost, detail ?? error.detail, cause ?? error)
     }
@@ -238,7 +240,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// Retries the exchange on a new connection. Returns `false` if it may not be retried.
   private func resend() -> Bool {
-    guard let exchange, owner.resend(exchange, wasWritten: state.request != .unsent) else { return false }
+    guard let exchange, owner.resend(exchange, wasWritten: state.progress.request != .unsent) else { return false }
     state.broken()
     discardExchange()
     watchdog?.stop()

@@ -24,15 +24,17 @@ struct ConnectionStateTests {
       var state = State()
       if [.used, .enteredAgain, .sentAgain].contains(self) {
         state.entered(0)
-        state.requestBegun()
-        state.requestCompleted()
+        state.progress.requestBegun()
+        state.progress.requestCompleted()
         _ = state.bytesArrived()
         #expect(state.headArrived(isSuccess: true) == false)
         #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: true) == .reuse)
       }
       if isBusy { state.entered(1) }
-      if ![.new, .entered, .used, .enteredAgain].contains(self) { state.requestBegun() }
-      if [.sent, .sentAgain, .firstBytes, .head, .paused, .cutShort].contains(self) { state.requestCompleted() }
+      if ![.new, .entered, .used, .enteredAgain].contains(self) { state.progress.requestBegun() }
+      if [.sent, .sentAgain, .firstBytes, .head, .paused, .cutShort].contains(self) {
+        state.progress.requestCompleted()
+      }
       if isEarly || [.firstBytes, .head, .paused, .cutShort].contains(self) {
         #expect(state.bytesArrived() == .decode)
       }
@@ -86,14 +88,14 @@ struct ConnectionStateTests {
       case .sending, .sent, .firstBytes, .sentAgain: .maybeSent
       case .earlySuccess, .earlyError, .unasked, .earlyEnd, .head, .paused, .cutShort: .responded
       }
-    #expect(situation.state.requestState == expected)
+    #expect(situation.state.progress.requestState == expected)
   }
 
   @Test(
     "A response is awaited only after the last byte of the request, and content only while the reader reads",
     arguments: Situation.allCases)
   func owing(situation: Situation) {
-    let expected: State.Awaited? =
+    let expected: ExchangeProgress.Awaited? =
       switch situation {
       case .sent, .firstBytes, .sentAgain: .head
       case .head, .earlyError, .unasked: .content
@@ -109,15 +111,15 @@ struct ConnectionStateTests {
   func unsent(situation: Situation) {
     var state = situation.state
     let before = state.awaited
-    state.wrote(10)
+    state.progress.wrote(10)
     let hasStopped = [.earlyError, .unasked].contains(situation)
     let isOwing = situation.isBusy && !situation.isPaused
     #expect(state.awaited == (hasStopped ? .content : isOwing ? .progress : nil))
     // The measurements find that some bytes were sent, then no bytes, then one byte, then the rest, then no bytes.
     var moves: [Bool] = []
     for (written, unsent) in [(0, 4), (0, 4), (2, 5), (0, 0), (0, 0)] {
-      state.wrote(written)
-      moves.append(state.measured(unsent: unsent))
+      state.progress.wrote(written)
+      moves.append(state.progress.measured(unsent: unsent))
     }
     #expect(moves == [true, false, true, true, false])
     #expect(state.awaited == before)
@@ -127,7 +129,7 @@ struct ConnectionStateTests {
   func unsentEnds(situation: Situation) {
     for isBroken in [true, false] {
       var state = situation.state
-      state.wrote(10)
+      state.progress.wrote(10)
       if isBroken {
         state.broken()
       } else {
@@ -137,7 +139,7 @@ struct ConnectionStateTests {
         case .fail: state.broken()
         }
       }
-      #expect(state.unsent == 0 && state.awaited == nil)
+      #expect(state.progress.unsent == 0 && state.awaited == nil)
     }
   }
 
@@ -156,7 +158,7 @@ struct ConnectionStateTests {
     // These bytes follow the complete response.
     case .earlyEnd:
       #expect(state.bytesArrived() == .ignore)
-      state.requestCompleted()
+      state.progress.requestCompleted()
       #expect(state.exchangeCompleted() == .close)
     default: #expect(state.bytesArrived() == .decode)
     }
@@ -187,8 +189,8 @@ struct ConnectionStateTests {
   func pausing(situation: Situation) {
     var state = situation.state
     #expect(state.pause() == (situation.isBusy && !situation.isPaused))
-    #expect(state.resume() == situation.isBusy)
-    #expect(state.resume() == false)
+    #expect(state.progress.resume() == situation.isBusy)
+    #expect(state.progress.resume() == false)
   }
 
   @Test(
@@ -211,9 +213,9 @@ struct ConnectionStateTests {
     #expect(state.exchange == nil)
     #expect(state.hasServed)
     #expect(state.isOver == !isReusable)
-    #expect(state.requestState == .notSent)
+    #expect(state.progress.requestState == .notSent)
     #expect(state.awaited == nil)
-    #expect(!state.isIncomplete)
+    #expect(!state.progress.isIncomplete)
   }
 
   // MARK: Responses that come before the request is complete
@@ -224,9 +226,9 @@ struct ConnectionStateTests {
   func early(situation: Situation) {
     let state = situation.state
     let isSending = [.sending, .earlySuccess, .earlyEnd].contains(situation)
-    #expect(state.isSending == isSending)
-    #expect(state.isIncomplete == [.earlySuccess, .unasked, .earlyEnd].contains(situation))
-    #expect(state.hasHead == (situation.isEarly || [.head, .paused, .cutShort].contains(situation)))
+    #expect(state.progress.isSending == isSending)
+    #expect(state.progress.isIncomplete == [.earlySuccess, .unasked, .earlyEnd].contains(situation))
+    #expect(state.progress.hasHead == (situation.isEarly || [.head, .paused, .cutShort].contains(situation)))
   }
 
   @Test("The status of a response does not matter once the request is complete")
@@ -238,7 +240,7 @@ struct ConnectionStateTests {
       return false
     }
     #expect(state.headArrived(isSuccess: ask(), isContentHeld: ask()) == false)
-    #expect(!isAsked && !state.isIncomplete)
+    #expect(!isAsked && !state.progress.isIncomplete)
   }
 
   @Test(
@@ -248,15 +250,15 @@ struct ConnectionStateTests {
     var state = Situation.earlySuccess.state
     #expect(state.headArrived(isSuccess: true, isContentWritten: true) == true)
     #expect(state.responseCompleted(canReuse: canReuse, isExact: isExact, isOpen: true) == .sendOn)
-    #expect(state.exchange == 1 && state.isIncomplete && state.isSending)
+    #expect(state.exchange == 1 && state.progress.isIncomplete && state.progress.isSending)
     // The stall timeout stays active. Otherwise a content producer that waits for the end of the exchange would never
     // finish.
     #expect(state.awaited == .progress)
-    state.wrote(10)
-    #expect(state.measured(unsent: 5) == true)
+    state.progress.wrote(10)
+    #expect(state.progress.measured(unsent: 5) == true)
     #expect(state.awaited == .progress)
-    state.requestCompleted()
-    #expect(!state.isIncomplete && !state.isSending)
+    state.progress.requestCompleted()
+    #expect(!state.progress.isIncomplete && !state.progress.isSending)
     let completion = state.exchangeCompleted()
     requireEnded(state, completion, isReusable: canReuse && isExact)
   }
@@ -264,8 +266,8 @@ struct ConnectionStateTests {
   @Test("If the request completes before its early response does, the exchange ends with the response")
   func requestFirst() {
     var state = Situation.earlySuccess.state
-    state.requestCompleted()
-    #expect(!state.isIncomplete && state.awaited == .content)
+    state.progress.requestCompleted()
+    #expect(!state.progress.isIncomplete && state.awaited == .content)
     let completion = state.responseCompleted(canReuse: true, isExact: true, isOpen: true)
     requireEnded(state, completion, isReusable: false)
   }
@@ -277,11 +279,11 @@ struct ConnectionStateTests {
     for isRequestFirst in [true, false] {
       var state = Situation.earlySuccess.state
       #expect(state.headArrived(isSuccess: true, isContentWritten: isContentWritten) == true)
-      if isRequestFirst { state.requestCompleted() }
+      if isRequestFirst { state.progress.requestCompleted() }
       var completion = state.responseCompleted(canReuse: true, isExact: true, isOpen: true)
       if !isRequestFirst {
         #expect(completion == .sendOn)
-        state.requestCompleted()
+        state.progress.requestCompleted()
         completion = state.exchangeCompleted()
       }
       requireEnded(state, completion, isReusable: isContentWritten)
@@ -293,26 +295,26 @@ struct ConnectionStateTests {
     for (situation, isOpen) in [(Situation.earlySuccess, false), (.unasked, true), (.unasked, false)] {
       var state = situation.state
       #expect(state.responseCompleted(canReuse: true, isExact: true, isOpen: isOpen) == .fail)
-      #expect(state.exchange == 1 && state.isIncomplete && state.requestState == .responded)
+      #expect(state.exchange == 1 && state.progress.isIncomplete && state.progress.requestState == .responded)
       state.broken()
-      #expect(state.isOver && !state.isIncomplete)
+      #expect(state.isOver && !state.progress.isIncomplete)
     }
     // The connection ends while the request is still being sent.
     var state = Situation.earlyEnd.state
     #expect(state.closed(isRepeatable: true) == .decodeRest)
-    #expect(state.isIncomplete)
+    #expect(state.progress.isIncomplete)
   }
 
   @Test("A slow reader of an early success neither stops the request nor times out")
   func slowReader() {
     var state = Situation.earlySuccess.state
     #expect(state.pause() == true)
-    #expect(state.isSending)
-    state.wrote(10)
+    #expect(state.progress.isSending)
+    state.progress.wrote(10)
     #expect(state.awaited == nil)
-    state.requestCompleted()
-    #expect(!state.isIncomplete)
-    #expect(state.resume() == true)
+    state.progress.requestCompleted()
+    #expect(!state.progress.isIncomplete)
+    #expect(state.progress.resume() == true)
     #expect(state.awaited == .progress)
   }
 

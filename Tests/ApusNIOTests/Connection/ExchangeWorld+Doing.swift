@@ -70,7 +70,7 @@ extension ExchangeWorld {
     case .start(let call): start(call, on: id)
     case .abandon(let call):
       guard line.state.exchange == call else { return }
-      if line.state.response == .completeEarly { events["abandoned after its response", default: 0] += 1 }
+      if line.state.progress.response == .completeEarly { events["abandoned after its response", default: 0] += 1 }
       lines[id]?.state.broken()
       close(id)
     case .closeIfIdle: if lines[id]?.state.closeIfIdle() == true { close(id) }
@@ -81,7 +81,7 @@ extension ExchangeWorld {
         close(id)
       }
     case .resume(let call):
-      guard line.state.exchange == call, lines[id]?.state.resume() == true else { return }
+      guard line.state.exchange == call, lines[id]?.state.progress.resume() == true else { return }
       guard lines[id]?.state.isCutShort == true else { return }
       events["read on after the connection's end", default: 0] += 1
       decodeRest(id)
@@ -106,7 +106,7 @@ extension ExchangeWorld {
     // If the caller ends the exchange now, before anything is written, the request state is `notSent`.
     if Int.random(in: 0..<8, using: &random) == 0 { end(call, .notSent) }
     guard calls[call]?.state.place == .on(id) else { return }
-    lines[id]?.state.requestBegun()
+    lines[id]?.state.progress.requestBegun()
     calls[call]?.writes.append((id, line.state.hasServed))
     calls[call]?.isSent = false
     if maybe() { completeRequest(on: id) }
@@ -118,14 +118,14 @@ extension ExchangeWorld {
 
   /// Sends more of a request: a piece or the rest. Withheld content is sent after a while.
   mutating func sendOn(_ id: Int) {
-    if oneIn(3) { lines[id]?.state.wrote(10) } else { completeRequest(on: id) }
+    if oneIn(3) { lines[id]?.state.progress.wrote(10) } else { completeRequest(on: id) }
   }
 
   mutating func completeRequest(on id: Int) {
     guard let call = lines[id]?.state.exchange else { return }
-    lines[id]?.state.requestCompleted()
+    lines[id]?.state.progress.requestCompleted()
     calls[call]?.isSent = true
-    guard lines[id]?.state.response == .completeEarly else { return }
+    guard lines[id]?.state.progress.response == .completeEarly else { return }
     events["completed after its response", default: 0] += 1
     if let completion = lines[id]?.state.exchangeCompleted() { complete(call, on: id, completion, isSuccess: true) }
   }
@@ -141,7 +141,7 @@ extension ExchangeWorld {
 
   /// Receives a head with a random status.
   private mutating func receiveHead(_ call: Int, on id: Int) {
-    guard let line = lines[id], line.state.response != .head else { return }
+    guard let line = lines[id], line.state.progress.response != .head else { return }
     let (isSuccess, isHeld, isWritten) = (maybe(), calls[call]?.isHeld == true, maybe())
     lines[id]?.isSuccess = isSuccess
     if lines[id]?.state.headArrived(isSuccess: isSuccess, isContentHeld: isHeld, isContentWritten: isWritten) == true {
@@ -156,13 +156,14 @@ extension ExchangeWorld {
     case .ignore?, nil: return
     case .decode?: break
     }
-    guard let line = lines[id], let call = line.state.exchange, line.state.request != .unsent, !line.state.isPaused
+    guard let line = lines[id], let call = line.state.exchange, line.state.progress.request != .unsent,
+      !line.state.progress.isPaused
     else { return }
     switch Int.random(in: 0..<8, using: &random) {
     case 0: break
     case 1: fail(on: id)
     case 2, 3:
-      guard line.state.response != .head else { return }
+      guard line.state.progress.response != .head else { return }
       receiveHead(call, on: id)
       guard calls[call]?.isStreamed == true else { return }
       if calls[call]?.state.headDelivered() == true { tell(call, nil) }
@@ -206,7 +207,7 @@ extension ExchangeWorld {
     switch lines[id]?.state.closed(isRepeatable: call.flatMap { calls[$0]?.isRepeatable } ?? false) {
     case .end?, .wait?, nil: break
     case .resend?:
-      if let call, retry(call, wasWritten: line.state.request != .unsent) {
+      if let call, retry(call, wasWritten: line.state.progress.request != .unsent) {
         lines[id]?.state.broken()
       } else {
         decodeRest(id)
@@ -221,9 +222,9 @@ extension ExchangeWorld {
 
   private mutating func fail(on id: Int) {
     guard let line = lines[id], let call = line.state.exchange else { return }
-    if line.state.isIncomplete { events["failed after its response", default: 0] += 1 }
+    if line.state.progress.isIncomplete { events["failed after its response", default: 0] += 1 }
     lines[id]?.state.broken()
     close(id)
-    end(call, line.state.requestState)
+    end(call, line.state.progress.requestState)
   }
 }

@@ -97,18 +97,18 @@ struct ExchangeWorld {
     case 3: if oneIn(5), let id = any(calls.filter { $0.value.state.place == .queued }.keys) { waitedTooLong(id) }
     case 4, 5: endAttempt()
     case 6..<13: if let id = any(lines.filter { !$0.value.jobs.isEmpty }.keys) { runJob(on: id) }
-    case 13, 14: if let id = any(lines.filter { $0.value.state.isSending }.keys) { sendOn(id) }
+    case 13, 14: if let id = any(lines.filter { $0.value.state.progress.isSending }.keys) { sendOn(id) }
     case 15..<18: if let id = any(lines.filter { $0.value.isListening }.keys) { answer(on: id) }
     case 18:
       // Most events occur in the most interesting state: a reused connection with a request and no response byte.
       let owing = lines.filter {
-        $0.value.isListening && $0.value.state.hasServed && $0.value.state.requestState == .maybeSent
+        $0.value.isListening && $0.value.state.hasServed && $0.value.state.progress.requestState == .maybeSent
       }
       if let id = any((owing.isEmpty || oneIn(4) ? lines.filter(\.value.isListening) : owing).keys) {
         closeByPeer(id)
       }
     default:
-      if let id = any(lines.filter { $0.value.state.isPaused }.keys) { requestMore(on: id) }
+      if let id = any(lines.filter { $0.value.state.progress.isPaused }.keys) { requestMore(on: id) }
       perform(pool.tick(now: instant))
     }
     check()

@@ -19,8 +19,8 @@ struct StallRateTests {
     init(_ count: Int, limit: TimeAmount) {
       (left, self.limit) = (count, limit)
       state.entered(1)
-      state.requestBegun()
-      state.wrote(count)
+      state.progress.requestBegun()
+      state.progress.wrote(count)
       expect()
     }
 
@@ -29,7 +29,7 @@ struct StallRateTests {
     func leave(_ count: Int) { left = max(0, left - count) }
 
     func look() -> Bool {
-      let hasMoved = state.measured(unsent: left)
+      let hasMoved = state.progress.measured(unsent: left)
       if hasMoved { expect() }
       return hasMoved
     }
