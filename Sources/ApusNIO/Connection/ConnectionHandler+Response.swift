@@ -8,28 +8,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The response side of a connection.
-struct Incoming {
-  /// Whether the first byte was recorded in the trace.
-  var isFirstByteRecorded = false
-  /// Whether the owner was notified that content is streamed.
-  var isStreaming = false
-  /// The head of the final response.
-  var head: HTTPResponse?
-  /// The channel to the reader of streamed content.
-  var content: ContentChannel?
-  /// The decoder of the content's codings; `nil` if there are none.
-  var coding: ContentDecoder?
-  /// Content that is not decoded yet.
-  var coded = ByteBuffer()
-  /// Collected content.
-  var collected = Data()
-  /// The maximum number of bytes to collect.
-  var limit = Int.max
-  /// The trailer fields of a complete response; `nil` before its end.
-  var trailers: HTTPFields?
-}
-
 extension ConnectionHandler {
   // MARK: Decoding
 
@@ -51,15 +29,15 @@ extension ConnectionHandler {
     if inbound.readableBytes == 0 { inbound = ByteBuffer() }
     guard state.progress.hasHead else {
       // The first byte does not restart the timeout for the head.
-      if !incoming.isFirstByteRecorded { exchange.context.record(.firstByteArrived) }
-      incoming.isFirstByteRecorded = true
+      if !isFirstByteRecorded { exchange.context.record(.firstByteArrived) }
+      isFirstByteRecorded = true
       if state.awaited == .progress { restartTimeout() }
       return
     }
     restartTimeout()
     // A response that is already complete does not occupy the connection.
-    if state.progress.response == .head, incoming.content != nil, !incoming.isStreaming, let connection {
-      incoming.isStreaming = true
+    if state.progress.response == .head, reception.content != nil, !isStreaming, let connection {
+      isStreaming = true
       owner.connectionStartedStreaming(connection)
     }
   }
@@ -96,32 +74,21 @@ extension ConnectionHandler {
   private func receiveHead(_ head: HTTPResponse, _ framing: ResponseFraming) {
     guard let exchange else { return }
     var (head, length) = (head, framing.length)
-    // The content of a redirect that is followed is not read, so its codings do not matter.
-    if exchange.request.decodesContent, length != 0, !exchange.context.followsRedirect(head) {
-      do {
-        incoming.coding = try ContentDecoder.decoder(for: head.headerFields, limits: codingLimits)
-      } catch {
-        recordHead(head)
-        return fail(error)
-      }
-      if incoming.coding != nil {
-        // The head describes the content as delivered to the caller.
-        head.headerFields[.contentEncoding] = nil
-        head.headerFields[.contentLength] = nil
-        length = nil
-      }
+    do {
+      try reception.prepareDecoding(&head, &length, of: exchange)
+    } catch {
+      recordHead(head)
+      return fail(error)
     }
     recordHead(head)
     reportAllSent()
-    incoming.head = head
-    if exchange.context.collectsContent(of: head) {
-      exchange.context.reportHead(head)
-      incoming.limit = exchange.context.contentLimit
-      guard let length else { return }
-      if length > Int64(incoming.limit) { return tooLarge() }
-      incoming.collected.reserveCapacity(min(Int(length), Self.reservedCapacity))
-    } else {
-      stream(head, length, to: exchange)
+    do {
+      try reception.begin(head, length, of: exchange) {
+        guard let connection else { return nil }
+        return ContentChannel(onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
+      }
+    } catch {
+      fail(error)
     }
   }
 
@@ -137,81 +104,34 @@ extension ConnectionHandler {
     if !state.progress.isSending { outgoing.stop() }
   }
 
-  /// Delivers the head, and content as it arrives.
-  private func stream(_ head: HTTPResponse, _ length: Int64?, to exchange: Exchange) {
-    guard let connection else { return }
-    let content = ContentChannel(
-      onDemand: { connection.resumeReading(exchange) }, onCancel: { exchange.cancel() })
-    incoming.content = content
-    var response = ResponseMessage(head: head, content: ResponseContent(source: content, expectedLength: length))
-    response.content.isDecoded = incoming.coding != nil
-    exchange.deliverHead(response)
-  }
-
-  /// The maximum memory reserved for an announced length before the bytes arrive.
-  private static let reservedCapacity = 1 << 20
-
   // MARK: Content
 
-  private func receiveContent(_ bytes: ByteBuffer) {
-    guard incoming.coding != nil else { return deliverContent(bytes) }
-    var bytes = bytes
-    incoming.coded.take(&bytes)
-    inflate()
-  }
-
-  /// Decodes as much coded content as the reader accepts.
-  private func inflate() {
-    let exchange = exchange
+  /// Receives content. Pauses reading if the reader has no room for more.
+  ///
+  /// - Parameter bytes: the content; `nil` to continue with content that arrived before.
+  private func receiveContent(_ bytes: ByteBuffer?) {
+    guard let exchange else { return }
     do {
-      while self.exchange === exchange, !state.progress.isPaused,
-        let piece = try incoming.coding?.next(from: &incoming.coded)
-      {
-        deliverContent(piece)
-      }
+      let hasRoom =
+        if let bytes { try reception.receive(bytes, of: exchange) } else { try reception.decode(of: exchange) }
+      if !hasRoom { pauseReading() }
     } catch {
       fail(error)
     }
   }
 
-  private func deliverContent(_ bytes: ByteBuffer) {
-    if let content = incoming.content {
-      let mayGoOn = content.push(bytes.withUnsafeReadableBytes { Data($0) })
-      if !mayGoOn { pauseReading() }
-    } else {
-      guard incoming.collected.count + bytes.readableBytes <= incoming.limit else { return tooLarge() }
-      exchange?.context.reportReceived(bytes.readableBytes)
-      bytes.withUnsafeReadableBytes { incoming.collected.append($0.bindMemory(to: UInt8.self)) }
-    }
-  }
-
-  private func finishCoding(_ exchange: Exchange) throws(CodingError) {
-    guard let coding = incoming.coding else { return }
-    try coding.finish()
-    guard coding.skipped > 0 else { return }
-    exchange.context.record(.note("bytes skipped after the end of the content coding", coding.skipped))
-  }
-
-  private func fail(_ error: CodingError) {
-    switch error.kind {
-    case .tooLarge, .ratioTooHigh: fail(.contentTooLarge, error.detail, error)
-    default: fail(.malformedResponse, error.detail, error)
-    }
-  }
-
-  private func tooLarge() {
-    fail(.contentTooLarge, "the content exceeds \(incoming.limit) bytes")
+  private func fail(_ fault: Reception.Fault) {
+    fail(fault.code, fault.detail, fault.underlying)
   }
 
   private func completeResponse(_ trailers: HTTPFields, canReuse: Bool) {
     guard let exchange else { return }
     do {
-      try finishCoding(exchange)
+      try reception.finish(trailers, of: exchange)
     } catch {
       return fail(error)
     }
     reportAllSent()
-    incoming.trailers = trailers
     let completion = state.responseCompleted(
       canReuse: canReuse, isExact: inbound.readableBytes == 0, isOpen: context?.channel.isActive == true)
     switch completion {
@@ -226,8 +146,8 @@ extension ConnectionHandler {
   ///
   /// - Parameter exchange: the exchange, which has left ``state``.
   func end(_ exchange: Exchange, _ completion: ConnectionState<Exchange>.Completion) {
-    guard let head = incoming.head, let trailers = incoming.trailers else { return }
-    let (content, collected) = (incoming.content, incoming.collected)
+    guard let head = reception.head, let trailers = reception.trailers else { return }
+    let (content, collected) = (reception.content, reception.collected)
     discardExchange()
     if completion == .reuse, let connection {
       connection.markServed()
@@ -258,7 +178,7 @@ extension ConnectionHandler {
   /// Resumes reading, beginning with the bytes that were read already.
   func resumeReading(_ exchange: Exchange) {
     guard self.exchange === exchange, state.progress.resume() else { return }
-    inflate()
+    receiveContent(nil)
     if self.exchange === exchange { decode() }
     guard !state.progress.isPaused else { return }
     if self.exchange === exchange, state.isCutShort { return endInput() }

@@ -20,7 +20,6 @@ final class ConnectionHandler: ChannelInboundHandler {
   typealias OutboundOut = ByteBuffer
 
   let owner: any ConnectionOwner
-  let codingLimits: CodingLimits
   /// The connection that other types use. The connection and this handler retain each other until the socket closes.
   var connection: Connection?
   var context: ChannelHandlerContext?
@@ -30,7 +29,11 @@ final class ConnectionHandler: ChannelInboundHandler {
   var state = ConnectionState<Exchange>()
 
   var outgoing = Outgoing()
-  var incoming = Incoming()
+  let reception: Reception
+  /// Whether the first byte of the response was recorded in the trace.
+  var isFirstByteRecorded = false
+  /// Whether the owner was notified that content is streamed.
+  var isStreaming = false
   var decoder: ResponseDecoder
   var watchdog: Watchdog?
 
@@ -46,7 +49,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   init(owner: any ConnectionOwner, framingLimits: FramingLimits, codingLimits: CodingLimits) {
     self.owner = owner
-    self.codingLimits = codingLimits
+    reception = Reception(codingLimits)
     decoder = ResponseDecoder(limits: framingLimits)
   }
 
@@ -139,7 +142,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   func discardExchange() {
     outgoing.stop()
     outgoing = Outgoing()
-    incoming = Incoming()
+    reception.reset()
+    (isFirstByteRecorded, isStreaming) = (false, false)
     inbound = ByteBuffer()
     watchdog?.clear()
   }
@@ -157,7 +161,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func fail(_ error: TransportError) {
     guard let exchange else { return }
-    let content = incoming.content
+    let content = reception.content
     state.broken()
     discardExchange()
     abort()
@@ -169,8 +173,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   ///
   /// - Parameter reason: the reason why no more content is sent; `nil` if the server never requested the content.
   func failIncomplete(_ reason: String?, _ source: TransportError.Source = .server) {
-    guard let exchange, let head = incoming.head else { return }
-    let content = ResponseContent(Data(incoming.collected.prefix(CallError.contentLimit)))
+    guard let exchange, let head = reception.head else { return }
+    let content = ResponseContent(Data(reception.collected.prefix(CallError.contentLimit)))
     let error = TransportError.incompleteRequest(
       ResponseMessage(head: head, content: content), sent: sentContent, of: exchange.request.content.length, reason)
     fail(error.attributed(to: source))

@@ -1,0 +1,152 @@
+import ApusCore
+import HTTPTypes
+import NIOCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The reception of one response, regardless of the protocol: decodes content codings, and collects the content or
+/// delivers it to its reader.
+///
+/// A class, because delivering content can run code that ends the exchange and thereby calls ``reset()``.
+final class Reception {
+  /// A fault of the response, or content that exceeds a limit.
+  struct Fault: Error {
+    let code: CallError.Code
+    let detail: String
+    let underlying: CodingError?
+  }
+
+  /// The head of the final response, as delivered to the caller.
+  private(set) var head: HTTPResponse?
+  /// The channel to the reader of streamed content; `nil` if the content is collected.
+  private(set) var content: ContentChannel?
+  /// Collected content.
+  private(set) var collected = Data()
+  /// The trailer fields of a complete response; `nil` before its end.
+  private(set) var trailers: HTTPFields?
+  /// The decoder of the content's codings; `nil` if there are none.
+  private var coding: ContentDecoder?
+  /// Content that is not decoded yet.
+  private var coded = ByteBuffer()
+  /// The maximum number of bytes to collect.
+  private var limit = Int.max
+  private let codingLimits: CodingLimits
+
+  init(_ codingLimits: CodingLimits) {
+    self.codingLimits = codingLimits
+  }
+
+  /// Discards the response, for the next exchange.
+  func reset() {
+    (head, content, trailers, coding) = (nil, nil, nil, nil)
+    collected = Data()
+    coded = ByteBuffer()
+    limit = .max
+  }
+
+  // MARK: Head
+
+  /// Prepares the decoding of content. Changes head and length to describe the content as delivered to the caller.
+  ///
+  /// - Parameter length: the length of the content; `nil` if it is unknown.
+  func prepareDecoding(_ head: inout HTTPResponse, _ length: inout Int64?, of exchange: Exchange) throws(Fault) {
+    // The content of a redirect that is followed is not read, so its codings do not matter.
+    guard exchange.request.decodesContent, length != 0, !exchange.context.followsRedirect(head) else { return }
+    do {
+      coding = try ContentDecoder.decoder(for: head.headerFields, limits: codingLimits)
+    } catch {
+      throw Fault(error)
+    }
+    guard coding != nil else { return }
+    head.headerFields[.contentEncoding] = nil
+    head.headerFields[.contentLength] = nil
+    length = nil
+  }
+
+  /// Begins to collect the content, or delivers the head to the caller and begins to deliver the content to a reader.
+  ///
+  /// - Parameters:
+  ///   - length: the length of the content; `nil` if it is unknown.
+  ///   - makeChannel: makes the channel to the reader; `nil` if the connection has closed.
+  func begin(
+    _ head: HTTPResponse, _ length: Int64?, of exchange: Exchange, _ makeChannel: () -> ContentChannel?
+  ) throws(Fault) {
+    self.head = head
+    guard exchange.context.collectsContent(of: head) else {
+      guard let channel = makeChannel() else { return }
+      content = channel
+      var response = ResponseMessage(head: head, content: ResponseContent(source: channel, expectedLength: length))
+      response.content.isDecoded = coding != nil
+      return exchange.deliverHead(response)
+    }
+    exchange.context.reportHead(head)
+    limit = exchange.context.contentLimit
+    guard let length else { return }
+    if length > Int64(limit) { throw Fault(tooLargeFor: limit) }
+    collected.reserveCapacity(min(Int(length), Self.reservedCapacity))
+  }
+
+  /// The maximum memory reserved for an announced length before the bytes arrive.
+  private static let reservedCapacity = 1 << 20
+
+  // MARK: Content
+
+  /// Receives content. Returns whether the reader has room for more.
+  func receive(_ bytes: ByteBuffer, of exchange: Exchange) throws(Fault) -> Bool {
+    guard coding != nil else { return try deliver(bytes, of: exchange) }
+    var bytes = bytes
+    coded.take(&bytes)
+    return try decode(of: exchange)
+  }
+
+  /// Decodes the coded content that has arrived, as much as the reader has room for. Returns whether the reader has
+  /// room for more.
+  func decode(of exchange: Exchange) throws(Fault) -> Bool {
+    while let piece = try nextPiece() {
+      guard try deliver(piece, of: exchange) else { return false }
+    }
+    return true
+  }
+
+  private func nextPiece() throws(Fault) -> ByteBuffer? {
+    do { return try coding?.next(from: &coded) } catch { throw Fault(error) }
+  }
+
+  private func deliver(_ bytes: ByteBuffer, of exchange: Exchange) throws(Fault) -> Bool {
+    if let content { return content.push(bytes.withUnsafeReadableBytes { Data($0) }) }
+    guard collected.count + bytes.readableBytes <= limit else { throw Fault(tooLargeFor: limit) }
+    exchange.context.reportReceived(bytes.readableBytes)
+    bytes.withUnsafeReadableBytes { collected.append($0.bindMemory(to: UInt8.self)) }
+    return true
+  }
+
+  /// Completes the response. Throws if the content ended within a content coding.
+  func finish(_ trailers: HTTPFields, of exchange: Exchange) throws(Fault) {
+    if let coding {
+      do { try coding.finish() } catch { throw Fault(error) }
+      if coding.skipped > 0 {
+        exchange.context.record(.note("bytes skipped after the end of the content coding", coding.skipped))
+      }
+    }
+    self.trailers = trailers
+  }
+}
+
+extension Reception.Fault {
+  fileprivate init(_ error: CodingError) {
+    switch error.kind {
+    case .tooLarge, .ratioTooHigh: code = .contentTooLarge
+    default: code = .malformedResponse
+    }
+    detail = error.detail
+    underlying = error
+  }
+
+  fileprivate init(tooLargeFor limit: Int) {
+    (code, detail, underlying) = (.contentTooLarge, "the content exceeds \(limit) bytes", nil)
+  }
+}
