@@ -2,22 +2,22 @@ import ApusCore
 import NIOCore
 import Synchronization
 
-/// A connection as seen from any thread. Its methods run on the channel's event loop, in ``ConnectionHandler``.
+/// A connection as seen from any thread. Its methods run on the channel's event loop, in its ``ExchangeCarrier``.
 final class Connection: Sendable {
   let origin: Origin
   let channel: any Channel
   let timings: ConnectTimings
-  private let handler: NIOLoopBound<ConnectionHandler>
+  private let carrier: NIOLoopBound<any ExchangeCarrier>
   private let served = Atomic(false)
 
   /// Creates a connection on a channel. Call it on the channel's loop.
-  init(to origin: Origin, on connected: ConnectedChannel, handler: ConnectionHandler) throws {
+  init(to origin: Origin, on connected: ConnectedChannel, carrier: some ExchangeCarrier & ChannelHandler) throws {
     self.origin = origin
     channel = connected.channel
     timings = connected.timings
-    self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
-    try channel.pipeline.syncOperations.addHandler(handler)
-    handler.connection = self
+    self.carrier = NIOLoopBound(carrier, eventLoop: channel.eventLoop)
+    try channel.pipeline.syncOperations.addHandler(carrier)
+    carrier.connection = self
   }
 
   /// Whether the connection has completed an exchange. A copy of ``ConnectionState/hasServed`` for other threads.
@@ -30,8 +30,8 @@ final class Connection: Sendable {
   /// Starts an exchange on this connection. Does not change threads if the caller is on the loop.
   func carry(_ exchange: Exchange) {
     // Not through `onLoop`, which would allocate a closure for every exchange.
-    if channel.eventLoop.inEventLoop { return handler.value.beginExchange(exchange) }
-    channel.eventLoop.execute { self.handler.value.beginExchange(exchange) }
+    if channel.eventLoop.inEventLoop { return carrier.value.beginExchange(exchange) }
+    channel.eventLoop.execute { self.carrier.value.beginExchange(exchange) }
   }
 
   /// Closes the connection if it still carries the exchange. The caller no longer waits for the response.
@@ -57,7 +57,7 @@ final class Connection: Sendable {
   /// Continues to read the response, because its reader has room again.
   func resumeReading(_ exchange: Exchange) {
     // Always asynchronous, because the caller may be inside a read.
-    channel.eventLoop.execute { self.handler.value.resumeReading(exchange) }
+    channel.eventLoop.execute { self.carrier.value.resumeReading(exchange) }
   }
 
   // MARK: Request content
@@ -84,10 +84,37 @@ final class Connection: Sendable {
     onLoop { $0.failContent(of: exchange, error) }
   }
 
-  private func onLoop(_ body: @escaping @Sendable (ConnectionHandler) -> Void) {
-    if channel.eventLoop.inEventLoop { return body(handler.value) }
-    channel.eventLoop.execute { body(self.handler.value) }
+  private func onLoop(_ body: @escaping @Sendable (any ExchangeCarrier) -> Void) {
+    if channel.eventLoop.inEventLoop { return body(carrier.value) }
+    channel.eventLoop.execute { body(self.carrier.value) }
   }
+}
+
+/// The channel handler of a connection, which carries exchanges in the connection's protocol. Everything happens on its
+/// event loop.
+protocol ExchangeCarrier: AnyObject {
+  /// The connection that other types use.
+  var connection: Connection? { get set }
+
+  /// Begins an exchange: writes the head, and starts to send the content.
+  func beginExchange(_ exchange: Exchange)
+  /// Ends the exchange immediately if the connection carries it. The caller no longer waits for the response.
+  func abandon(_ exchange: Exchange)
+  /// Ends the exchange, unless the head of its response has arrived.
+  func endAttempt(of exchange: Exchange)
+  /// Continues to read the response, because its reader has room again.
+  func resumeReading(_ exchange: Exchange)
+  /// Closes the connection if it is idle.
+  func closeIfIdle()
+  /// Closes the connection; all exchanges on it fail with the error.
+  func terminate(_ error: TransportError)
+
+  /// Writes a piece of content. Resumes the waiter when there is room for the next piece.
+  func writePiece(_ piece: ContentPiece, of exchange: Exchange, _ waiter: RoomWaiter)
+  /// Ends the content.
+  func finishContent(of exchange: Exchange)
+  /// Fails the exchange because its content could not be produced.
+  func failContent(of exchange: Exchange, _ error: any Error)
 }
 
 /// The owner of connections and exchanges: the part of the transport that connections call.

@@ -15,7 +15,7 @@ import Foundation
 /// The handler encodes and decodes by itself, so that a small exchange costs one write, one read and no allocations for
 /// message parts in a pipeline. This file handles the channel's events and the ends of exchanges and connections;
 /// `ConnectionHandler+Request.swift` writes the request, `ConnectionHandler+Response.swift` reads the response.
-final class ConnectionHandler: ChannelInboundHandler {
+final class ConnectionHandler: ChannelInboundHandler, ExchangeCarrier {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 

@@ -146,7 +146,7 @@ final class TransportCore: Sendable {
       do {
         let handler = ConnectionHandler(
           owner: self, framingLimits: connectSettings.framingLimits, codingLimits: codingLimits)
-        let connection = try Connection(to: origin, on: connected, handler: handler)
+        let connection = try Connection(to: origin, on: connected, carrier: handler)
         perform { $0.connected(connection, for: origin, now: clock.now) }
       } catch {
         connected.channel.close(promise: nil)
