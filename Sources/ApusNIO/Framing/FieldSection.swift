@@ -83,22 +83,28 @@ extension FieldSection {
   /// Accepts one number, or equal numbers in a list or in repeated fields (RFC 9110 §8.6, RFC 9112 §6.3). The resulting
   /// fields contain the number once.
   private mutating func addContentLength(_ value: UnsafeRawBufferPointer, _ name: HTTPField.Name) throws(FramingError) {
-    let hadLength = facts.contentLength != nil
+    let (length, isList) = try Self.contentLength(value)
+    guard facts.contentLength == nil || facts.contentLength == length else { throw Self.severalLengths }
+    guard facts.contentLength == nil else { return }
+    facts.contentLength = length
+    fields.append(isList ? HTTPField(name: name, value: "\(length)") : Self.field(name, value, .ascii))
+  }
+
+  /// Returns the number of a `Content-Length`, and whether the value is a list of equal numbers.
+  static func contentLength(_ value: UnsafeRawBufferPointer) throws(FramingError) -> (number: Int64, isList: Bool) {
+    var length: Int64?
     var start = 0
     while true {
       let end = value[start...].firstIndex(of: Octet.comma) ?? value.endIndex
-      let length = try Self.number(Octet.trimmed(UnsafeRawBufferPointer(rebasing: value[start..<end])))
-      guard facts.contentLength == nil || facts.contentLength == length else {
-        throw FramingError(.conflictingContentLength, "the response has several lengths")
-      }
-      facts.contentLength = length
-      guard end < value.endIndex else { break }
+      let next = try number(Octet.trimmed(UnsafeRawBufferPointer(rebasing: value[start..<end])))
+      guard length == nil || length == next else { throw severalLengths }
+      length = next
+      guard end < value.endIndex else { return (next, start > 0) }
       start = end + 1
     }
-    guard !hadLength else { return }
-    fields.append(
-      start == 0 ? Self.field(name, value, .ascii) : HTTPField(name: name, value: "\(facts.contentLength ?? 0)"))
   }
+
+  private static let severalLengths = FramingError(.conflictingContentLength, "the response has several lengths")
 
   private static func number(_ digits: UnsafeRawBufferPointer) throws(FramingError) -> Int64 {
     var number: Int64 = 0

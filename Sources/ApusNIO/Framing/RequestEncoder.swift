@@ -123,7 +123,7 @@ struct RequestEncoder: Sendable {
   private static let invalidAuthority = FramingError(.invalidTarget, "the authority is missing or malformed")
 
   /// Whether a field is written only from the request's authority and framing.
-  private static func isFraming(_ name: String) -> Bool {
+  static func isFraming(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: name == "host"
     case 14: name == "content-length"
@@ -133,7 +133,7 @@ struct RequestEncoder: Sendable {
   }
 
   /// Whether a field is reserved for the transport, which owns the connection (RFC 9110 §7.6.1).
-  private static func isReserved(_ name: String) -> Bool {
+  static func isReserved(_ name: String) -> Bool {
     switch name.utf8.count {
     case 2: name == "te"
     case 4: name == "host"

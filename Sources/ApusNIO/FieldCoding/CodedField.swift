@@ -1,0 +1,121 @@
+import HTTPTypes
+
+/// A field as it stands in a block or in the decoder's table.
+///
+/// Fields that break a rule are kept too: a later block may refer to them, and their sizes count.
+struct CodedField: Sendable, FieldTableEntry {
+  /// The meaning of a field for its section.
+  enum Role: UInt8, Sendable {
+    case other
+    case contentLength
+    case status
+    /// A pseudo-field that responses do not have.
+    case pseudo
+    /// `TE`, whose only value is `trailers` (RFC 9113 §8.2.2).
+    case transferCodings
+  }
+
+  /// The name and the value. Both are placeholders if the name is malformed, the value if it is.
+  let field: HTTPField
+  /// The number of bytes of the name.
+  private let nameCount: Int32
+  private let valueCount: Int32
+  let role: Role
+  /// The rule that the field breaks in every section.
+  let broken: FieldFault.Rule?
+
+  var size: Int { Int(nameCount) + Int(valueCount) + 32 }
+
+  /// The name, for a literal that refers to it.
+  @inline(__always)
+  var codedName: CodedName {
+    CodedName(
+      name: field.name, count: nameCount, role: role, broken: broken.flatMap { $0.isAboutName ? $0 : nil })
+  }
+
+  init(_ name: CodedName, value: UnsafeRawBufferPointer) {
+    let text = Octet.text(value)
+    var broken = name.broken
+    if broken == nil, text == .forbidden || !Self.hasTightEnds(value) { broken = .malformedValue }
+    if broken == nil, name.role == .transferCodings, !Octet.spells(value, "trailers") { broken = .connectionField }
+    if broken != nil {
+      field = HTTPField(name: name.name, value: "")
+    } else if text == .ascii {
+      field = HTTPField(name: name.name, value: Octet.string(value))
+    } else {
+      // Creates the field from bytes, so that values that are not UTF-8 are preserved.
+      field = HTTPField(name: name.name, value: value)
+    }
+    (nameCount, valueCount) = (name.count, Int32(clamping: value.count))
+    (role, self.broken) = (name.role, broken)
+  }
+
+  /// Creates an entry of the static table.
+  init(name: String, value: String) {
+    var (name, value) = (name, value)
+    self = name.withUTF8 { name in
+      value.withUTF8 { value in
+        CodedField(CodedName(UnsafeRawBufferPointer(name)), value: UnsafeRawBufferPointer(value))
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func hasTightEnds(_ value: UnsafeRawBufferPointer) -> Bool {
+    guard value.count > 0 else { return true }
+    return !Octet.isBlank(value[0]) && !Octet.isBlank(value[value.count - 1])
+  }
+}
+
+/// The name of a field in a block, with the rules that the name alone decides.
+struct CodedName {
+  /// The name; a placeholder if it is malformed.
+  let name: HTTPField.Name
+  let count: Int32
+  let role: CodedField.Role
+  let broken: FieldFault.Rule?
+
+  init(name: HTTPField.Name, count: Int32, role: CodedField.Role, broken: FieldFault.Rule?) {
+    (self.name, self.count, self.role, self.broken) = (name, count, role, broken)
+  }
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    count = Int32(clamping: bytes.count)
+    if bytes.first == Octet.colon {
+      let name = HTTPField.Name(parsed: Octet.string(bytes))
+      self.name = name ?? .date
+      role = Octet.spells(bytes, ":status") ? .status : .pseudo
+      broken = name == nil ? .malformedName : nil
+    } else if Self.hasUpperCase(bytes) {
+      (name, role, broken) = (.date, .other, .upperCaseName)
+    } else if let (name, role) = FieldNames.shared.find(bytes) {
+      self.name = name
+      self.role =
+        role == .contentLength ? .contentLength : Octet.spells(bytes, "te") ? .transferCodings : .other
+      broken = Self.isConnectionSpecific(bytes, role) ? .connectionField : nil
+    } else {
+      (name, role, broken) = (.date, .other, .malformedName)
+    }
+  }
+
+  @inline(__always)
+  private static func hasUpperCase(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    for byte in bytes where byte &- UInt8(ascii: "A") < 26 { return true }
+    return false
+  }
+
+  /// Whether the field is about one connection (RFC 9113 §8.2.2).
+  private static func isConnectionSpecific(_ bytes: UnsafeRawBufferPointer, _ role: FieldNames.Role) -> Bool {
+    switch role {
+    case .connection, .transferEncoding: true
+    case .contentLength: false
+    case .other:
+      switch bytes.count {
+      case 7: Octet.spells(bytes, "upgrade")
+      case 10: Octet.spells(bytes, "keep-alive")
+      case 16: Octet.spells(bytes, "proxy-connection")
+      default: false
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import HTTPTypes
+
+/// The fields of one block: a response's head or its trailers (RFC 9113 §8.1).
+///
+/// Only the stream knows whether a block is a head or trailers, so that both are checked when they are asked for.
+struct FieldBlock: Sendable, FieldReceiver {
+  private var budget: FramingBudget
+  private var code: Int?
+  private var fields = HTTPFields()
+  private var hasField = false
+  /// The length of the content that the fields declare.
+  private(set) var contentLength: Int64?
+  /// The size of all fields: their bytes, and 32 for each field (RFC 9113 §10.5.1).
+  private(set) var size = 0
+  /// The number of fields, pseudo-fields included.
+  private(set) var count = 0
+  /// The first fault. The fields after it are missing.
+  private(set) var fault: FieldFault?
+
+  /// - Parameter expected: the probable number of fields.
+  init(limits: FramingLimits, expecting expected: Int = 16) {
+    budget = FramingBudget(limits)
+    fields.reserveCapacity(expected)
+  }
+
+  /// Returns the block as the head of a response, interim responses included.
+  func head() throws(FieldFault) -> HTTPResponse {
+    if let fault { throw fault }
+    guard let code else { throw FieldFault(.missingStatus) }
+    return HTTPResponse(status: HTTPResponse.Status(code: code), headerFields: fields)
+  }
+
+  /// Returns the block as trailers.
+  func trailers() throws(FieldFault) -> HTTPFields {
+    if let fault { throw fault }
+    guard code == nil else { throw FieldFault(.pseudoFieldInTrailers) }
+    return fields
+  }
+
+  mutating func take(_ coded: CodedField) {
+    guard fault == nil else { return }
+    size += coded.size
+    count += 1
+    do throws(FramingError) {
+      try budget.takeLine(coded.size)
+      try budget.takeField()
+    } catch {
+      return fail(error.kind == .tooManyFields ? .tooManyFields : .fieldsTooLarge)
+    }
+    if let rule = coded.broken { return fail(rule, coded) }
+    switch coded.role {
+    case .status: takeStatus(coded)
+    case .pseudo: fail(.unknownPseudoField, coded)
+    case .contentLength: takeContentLength(coded)
+    case .other, .transferCodings: append(coded.field)
+    }
+  }
+
+  @inline(__always)
+  private mutating func append(_ field: HTTPField) {
+    hasField = true
+    fields.append(field)
+  }
+
+  private mutating func fail(_ rule: FieldFault.Rule, _ coded: CodedField? = nil) {
+    let isNamed = rule != .malformedName && rule != .upperCaseName
+    fault = FieldFault(rule, isNamed ? coded?.field.name.canonicalName ?? "" : "")
+  }
+
+  private mutating func takeStatus(_ coded: CodedField) {
+    guard !hasField else { return fail(.latePseudoField, coded) }
+    guard code == nil else { return fail(.repeatedPseudoField, coded) }
+    let code = coded.field.withUnsafeBytesOfValue { digits in
+      guard digits.count == 3 else { return 0 }
+      var code = 0
+      for digit in digits {
+        guard Octet.isDigit(digit) else { return 0 }
+        code = code * 10 + Int(digit &- UInt8(ascii: "0"))
+      }
+      return code
+    }
+    guard code >= 100 else { return fail(.malformedStatus) }
+    guard code != 101 else { return fail(.switchingProtocols) }
+    self.code = code
+  }
+
+  /// Accepts equal lengths in a list or in repeated fields, as HTTP/1.1 does. The fields contain the length once.
+  private mutating func takeContentLength(_ coded: CodedField) {
+    let (length, isList): (Int64, Bool)
+    do throws(FramingError) {
+      (length, isList) = try coded.field.withUnsafeBytesOfValue { value throws(FramingError) in
+        try FieldSection.contentLength(UnsafeRawBufferPointer(value))
+      }
+    } catch {
+      return fail(error.kind == .conflictingContentLength ? .conflictingContentLength : .malformedContentLength)
+    }
+    guard let known = contentLength else {
+      contentLength = length
+      return append(isList ? HTTPField(name: coded.field.name, value: "\(length)") : coded.field)
+    }
+    if known != length { fail(.conflictingContentLength) }
+  }
+}

@@ -1,0 +1,133 @@
+/// A receiver of the fields of a block.
+protocol FieldReceiver {
+  mutating func take(_ field: CodedField)
+}
+
+/// A decoder of field blocks (RFC 7541), with the table of one connection.
+///
+/// Decodes every block to its end, even if a field breaks a rule of HTTP: the table must follow the server's.
+struct FieldDecoder: Sendable {
+  /// The table's maximum size, as announced by SETTINGS_HEADER_TABLE_SIZE.
+  private let maximumTableSize: Int
+  private var table: FieldTable<CodedField>
+
+  init(maximumTableSize: Int = 4096) {
+    self.maximumTableSize = maximumTableSize
+    table = FieldTable(maximumSize: maximumTableSize)
+  }
+
+  /// The size of the table's entries.
+  var tableSize: Int { table.size }
+  /// The number of the table's entries.
+  var tableCount: Int { table.count }
+
+  /// Decodes a block. After an error the decoder cannot be used again.
+  mutating func decode(
+    _ block: UnsafeRawBufferPointer, into receiver: inout some FieldReceiver
+  ) throws(CompressionFault) {
+    let limit = Huffman.decodedLimit(block.count)
+    // One allocation for all Huffman-coded strings of the block: on the stack if it is small.
+    let fault: CompressionFault? = withUnsafeTemporaryAllocation(byteCount: limit, alignment: 8) { scratch in
+      do throws(CompressionFault) {
+        try decode(BlockCursor(block, scratch: scratch), into: &receiver)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let fault { throw fault }
+  }
+
+  private mutating func decode(
+    _ start: BlockCursor, into receiver: inout some FieldReceiver
+  ) throws(CompressionFault) {
+    var cursor = start
+    var hasField = false
+    while let first = cursor.peek {
+      if first & 0x80 != 0 {
+        receiver.take(try field(at: cursor.integer(prefix: 7)))
+      } else if first & 0x40 != 0 {
+        let field = try literal(prefix: 6, &cursor)
+        table.insert(field)
+        receiver.take(field)
+      } else if first & 0x20 != 0 {
+        guard !hasField else { throw .lateTableSize }
+        let size = try cursor.integer(prefix: 5)
+        guard size <= maximumTableSize else { throw .tableSizeTooLarge(size) }
+        table.resize(to: size)
+        continue
+      } else {
+        receiver.take(try literal(prefix: 4, &cursor))
+      }
+      hasField = true
+    }
+  }
+
+  @inline(__always)
+  private func field(at index: Int) throws(CompressionFault) -> CodedField {
+    if let field = StaticFields.field(index) { return field }
+    guard index > 0, let field = table[index - StaticFields.count - 1] else { throw .unknownIndex(index) }
+    return field
+  }
+
+  private func literal(prefix: UInt8, _ cursor: inout BlockCursor) throws(CompressionFault) -> CodedField {
+    let index = try cursor.integer(prefix: prefix)
+    let name = index > 0 ? try field(at: index).codedName : CodedName(try cursor.string())
+    return CodedField(name, value: try cursor.string())
+  }
+}
+
+/// A reader of the integers and strings of a block.
+struct BlockCursor {
+  private let bytes: UnsafeRawBufferPointer
+  /// Memory for one decoded string.
+  private let scratch: UnsafeMutableRawBufferPointer
+  private let huffman = Huffman.shared
+  private var position = 0
+
+  init(_ bytes: UnsafeRawBufferPointer, scratch: UnsafeMutableRawBufferPointer) {
+    self.bytes = bytes
+    self.scratch = scratch
+  }
+
+  /// The next byte; `nil` at the end.
+  @inline(__always)
+  var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  /// Reads an integer whose first bits are the last `prefix` bits of a byte (RFC 7541 §5.1).
+  @inline(__always)
+  mutating func integer(prefix: UInt8) throws(CompressionFault) -> Int {
+    guard let first = peek else { throw .truncated }
+    position += 1
+    let mask: UInt8 = 0xFF >> (8 - prefix)
+    let value = first & mask
+    return value < mask ? Int(value) : try longInteger(UInt64(mask))
+  }
+
+  private mutating func longInteger(_ start: UInt64) throws(CompressionFault) -> Int {
+    var (value, shift) = (start, UInt64(0))
+    while let byte = peek {
+      position += 1
+      // Four bytes hold 28 bits; the fifth completes 2³¹ − 1.
+      guard shift <= 28 else { throw .integerTooLarge }
+      value += UInt64(byte & 0x7F) << shift
+      guard value <= UInt64(Int32.max) else { throw .integerTooLarge }
+      if byte & 0x80 == 0 { return Int(value) }
+      shift += 7
+    }
+    throw .truncated
+  }
+
+  /// Reads a string (RFC 7541 §5.2). The result is valid until the next string is read.
+  @inline(__always)
+  mutating func string() throws(CompressionFault) -> UnsafeRawBufferPointer {
+    guard let first = peek else { throw .truncated }
+    let count = try integer(prefix: 7)
+    guard count <= bytes.count - position else { throw .truncated }
+    let coded = UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+    position += count
+    guard first & 0x80 != 0 else { return coded }
+    let decoded = try huffman.decode(coded, into: scratch)
+    return UnsafeRawBufferPointer(rebasing: scratch[..<decoded])
+  }
+}

@@ -1,0 +1,272 @@
+import HTTPTypes
+import NIOCore
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// An encoder of request heads as field blocks (RFC 7541, RFC 9113 §8.3.1), with the table of one connection.
+///
+/// It refuses the same heads as ``RequestEncoder``. A refused head leaves the table as it was.
+struct FieldEncoder: Sendable {
+  /// An entry of the table, with the hashes of its name and of name and value.
+  private struct Entry: Sendable, FieldTableEntry {
+    let field: HTTPField
+    let nameHash: UInt64
+    let hash: UInt64
+    let size: Int
+
+    func hasValue(_ value: UnsafeRawBufferPointer) -> Bool {
+      field.withUnsafeBytesOfValue { bytes in
+        let bytes = Octet.trimmed(UnsafeRawBufferPointer(bytes))
+        guard bytes.count == value.count, let start = bytes.baseAddress, let other = value.baseAddress else {
+          return bytes.isEmpty && value.isEmpty
+        }
+        return memcmp(start, other, bytes.count) == 0
+      }
+    }
+  }
+
+  /// The maximum size of the table, also if the server allows more.
+  static let maximumTableSize = 4096
+
+  private var table = FieldTable<Entry>(maximumSize: maximumTableSize)
+  private let names = SentNames.shared
+  /// The table's size that the server knows.
+  private var announcedSize = maximumTableSize
+  /// The smallest size since the last block.
+  private var smallestSize = maximumTableSize
+
+  init() {}
+
+  /// The number of the table's entries.
+  var tableCount: Int { table.count }
+
+  /// Takes the server's SETTINGS_HEADER_TABLE_SIZE. The next block tells the server the size in use (RFC 7541 §4.2).
+  mutating func limitTable(to size: UInt32) {
+    let size = min(Int(size), Self.maximumTableSize)
+    smallestSize = min(smallestSize, size)
+    table.resize(to: size)
+  }
+
+  /// Appends the block of a request.
+  ///
+  /// - Parameters:
+  ///   - adding: the transport's own fields. Those about a connection are not written.
+  ///   - framing: the framing of the content; a known length is written as `content-length`.
+  /// - Throws: ``FramingError`` with ``FramingError/Kind/invalidMethod``, ``FramingError/Kind/invalidTarget`` or
+  ///   ``FramingError/Kind/invalidField``; the buffer is then unchanged.
+  mutating func encode(
+    _ head: HTTPRequest, adding: HTTPFields, framing: RequestFraming, into buffer: inout ByteBuffer
+  ) throws(FramingError) {
+    // Everything is checked first, because the server does not see what a refused head adds to the table.
+    let target = try RequestTarget(head)
+    var limit = target.limit
+    for field in head.headerFields { limit += try Self.check(field, isReserved: Self.isReserved(field)) }
+    for field in adding {
+      limit += try Self.check(field, isReserved: RequestEncoder.isFraming(field.name.canonicalName))
+    }
+    try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: limit) { memory throws(FramingError) in
+      var writer = BlockWriter(memory)
+      writeTableSize(&writer)
+      write(target, &writer)
+      for field in head.headerFields { write(field, &writer) }
+      for field in adding where !Self.isReserved(field) { write(field, &writer) }
+      if case .length(let length) = framing {
+        writer.write(Self.contentLength, prefix: 4, pattern: 0)
+        writer.writeDecimal(length)
+      }
+      // The size was computed before, from the same strings.
+      guard !writer.isTruncated else { throw FramingError(.invalidField, "the head grew while it was written") }
+      return writer.count
+    }
+  }
+
+  private mutating func writeTableSize(_ writer: inout BlockWriter) {
+    if smallestSize < announcedSize {
+      writer.write(smallestSize, prefix: 5, pattern: 0x20)
+      announcedSize = smallestSize
+    }
+    if table.maximumSize != announcedSize {
+      writer.write(table.maximumSize, prefix: 5, pattern: 0x20)
+      announcedSize = table.maximumSize
+    }
+    smallestSize = announcedSize
+  }
+
+  private mutating func write(_ target: RequestTarget, _ writer: inout BlockWriter) {
+    write(target.method, &writer)
+    if let scheme = target.scheme { write(scheme, &writer) }
+    if let path = target.path { write(path, &writer) }
+    write(target.authority, &writer)
+  }
+}
+
+// MARK: Fields
+
+extension FieldEncoder {
+  /// The index of `content-length` in the static table.
+  private static let contentLength = 28
+
+  /// Whether the transport alone writes a field. `TE: trailers` is about the response, not about the connection.
+  private static func isReserved(_ field: HTTPField) -> Bool {
+    guard RequestEncoder.isReserved(field.name.canonicalName) else { return false }
+    return field.name != .te || field.withUnsafeBytesOfValue { !Octet.spells(UnsafeRawBufferPointer($0), "trailers") }
+  }
+
+  /// Returns the maximum size of a field in the block.
+  private static func check(_ field: HTTPField, isReserved: Bool) throws(FramingError) -> Int {
+    guard !isReserved else {
+      throw FramingError(.invalidField, "the field \(field.name) is set by the transport")
+    }
+    let count = field.withUnsafeBytesOfValue { value in
+      Octet.isText(UnsafeRawBufferPointer(value)) ? value.count : -1
+    }
+    guard count >= 0 else {
+      throw FramingError(
+        .invalidField, "the value of the field \(field.name) contains a character that is not allowed")
+    }
+    return BlockWriter.limit(nameCount: field.name.canonicalName.utf8.count, valueCount: count)
+  }
+
+  @inline(__always)
+  private mutating func write(_ field: HTTPField, _ writer: inout BlockWriter) {
+    var name = field.name.canonicalName
+    name.withUTF8 { name in
+      field.withUnsafeBytesOfValue { value in
+        write(
+          field, UnsafeRawBufferPointer(name), Octet.trimmed(UnsafeRawBufferPointer(value)), &writer)
+      }
+    }
+  }
+
+  private mutating func write(
+    _ field: HTTPField, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ writer: inout BlockWriter
+  ) {
+    let nameHash = FieldHash.of(name)
+    let known = names.find(name, hash: nameHash)
+    var rule = IndexingRule.of(field, valueCount: value.count, named: known)
+    var index = Int(known.index)
+    // The static table has values for few names of requests.
+    if rule != .sensitive, let full = Self.staticIndex(index, value) {
+      return writer.write(full, prefix: 7, pattern: 0x80)
+    }
+    let size = name.count + value.count + 32
+    // A field that fills the table evicts all others.
+    if rule == .indexed, size > table.maximumSize / 2 { rule = .literal }
+    if rule == .indexed {
+      let hash = FieldHash.of(value, seed: nameHash)
+      if let full = find(value, hash, nameHash, &index) { return writer.write(full, prefix: 7, pattern: 0x80) }
+      table.insert(Entry(field: field, nameHash: nameHash, hash: hash, size: size))
+      writer.write(index, prefix: 6, pattern: 0x40)
+    } else {
+      writer.write(index, prefix: 4, pattern: rule == .sensitive ? 0x10 : 0)
+    }
+    if index == 0 { writer.write(name) }
+    writer.write(value)
+  }
+}
+
+// MARK: Indices
+
+extension FieldEncoder {
+  /// Returns the index of a field in the static table, among the fields of requests that have a value there.
+  ///
+  /// - Parameter name: the first index of the field's name.
+  @inline(__always)
+  private static func staticIndex(_ name: Int, _ value: UnsafeRawBufferPointer) -> Int? {
+    switch name {
+    case 2: isSame(value, "GET") ? 2 : isSame(value, "POST") ? 3 : nil
+    case 4: isSame(value, "/") ? 4 : isSame(value, "/index.html") ? 5 : nil
+    case 6: isSame(value, "http") ? 6 : isSame(value, "https") ? 7 : nil
+    case 16: isSame(value, "gzip, deflate") ? 16 : nil
+    default: nil
+    }
+  }
+
+  @inline(__always)
+  private static func isSame(_ bytes: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
+    guard bytes.count == text.utf8CodeUnitCount, let base = bytes.baseAddress else { return false }
+    return memcmp(base, text.utf8Start, bytes.count) == 0
+  }
+
+  /// Returns the index of a field in the dynamic table.
+  ///
+  /// - Parameter name: set to the index of the field's name in the dynamic table, if it is 0.
+  @inline(__always)
+  private func find(_ value: UnsafeRawBufferPointer, _ hash: UInt64, _ nameHash: UInt64, _ name: inout Int) -> Int? {
+    for position in 0..<table.count {
+      guard table.read(position, { $0.nameHash }) == nameHash else { continue }
+      if name == 0 { name = StaticFields.count + 1 + position }
+      guard table.read(position, { $0.hash == hash && $0.hasValue(value) }) == true else { continue }
+      return StaticFields.count + 1 + position
+    }
+    return nil
+  }
+}
+
+/// The pseudo-fields of a request (RFC 9113 §8.3.1), checked by the rules of HTTP/1.1's request line.
+struct RequestTarget {
+  let method: HTTPField
+  /// `nil` for CONNECT (RFC 9113 §8.5).
+  let scheme: HTTPField?
+  /// `nil` for CONNECT.
+  let path: HTTPField?
+  let authority: HTTPField
+  /// The maximum size of the pseudo-fields in a block, and of everything that is not a field of the request.
+  private(set) var limit = 128
+
+  init(_ head: HTTPRequest) throws(FramingError) {
+    let fields = head.pseudoHeaderFields
+    method = fields.method
+    guard Self.measure(method, &limit, where: Octet.isToken) else {
+      throw FramingError(.invalidMethod, "the method is not a token")
+    }
+    guard let authority = fields.authority, Self.measure(authority, &limit, where: TargetRules.isAuthority) else {
+      throw FramingError(.invalidTarget, "the authority is missing or malformed")
+    }
+    self.authority = authority
+    guard head.method != .connect else {
+      (scheme, path) = (nil, nil)
+      return
+    }
+    guard let scheme = fields.scheme, Self.measure(scheme, &limit, where: TargetRules.isScheme) else {
+      throw FramingError(.invalidTarget, "the scheme is missing or malformed")
+    }
+    self.scheme = scheme
+    let path = try Self.path(of: head)
+    guard Self.measure(path, &limit, where: TargetRules.isTarget) else {
+      throw FramingError(.invalidTarget, "the target contains a character that is not allowed")
+    }
+    self.path = path
+  }
+
+  /// Returns `:path`, which begins with a slash, or is `*` for OPTIONS.
+  private static func path(of head: HTTPRequest) throws(FramingError) -> HTTPField {
+    guard let field = head.pseudoHeaderFields.path else { return root }
+    switch field.withUnsafeBytesOfValue({ $0.first }) {
+    case UInt8(ascii: "/"): return field
+    case nil: return root
+    case UInt8(ascii: "?"): return HTTPField(name: field.name, value: "/" + field.value)
+    default:
+      if field.value == "*", head.method == .options { return field }
+      throw FramingError(.invalidTarget, "the path does not begin with a slash")
+    }
+  }
+
+  private static let root = HTTPField(name: HTTPField.Name(parsed: ":path") ?? .date, value: "/")
+
+  /// Adds the maximum size of a field. Returns whether its value is not empty and all of its bytes are allowed.
+  @inline(__always)
+  private static func measure(_ field: HTTPField, _ limit: inout Int, where isAllowed: (UInt8) -> Bool) -> Bool {
+    field.withUnsafeBytesOfValue { value in
+      for byte in value where !isAllowed(byte) { return false }
+      limit += BlockWriter.limit(nameCount: 10, valueCount: value.count)
+      return !value.isEmpty
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import HTTPTypes
+
+/// The static table (RFC 7541, Appendix A).
+enum StaticFields {
+  /// The number of entries. The first index of the dynamic table is one more.
+  static let count = 61
+
+  /// Returns an entry; `nil` if the index is 0 or belongs to the dynamic table.
+  @inline(__always)
+  static func field(_ index: Int) -> CodedField? {
+    guard index > 0, index <= count else { return nil }
+    return fields[index - 1]
+  }
+
+  private static let fields: [CodedField] = list.map { CodedField(name: $0.name, value: $0.value) }
+
+  /// Names and values in the order of their indices, which begin with 1.
+  static let list: [(name: String, value: String)] = [
+    (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
+    (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),
+    (":status", "304"), (":status", "400"), (":status", "404"), (":status", "500"), ("accept-charset", ""),
+    ("accept-encoding", "gzip, deflate"), ("accept-language", ""), ("accept-ranges", ""), ("accept", ""),
+    ("access-control-allow-origin", ""), ("age", ""), ("allow", ""), ("authorization", ""), ("cache-control", ""),
+    ("content-disposition", ""), ("content-encoding", ""), ("content-language", ""), ("content-length", ""),
+    ("content-location", ""), ("content-range", ""), ("content-type", ""), ("cookie", ""), ("date", ""), ("etag", ""),
+    ("expect", ""), ("expires", ""), ("from", ""), ("host", ""), ("if-match", ""), ("if-modified-since", ""),
+    ("if-none-match", ""), ("if-range", ""), ("if-unmodified-since", ""), ("last-modified", ""), ("link", ""),
+    ("location", ""), ("max-forwards", ""), ("proxy-authenticate", ""), ("proxy-authorization", ""), ("range", ""),
+    ("referer", ""), ("refresh", ""), ("retry-after", ""), ("server", ""), ("set-cookie", ""),
+    ("strict-transport-security", ""), ("transfer-encoding", ""), ("user-agent", ""), ("vary", ""), ("via", ""),
+    ("www-authenticate", ""),
+  ]
+}
