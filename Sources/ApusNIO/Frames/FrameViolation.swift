@@ -1,0 +1,93 @@
+import HTTPTypes
+
+/// A violation of HTTP/2 by the server (RFC 9113 §5.4).
+enum FrameViolation: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The extent of the damage.
+  enum Scope: Sendable, Hashable {
+    /// The connection ends with GOAWAY.
+    case connection
+    /// The stream ends with RST_STREAM; the connection goes on.
+    case stream(StreamID)
+  }
+
+  /// The first frame is not SETTINGS (RFC 9113 §3.4).
+  case missingPreface(FrameType)
+  /// The first bytes are a response of HTTP/1.
+  case otherProtocol
+  /// A frame is longer than the announced maximum (RFC 9113 §4.2).
+  case frameTooLong(FrameType, Int)
+  /// A frame's length does not fit its type (RFC 9113 §4.2).
+  case wrongLength(FrameType, Int)
+  /// A PRIORITY frame does not have five bytes (RFC 9113 §6.3).
+  case wrongPriorityLength(Int, StreamID)
+  /// A frame about the connection has the number of a stream, or a frame about a stream has the number 0 or an even
+  /// number, which only pushed streams have (RFC 9113 §5.1.1, §6).
+  case wrongStream(FrameType, StreamID)
+  /// The padding is as long as the payload, or longer (RFC 9113 §6.1).
+  case paddingTooLong(FrameType, StreamID)
+  /// A CONTINUATION follows no unfinished block (RFC 9113 §6.10).
+  case unexpectedContinuation(StreamID)
+  /// Another frame, or one of another stream, interrupts a block (RFC 9113 §6.10).
+  case interruptedBlock(FrameType, StreamID)
+  /// A CONTINUATION is empty.
+  case emptyContinuation(StreamID)
+  /// More CONTINUATION frames than ``FrameReader/Limits/continuations``.
+  case tooManyContinuations(StreamID)
+  /// A block has more bytes than ``FrameReader/Limits/blockBytes``.
+  case blockTooLarge(StreamID)
+  /// The server pushes, although SETTINGS_ENABLE_PUSH is 0 (RFC 9113 §8.4).
+  case push(StreamID)
+  /// A setting has a value that its definition forbids (RFC 9113 §6.5.2).
+  case forbiddenSetting(Setting)
+  /// More frames than ``FrameReader/Limits/controlFrames`` without content.
+  case flood(FrameType)
+  /// A block cannot be decompressed (RFC 9113 §4.3).
+  case compression(CompressionFault, StreamID)
+  /// The fields of a response are malformed or too large (RFC 9113 §8.1.1).
+  case fields(FieldFault, StreamID)
+
+  /// The code of GOAWAY or RST_STREAM (RFC 9113 §7).
+  var code: HTTP2ErrorCode {
+    switch self {
+    case .frameTooLong, .wrongLength, .wrongPriorityLength: .frameSizeError
+    case .emptyContinuation, .tooManyContinuations, .blockTooLarge, .flood: .enhanceYourCalm
+    case .forbiddenSetting(let setting): setting.identifier == .initialWindowSize ? .flowControlError : .protocolError
+    case .compression: .compressionError
+    case .fields(let fault, _): fault.code
+    case .missingPreface, .otherProtocol, .wrongStream, .paddingTooLong, .unexpectedContinuation, .interruptedBlock,
+      .push:
+      .protocolError
+    }
+  }
+
+  /// The extent of the damage.
+  var scope: Scope {
+    switch self {
+    case .fields(_, let stream), .wrongPriorityLength(_, let stream): .stream(stream)
+    default: .connection
+    }
+  }
+
+  /// A description for logs: the frame that the server sent, and its stream. Contains no field values.
+  var description: String {
+    switch self {
+    case .missingPreface(let type): "the server's first frame is \(type) instead of SETTINGS"
+    case .otherProtocol: "the server does not speak HTTP/2 but HTTP/1"
+    case .frameTooLong(let type, let length): "\(type) has \(length) bytes, above the announced maximum"
+    case .wrongLength(let type, let length): "\(type) has \(length) bytes"
+    case .wrongPriorityLength(let length, let stream): "PRIORITY of stream \(stream) has \(length) bytes"
+    case .wrongStream(let type, let stream): "\(type) has the stream \(stream)"
+    case .paddingTooLong(let type, let stream): "the padding of \(type) of stream \(stream) exceeds its payload"
+    case .unexpectedContinuation(let stream): "CONTINUATION of stream \(stream) follows no unfinished field block"
+    case .interruptedBlock(let type, let stream): "\(type) interrupts the field block of stream \(stream)"
+    case .emptyContinuation(let stream): "CONTINUATION of stream \(stream) is empty"
+    case .tooManyContinuations(let stream): "a field block of stream \(stream) has too many CONTINUATION frames"
+    case .blockTooLarge(let stream): "a field block of stream \(stream) is too large"
+    case .push(let stream): "PUSH_PROMISE on stream \(stream), although pushes are disabled"
+    case .forbiddenSetting(let setting): "\(setting.identifier) has the value \(setting.value)"
+    case .flood(let type): "too many frames without content, the last of which is \(type)"
+    case .compression(let fault, let stream): "\(fault), on stream \(stream)"
+    case .fields(let fault, let stream): "\(fault), on stream \(stream)"
+    }
+  }
+}
