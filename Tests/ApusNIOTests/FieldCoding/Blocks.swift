@@ -1,0 +1,71 @@
+import HTTPTypes
+import NIOCore
+import TestSupport
+
+@testable import ApusNIO
+
+/// A receiver that keeps all fields of a block, pseudo-fields included.
+struct FieldLines: FieldReceiver, Equatable {
+  var lines: [String] = []
+
+  mutating func take(_ field: CodedField) {
+    lines.append("\(field.field.name.rawName): \(field.field.value)")
+  }
+}
+
+extension FieldDecoder {
+  /// Returns the lines of a block, which is decoded from memory of exactly its size.
+  mutating func lines(_ block: [UInt8]) throws -> [String] {
+    var lines = FieldLines()
+    try withExactCopy(of: block) { try decode($0, into: &lines) }
+    return lines.lines
+  }
+
+  /// Returns the fields of a response's block.
+  mutating func block(_ bytes: [UInt8], limits: FramingLimits = FramingLimits()) throws -> FieldBlock {
+    var block = FieldBlock(limits: limits)
+    try withExactCopy(of: bytes) { try decode($0, into: &block) }
+    return block
+  }
+}
+
+extension FieldEncoder {
+  /// Returns the block of a request without content.
+  mutating func block(_ head: HTTPRequest, adding: HTTPFields = [:], framing: RequestFraming = .none) throws -> [UInt8]
+  {
+    var buffer = ByteBuffer()
+    try encode(head, adding: adding, framing: framing, into: &buffer)
+    return Array(buffer.readableBytesView)
+  }
+}
+
+/// Returns the bytes of hexadecimal digits; spaces are ignored.
+func bytes(_ hexadecimal: String) -> [UInt8] {
+  let digits = Array(hexadecimal.utf8.filter { $0 != Octet.space })
+  return stride(from: 0, to: digits.count - 1, by: 2).map {
+    (Octet.hexadecimalValue(digits[$0]) ?? 0) << 4 | (Octet.hexadecimalValue(digits[$0 + 1]) ?? 0)
+  }
+}
+
+func request(
+  _ method: HTTPRequest.Method = .get, scheme: String? = "https", authority: String? = "example.com",
+  path: String? = "/", fields: HTTPFields = [:]
+) -> HTTPRequest {
+  HTTPRequest(method: method, scheme: scheme, authority: authority, path: path, headerFields: fields)
+}
+
+/// Returns a string of a block, not Huffman-coded.
+func string(_ text: String) -> [UInt8] { string(Array(text.utf8)) }
+
+func string(_ text: [UInt8]) -> [UInt8] {
+  withUnsafeTemporaryAllocation(byteCount: text.count + 10, alignment: 1) { memory in
+    var writer = BlockWriter(memory)
+    writer.write(text.count, prefix: 7, pattern: 0)
+    return Array(memory[..<writer.count]) + text
+  }
+}
+
+/// Returns a field with a new name, without indexing or, if `pattern` is 0x40, with indexing.
+func literal(_ name: String, _ value: String, pattern: UInt8 = 0) -> [UInt8] {
+  [pattern] + string(name) + string(value)
+}
