@@ -27,7 +27,7 @@ struct BlockWriter {
   /// Writes an integer after the bits of `pattern`, which leave `prefix` bits free in the first byte.
   @inline(__always)
   mutating func write(_ integer: Int, prefix: UInt8, pattern: UInt8) {
-    let mask: UInt8 = 0xFF >> (8 - prefix)
+    let mask: UInt8 = 0xFF &>> (8 &- prefix)
     guard integer >= Int(mask) else { return write(pattern | UInt8(truncatingIfNeeded: integer)) }
     write(pattern | mask)
     var rest = UInt64(truncatingIfNeeded: integer - Int(mask))

@@ -1,9 +1,7 @@
 import HTTPTypes
 
-/// A field as it stands in a block or in the decoder's table.
-///
-/// Fields that break a rule are kept too: a later block may refer to them, and their sizes count.
-struct CodedField: Sendable, FieldTableEntry {
+/// The facts about a field of a block that its name and value alone decide.
+struct FieldFacts: Sendable, Hashable {
   /// The meaning of a field for its section.
   enum Role: UInt8, Sendable {
     case other
@@ -15,24 +13,27 @@ struct CodedField: Sendable, FieldTableEntry {
     case transferCodings
   }
 
-  /// The name and the value. Both are placeholders if the name is malformed, the value if it is.
-  let field: HTTPField
   /// The number of bytes of the name.
-  private let nameCount: Int32
-  private let valueCount: Int32
+  let nameCount: Int32
+  let valueCount: Int32
   let role: Role
   /// The rule that the field breaks in every section.
   let broken: FieldFault.Rule?
 
-  var size: Int { Int(nameCount) + Int(valueCount) + 32 }
-
-  /// The name, for a literal that refers to it.
+  /// The size of the field (RFC 7541 §4.1, RFC 9113 §10.5.1).
   @inline(__always)
-  var codedName: CodedName {
-    CodedName(
-      name: field.name, count: nameCount, role: role, broken: broken.flatMap { $0.isAboutName ? $0 : nil })
-  }
+  var size: Int { Int(nameCount) + Int(valueCount) + 32 }
+}
 
+/// A field of a block.
+///
+/// A field that breaks a rule is kept too: a later block may refer to it, and its size counts.
+struct CodedField: Sendable {
+  /// The name and the value. Both are placeholders if the name is malformed, the value if it is.
+  let field: HTTPField
+  let facts: FieldFacts
+
+  @inline(__always)
   init(_ name: CodedName, value: UnsafeRawBufferPointer) {
     let text = Octet.text(value)
     var broken = name.broken
@@ -46,18 +47,8 @@ struct CodedField: Sendable, FieldTableEntry {
       // Creates the field from bytes, so that values that are not UTF-8 are preserved.
       field = HTTPField(name: name.name, value: value)
     }
-    (nameCount, valueCount) = (name.count, Int32(clamping: value.count))
-    (role, self.broken) = (name.role, broken)
-  }
-
-  /// Creates an entry of the static table.
-  init(name: String, value: String) {
-    var (name, value) = (name, value)
-    self = name.withUTF8 { name in
-      value.withUTF8 { value in
-        CodedField(CodedName(UnsafeRawBufferPointer(name)), value: UnsafeRawBufferPointer(value))
-      }
-    }
+    facts = FieldFacts(
+      nameCount: name.count, valueCount: Int32(clamping: value.count), role: name.role, broken: broken)
   }
 
   @inline(__always)
@@ -67,16 +58,42 @@ struct CodedField: Sendable, FieldTableEntry {
   }
 }
 
+/// A field of a table. A reference, so that a look-up copies neither name nor value.
+final class TableField: Sendable, FieldTableEntry {
+  let field: HTTPField
+  let facts: FieldFacts
+
+  var size: Int { facts.size }
+
+  init(_ coded: CodedField) {
+    (field, facts) = (coded.field, coded.facts)
+  }
+
+  /// Creates an entry of the static table.
+  convenience init(name: String, value: String) {
+    var (name, value) = (name, value)
+    let coded = name.withUTF8 { name in
+      value.withUTF8 { value in
+        CodedField(CodedName(UnsafeRawBufferPointer(name)), value: UnsafeRawBufferPointer(value))
+      }
+    }
+    self.init(coded)
+  }
+}
+
 /// The name of a field in a block, with the rules that the name alone decides.
 struct CodedName {
   /// The name; a placeholder if it is malformed.
   let name: HTTPField.Name
   let count: Int32
-  let role: CodedField.Role
+  let role: FieldFacts.Role
   let broken: FieldFault.Rule?
 
-  init(name: HTTPField.Name, count: Int32, role: CodedField.Role, broken: FieldFault.Rule?) {
-    (self.name, self.count, self.role, self.broken) = (name, count, role, broken)
+  /// Takes the name of a field of a table.
+  @inline(__always)
+  init(_ field: TableField) {
+    (name, count, role) = (field.field.name, field.facts.nameCount, field.facts.role)
+    broken = field.facts.broken.flatMap { $0.isAboutName ? $0 : nil }
   }
 
   init(_ bytes: UnsafeRawBufferPointer) {

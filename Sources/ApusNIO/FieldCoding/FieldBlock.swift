@@ -37,22 +37,23 @@ struct FieldBlock: Sendable, FieldReceiver {
     return fields
   }
 
-  mutating func take(_ coded: CodedField) {
+  @inline(__always)
+  mutating func take(_ field: HTTPField, _ facts: FieldFacts) {
     guard fault == nil else { return }
-    size += coded.size
+    size += facts.size
     count += 1
     do throws(FramingError) {
-      try budget.takeLine(coded.size)
+      try budget.takeLine(facts.size)
       try budget.takeField()
     } catch {
       return fail(error.kind == .tooManyFields ? .tooManyFields : .fieldsTooLarge)
     }
-    if let rule = coded.broken { return fail(rule, coded) }
-    switch coded.role {
-    case .status: takeStatus(coded)
-    case .pseudo: fail(.unknownPseudoField, coded)
-    case .contentLength: takeContentLength(coded)
-    case .other, .transferCodings: append(coded.field)
+    if let rule = facts.broken { return fail(rule, field.name) }
+    switch facts.role {
+    case .other, .transferCodings: append(field)
+    case .contentLength: takeContentLength(field)
+    case .status: takeStatus(field)
+    case .pseudo: fail(.unknownPseudoField, field.name)
     }
   }
 
@@ -62,15 +63,15 @@ struct FieldBlock: Sendable, FieldReceiver {
     fields.append(field)
   }
 
-  private mutating func fail(_ rule: FieldFault.Rule, _ coded: CodedField? = nil) {
+  private mutating func fail(_ rule: FieldFault.Rule, _ name: HTTPField.Name? = nil) {
     let isNamed = rule != .malformedName && rule != .upperCaseName
-    fault = FieldFault(rule, isNamed ? coded?.field.name.canonicalName ?? "" : "")
+    fault = FieldFault(rule, isNamed ? name?.canonicalName ?? "" : "")
   }
 
-  private mutating func takeStatus(_ coded: CodedField) {
-    guard !hasField else { return fail(.latePseudoField, coded) }
-    guard code == nil else { return fail(.repeatedPseudoField, coded) }
-    let code = coded.field.withUnsafeBytesOfValue { digits in
+  private mutating func takeStatus(_ field: HTTPField) {
+    guard !hasField else { return fail(.latePseudoField, field.name) }
+    guard code == nil else { return fail(.repeatedPseudoField, field.name) }
+    let code = field.withUnsafeBytesOfValue { digits in
       guard digits.count == 3 else { return 0 }
       var code = 0
       for digit in digits {
@@ -85,10 +86,10 @@ struct FieldBlock: Sendable, FieldReceiver {
   }
 
   /// Accepts equal lengths in a list or in repeated fields, as HTTP/1.1 does. The fields contain the length once.
-  private mutating func takeContentLength(_ coded: CodedField) {
+  private mutating func takeContentLength(_ field: HTTPField) {
     let (length, isList): (Int64, Bool)
     do throws(FramingError) {
-      (length, isList) = try coded.field.withUnsafeBytesOfValue { value throws(FramingError) in
+      (length, isList) = try field.withUnsafeBytesOfValue { value throws(FramingError) in
         try FieldSection.contentLength(UnsafeRawBufferPointer(value))
       }
     } catch {
@@ -96,7 +97,7 @@ struct FieldBlock: Sendable, FieldReceiver {
     }
     guard let known = contentLength else {
       contentLength = length
-      return append(isList ? HTTPField(name: coded.field.name, value: "\(length)") : coded.field)
+      return append(isList ? HTTPField(name: field.name, value: "\(length)") : field)
     }
     if known != length { fail(.conflictingContentLength) }
   }

@@ -1,6 +1,8 @@
+import HTTPTypes
+
 /// A receiver of the fields of a block.
 protocol FieldReceiver {
-  mutating func take(_ field: CodedField)
+  mutating func take(_ field: HTTPField, _ facts: FieldFacts)
 }
 
 /// A decoder of field blocks (RFC 7541), with the table of one connection.
@@ -9,7 +11,7 @@ protocol FieldReceiver {
 struct FieldDecoder: Sendable {
   /// The table's maximum size, as announced by SETTINGS_HEADER_TABLE_SIZE.
   private let maximumTableSize: Int
-  private var table: FieldTable<CodedField>
+  private var table: FieldTable<TableField>
 
   init(maximumTableSize: Int = 4096) {
     self.maximumTableSize = maximumTableSize
@@ -28,8 +30,9 @@ struct FieldDecoder: Sendable {
     let limit = Huffman.decodedLimit(block.count)
     // One allocation for all Huffman-coded strings of the block: on the stack if it is small.
     let fault: CompressionFault? = withUnsafeTemporaryAllocation(byteCount: limit, alignment: 8) { scratch in
+      var cursor = BlockCursor(block, scratch: scratch)
       do throws(CompressionFault) {
-        try decode(BlockCursor(block, scratch: scratch), into: &receiver)
+        try decode(&cursor, into: &receiver)
         return nil
       } catch {
         return error
@@ -39,17 +42,17 @@ struct FieldDecoder: Sendable {
   }
 
   private mutating func decode(
-    _ start: BlockCursor, into receiver: inout some FieldReceiver
+    _ cursor: inout BlockCursor, into receiver: inout some FieldReceiver
   ) throws(CompressionFault) {
-    var cursor = start
     var hasField = false
     while let first = cursor.peek {
       if first & 0x80 != 0 {
-        receiver.take(try field(at: cursor.integer(prefix: 7)))
+        let entry = try field(at: cursor.integer(prefix: 7))
+        receiver.take(entry.field, entry.facts)
       } else if first & 0x40 != 0 {
-        let field = try literal(prefix: 6, &cursor)
-        table.insert(field)
-        receiver.take(field)
+        let literal = try literal(prefix: 6, &cursor)
+        table.insert(TableField(literal))
+        receiver.take(literal.field, literal.facts)
       } else if first & 0x20 != 0 {
         guard !hasField else { throw .lateTableSize }
         let size = try cursor.integer(prefix: 5)
@@ -57,22 +60,24 @@ struct FieldDecoder: Sendable {
         table.resize(to: size)
         continue
       } else {
-        receiver.take(try literal(prefix: 4, &cursor))
+        let literal = try literal(prefix: 4, &cursor)
+        receiver.take(literal.field, literal.facts)
       }
       hasField = true
     }
   }
 
   @inline(__always)
-  private func field(at index: Int) throws(CompressionFault) -> CodedField {
-    if let field = StaticFields.field(index) { return field }
-    guard index > 0, let field = table[index - StaticFields.count - 1] else { throw .unknownIndex(index) }
+  private func field(at index: Int) throws(CompressionFault) -> TableField {
+    if index > 0, index <= StaticFields.count { return StaticFields.fields[index &- 1] }
+    guard let field = table[index &- StaticFields.count &- 1] else { throw .unknownIndex(index) }
     return field
   }
 
+  @inline(__always)
   private func literal(prefix: UInt8, _ cursor: inout BlockCursor) throws(CompressionFault) -> CodedField {
     let index = try cursor.integer(prefix: prefix)
-    let name = index > 0 ? try field(at: index).codedName : CodedName(try cursor.string())
+    let name = index > 0 ? CodedName(try field(at: index)) : CodedName(try cursor.string())
     return CodedField(name, value: try cursor.string())
   }
 }
@@ -98,8 +103,8 @@ struct BlockCursor {
   @inline(__always)
   mutating func integer(prefix: UInt8) throws(CompressionFault) -> Int {
     guard let first = peek else { throw .truncated }
-    position += 1
-    let mask: UInt8 = 0xFF >> (8 - prefix)
+    position &+= 1
+    let mask: UInt8 = 0xFF &>> (8 &- prefix)
     let value = first & mask
     return value < mask ? Int(value) : try longInteger(UInt64(mask))
   }

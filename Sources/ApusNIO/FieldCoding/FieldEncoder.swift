@@ -13,12 +13,17 @@ import Musl
 ///
 /// It refuses the same heads as ``RequestEncoder``. A refused head leaves the table as it was.
 struct FieldEncoder: Sendable {
-  /// An entry of the table, with the hashes of its name and of name and value.
-  private struct Entry: Sendable, FieldTableEntry {
+  /// An entry of the table, with the hashes of its name and of name and value. A reference, so that a look-up does not
+  /// copy it.
+  private final class Entry: Sendable, FieldTableEntry {
     let field: HTTPField
     let nameHash: UInt64
     let hash: UInt64
     let size: Int
+
+    init(_ field: HTTPField, nameHash: UInt64, hash: UInt64, size: Int) {
+      (self.field, self.nameHash, self.hash, self.size) = (field, nameHash, hash, size)
+    }
 
     func hasValue(_ value: UnsafeRawBufferPointer) -> Bool {
       field.withUnsafeBytesOfValue { bytes in
@@ -99,9 +104,27 @@ struct FieldEncoder: Sendable {
   }
 
   private mutating func write(_ target: RequestTarget, _ writer: inout BlockWriter) {
-    write(target.method, &writer)
-    if let scheme = target.scheme { write(scheme, &writer) }
-    if let path = target.path { write(path, &writer) }
+    switch target.method {
+    case "GET": writer.write(2, prefix: 7, pattern: 0x80)
+    case "POST": writer.write(3, prefix: 7, pattern: 0x80)
+    default: write(target.fields.method, &writer)
+    }
+    if let scheme = target.scheme {
+      switch scheme {
+      case "https": writer.write(7, prefix: 7, pattern: 0x80)
+      case "http": writer.write(6, prefix: 7, pattern: 0x80)
+      default: target.fields.scheme.map { write($0, &writer) }
+      }
+    }
+    if var path = target.path {
+      switch path {
+      case "/": writer.write(4, prefix: 7, pattern: 0x80)
+      case "/index.html": writer.write(5, prefix: 7, pattern: 0x80)
+      default:
+        writer.write(4, prefix: 4, pattern: 0)
+        path.withUTF8 { writer.write(UnsafeRawBufferPointer($0)) }
+      }
+    }
     write(target.authority, &writer)
   }
 }
@@ -111,6 +134,8 @@ struct FieldEncoder: Sendable {
 extension FieldEncoder {
   /// The index of `content-length` in the static table.
   private static let contentLength = 28
+  /// The index of `accept-encoding: gzip, deflate` in the static table.
+  private static let acceptEncoding = 16
 
   /// Whether the transport alone writes a field. `TE: trailers` is about the response, not about the connection.
   private static func isReserved(_ field: HTTPField) -> Bool {
@@ -151,9 +176,9 @@ extension FieldEncoder {
     let known = names.find(name, hash: nameHash)
     var rule = IndexingRule.of(field, valueCount: value.count, named: known)
     var index = Int(known.index)
-    // The static table has values for few names of requests.
-    if rule != .sensitive, let full = Self.staticIndex(index, value) {
-      return writer.write(full, prefix: 7, pattern: 0x80)
+    // Among the other fields of requests only this one has a value in the static table.
+    if index == Self.acceptEncoding, rule != .sensitive, Self.isSame(value, "gzip, deflate") {
+      return writer.write(index, prefix: 7, pattern: 0x80)
     }
     let size = name.count + value.count + 32
     // A field that fills the table evicts all others.
@@ -161,7 +186,7 @@ extension FieldEncoder {
     if rule == .indexed {
       let hash = FieldHash.of(value, seed: nameHash)
       if let full = find(value, hash, nameHash, &index) { return writer.write(full, prefix: 7, pattern: 0x80) }
-      table.insert(Entry(field: field, nameHash: nameHash, hash: hash, size: size))
+      table.insert(Entry(field, nameHash: nameHash, hash: hash, size: size))
       writer.write(index, prefix: 6, pattern: 0x40)
     } else {
       writer.write(index, prefix: 4, pattern: rule == .sensitive ? 0x10 : 0)
@@ -174,20 +199,6 @@ extension FieldEncoder {
 // MARK: Indices
 
 extension FieldEncoder {
-  /// Returns the index of a field in the static table, among the fields of requests that have a value there.
-  ///
-  /// - Parameter name: the first index of the field's name.
-  @inline(__always)
-  private static func staticIndex(_ name: Int, _ value: UnsafeRawBufferPointer) -> Int? {
-    switch name {
-    case 2: isSame(value, "GET") ? 2 : isSame(value, "POST") ? 3 : nil
-    case 4: isSame(value, "/") ? 4 : isSame(value, "/index.html") ? 5 : nil
-    case 6: isSame(value, "http") ? 6 : isSame(value, "https") ? 7 : nil
-    case 16: isSame(value, "gzip, deflate") ? 16 : nil
-    default: nil
-    }
-  }
-
   @inline(__always)
   private static func isSame(_ bytes: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
     guard bytes.count == text.utf8CodeUnitCount, let base = bytes.baseAddress else { return false }
@@ -200,10 +211,10 @@ extension FieldEncoder {
   @inline(__always)
   private func find(_ value: UnsafeRawBufferPointer, _ hash: UInt64, _ nameHash: UInt64, _ name: inout Int) -> Int? {
     for position in 0..<table.count {
-      guard table.read(position, { $0.nameHash }) == nameHash else { continue }
-      if name == 0 { name = StaticFields.count + 1 + position }
-      guard table.read(position, { $0.hash == hash && $0.hasValue(value) }) == true else { continue }
-      return StaticFields.count + 1 + position
+      guard let entry = table[position], entry.nameHash == nameHash else { continue }
+      let index = StaticFields.count + 1 + position
+      if entry.hash == hash, entry.hasValue(value) { return index }
+      if name == 0 { name = index }
     }
     return nil
   }
@@ -211,60 +222,65 @@ extension FieldEncoder {
 
 /// The pseudo-fields of a request (RFC 9113 §8.3.1), checked by the rules of HTTP/1.1's request line.
 struct RequestTarget {
-  let method: HTTPField
+  let fields: HTTPRequest.PseudoHeaderFields
+  let method: String
   /// `nil` for CONNECT (RFC 9113 §8.5).
-  let scheme: HTTPField?
-  /// `nil` for CONNECT.
-  let path: HTTPField?
+  let scheme: String?
+  /// `nil` for CONNECT; otherwise it begins with a slash, or is the asterisk of OPTIONS.
+  let path: String?
   let authority: HTTPField
   /// The maximum size of the pseudo-fields in a block, and of everything that is not a field of the request.
   private(set) var limit = 128
 
   init(_ head: HTTPRequest) throws(FramingError) {
-    let fields = head.pseudoHeaderFields
-    method = fields.method
+    fields = head.pseudoHeaderFields
+    method = head.method.rawValue
     guard Self.measure(method, &limit, where: Octet.isToken) else {
       throw FramingError(.invalidMethod, "the method is not a token")
     }
-    guard let authority = fields.authority, Self.measure(authority, &limit, where: TargetRules.isAuthority) else {
+    guard let authority = fields.authority, Self.measure(authority, &limit) else {
       throw FramingError(.invalidTarget, "the authority is missing or malformed")
     }
     self.authority = authority
-    guard head.method != .connect else {
+    guard method != "CONNECT" else {
       (scheme, path) = (nil, nil)
       return
     }
-    guard let scheme = fields.scheme, Self.measure(scheme, &limit, where: TargetRules.isScheme) else {
+    guard let scheme = head.scheme, Self.measure(scheme, &limit, where: TargetRules.isScheme) else {
       throw FramingError(.invalidTarget, "the scheme is missing or malformed")
     }
     self.scheme = scheme
-    let path = try Self.path(of: head)
+    let path = try Self.path(head.path ?? "/", method)
     guard Self.measure(path, &limit, where: TargetRules.isTarget) else {
       throw FramingError(.invalidTarget, "the target contains a character that is not allowed")
     }
     self.path = path
   }
 
-  /// Returns `:path`, which begins with a slash, or is `*` for OPTIONS.
-  private static func path(of head: HTTPRequest) throws(FramingError) -> HTTPField {
-    guard let field = head.pseudoHeaderFields.path else { return root }
-    switch field.withUnsafeBytesOfValue({ $0.first }) {
-    case UInt8(ascii: "/"): return field
-    case nil: return root
-    case UInt8(ascii: "?"): return HTTPField(name: field.name, value: "/" + field.value)
-    default:
-      if field.value == "*", head.method == .options { return field }
+  private static func path(_ path: String, _ method: String) throws(FramingError) -> String {
+    let first = path.utf8.first
+    if first == UInt8(ascii: "/") { return path }
+    if first == nil || first == UInt8(ascii: "?") { return "/" + path }
+    guard path == "*", method == "OPTIONS" else {
       throw FramingError(.invalidTarget, "the path does not begin with a slash")
     }
+    return path
   }
-
-  private static let root = HTTPField(name: HTTPField.Name(parsed: ":path") ?? .date, value: "/")
 
   /// Adds the maximum size of a field. Returns whether its value is not empty and all of its bytes are allowed.
   @inline(__always)
-  private static func measure(_ field: HTTPField, _ limit: inout Int, where isAllowed: (UInt8) -> Bool) -> Bool {
-    field.withUnsafeBytesOfValue { value in
+  private static func measure(_ value: String, _ limit: inout Int, where isAllowed: (UInt8) -> Bool) -> Bool {
+    var value = value
+    limit += BlockWriter.limit(nameCount: 10, valueCount: value.utf8.count)
+    return value.withUTF8 { value in
       for byte in value where !isAllowed(byte) { return false }
+      return !value.isEmpty
+    }
+  }
+
+  private static func measure(_ authority: HTTPField, _ limit: inout Int) -> Bool {
+    authority.withUnsafeBytesOfValue { value in
+      for byte in value where !TargetRules.isAuthority(byte) { return false }
       limit += BlockWriter.limit(nameCount: 10, valueCount: value.count)
       return !value.isEmpty
     }

@@ -1,11 +1,11 @@
 /// An entry of a dynamic table.
-protocol FieldTableEntry {
+protocol FieldTableEntry: AnyObject, Sendable {
   /// The bytes of name and value, and 32 (RFC 7541 §4.1).
   var size: Int { get }
 }
 
 /// A dynamic table (RFC 7541 §2.3.2): a ring of entries, of which the newest has the index 0.
-struct FieldTable<Entry: FieldTableEntry & Sendable>: Sendable {
+struct FieldTable<Entry: FieldTableEntry>: Sendable {
   /// A ring; its number of slots is a power of two. Slots without an entry contain `nil`, so that evicted text is freed.
   private var slots: [Entry?] = []
   /// The slot of the next entry.
@@ -25,13 +25,6 @@ struct FieldTable<Entry: FieldTableEntry & Sendable>: Sendable {
   subscript(index: Int) -> Entry? {
     guard index >= 0, index < count else { return nil }
     return slots[slot(index)]
-  }
-
-  /// Returns a part of an entry, without a copy of the entry.
-  @inline(__always)
-  func read<Part>(_ index: Int, _ part: (borrowing Entry) -> Part) -> Part? {
-    guard index >= 0, index < count else { return nil }
-    return slots[slot(index)].map(part)
   }
 
   @inline(__always)
@@ -65,7 +58,7 @@ struct FieldTable<Entry: FieldTableEntry & Sendable>: Sendable {
   }
 
   private mutating func grow() {
-    let entries = (0..<count).reversed().map { self[$0] }
+    let entries = (0..<count).reversed().map { slots[slot($0)] }
     slots = entries + [Entry?](repeating: nil, count: max(8, count))
     next = count
   }

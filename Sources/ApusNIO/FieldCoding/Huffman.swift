@@ -2,24 +2,24 @@
 ///
 /// The code is canonical: codes of one length are consecutive numbers in the order of their symbols. So the lengths of
 /// the codes define the code, and the tables are made from them.
-struct Huffman: Sendable {
+final class Huffman: Sendable {
   static let shared = Huffman()
 
   /// The result of decoding the next ten bits: up to two symbols.
-  private struct Step {
+  private struct Step: Sendable {
     /// Bits 0–7: the first symbol. 8–15: the second. 16–19: the bits of all symbols. 20–23: the bits of the first
     /// symbol. 24–25: the number of symbols, 0 if the code is longer than ten bits.
     let bits: UInt32
 
     @inline(__always) var first: UInt8 { UInt8(truncatingIfNeeded: bits) }
     @inline(__always) var second: UInt8 { UInt8(truncatingIfNeeded: bits >> 8) }
-    @inline(__always) var length: Int { Int(bits >> 16 & 0xF) }
-    @inline(__always) var firstLength: Int { Int(bits >> 20 & 0xF) }
+    @inline(__always) var length: UInt64 { UInt64(bits >> 16 & 0xF) }
+    @inline(__always) var firstLength: UInt64 { UInt64(bits >> 20 & 0xF) }
     @inline(__always) var count: Int { Int(bits >> 24) }
   }
 
   /// The codes of one length, in a word of 32 bits that begins with the code.
-  private struct Group {
+  private struct Group: Sendable {
     /// The smallest word beyond the codes of this length.
     let limit: UInt64
     let firstCode: UInt32
@@ -27,8 +27,8 @@ struct Huffman: Sendable {
     let firstSymbol: Int
   }
 
-  private static let stepBits = 10
-  private static let longest = 30
+  private static let stepBits: UInt64 = 10
+  private static let longest: UInt64 = 30
   private static let endOfString = 256
 
   private let steps: [Step]
@@ -40,41 +40,40 @@ struct Huffman: Sendable {
   private let symbols: [Int]
 
   private init() {
-    symbols = Self.lengths.indices.sorted { (Self.lengths[$0], $0) < (Self.lengths[$1], $1) }
+    let symbols = Self.lengths.indices.sorted { (Self.lengths[$0], $0) < (Self.lengths[$1], $1) }
     var (codes, groups) = ([UInt64](repeating: 0, count: Self.lengths.count), [Group]())
     var (code, position) = (UInt64(0), 0)
     for length in 0...Self.longest {
       let first = (code: UInt32(truncatingIfNeeded: code), position: position)
-      while position < symbols.count, Int(Self.lengths[symbols[position]]) == length {
-        codes[symbols[position]] = code << 8 | UInt64(length)
+      while position < symbols.count, Self.lengths[symbols[position]] == length {
+        codes[symbols[position]] = code << 8 | length
         code += 1
         position += 1
       }
-      groups.append(
-        Group(limit: code << UInt64(32 - length), firstCode: first.code, firstSymbol: first.position))
+      groups.append(Group(limit: code << (32 - length), firstCode: first.code, firstSymbol: first.position))
       code <<= 1
     }
-    (self.codes, self.groups) = (codes, groups)
+    (self.symbols, self.codes, self.groups) = (symbols, codes, groups)
     steps = Self.steps(codes)
   }
 
   private static func steps(_ codes: [UInt64]) -> [Step] {
     // The symbol of each code of at most ten bits, at all ten-bit numbers that begin with the code.
-    var firsts = [(symbol: UInt32, length: Int)?](repeating: nil, count: 1 << stepBits)
+    var firsts = [(symbol: UInt32, length: UInt32)?](repeating: nil, count: 1 << Int(stepBits))
     for (symbol, code) in codes.enumerated() where code & 0xFF <= stepBits {
-      let length = Int(code & 0xFF)
-      let start = Int(code >> 8) << (stepBits - length)
-      for bits in start..<start + 1 << (stepBits - length) { firsts[bits] = (UInt32(symbol), length) }
+      let rest = stepBits - code & 0xFF
+      for bits in (code >> 8) << rest..<(code >> 8 + 1) << rest {
+        firsts[Int(bits)] = (UInt32(symbol), UInt32(code & 0xFF))
+      }
     }
     return firsts.indices.map { bits in
       guard let first = firsts[bits] else { return Step(bits: 0) }
-      let rest = bits << first.length & (1 << stepBits - 1)
+      let one = first.length << 20 | first.symbol
+      let rest = bits << Int(first.length) & (firsts.count - 1)
       guard let second = firsts[rest], first.length + second.length <= stepBits else {
-        return Step(bits: 1 << 24 | UInt32(first.length) << 20 | UInt32(first.length) << 16 | first.symbol)
+        return Step(bits: 1 << 24 | first.length << 16 | one)
       }
-      return Step(
-        bits: 2 << 24 | UInt32(first.length) << 20 | UInt32(first.length + second.length) << 16
-          | second.symbol << 8 | first.symbol)
+      return Step(bits: 2 << 24 | (first.length + second.length) << 16 | second.symbol << 8 | one)
     }
   }
 }
@@ -102,57 +101,57 @@ extension Huffman {
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ steps: UnsafeBufferPointer<Step>
   ) throws(CompressionFault) -> Int {
     // `window` begins with the `available` next bits; zeros follow.
-    var (window, available, position, count) = (UInt64(0), 0, 0, 0)
+    var (window, available, position, count) = (UInt64(0), UInt64(0), 0, 0)
     while true {
       if available < Self.longest {
-        if position + 4 <= input.count {
+        if position &+ 4 <= input.count {
           let word = UInt32(bigEndian: input.loadUnaligned(fromByteOffset: position, as: UInt32.self))
-          window |= UInt64(word) << UInt64(32 - available)
-          (available, position) = (available + 32, position + 4)
+          window |= UInt64(word) &<< (32 &- available)
+          (available, position) = (available &+ 32, position &+ 4)
         } else {
           while position < input.count, available <= 56 {
-            window |= UInt64(input[position]) << UInt64(56 - available)
-            (available, position) = (available + 8, position + 1)
+            window |= UInt64(input[position]) &<< (56 &- available)
+            (available, position) = (available &+ 8, position &+ 1)
           }
         }
       }
-      let step = steps[Int(window >> UInt64(64 - Self.stepBits))]
-      if step.count > 0, step.length <= available {
+      let step = steps[Int(window &>> (64 &- Self.stepBits))]
+      var length = step.length
+      if step.count > 0 {
         output[count] = step.first
-        output[count + 1] = step.second
-        count += step.count
-        window <<= UInt64(step.length)
-        available -= step.length
-      } else if step.count > 0 {
-        guard step.firstLength <= available else { break }
-        output[count] = step.first
-        count += 1
-        window <<= UInt64(step.firstLength)
-        available -= step.firstLength
+        output[count &+ 1] = step.second
+        if length <= available {
+          count &+= step.count
+        } else {
+          // The second symbol, or both, are made of zeros beyond the end.
+          length = step.firstLength
+          guard length <= available else { break }
+          count &+= 1
+        }
       } else {
-        let (symbol, length) = longCode(window)
+        let symbol: Int
+        (symbol, length) = longCode(window)
         guard length <= available else { break }
         guard symbol != Self.endOfString else { throw .endOfStringSymbol }
         output[count] = UInt8(truncatingIfNeeded: symbol)
-        count += 1
-        window <<= UInt64(length)
-        available -= length
+        count &+= 1
       }
+      window = window &<< length
+      available &-= length
     }
     guard available < 8 else { throw .longPadding }
-    guard window >> UInt64(64 - available) == 1 << UInt64(available) - 1 else { throw .wrongPadding }
+    guard window >> (64 - available) == 1 << available - 1 else { throw .wrongPadding }
     return count
   }
 
   /// Returns the symbol and the length of a code of more than ten bits.
-  private func longCode(_ window: UInt64) -> (symbol: Int, length: Int) {
+  private func longCode(_ window: UInt64) -> (symbol: Int, length: UInt64) {
     let word = window >> 32
-    for length in Self.stepBits + 1..<Self.longest where word < groups[length].limit {
-      let code = UInt32(truncatingIfNeeded: word >> UInt64(32 - length))
-      return (symbols[groups[length].firstSymbol + Int(code &- groups[length].firstCode)], length)
-    }
-    let code = UInt32(truncatingIfNeeded: word >> 2)
-    return (symbols[groups[Self.longest].firstSymbol + Int(code &- groups[Self.longest].firstCode)], Self.longest)
+    var length = Int(Self.stepBits) + 1
+    while length < groups.count - 1, word >= groups[length].limit { length += 1 }
+    let group = groups[length]
+    let code = UInt32(truncatingIfNeeded: word >> UInt64(32 - length))
+    return (symbols[group.firstSymbol + Int(code &- group.firstCode)], UInt64(length))
   }
 }
 
@@ -177,14 +176,14 @@ extension Huffman {
       var (window, pending, position) = (UInt64(0), UInt64(0), 0)
       for byte in text {
         let code = codes[Int(byte)]
-        window = window << (code & 0xFF) | code >> 8
+        window = window &<< (code & 0xFF) | code &>> 8
         pending &+= code & 0xFF
         guard pending >= 32 else { continue }
         pending &-= 32
-        guard position + 4 <= output.count else { return }
+        guard position &+ 4 <= output.count else { return }
         output.storeBytes(
-          of: UInt32(truncatingIfNeeded: window >> pending).bigEndian, toByteOffset: position, as: UInt32.self)
-        position += 4
+          of: UInt32(truncatingIfNeeded: window &>> pending).bigEndian, toByteOffset: position, as: UInt32.self)
+        position &+= 4
       }
       // The last byte is filled with ones.
       let padding = (8 - pending % 8) % 8

@@ -5,14 +5,8 @@ enum StaticFields {
   /// The number of entries. The first index of the dynamic table is one more.
   static let count = 61
 
-  /// Returns an entry; `nil` if the index is 0 or belongs to the dynamic table.
-  @inline(__always)
-  static func field(_ index: Int) -> CodedField? {
-    guard index > 0, index <= count else { return nil }
-    return fields[index - 1]
-  }
-
-  private static let fields: [CodedField] = list.map { CodedField(name: $0.name, value: $0.value) }
+  /// The entries; the one with the index 1 is the first.
+  static let fields: [TableField] = list.map { TableField(name: $0.name, value: $0.value) }
 
   /// Names and values in the order of their indices, which begin with 1.
   static let list: [(name: String, value: String)] = [

@@ -92,6 +92,7 @@ extension FieldSection {
 
   /// Returns the number of a `Content-Length`, and whether the value is a list of equal numbers.
   static func contentLength(_ value: UnsafeRawBufferPointer) throws(FramingError) -> (number: Int64, isList: Bool) {
+    if let number = shortNumber(value) { return (number, false) }
     var length: Int64?
     var start = 0
     while true {
@@ -105,6 +106,18 @@ extension FieldSection {
   }
 
   private static let severalLengths = FramingError(.conflictingContentLength, "the response has several lengths")
+
+  /// Returns the number of at most 18 digits, which cannot overflow; `nil` for everything else.
+  @inline(__always)
+  private static func shortNumber(_ digits: UnsafeRawBufferPointer) -> Int64? {
+    guard digits.count > 0, digits.count <= 18 else { return nil }
+    var number: Int64 = 0
+    for digit in digits {
+      guard Octet.isDigit(digit) else { return nil }
+      number = number &* 10 &+ Int64(digit &- UInt8(ascii: "0"))
+    }
+    return number
+  }
 
   private static func number(_ digits: UnsafeRawBufferPointer) throws(FramingError) -> Int64 {
     var number: Int64 = 0

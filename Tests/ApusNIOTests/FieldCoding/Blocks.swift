@@ -8,8 +8,8 @@ import TestSupport
 struct FieldLines: FieldReceiver, Equatable {
   var lines: [String] = []
 
-  mutating func take(_ field: CodedField) {
-    lines.append("\(field.field.name.rawName): \(field.field.value)")
+  mutating func take(_ field: HTTPField, _ facts: FieldFacts) {
+    lines.append("\(field.name.rawName): \(field.value)")
   }
 }
 
@@ -48,10 +48,13 @@ func bytes(_ hexadecimal: String) -> [UInt8] {
 }
 
 func request(
-  _ method: HTTPRequest.Method = .get, scheme: String? = "https", authority: String? = "example.com",
-  path: String? = "/", fields: HTTPFields = [:]
+  _ method: HTTPRequest.Method = .get, authority: String? = "example.com", path: String? = "/", fields: HTTPFields = [:]
 ) -> HTTPRequest {
-  HTTPRequest(method: method, scheme: scheme, authority: authority, path: path, headerFields: fields)
+  HTTPRequest(method: method, scheme: "https", authority: authority, path: path, headerFields: fields)
+}
+
+func request(scheme: String?, authority: String? = "example.com", fields: HTTPFields = [:]) -> HTTPRequest {
+  HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/", headerFields: fields)
 }
 
 /// Returns a string of a block, not Huffman-coded.

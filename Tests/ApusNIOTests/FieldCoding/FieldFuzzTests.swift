@@ -37,10 +37,10 @@ struct FieldFuzzTests {
       fields.append(field)
     }
     let number = Int.random(in: 0...5, using: &random)
-    return request(
-      [.get, .post, .put, .options].randomElement(using: &random) ?? .get,
-      scheme: Bool.random(using: &random) ? "https" : "http", authority: "h\(number):80",
-      path: "/" + String(repeating: "p", count: number * 20), fields: fields)
+    return HTTPRequest(
+      method: [.get, .post, .put, .options].randomElement(using: &random) ?? .get,
+      scheme: ["https", "http", "coap"].randomElement(using: &random), authority: "h\(number):80",
+      path: "/" + String(repeating: "p", count: number * 20), headerFields: fields)
   }
 
   /// Returns the lines that a decoder must find.
