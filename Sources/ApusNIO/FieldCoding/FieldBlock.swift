@@ -2,7 +2,8 @@ import HTTPTypes
 
 /// The fields of one block: a response's head or its trailers (RFC 9113 §8.1).
 ///
-/// Only the stream knows whether a block is a head or trailers, so that both are checked when they are asked for.
+/// Only the stream knows whether a block is a head or trailers, so ``head()`` and ``trailers()`` check the rules that
+/// differ.
 struct FieldBlock: Sendable, FieldReceiver {
   private var budget: FramingBudget
   private var code: Int?
@@ -14,7 +15,7 @@ struct FieldBlock: Sendable, FieldReceiver {
   private(set) var size = 0
   /// The number of fields, pseudo-fields included.
   private(set) var count = 0
-  /// The first fault. The fields after it are missing.
+  /// The first fault. The fields are then discarded.
   private(set) var fault: FieldFault?
 
   /// - Parameter expected: the probable number of fields.
@@ -65,6 +66,7 @@ struct FieldBlock: Sendable, FieldReceiver {
 
   private mutating func fail(_ rule: FieldFault.Rule, _ name: HTTPField.Name? = nil) {
     let isNamed = rule != .malformedName && rule != .upperCaseName
+    fields = HTTPFields()
     fault = FieldFault(rule, isNamed ? name?.canonicalName ?? "" : "")
   }
 

@@ -117,7 +117,7 @@ struct SentNames: Sendable {
   ]
 }
 
-/// A hash of the bytes of names and values. Requests are the app's own, so that nobody chooses them to collide.
+/// A hash of the bytes of names and values. It need not resist chosen collisions, because the app writes its requests.
 enum FieldHash {
   @inline(__always)
   static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {

@@ -72,12 +72,13 @@ struct FrameReader: Sendable {
     budget = FloodBudget(limits.controlFrames)
   }
 
-  /// Tells that content was sent: each window update that it causes is welcome.
+  /// Records that content was sent. Each byte allows one further frame without content, such as a window update.
   mutating func contentWasSent(_ count: Int) {
     budget.refill(count)
   }
 
-  /// Tells that the last frame was awaited: it ended an exchange, or acknowledged PING or SETTINGS.
+  /// Takes the last frame off the budget, because it was awaited: it ended an exchange, or acknowledged PING or
+  /// SETTINGS.
   mutating func frameWasAwaited() {
     budget.refill(1)
   }
