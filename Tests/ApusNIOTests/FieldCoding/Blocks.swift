@@ -5,7 +5,7 @@ import TestSupport
 @testable import ApusNIO
 
 /// A receiver that keeps all fields of a block, pseudo-fields included.
-struct FieldLines: FieldReceiver, Equatable {
+struct CodedLines: FieldReceiver, Equatable {
   var lines: [String] = []
 
   mutating func take(_ field: HTTPField, _ facts: FieldFacts) {
@@ -16,7 +16,7 @@ struct FieldLines: FieldReceiver, Equatable {
 extension FieldDecoder {
   /// Returns the lines of a block, which is decoded from memory of exactly its size.
   mutating func lines(_ block: [UInt8]) throws -> [String] {
-    var lines = FieldLines()
+    var lines = CodedLines()
     try withExactCopy(of: block) { try decode($0, into: &lines) }
     return lines.lines
   }

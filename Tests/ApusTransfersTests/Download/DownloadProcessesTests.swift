@@ -30,9 +30,9 @@ struct DownloadProcessesTests {
     line.hasPrefix("bytes ") ? Int(line.dropFirst("bytes ".count)) : nil
   }
 
-  /// The maximum number of bytes that a killed process had received but not written: the gathered bytes, and those of
-  /// an unfinished write.
-  private static let unwritten = 2 * ContentWriter.writeSize + pieceSize
+  /// The maximum number of bytes that a killed process had received but not written: the gathered bytes, and the bytes
+  /// of an unfinished write. Each of the two can exceed the size of a write by almost a piece.
+  private static let unwritten = 2 * (ContentWriter.writeSize + pieceSize)
   /// The maximum number of bytes in one received piece.
   private static let pieceSize = 64 << 10
 

@@ -78,9 +78,14 @@ struct SecondResponseTests {
   }
 
   @Test(
-    "An early success is not the outcome if the server closes the connection after it", arguments: Variant.allCases)
+    "An early success is the outcome only if all content was sent before the server closed the connection",
+    arguments: Variant.allCases)
   func cutOff(_ variant: Variant) async throws {
-    try await send(variant, [variant.success, Self.rejection]) { error, _ in
+    try await send(variant, [variant.success, Self.rejection]) { error, server in
+      // The server reads while it responds. On a machine under load it may have read everything before it closes.
+      if error == nil {
+        return #expect(server.exchanges.contains { $0.id == variant.number && $0.contentLength == 20_000_000 })
+      }
       // By tus the upload then requests the offset, and this server does not support that request.
       #expect(error?.code == (variant == .tus ? .malformedResponse : .connectionLost))
       if variant != .tus { #expect(error?.requestState == .responded && error?.status == 200) }
