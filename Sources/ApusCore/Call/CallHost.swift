@@ -80,7 +80,7 @@ final class CallerClockHold: Sendable {
   private let clock: any SelfAdvancingClock
   private let count = Mutex(0)
 
-  /// Creates the hold and begins it for the steps before the task starts.
+  /// Creates the hold. From now on the clock stands still, until the call's task starts.
   init(_ clock: any SelfAdvancingClock) {
     self.clock = clock
     begin()

@@ -1,17 +1,17 @@
-/// A writer of the integers and strings of a block (RFC 7541 §5) into memory of sufficient size.
+/// A writer of the integers and strings of a field block (RFC 7541 §5) into preallocated memory.
 struct BlockWriter {
   private let target: UnsafeMutableRawBufferPointer
   private let huffman = Huffman.shared
   /// The number of bytes written.
   private(set) var count = 0
-  /// Whether bytes were lost because the memory was too small.
+  /// Whether the memory was too small for all bytes.
   private(set) var isTruncated = false
 
   init(_ target: UnsafeMutableRawBufferPointer) {
     self.target = target
   }
 
-  /// The maximum number of bytes of a field with a name and a value of these sizes.
+  /// Returns the maximum number of bytes of a field in a field block, from the sizes of its name and value.
   static func limit(nameCount: Int, valueCount: Int) -> Int { nameCount + valueCount + 24 }
 
   @inline(__always)
@@ -24,7 +24,7 @@ struct BlockWriter {
     count += 1
   }
 
-  /// Writes an integer after the bits of `pattern`, which leave `prefix` bits free in the first byte.
+  /// Writes an integer with a prefix of `prefix` bits. `pattern` contains the other bits of the first byte.
   @inline(__always)
   mutating func write(_ integer: Int, prefix: UInt8, pattern: UInt8) {
     let mask: UInt8 = 0xFF &>> (8 &- prefix)
@@ -38,7 +38,7 @@ struct BlockWriter {
     write(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// Writes text, Huffman-coded if that is shorter.
+  /// Writes a string, with Huffman coding if the coded string is shorter.
   @inline(__always)
   mutating func write(_ text: UnsafeRawBufferPointer) {
     let coded = huffman.encodedCount(text)
@@ -52,7 +52,7 @@ struct BlockWriter {
     }
   }
 
-  /// Writes a number in decimal digits, as a string. A negative number is written as 0.
+  /// Writes a number as a string of decimal digits. A negative number is written as 0.
   mutating func writeDecimal(_ number: Int64) {
     let number = max(0, number)
     var (divisor, digits): (Int64, Int) = (1, 1)

@@ -1,23 +1,23 @@
 import HTTPTypes
 
-/// The facts about a field of a block that its name and value alone decide.
+/// The properties of a decoded field that depend only on its name and value.
 struct FieldFacts: Sendable, Hashable {
-  /// The meaning of a field for its section.
+  /// The role of a field in its field section.
   enum Role: UInt8, Sendable {
     case other
     case contentLength
     case status
-    /// A pseudo-field that responses do not have.
+    /// A pseudo-header field that is not defined for responses.
     case pseudo
     /// `TE`, whose only value is `trailers` (RFC 9113 §8.2.2).
     case transferCodings
   }
 
-  /// The number of bytes of the name.
+  /// The number of bytes in the name.
   let nameCount: Int32
   let valueCount: Int32
   let role: Role
-  /// The rule that the field breaks in every section.
+  /// The rule that the field breaks in any field section, or `nil`.
   let broken: FieldFault.Rule?
 
   /// The size of the field (RFC 7541 §4.1, RFC 9113 §10.5.1).
@@ -25,11 +25,11 @@ struct FieldFacts: Sendable, Hashable {
   var size: Int { Int(nameCount) + Int(valueCount) + 32 }
 }
 
-/// A field of a block.
+/// A decoded field of a field block.
 ///
-/// A field that breaks a rule is kept too: a later block may refer to it, and its size counts.
+/// Malformed fields are kept too: a later field block can refer to a malformed field, and its size counts.
 struct CodedField: Sendable {
-  /// The name and the value. Both are placeholders if the name is malformed, the value if it is.
+  /// The field. A malformed name is replaced by a placeholder, and the value of a malformed field by an empty string.
   let field: HTTPField
   let facts: FieldFacts
 
@@ -44,7 +44,7 @@ struct CodedField: Sendable {
     } else if text == .ascii {
       field = HTTPField(name: name.name, value: Octet.string(value))
     } else {
-      // Creates the field from bytes, so that values that are not UTF-8 are preserved.
+      // Initializing the field with bytes preserves values that are not UTF-8.
       field = HTTPField(name: name.name, value: value)
     }
     facts = FieldFacts(
@@ -58,7 +58,7 @@ struct CodedField: Sendable {
   }
 }
 
-/// A field of a table. A reference, so that a look-up copies neither name nor value.
+/// An entry of the static or dynamic table. A class, so that a look-up copies neither the name nor the value.
 final class TableField: Sendable, FieldTableEntry {
   let field: HTTPField
   let facts: FieldFacts
@@ -81,15 +81,15 @@ final class TableField: Sendable, FieldTableEntry {
   }
 }
 
-/// The name of a field in a block, with the rules that the name alone decides.
+/// The name of a decoded field, with the properties that depend only on the name.
 struct CodedName {
-  /// The name; a placeholder if it is malformed.
+  /// The name, or a placeholder if the name is malformed.
   let name: HTTPField.Name
   let count: Int32
   let role: FieldFacts.Role
   let broken: FieldFault.Rule?
 
-  /// Takes the name of a field of a table.
+  /// Creates the name from an entry of the static or dynamic table.
   @inline(__always)
   init(_ field: TableField) {
     (name, count, role) = (field.field.name, field.facts.nameCount, field.facts.role)
@@ -121,7 +121,7 @@ struct CodedName {
     return false
   }
 
-  /// Whether the field is about one connection (RFC 9113 §8.2.2).
+  /// Whether the field is connection-specific (RFC 9113 §8.2.2).
   private static func isConnectionSpecific(_ bytes: UnsafeRawBufferPointer, _ role: FieldNames.Role) -> Bool {
     switch role {
     case .connection, .transferEncoding: true

@@ -1,37 +1,37 @@
 import HTTPTypes
 
-/// The fields of one block: a response's head or its trailers (RFC 9113 §8.1).
+/// The fields of one field block: the head or the trailers of a response (RFC 9113 §8.1).
 ///
-/// Only the stream knows whether a block is a head or trailers, so ``head()`` and ``trailers()`` check the rules that
-/// differ.
+/// Only the stream knows whether a field block is a head or trailers. ``head()`` and ``trailers()`` therefore check the
+/// rules that differ.
 struct FieldBlock: Sendable, FieldReceiver {
   private var budget: FramingBudget
   private var code: Int?
   private var fields = HTTPFields()
   private var hasField = false
-  /// The length of the content that the fields declare.
+  /// The content length that the fields declare.
   private(set) var contentLength: Int64?
-  /// The size of all fields: their bytes, and 32 for each field (RFC 9113 §10.5.1).
+  /// The size of the header list: the bytes of all fields, plus 32 for each field (RFC 9113 §10.5.1).
   private(set) var size = 0
-  /// The number of fields, pseudo-fields included.
+  /// The number of fields, including the pseudo-header fields.
   private(set) var count = 0
-  /// The first fault. The fields are then discarded.
+  /// The first fault. If a fault occurs, the fields are discarded.
   private(set) var fault: FieldFault?
 
-  /// - Parameter expected: the probable number of fields.
+  /// - Parameter expected: the expected number of fields.
   init(limits: FramingLimits, expecting expected: Int = 16) {
     budget = FramingBudget(limits)
     fields.reserveCapacity(expected)
   }
 
-  /// Returns the block as the head of a response, interim responses included.
+  /// Returns the field block as the head of a final or interim response.
   func head() throws(FieldFault) -> HTTPResponse {
     if let fault { throw fault }
     guard let code else { throw FieldFault(.missingStatus) }
     return HTTPResponse(status: HTTPResponse.Status(code: code), headerFields: fields)
   }
 
-  /// Returns the block as trailers.
+  /// Returns the field block as trailers.
   func trailers() throws(FieldFault) -> HTTPFields {
     if let fault { throw fault }
     guard code == nil else { throw FieldFault(.pseudoFieldInTrailers) }
@@ -87,7 +87,7 @@ struct FieldBlock: Sendable, FieldReceiver {
     self.code = code
   }
 
-  /// Accepts equal lengths in a list or in repeated fields, as HTTP/1.1 does. The fields contain the length once.
+  /// Accepts equal lengths in a list or in repeated fields, as HTTP/1.1 does, and merges the lengths into one field.
   private mutating func takeContentLength(_ field: HTTPField) {
     let (length, isList): (Int64, Bool)
     do throws(FramingError) {

@@ -1,15 +1,16 @@
 import HTTPTypes
 
-/// A receiver of the fields of a block.
+/// A receiver of the decoded fields of a field block.
 protocol FieldReceiver {
   mutating func take(_ field: HTTPField, _ facts: FieldFacts)
 }
 
-/// A decoder of field blocks (RFC 7541), with the table of one connection.
+/// A decoder of field blocks (RFC 7541) that owns the dynamic table of one connection.
 ///
-/// Decodes every block to its end, even if a field breaks a rule of HTTP: the table must follow the server's.
+/// Decodes every field block to its end, even if a field is malformed: the dynamic table must stay in sync with the
+/// server's.
 struct FieldDecoder: Sendable {
-  /// The table's maximum size, as announced by SETTINGS_HEADER_TABLE_SIZE.
+  /// The maximum size of the dynamic table, announced in SETTINGS_HEADER_TABLE_SIZE.
   private let maximumTableSize: Int
   private var table: FieldTable<TableField>
 
@@ -18,17 +19,17 @@ struct FieldDecoder: Sendable {
     table = FieldTable(maximumSize: maximumTableSize)
   }
 
-  /// The size of the table's entries.
+  /// The size of the dynamic table (RFC 7541 §4.1).
   var tableSize: Int { table.size }
-  /// The number of the table's entries.
+  /// The number of entries in the dynamic table.
   var tableCount: Int { table.count }
 
-  /// Decodes a block. After an error the decoder cannot be used again.
+  /// Decodes a field block. After an error the decoder cannot be used again.
   mutating func decode(
     _ block: UnsafeRawBufferPointer, into receiver: inout some FieldReceiver
   ) throws(CompressionFault) {
     let limit = Huffman.decodedLimit(block.count)
-    // One allocation for all Huffman-coded strings of the block: on the stack if it is small.
+    // One allocation for all Huffman-coded strings of the field block. Small allocations are on the stack.
     let fault: CompressionFault? = withUnsafeTemporaryAllocation(byteCount: limit, alignment: 8) { scratch in
       var cursor = BlockCursor(block, scratch: scratch)
       do throws(CompressionFault) {
@@ -82,10 +83,10 @@ struct FieldDecoder: Sendable {
   }
 }
 
-/// A reader of the integers and strings of a block.
+/// A reader of the integers and strings of a field block.
 struct BlockCursor {
   private let bytes: UnsafeRawBufferPointer
-  /// Memory for one decoded string.
+  /// Memory for one Huffman-decoded string.
   private let scratch: UnsafeMutableRawBufferPointer
   private let huffman = Huffman.shared
   private var position = 0
@@ -95,11 +96,11 @@ struct BlockCursor {
     self.scratch = scratch
   }
 
-  /// The next byte; `nil` at the end.
+  /// The next byte, or `nil` at the end of the field block.
   @inline(__always)
   var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Reads an integer whose first bits are the last `prefix` bits of a byte (RFC 7541 §5.1).
+  /// Reads an integer with a prefix of `prefix` bits (RFC 7541 §5.1).
   @inline(__always)
   mutating func integer(prefix: UInt8) throws(CompressionFault) -> Int {
     guard let first = peek else { throw .truncated }
@@ -113,7 +114,7 @@ struct BlockCursor {
     var (value, shift) = (start, UInt64(0))
     while let byte = peek {
       position += 1
-      // Four bytes hold 28 bits; the fifth completes 2³¹ − 1.
+      // Four continuation bytes hold 28 bits. A fifth byte holds the remaining three bits of 2³¹ − 1.
       guard shift <= 28 else { throw .integerTooLarge }
       value += UInt64(byte & 0x7F) << shift
       guard value <= UInt64(Int32.max) else { throw .integerTooLarge }

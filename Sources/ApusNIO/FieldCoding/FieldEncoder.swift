@@ -9,12 +9,12 @@ import Glibc
 import Musl
 #endif
 
-/// An encoder of request heads as field blocks (RFC 7541, RFC 9113 §8.3.1), with the table of one connection.
+/// An encoder of request heads as field blocks (RFC 7541, RFC 9113 §8.3.1). Owns the dynamic table of one connection.
 ///
-/// It refuses the same heads as ``RequestEncoder``. A refused head leaves the table as it was.
+/// The encoder refuses the same request heads as ``RequestEncoder``. A refused head leaves the dynamic table unchanged.
 struct FieldEncoder: Sendable {
-  /// An entry of the table, with the hashes of its name and of name and value. A reference, so that a look-up does not
-  /// copy it.
+  /// An entry of the dynamic table, with a hash of the name and a hash of the name and the value. A class, so that a
+  /// look-up does not copy the entry.
   private final class Entry: Sendable, FieldTableEntry {
     let field: HTTPField
     let nameHash: UInt64
@@ -36,39 +36,41 @@ struct FieldEncoder: Sendable {
     }
   }
 
-  /// The maximum size of the table, also if the server allows more.
+  /// The maximum size of the dynamic table, even if the server allows a larger table.
   static let maximumTableSize = 4096
 
   private var table = FieldTable<Entry>(maximumSize: maximumTableSize)
   private let names = SentNames.shared
-  /// The table's size that the server knows.
+  /// The table size that the server knows: the initial size, or the size of the last table size update.
   private var announcedSize = maximumTableSize
-  /// The smallest size since the last block.
+  /// The smallest table size since the last field block.
   private var smallestSize = maximumTableSize
 
   init() {}
 
-  /// The number of the table's entries.
+  /// The number of entries in the dynamic table.
   var tableCount: Int { table.count }
 
-  /// Takes the server's SETTINGS_HEADER_TABLE_SIZE. The next block tells the server the size in use (RFC 7541 §4.2).
+  /// Applies the server's SETTINGS_HEADER_TABLE_SIZE. The next field block begins with a table size update if the size
+  /// has changed (RFC 7541 §4.2).
   mutating func limitTable(to size: UInt32) {
     let size = min(Int(size), Self.maximumTableSize)
     smallestSize = min(smallestSize, size)
     table.resize(to: size)
   }
 
-  /// Appends the block of a request.
+  /// Appends the field block of a request.
   ///
   /// - Parameters:
-  ///   - adding: the transport's own fields. Those about a connection are not written.
-  ///   - framing: the framing of the content; a known length is written as `content-length`.
+  ///   - adding: the fields that the transport adds. Connection-specific fields are not written.
+  ///   - framing: the framing of the content. A known length is written as `content-length`.
   /// - Throws: ``FramingError`` with ``FramingError/Kind/invalidMethod``, ``FramingError/Kind/invalidTarget`` or
-  ///   ``FramingError/Kind/invalidField``; the buffer is then unchanged.
+  ///   ``FramingError/Kind/invalidField``. After an error the buffer is unchanged.
   mutating func encode(
     _ head: HTTPRequest, adding: HTTPFields, framing: RequestFraming, into buffer: inout ByteBuffer
   ) throws(FramingError) {
-    // Everything is checked first, because the server does not see what a refused head adds to the table.
+    // The whole head is checked before writing: entries of a refused head would never reach the server, and the dynamic
+    // tables would differ.
     let target = try RequestTarget(head)
     var limit = target.limit
     for field in head.headerFields { limit += try Self.check(field, isReserved: Self.isReserved(field)) }
@@ -85,7 +87,7 @@ struct FieldEncoder: Sendable {
         writer.write(Self.contentLength, prefix: 4, pattern: 0)
         writer.writeDecimal(length)
       }
-      // The size was computed before, from the same strings.
+      // `limit` was computed from the same strings, so the memory is large enough.
       guard !writer.isTruncated else { throw FramingError(.invalidField, "the head grew while it was written") }
       return writer.count
     }
@@ -137,13 +139,13 @@ extension FieldEncoder {
   /// The index of `accept-encoding: gzip, deflate` in the static table.
   private static let acceptEncoding = 16
 
-  /// Whether the transport alone writes a field. `TE: trailers` is about the response, not about the connection.
+  /// Whether only the transport may write a field. `TE: trailers` is allowed: it is not connection-specific.
   private static func isReserved(_ field: HTTPField) -> Bool {
     guard RequestEncoder.isReserved(field.name.canonicalName) else { return false }
     return field.name != .te || field.withUnsafeBytesOfValue { !Octet.spells(UnsafeRawBufferPointer($0), "trailers") }
   }
 
-  /// Returns the maximum size of a field in the block.
+  /// Checks a field and returns its maximum size in a field block.
   private static func check(_ field: HTTPField, isReserved: Bool) throws(FramingError) -> Int {
     guard !isReserved else {
       throw FramingError(.invalidField, "the field \(field.name) is set by the transport")
@@ -176,12 +178,12 @@ extension FieldEncoder {
     let known = names.find(name, hash: nameHash)
     var rule = IndexingRule.of(field, valueCount: value.count, named: known)
     var index = Int(known.index)
-    // Among the other fields of requests only this one has a value in the static table.
+    // `accept-encoding` is the only regular field of a request that has a value in the static table.
     if index == Self.acceptEncoding, rule != .sensitive, Self.isSame(value, "gzip, deflate") {
       return writer.write(index, prefix: 7, pattern: 0x80)
     }
     let size = name.count + value.count + 32
-    // A field that fills the table evicts all others.
+    // A field that fills most of the dynamic table would evict most other entries.
     if rule == .indexed, size > table.maximumSize / 2 { rule = .literal }
     if rule == .indexed {
       let hash = FieldHash.of(value, seed: nameHash)
@@ -207,7 +209,8 @@ extension FieldEncoder {
 
   /// Returns the index of a field in the dynamic table.
   ///
-  /// - Parameter name: set to the index of the field's name in the dynamic table, if it is 0.
+  /// - Parameter name: the index of the field's name. An index of 0 is replaced by the name's index in
+  ///   the dynamic table, if the table contains the name.
   @inline(__always)
   private func find(_ value: UnsafeRawBufferPointer, _ hash: UInt64, _ nameHash: UInt64, _ name: inout Int) -> Int? {
     for position in 0..<table.count {
@@ -220,16 +223,16 @@ extension FieldEncoder {
   }
 }
 
-/// The pseudo-fields of a request (RFC 9113 §8.3.1), checked by the rules of HTTP/1.1's request line.
+/// The pseudo-header fields of a request (RFC 9113 §8.3.1), checked by the rules of the HTTP/1.1 request line.
 struct RequestTarget {
   let fields: HTTPRequest.PseudoHeaderFields
   let method: String
   /// `nil` for CONNECT (RFC 9113 §8.5).
   let scheme: String?
-  /// `nil` for CONNECT; otherwise it begins with a slash, or is the asterisk of OPTIONS.
+  /// A path that begins with a slash, the asterisk of OPTIONS, or `nil` for CONNECT.
   let path: String?
   let authority: HTTPField
-  /// The maximum size of the pseudo-fields in a block, and of everything that is not a field of the request.
+  /// The maximum size of the pseudo-header fields, the table size updates and `content-length` in a field block.
   private(set) var limit = 128
 
   init(_ head: HTTPRequest) throws(FramingError) {
@@ -267,7 +270,7 @@ struct RequestTarget {
     return path
   }
 
-  /// Adds the maximum size of a field. Returns whether its value is not empty and all of its bytes are allowed.
+  /// Adds the maximum size of a field to `limit`. Returns whether the value is not empty and all bytes are allowed.
   @inline(__always)
   private static func measure(_ value: String, _ limit: inout Int, where isAllowed: (UInt8) -> Bool) -> Bool {
     var value = value

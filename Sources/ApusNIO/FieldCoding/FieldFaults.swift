@@ -1,23 +1,23 @@
 import HTTPTypes
 
-/// A violation of HPACK (RFC 7541). The state of the table is unknown after it, so that the connection ends with
-/// COMPRESSION_ERROR (RFC 9113 §4.3).
+/// A violation of HPACK (RFC 7541). The state of the dynamic table is unknown afterwards, so the violation is a
+/// connection error of type COMPRESSION_ERROR (RFC 9113 §4.3).
 enum CompressionFault: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The block ends inside a field.
+  /// The field block ends inside a field.
   case truncated
-  /// An integer exceeds 2³¹ − 1, or has more bytes than such an integer needs (RFC 7541 §5.1).
+  /// An integer exceeds 2³¹ − 1, or has more than five continuation bytes (RFC 7541 §5.1).
   case integerTooLarge
-  /// An index is 0, or beyond both tables (RFC 7541 §2.3.3).
+  /// An index is 0, or beyond the static and dynamic tables (RFC 7541 §2.3.3).
   case unknownIndex(Int)
   /// A table size update follows a field (RFC 7541 §4.2).
   case lateTableSize
-  /// A table size update exceeds the announced maximum (RFC 7541 §6.3).
+  /// A table size update exceeds SETTINGS_HEADER_TABLE_SIZE (RFC 7541 §6.3).
   case tableSizeTooLarge(Int)
-  /// Huffman-coded text contains the symbol for its end (RFC 7541 §5.2).
+  /// Huffman-coded text contains the EOS symbol (RFC 7541 §5.2).
   case endOfStringSymbol
   /// The padding of Huffman-coded text has more than seven bits (RFC 7541 §5.2).
   case longPadding
-  /// The padding of Huffman-coded text has a bit that is not one (RFC 7541 §5.2).
+  /// The padding of Huffman-coded text contains a zero bit (RFC 7541 §5.2).
   case wrongPadding
 
   var description: String {
@@ -34,7 +34,8 @@ enum CompressionFault: Error, Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A malformed or too large field section (RFC 9113 §8.1.1). The table is right after it, so that only the stream ends.
+/// A malformed or too large field section (RFC 9113 §8.1.1). The dynamic table remains valid, so the fault is a stream
+/// error.
 struct FieldFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The rule that was broken.
   enum Rule: UInt8, Sendable, Hashable, CaseIterable {
@@ -42,34 +43,34 @@ struct FieldFault: Error, Sendable, Hashable, CustomStringConvertible {
     case malformedName
     /// A field's name has an upper-case letter (RFC 9113 §8.2.1).
     case upperCaseName
-    /// A field is about one connection (RFC 9113 §8.2.2).
+    /// A field is connection-specific (RFC 9113 §8.2.2).
     case connectionField
     /// A field's value contains a control character, or begins or ends with white space (RFC 9113 §8.2.1).
     case malformedValue
-    /// A pseudo-field is not defined for responses (RFC 9113 §8.3).
+    /// A pseudo-header field is not defined for responses (RFC 9113 §8.3).
     case unknownPseudoField
-    /// A pseudo-field occurs twice (RFC 9113 §8.3).
+    /// A pseudo-header field occurs twice (RFC 9113 §8.3).
     case repeatedPseudoField
-    /// A pseudo-field follows a field (RFC 9113 §8.3).
+    /// A pseudo-header field follows a regular field (RFC 9113 §8.3).
     case latePseudoField
-    /// Trailers have a pseudo-field (RFC 9113 §8.1).
+    /// Trailers contain a pseudo-header field (RFC 9113 §8.1).
     case pseudoFieldInTrailers
     /// A response has no `:status` (RFC 9113 §8.3.2).
     case missingStatus
-    /// `:status` is not a number of three digits from 100 (RFC 9110 §15).
+    /// `:status` is not a three-digit number of at least 100 (RFC 9110 §15).
     case malformedStatus
-    /// `:status` is 101, which HTTP/2 does not have (RFC 9113 §8.6).
+    /// `:status` is 101, which HTTP/2 does not support (RFC 9113 §8.6).
     case switchingProtocols
     /// `Content-Length` is not a number, or is too large (RFC 9110 §8.6).
     case malformedContentLength
     /// Several values of `Content-Length` differ (RFC 9110 §8.6).
     case conflictingContentLength
-    /// More bytes of fields than ``FramingLimits/fieldBytes``.
+    /// The size of the fields exceeds ``FramingLimits/fieldBytes``.
     case fieldsTooLarge
-    /// More fields than ``FramingLimits/fieldCount``.
+    /// The number of fields exceeds ``FramingLimits/fieldCount``.
     case tooManyFields
 
-    /// Whether the rule is about a name, so that every field with that name breaks it.
+    /// Whether the rule concerns the name alone, so that every field with the same name breaks the rule.
     var isAboutName: Bool {
       switch self {
       case .malformedName, .upperCaseName, .connectionField: true
@@ -80,7 +81,7 @@ struct FieldFault: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The rule that was broken.
   let rule: Rule
-  /// The name of the field, empty if it is unknown or malformed.
+  /// The name of the field, or an empty string if the name is unknown or malformed.
   let name: String
 
   init(_ rule: Rule, _ name: String = "") {
@@ -88,7 +89,7 @@ struct FieldFault: Error, Sendable, Hashable, CustomStringConvertible {
     self.name = String(name.prefix(64))
   }
 
-  /// The code with which the stream is reset.
+  /// The error code of the RST_STREAM frame.
   var code: HTTP2ErrorCode {
     switch rule {
     case .fieldsTooLarge, .tooManyFields: .enhanceYourCalm

@@ -1,14 +1,14 @@
 /// An entry of a dynamic table.
 protocol FieldTableEntry: AnyObject, Sendable {
-  /// The bytes of name and value, and 32 (RFC 7541 §4.1).
+  /// The number of bytes of the name and the value, plus 32 (RFC 7541 §4.1).
   var size: Int { get }
 }
 
-/// A dynamic table (RFC 7541 §2.3.2): a ring of entries, of which the newest has the index 0.
+/// A dynamic table (RFC 7541 §2.3.2). The newest entry has the index 0.
 struct FieldTable<Entry: FieldTableEntry>: Sendable {
-  /// A ring; its number of slots is a power of two. Slots without an entry contain `nil`, so that evicted text is freed.
+  /// A ring buffer whose number of slots is a power of two. Eviction sets a slot to `nil`, which frees the entry.
   private var slots: [Entry?] = []
-  /// The slot of the next entry.
+  /// The slot for the next insertion.
   private var next = 0
   private(set) var count = 0
   /// The sum of the entries' sizes.
@@ -20,7 +20,7 @@ struct FieldTable<Entry: FieldTableEntry>: Sendable {
     self.maximumSize = maximumSize
   }
 
-  /// Returns an entry; `nil` beyond the oldest one.
+  /// Returns the entry at an index, or `nil` if the index is beyond the oldest entry.
   @inline(__always)
   subscript(index: Int) -> Entry? {
     guard index >= 0, index < count else { return nil }
@@ -30,8 +30,8 @@ struct FieldTable<Entry: FieldTableEntry>: Sendable {
   @inline(__always)
   private func slot(_ index: Int) -> Int { (next &- 1 &- index) & (slots.count &- 1) }
 
-  /// Adds an entry after evicting the oldest ones. An entry above the maximum empties the table and is not added (RFC
-  /// 7541 §4.4).
+  /// Evicts the oldest entries until the new entry fits, and adds the new entry. An entry larger than the maximum size
+  /// empties the table and is not added (RFC 7541 §4.4).
   mutating func insert(_ entry: Entry) {
     evict(to: maximumSize - entry.size)
     guard entry.size <= maximumSize else { return }
@@ -42,7 +42,7 @@ struct FieldTable<Entry: FieldTableEntry>: Sendable {
     size += entry.size
   }
 
-  /// Changes the maximum and evicts the oldest entries above it (RFC 7541 §4.3).
+  /// Changes the maximum size and evicts the oldest entries until the others fit (RFC 7541 §4.3).
   mutating func resize(to maximumSize: Int) {
     self.maximumSize = maximumSize
     evict(to: maximumSize)

@@ -1,14 +1,15 @@
 /// The Huffman code of strings in field blocks (RFC 7541 §5.2, Appendix B).
 ///
-/// The code is canonical: codes of one length are consecutive numbers in the order of their symbols. So the lengths of
-/// the codes define the code, and the tables are made from them.
+/// The code is canonical: codes of the same length are consecutive numbers in the order of their symbols. The code
+/// lengths therefore define the code, and the tables are computed from the lengths.
 final class Huffman: Sendable {
   static let shared = Huffman()
 
-  /// The result of decoding the next ten bits: up to two symbols.
+  /// The result of decoding ten bits: up to two symbols.
   private struct Step: Sendable {
-    /// Bits 0–7: the first symbol. 8–15: the second. 16–19: the bits of all symbols. 20–23: the bits of the first
-    /// symbol. 24–25: the number of symbols, 0 if the code is longer than ten bits.
+    /// Bits 0–7: the first symbol. Bits 8–15: the second symbol. Bits 16–19: the total code length of the symbols.
+    /// Bits 20–23: the code length of the first symbol. Bits 24–25: the number of symbols, or 0 if the code is longer
+    /// than ten bits.
     let bits: UInt32
 
     @inline(__always) var first: UInt8 { UInt8(truncatingIfNeeded: bits) }
@@ -18,9 +19,9 @@ final class Huffman: Sendable {
     @inline(__always) var count: Int { Int(bits >> 24) }
   }
 
-  /// The codes of one length, in a word of 32 bits that begins with the code.
+  /// The codes of the same length, left-aligned in words of 32 bits.
   private struct Group: Sendable {
-    /// The smallest word beyond the codes of this length.
+    /// The smallest word above all codes of this length.
     let limit: UInt64
     let firstCode: UInt32
     /// The position of the first symbol in ``symbols``.
@@ -32,7 +33,7 @@ final class Huffman: Sendable {
   private static let endOfString = 256
 
   private let steps: [Step]
-  /// The codes by symbol: the code in the upper 56 bits, its length in the lower eight.
+  /// The codes by symbol. The upper 56 bits contain the code, the lower eight bits its length.
   private let codes: [UInt64]
   /// The codes by length.
   private let groups: [Group]
@@ -58,7 +59,7 @@ final class Huffman: Sendable {
   }
 
   private static func steps(_ codes: [UInt64]) -> [Step] {
-    // The symbol of each code of at most ten bits, at all ten-bit numbers that begin with the code.
+    // Stores the symbol of each code of at most ten bits at all ten-bit numbers that begin with the code.
     var firsts = [(symbol: UInt32, length: UInt32)?](repeating: nil, count: 1 << Int(stepBits))
     for (symbol, code) in codes.enumerated() where code & 0xFF <= stepBits {
       let rest = stepBits - code & 0xFF
@@ -81,11 +82,11 @@ final class Huffman: Sendable {
 // MARK: Decoding
 
 extension Huffman {
-  /// Returns the size of the memory that decoding needs for a number of bytes: the shortest code has five bits, and a
-  /// step writes two symbols.
+  /// Returns the number of output bytes to allocate for decoding `count` bytes. The shortest code has five bits, and
+  /// each step writes two symbols.
   static func decodedLimit(_ count: Int) -> Int { count / 5 * 8 + 10 }
 
-  /// Decodes text and returns its number of bytes.
+  /// Decodes a string and returns the number of decoded bytes.
   ///
   /// - Parameter output: memory of at least ``decodedLimit(_:)`` bytes.
   func decode(
@@ -100,7 +101,7 @@ extension Huffman {
   private func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ steps: UnsafeBufferPointer<Step>
   ) throws(CompressionFault) -> Int {
-    // `window` begins with the `available` next bits; zeros follow.
+    // The upper `available` bits of `window` are the next bits of the input. The other bits are zero.
     var (window, available, position, count) = (UInt64(0), UInt64(0), 0, 0)
     while true {
       if available < Self.longest {
@@ -123,7 +124,7 @@ extension Huffman {
         if length <= available {
           count &+= step.count
         } else {
-          // The second symbol, or both, are made of zeros beyond the end.
+          // The code of the second symbol, or of both symbols, includes zeros beyond the end of the input.
           length = step.firstLength
           guard length <= available else { break }
           count &+= 1
@@ -144,7 +145,7 @@ extension Huffman {
     return count
   }
 
-  /// Returns the symbol and the length of a code of more than ten bits.
+  /// Returns the symbol and the length of a code that is longer than ten bits.
   private func longCode(_ window: UInt64) -> (symbol: Int, length: UInt64) {
     let word = window >> 32
     var length = Int(Self.stepBits) + 1
@@ -158,7 +159,7 @@ extension Huffman {
 // MARK: Encoding
 
 extension Huffman {
-  /// Returns the number of bytes that text has when it is encoded.
+  /// Returns the number of bytes of a Huffman-coded string.
   func encodedCount(_ text: UnsafeRawBufferPointer) -> Int {
     let bits = codes.withUnsafeBufferPointer { codes in
       var bits: UInt64 = 0
@@ -168,7 +169,7 @@ extension Huffman {
     return Int((bits + 7) / 8)
   }
 
-  /// Encodes text.
+  /// Encodes a string.
   ///
   /// - Parameter output: memory of exactly ``encodedCount(_:)`` bytes.
   func encode(_ text: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) {
@@ -185,7 +186,7 @@ extension Huffman {
           of: UInt32(truncatingIfNeeded: window &>> pending).bigEndian, toByteOffset: position, as: UInt32.self)
         position &+= 4
       }
-      // The last byte is filled with ones.
+      // Pads the last byte with one bits.
       let padding = (8 - pending % 8) % 8
       window = window << padding | (1 << padding - 1)
       pending &+= padding
@@ -197,7 +198,7 @@ extension Huffman {
     }
   }
 
-  /// The lengths of the codes of all bytes and of the end of the string (RFC 7541, Appendix B).
+  /// The code lengths of all bytes and of the EOS symbol (RFC 7541, Appendix B).
   private static let lengths: [UInt8] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
     28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12,

@@ -10,21 +10,23 @@ import Musl
 
 /// The use of the dynamic table for a field of a request.
 enum IndexingRule: UInt8, Sendable, Hashable {
-  /// The field is added to the table (RFC 7541 §6.2.1).
+  /// The field is added to the dynamic table (RFC 7541 §6.2.1).
   case indexed
-  /// The field differs from request to request, and would evict others (RFC 7541 §6.2.2).
+  /// The field is not indexed, because its value changes from request to request and would evict other entries (RFC
+  /// 7541 §6.2.2).
   case literal
-  /// The field is secret: no recipient may add it to a table, where guesses could be compared with it (RFC 7541 §7.1.3).
+  /// The field is secret and is never indexed, not even by intermediaries. An attacker could probe a dynamic table with
+  /// guesses (RFC 7541 §7.1.3).
   case sensitive
 
-  /// The number of bytes below which a cookie is secret, because it could be guessed (RFC 7541 §7.1.3).
+  /// The number of bytes below which a cookie is never indexed, because a short value can be guessed (RFC 7541 §7.1.3).
   private static let shortCookie = 20
 
-  /// Returns the rule for a field.
+  /// Returns the indexing rule for a field.
   ///
   /// - Parameters:
-  ///   - name: the rule for its name.
-  ///   - index: the index of its name in the static table.
+  ///   - valueCount: the number of bytes in the field's value.
+  ///   - name: the index and the rule of the field's name.
   @inline(__always)
   static func of(_ field: HTTPField, valueCount: Int, named name: SentNames.Name) -> IndexingRule {
     if name.rule == .sensitive || field.indexingStrategy == .disallow { return .sensitive }
@@ -37,9 +39,9 @@ enum IndexingRule: UInt8, Sendable, Hashable {
   }
 }
 
-/// The names with an index in the static table or an indexing rule of their own, found by their bytes.
+/// A hash table of the field names that have an index in the static table or a specific indexing rule.
 struct SentNames: Sendable {
-  /// A name's index in the static table, 0 if it has none, and its rule.
+  /// The static table index of a field name, or 0 for names outside the static table, and the rule of the name.
   struct Name: Sendable, Hashable {
     let index: UInt8
     let rule: IndexingRule
@@ -57,7 +59,7 @@ struct SentNames: Sendable {
 
   private let keys: [Key]
   private let spellings: [UInt8]
-  /// A hash table of key indices plus one, with linear probing; 0 marks a free slot.
+  /// A hash table with linear probing. A slot contains the index of a key plus one, or 0 if the slot is free.
   private let slots: [UInt8]
 
   private init() {
@@ -79,7 +81,7 @@ struct SentNames: Sendable {
     (self.keys, self.spellings, self.slots) = (keys, spellings, slots)
   }
 
-  /// Returns a lower-case name's index and rule.
+  /// Returns the index and the rule of a lower-case name.
   @inline(__always)
   func find(_ bytes: UnsafeRawBufferPointer, hash: UInt64) -> Name {
     var slot = Self.slot(hash)
@@ -99,7 +101,7 @@ struct SentNames: Sendable {
     }
   }
 
-  /// More than twice the number of names, of which there are fewer than 256.
+  /// The number of slots, more than twice the number of names. There are fewer than 256 names.
   private static let slotCount = 512
 
   @inline(__always)
@@ -117,7 +119,7 @@ struct SentNames: Sendable {
   ]
 }
 
-/// A hash of the bytes of names and values. It need not resist chosen collisions, because the app writes its requests.
+/// A hash of names and values. Resistance to chosen collisions is not necessary, because the app writes the requests.
 enum FieldHash {
   @inline(__always)
   static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {

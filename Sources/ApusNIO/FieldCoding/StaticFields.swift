@@ -2,13 +2,13 @@ import HTTPTypes
 
 /// The static table (RFC 7541, Appendix A).
 enum StaticFields {
-  /// The number of entries. The first index of the dynamic table is one more.
+  /// The number of entries. The indices of the dynamic table begin at `count + 1`.
   static let count = 61
 
-  /// The entries; the one with the index 1 is the first.
+  /// The entries. The first element has the index 1.
   static let fields: [TableField] = list.map { TableField(name: $0.name, value: $0.value) }
 
-  /// Names and values in the order of their indices, which begin with 1.
+  /// The names and values of the entries. The first element has the index 1.
   static let list: [(name: String, value: String)] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
     (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),

@@ -1,4 +1,4 @@
-/// A budget of frames without content: work that costs a server nothing.
+/// A budget of frames without content, which a server could send at no cost (flood).
 struct FloodBudget: Sendable {
   private let maximum: Int
   private var remaining: Int
@@ -13,9 +13,9 @@ struct FloodBudget: Sendable {
     remaining -= 1
   }
 
-  /// Gives a number of frames back.
+  /// Adds a number of frames to the budget, up to the maximum.
   mutating func refill(_ count: Int) {
-    // `count` is not added first, because the sum could overflow.
+    // `remaining + count` could overflow.
     remaining += min(max(0, count), maximum - remaining)
   }
 

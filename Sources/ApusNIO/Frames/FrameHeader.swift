@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The number of a stream. 0 is the connection.
+/// A stream identifier. 0 stands for the connection.
 typealias StreamID = UInt32
 
 /// The type of a frame (RFC 9113 §6).
@@ -23,7 +23,7 @@ struct FrameType: RawRepresentable, Sendable, Hashable, CustomStringConvertible 
     "CONTINUATION",
   ]
 
-  /// The name in RFC 9113, otherwise the number.
+  /// The name in RFC 9113, or the number of an unknown type.
   var description: String {
     Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : "the unknown frame \(rawValue)"
   }
@@ -40,9 +40,9 @@ struct FrameFlags: OptionSet, Sendable, Hashable {
   static let priority = FrameFlags(rawValue: 0x20)
 }
 
-/// The nine bytes before the payload of a frame (RFC 9113 §4.1).
+/// A frame header: the nine bytes before the payload (RFC 9113 §4.1).
 struct FrameHeader: Sendable, Hashable {
-  /// The number of bytes of a header.
+  /// The number of bytes of a frame header.
   static let size = 9
 
   let length: Int
@@ -54,7 +54,7 @@ struct FrameHeader: Sendable, Hashable {
     (self.length, self.type, self.flags, self.stream) = (length, type, flags, stream)
   }
 
-  /// Reads a header; `nil` until it has arrived.
+  /// Reads a frame header. Returns `nil` if the buffer contains fewer than nine bytes.
   init?(from buffer: inout ByteBuffer) {
     guard buffer.readableBytes >= Self.size, let word: UInt64 = buffer.readInteger(),
       let last: UInt8 = buffer.readInteger()
@@ -62,23 +62,24 @@ struct FrameHeader: Sendable, Hashable {
     length = Int(word >> 40)
     type = FrameType(rawValue: UInt8(truncatingIfNeeded: word >> 32))
     flags = FrameFlags(rawValue: UInt8(truncatingIfNeeded: word >> 24))
-    // The first bit of the number is reserved and ignored.
+    // The first bit of the stream identifier is reserved and ignored.
     stream = (UInt32(truncatingIfNeeded: word & 0xFF_FFFF) << 8 | UInt32(last)) & 0x7FFF_FFFF
   }
 
-  /// Whether a server may send the frame on its stream. Even numbers are those of pushed streams, which do not exist.
+  /// Whether a server may send a frame of this type on its stream. Even identifiers belong to pushed streams, which the
+  /// client disables.
   var hasRightStream: Bool {
     switch type {
     case .settings, .ping, .goAway: stream == 0
     case .windowUpdate: stream == 0 || !stream.isMultiple(of: 2)
-    // A server may give a priority to any stream.
+    // A server may send PRIORITY for any stream.
     case .priority: stream != 0
     case .data, .headers, .reset, .continuation: !stream.isMultiple(of: 2)
     default: true
     }
   }
 
-  /// Whether the length fits a frame that is not about content or fields.
+  /// Whether the length is valid for the type, for frames other than DATA, HEADERS and CONTINUATION.
   var hasRightLength: Bool {
     switch type {
     case .reset, .windowUpdate: length == 4
@@ -89,7 +90,7 @@ struct FrameHeader: Sendable, Hashable {
     }
   }
 
-  /// Writes the header at a position of a buffer that has room for it, or at its end.
+  /// Writes the header at a position in a buffer, or at the end of the buffer.
   func write(into buffer: inout ByteBuffer, at index: Int) {
     let word =
       UInt64(truncatingIfNeeded: length) << 40 | UInt64(type.rawValue) << 32 | UInt64(flags.rawValue) << 24

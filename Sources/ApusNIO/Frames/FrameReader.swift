@@ -1,23 +1,23 @@
 import HTTPTypes
 import NIOCore
 
-/// A strict reader of a server's frames (RFC 9113 §4, §6): a pure value without channel, clock or lock.
+/// A strict reader of a server's frames (RFC 9113 §4, §6). A value type without channel, clock or lock.
 ///
-/// Call ``next(from:)`` with the bytes of each read until it returns `nil`. The events do not depend on how the bytes
-/// were split, except for where content is cut. At most one frame of 16 KiB stays in the buffer, and one field block in
-/// the reader. After an error neither the reader nor the connection can be used again; only GOAWAY may follow.
+/// After each read, call ``next(from:)`` until the function returns `nil`. Except for the boundaries of content pieces,
+/// the events do not depend on how the input is split. At most one frame of 16 KiB stays in the buffer, and one field
+/// block in the reader. After an error the reader cannot be used again, and the connection can only send GOAWAY.
 struct FrameReader: Sendable {
   /// The limits that bound the reader's memory and work.
   struct Limits: Sendable, Hashable {
-    /// The maximum number of CONTINUATION frames of a block. Default: 32.
+    /// The maximum number of CONTINUATION frames of a field block. Default: 32.
     var continuations = 32
-    /// The maximum number of bytes of a compressed block. Default: 256 KiB.
+    /// The maximum number of bytes of a compressed field block. Default: 256 KiB.
     var blockBytes = 256 << 10
-    /// The maximum number of frames without content in sequence. Default: 1,000.
+    /// The maximum number of consecutive frames without content. Default: 1,000.
     ///
-    /// Each byte of content, sent or received, allows one further frame; a head allows all again.
+    /// Each byte of sent or received content allows one further frame. A response head resets the count.
     var controlFrames = 1000
-    /// The limits on the fields of a block.
+    /// The limits on the fields of a field block.
     var framing = FramingLimits()
   }
 
@@ -30,7 +30,7 @@ struct FrameReader: Sendable {
     case header
     /// The payload is read once it is complete.
     case payload(FrameHeader)
-    /// The payload of a DATA frame is passed on as it arrives.
+    /// The payload of a DATA frame is delivered as it arrives.
     case content(Content)
     /// The payload is ignored as it arrives.
     case skipped(Int)
@@ -40,17 +40,17 @@ struct FrameReader: Sendable {
   private struct Content: Sendable, Hashable {
     let stream: StreamID
     let isLast: Bool
-    /// Whether the next byte is the number of bytes of padding.
+    /// Whether the next byte is the Pad Length.
     var awaitsPadding: Bool
-    /// The remaining bytes of content; with those of the padding until their number is known.
+    /// The number of remaining content bytes. Includes the padding until the Pad Length is known.
     var length: Int
-    /// The remaining bytes of padding, after the content.
+    /// The number of remaining padding bytes, after the content.
     var padding = 0
-    /// The bytes of padding that have arrived, the number included.
+    /// The number of padding bytes that have arrived, including the Pad Length byte.
     var skipped = 0
   }
 
-  /// A block that awaits CONTINUATION.
+  /// An unfinished field block that awaits CONTINUATION frames.
   private struct Fragments: Sendable {
     let stream: StreamID
     let isLast: Bool
@@ -64,7 +64,7 @@ struct FrameReader: Sendable {
   private var decoder = FieldDecoder()
   private var fragments: Fragments?
   private var budget: FloodBudget
-  /// The number of fields of the last block. The next one usually has as many.
+  /// The number of fields of the last field block, used as an estimate for the next field block.
   private var expectedFields = 16
 
   init(limits: Limits = Limits()) {
@@ -77,13 +77,13 @@ struct FrameReader: Sendable {
     budget.refill(count)
   }
 
-  /// Takes the last frame off the budget, because it was awaited: it ended an exchange, or acknowledged PING or
-  /// SETTINGS.
+  /// Adds the last frame back to the flood budget, because the client awaited the frame: the frame ended an exchange,
+  /// or acknowledged PING or SETTINGS.
   mutating func frameWasAwaited() {
     budget.refill(1)
   }
 
-  /// Returns the next event and consumes its bytes; `nil` if more bytes are needed.
+  /// Returns the next event and consumes its bytes, or returns `nil` if more bytes are needed.
   mutating func next(from buffer: inout ByteBuffer) throws(FrameViolation) -> FrameEvent? {
     if let failure { throw failure }
     do throws(FrameViolation) {
@@ -118,7 +118,7 @@ struct FrameReader: Sendable {
     }
   }
 
-  /// Throws as soon as the first bytes are those of HTTP/1, which would be read as a very long frame.
+  /// Throws if the first bytes are an HTTP/1 response, which would otherwise be read as a very long frame.
   private static func checkPreface(_ buffer: ByteBuffer) throws(FrameViolation) {
     if let start = buffer.getBytes(at: buffer.readerIndex, length: 5), start == Array("HTTP/".utf8) {
       throw .otherProtocol
@@ -129,7 +129,7 @@ struct FrameReader: Sendable {
 // MARK: Headers
 
 extension FrameReader {
-  /// Checks all that a header alone decides, and begins the payload.
+  /// Checks a frame header and begins the payload.
   private mutating func begin(_ header: FrameHeader) throws(FrameViolation) {
     if phase == .preface, header.type != .settings || header.flags.contains(.acknowledgement) {
       throw .missingPreface(header.type)
@@ -178,7 +178,8 @@ extension FrameReader {
         length: header.length))
   }
 
-  /// Returns what has arrived of a DATA frame; `nil` if more bytes are needed, or the frame ended without effect.
+  /// Returns the bytes of a DATA frame that have arrived, or `nil` if more bytes are needed or the frame ended without
+  /// effect.
   private mutating func readContent(
     _ buffer: inout ByteBuffer, _ content: Content
   ) throws(FrameViolation) -> FrameEvent? {
@@ -213,7 +214,7 @@ extension FrameReader {
 // MARK: Payloads
 
 extension FrameReader {
-  /// Reads a complete payload, whose length fits its type. Returns `nil` if the frame has no effect of its own.
+  /// Reads a complete payload of valid length. Returns `nil` if the frame causes no event.
   private mutating func read(
     _ payload: inout ByteBuffer, of header: FrameHeader
   ) throws(FrameViolation) -> FrameEvent? {
@@ -250,7 +251,7 @@ extension FrameReader {
       guard let count: UInt8 = payload.readInteger() else { throw .wrongLength(.headers, header.length) }
       padding = Int(count)
     }
-    // Priorities of RFC 7540 are ignored.
+    // The priority fields of RFC 7540 are ignored.
     if header.flags.contains(.priority), payload.readSlice(length: 5) == nil {
       throw .wrongLength(.headers, header.length)
     }
@@ -259,7 +260,7 @@ extension FrameReader {
     guard payload.readableBytes <= limits.blockBytes else { throw .blockTooLarge(header.stream) }
     let isLast = header.flags.contains(.endStream)
     if header.flags.contains(.endHeaders) { return try decode(payload, header.stream, isLast: isLast) }
-    // A copy, so that the block does not retain everything that was read with it.
+    // The copy avoids retaining the whole read buffer until the field block is complete.
     fragments = Fragments(stream: header.stream, isLast: isLast, bytes: ByteBuffer(bytes: payload.readableBytesView))
     return nil
   }

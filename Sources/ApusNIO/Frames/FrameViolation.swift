@@ -2,51 +2,51 @@ import HTTPTypes
 
 /// A violation of HTTP/2 by the server (RFC 9113 §5.4).
 enum FrameViolation: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The extent of the damage.
+  /// Whether a violation is a connection error or a stream error.
   enum Scope: Sendable, Hashable {
-    /// The connection ends with GOAWAY.
+    /// A connection error: the connection ends with GOAWAY.
     case connection
-    /// The stream ends with RST_STREAM; the connection goes on.
+    /// A stream error: the stream ends with RST_STREAM, and the connection continues.
     case stream(StreamID)
   }
 
   /// The first frame is not SETTINGS (RFC 9113 §3.4).
   case missingPreface(FrameType)
-  /// The first bytes are a response of HTTP/1.
+  /// The first bytes are an HTTP/1 response.
   case otherProtocol
-  /// A frame is longer than the announced maximum (RFC 9113 §4.2).
+  /// A frame exceeds SETTINGS_MAX_FRAME_SIZE (RFC 9113 §4.2).
   case frameTooLong(FrameType, Int)
-  /// A frame's length does not fit its type (RFC 9113 §4.2).
+  /// A frame's length is invalid for its type (RFC 9113 §4.2).
   case wrongLength(FrameType, Int)
   /// A PRIORITY frame does not have five bytes (RFC 9113 §6.3).
   case wrongPriorityLength(Int, StreamID)
-  /// A frame about the connection has the number of a stream, or a frame about a stream has the number 0 or an even
-  /// number, which only pushed streams have (RFC 9113 §5.1.1, §6).
+  /// A connection frame has a stream identifier other than 0, or a stream frame has the identifier 0 or an even
+  /// identifier, which only pushed streams have (RFC 9113 §5.1.1, §6).
   case wrongStream(FrameType, StreamID)
   /// The padding is as long as the payload, or longer (RFC 9113 §6.1).
   case paddingTooLong(FrameType, StreamID)
-  /// A CONTINUATION follows no unfinished block (RFC 9113 §6.10).
+  /// A CONTINUATION frame follows no unfinished field block (RFC 9113 §6.10).
   case unexpectedContinuation(StreamID)
-  /// Another frame, or one of another stream, interrupts a block (RFC 9113 §6.10).
+  /// A frame of another type or stream interrupts a field block (RFC 9113 §6.10).
   case interruptedBlock(FrameType, StreamID)
-  /// A CONTINUATION is empty.
+  /// A CONTINUATION frame is empty.
   case emptyContinuation(StreamID)
-  /// More CONTINUATION frames than ``FrameReader/Limits/continuations``.
+  /// The number of CONTINUATION frames of a field block exceeds ``FrameReader/Limits/continuations``.
   case tooManyContinuations(StreamID)
-  /// A block has more bytes than ``FrameReader/Limits/blockBytes``.
+  /// A field block has more bytes than ``FrameReader/Limits/blockBytes``.
   case blockTooLarge(StreamID)
-  /// The server pushes, although SETTINGS_ENABLE_PUSH is 0 (RFC 9113 §8.4).
+  /// The server sends PUSH_PROMISE although SETTINGS_ENABLE_PUSH is 0 (RFC 9113 §8.4).
   case push(StreamID)
   /// A setting has a value that its definition forbids (RFC 9113 §6.5.2).
   case forbiddenSetting(Setting)
-  /// More frames than ``FrameReader/Limits/controlFrames`` without content.
+  /// The number of consecutive frames without content exceeds ``FrameReader/Limits/controlFrames``.
   case flood(FrameType)
-  /// A block cannot be decompressed (RFC 9113 §4.3).
+  /// A field block cannot be decompressed (RFC 9113 §4.3).
   case compression(CompressionFault, StreamID)
   /// The fields of a response are malformed or too large (RFC 9113 §8.1.1).
   case fields(FieldFault, StreamID)
 
-  /// The code of GOAWAY or RST_STREAM (RFC 9113 §7).
+  /// The error code of the GOAWAY or RST_STREAM frame (RFC 9113 §7).
   var code: HTTP2ErrorCode {
     switch self {
     case .frameTooLong, .wrongLength, .wrongPriorityLength: .frameSizeError
@@ -60,7 +60,7 @@ enum FrameViolation: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The extent of the damage.
+  /// Whether the violation is a connection error or a stream error.
   var scope: Scope {
     switch self {
     case .fields(_, let stream), .wrongPriorityLength(_, let stream): .stream(stream)

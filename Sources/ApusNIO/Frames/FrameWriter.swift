@@ -1,17 +1,18 @@
 import HTTPTypes
 import NIOCore
 
-/// A writer that appends a client's frames (RFC 9113 §6) to one buffer, so that one write sends them all.
+/// A writer that appends the frames of a client (RFC 9113 §6) to one buffer, so that one write sends all frames.
 struct FrameWriter: Sendable {
-  /// The frames. The owner takes them to write them.
+  /// The frames to send. The owner of the writer sends and clears the buffer.
   var buffer = ByteBuffer()
   /// The server's SETTINGS_MAX_FRAME_SIZE.
   var maximumFrameSize = 16_384
 
-  /// The bytes with which a client's connection begins (RFC 9113 §3.4).
+  /// The magic bytes at the start of the client's connection preface (RFC 9113 §3.4).
   private static let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-  /// Writes the preface and the settings, and enlarges the connection's window, which no setting changes.
+  /// Writes the connection preface with the settings, and enlarges the connection's flow-control window. No setting
+  /// changes the connection's window.
   mutating func writePreface(settings: [Setting], windowIncrement: UInt32) {
     buffer.writeStaticString(Self.preface)
     write(FrameHeader(length: 6 * settings.count, type: .settings))
@@ -21,11 +22,11 @@ struct FrameWriter: Sendable {
     if windowIncrement > 0 { writeWindowUpdate(0, increment: windowIncrement) }
   }
 
-  /// Writes HEADERS, and CONTINUATION if the block is longer than a frame.
+  /// Writes a HEADERS frame, and CONTINUATION frames if the field block exceeds ``maximumFrameSize``.
   ///
   /// - Parameters:
   ///   - isLast: whether the request has no content.
-  ///   - encode: appends the block. If it throws, no frame is written.
+  ///   - encode: a closure that appends the field block. If the closure throws, no frame is written.
   @inline(__always)
   mutating func writeHead(
     _ stream: StreamID, isLast: Bool, encode: (inout ByteBuffer) throws(FramingError) -> Void
@@ -61,7 +62,7 @@ struct FrameWriter: Sendable {
     }
   }
 
-  /// Writes the header of a DATA frame; `count` bytes of content, at most ``maximumFrameSize``, must follow.
+  /// Writes the header of a DATA frame. The caller must append `count` bytes of content, at most ``maximumFrameSize``.
   mutating func writeContentHeader(_ stream: StreamID, count: Int, isLast: Bool) {
     write(FrameHeader(length: count, type: .data, flags: isLast ? .endStream : [], stream: stream))
   }
@@ -71,7 +72,7 @@ struct FrameWriter: Sendable {
     buffer.writeInteger(code.rawValue)
   }
 
-  /// Enlarges the window of a stream, or of the connection if the stream is 0.
+  /// Enlarges the flow-control window of a stream, or of the connection if the stream is 0.
   ///
   /// - Parameter increment: from 1 to 2³¹ − 1.
   mutating func writeWindowUpdate(_ stream: StreamID, increment: UInt32) {
@@ -88,10 +89,10 @@ struct FrameWriter: Sendable {
     write(FrameHeader(length: 0, type: .settings, flags: .acknowledgement))
   }
 
-  /// Writes GOAWAY.
+  /// Writes a GOAWAY frame.
   ///
   /// - Parameters:
-  ///   - last: the highest stream of the server that was processed: 0, because servers open none.
+  ///   - last: the highest processed stream that the server has opened: 0, because servers open no streams.
   ///   - debug: at most 1 KiB of text about the reason.
   mutating func writeGoAway(last: StreamID = 0, _ code: HTTP2ErrorCode, debug: String = "") {
     let debug = debug.utf8.prefix(1024)

@@ -18,7 +18,7 @@ struct Setting: Sendable, Hashable {
       "MAX_HEADER_LIST_SIZE",
     ]
 
-    /// The name in RFC 9113, otherwise the number.
+    /// The name in RFC 9113, or the number of an unknown setting.
     var description: String {
       let index = Int(rawValue) - 1
       return Self.names.indices.contains(index) ? "SETTINGS_" + Self.names[index] : "the unknown setting \(rawValue)"
@@ -43,22 +43,22 @@ struct Setting: Sendable, Hashable {
   }
 }
 
-/// The settings of the server (RFC 9113 §6.5.2), until the first SETTINGS frame the defaults.
+/// The settings of the server (RFC 9113 §6.5.2). Before the first SETTINGS frame: the defaults.
 struct PeerSettings: Sendable, Hashable {
-  /// The maximum size of the table with which the server decodes requests.
+  /// The maximum size of the dynamic table with which the server decodes requests.
   private(set) var headerTableSize: UInt32 = 4096
-  /// The maximum number of concurrent streams; `nil` if the server has announced none.
+  /// The maximum number of concurrent streams, or `nil` if the server has announced no maximum.
   private(set) var maximumStreams: UInt32?
-  /// The initial window of every stream for content of requests. At most 2³¹ − 1.
+  /// The initial flow-control window of each stream for request content. At most 2³¹ − 1.
   private(set) var initialWindowSize = 65_535
   /// The maximum number of bytes of a frame's payload. From 2¹⁴ to 2²⁴ − 1.
   private(set) var maximumFrameSize = 16_384
-  /// The maximum size of a request's fields; `nil` if the server has announced none. Advisory.
+  /// The advisory maximum size of a request's header list, or `nil` if the server has announced no maximum.
   private(set) var maximumFieldBytes: UInt32?
 
-  /// Takes the settings of one frame in their order. Unknown settings are ignored.
+  /// Applies the settings of one SETTINGS frame in order. Ignores unknown settings.
   ///
-  /// - Throws: ``FrameViolation/forbiddenSetting(_:)``; the settings are then unchanged.
+  /// - Throws: ``FrameViolation/forbiddenSetting(_:)``. After an error the settings are unchanged.
   mutating func take(_ settings: [Setting]) throws(FrameViolation) {
     var changed = self
     for setting in settings { try changed.take(setting) }
@@ -70,7 +70,7 @@ struct PeerSettings: Sendable, Hashable {
     switch setting.identifier {
     case .headerTableSize: headerTableSize = value
     case .enablePush:
-      // A server may only confirm that it does not receive pushes.
+      // The only value that a server may send is 0.
       guard value == 0 else { throw .forbiddenSetting(setting) }
     case .maximumStreams: maximumStreams = value
     case .initialWindowSize:

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import ApusNIO
 
-/// A receiver that keeps all fields of a block, pseudo-fields included.
+/// A receiver that keeps all fields of a field block, including the pseudo-header fields.
 struct CodedLines: FieldReceiver, Equatable {
   var lines: [String] = []
 
@@ -14,14 +14,14 @@ struct CodedLines: FieldReceiver, Equatable {
 }
 
 extension FieldDecoder {
-  /// Returns the lines of a block, which is decoded from memory of exactly its size.
+  /// Decodes a field block from memory of exactly its size and returns its fields as lines.
   mutating func lines(_ block: [UInt8]) throws -> [String] {
     var lines = CodedLines()
     try withExactCopy(of: block) { try decode($0, into: &lines) }
     return lines.lines
   }
 
-  /// Returns the fields of a response's block.
+  /// Decodes the field block of a response.
   mutating func block(_ bytes: [UInt8], limits: FramingLimits = FramingLimits()) throws -> FieldBlock {
     var block = FieldBlock(limits: limits)
     try withExactCopy(of: bytes) { try decode($0, into: &block) }
@@ -30,7 +30,7 @@ extension FieldDecoder {
 }
 
 extension FieldEncoder {
-  /// Returns the block of a request without content.
+  /// Returns the field block of a request.
   mutating func block(_ head: HTTPRequest, adding: HTTPFields = [:], framing: RequestFraming = .none) throws -> [UInt8]
   {
     var buffer = ByteBuffer()
@@ -39,7 +39,7 @@ extension FieldEncoder {
   }
 }
 
-/// Returns the bytes of hexadecimal digits; spaces are ignored.
+/// Returns the bytes that hexadecimal digits represent. Ignores spaces.
 func bytes(_ hexadecimal: String) -> [UInt8] {
   let digits = Array(hexadecimal.utf8.filter { $0 != Octet.space })
   return stride(from: 0, to: digits.count - 1, by: 2).map {
@@ -57,7 +57,7 @@ func request(scheme: String?, authority: String? = "example.com", fields: HTTPFi
   HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/", headerFields: fields)
 }
 
-/// Returns a string of a block, not Huffman-coded.
+/// Returns a string literal of a field block, without Huffman coding.
 func string(_ text: String) -> [UInt8] { string(Array(text.utf8)) }
 
 func string(_ text: [UInt8]) -> [UInt8] {
@@ -68,7 +68,7 @@ func string(_ text: [UInt8]) -> [UInt8] {
   }
 }
 
-/// Returns a field with a new name, without indexing or, if `pattern` is 0x40, with indexing.
+/// Returns a literal field with a literal name: without indexing or, if `pattern` is 0x40, with incremental indexing.
 func literal(_ name: String, _ value: String, pattern: UInt8 = 0) -> [UInt8] {
   [pattern] + string(name) + string(value)
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusNIO
 
-/// A block and the rule of HTTP that it breaks.
+/// A field block and the HTTP rule that the block breaks.
 struct FaultyBlock: Sendable, CustomTestStringConvertible {
   let rule: FieldFault.Rule
   let block: [UInt8]
@@ -70,7 +70,7 @@ struct FieldBlockTests {
     ]
 
   @Test(
-    "A block that breaks a rule of HTTP is malformed, and the fields after it still enter the table",
+    "A field block that breaks an HTTP rule is malformed, but later fields still enter the dynamic table",
     arguments: names + values + pseudoFields + statuses + lengths)
   func faulty(_ example: FaultyBlock) throws {
     var decoder = FieldDecoder()
@@ -82,7 +82,7 @@ struct FieldBlockTests {
     #expect(try decoder.block([0x88, 0xBE]).head().headerFields.first?.value == "one")
   }
 
-  @Test("A malformed field in the table is malformed wherever a block refers to it")
+  @Test("A field block that reuses the malformed name or value of a dynamic table entry is malformed")
   func faultyEntries() throws {
     var decoder = FieldDecoder()
     let indexed =
@@ -93,16 +93,16 @@ struct FieldBlockTests {
     #expect(try decoder.block([0x88, 0xBE]).fault == FieldFault(.connectionField, "connection"))
     #expect(try decoder.block([0x88, 0xBF]).fault == FieldFault(.malformedValue, "a"))
     #expect(try decoder.block([0x88, 0xC0]).fault?.rule == .upperCaseName)
-    // The name of an entry, with another value: only the value of `a` was wrong.
+    // References to the names of the entries, with a valid value. Only the value of `a` was malformed, not its name.
     #expect(try decoder.block([0x88, 0x0F, 0x2F] + string("x")).fault?.rule == .connectionField)
     #expect(try decoder.block([0x88, 0x0F, 0x30] + string("x")).head().headerFields.first?.value == "x")
     #expect(try decoder.block([0x88, 0x0F, 0x31] + string("x")).fault?.rule == .upperCaseName)
-    // The length of a malformed name counts too.
+    // The length of a malformed name counts towards the size of the dynamic table.
     _ = try decoder.block([0x7F, 0x01] + string("x"))
     #expect(decoder.tableSize == 38 + 34 + 43 + 38)
   }
 
-  @Test("A head has the status and the fields in their order")
+  @Test("A response head contains the status and the fields in their order")
   func head() throws {
     var decoder = FieldDecoder()
     let block = try decoder.block(
@@ -120,14 +120,14 @@ struct FieldBlockTests {
     }
   }
 
-  @Test("Trailers have fields only, perhaps none")
+  @Test("Trailers contain regular fields only and may be empty")
   func trailers() throws {
     var decoder = FieldDecoder()
     #expect(try decoder.block(literal("a", "b")).trailers().first?.value == "b")
     #expect(try decoder.block([]).trailers().isEmpty)
   }
 
-  @Test("Equal lengths are accepted, and the fields have the length once", arguments: ["5, 5", "5,5 ,05"])
+  @Test("Equal Content-Length values are accepted and merged into one field", arguments: ["5, 5", "5,5 ,05"])
   func equalLengths(list: String) throws {
     var decoder = FieldDecoder()
     let block = try decoder.block(
@@ -136,7 +136,7 @@ struct FieldBlockTests {
     #expect(try block.head().headerFields[values: .contentLength] == ["5"])
   }
 
-  @Test("A block beyond the limits is malformed, and is decoded to its end")
+  @Test("A field block that exceeds the limits is malformed, but is still decoded to its end")
   func limits() throws {
     var limits = FramingLimits()
     limits.fieldCount = 3
@@ -155,7 +155,7 @@ struct FieldBlockTests {
     #expect(try decoder.block([0x88] + field + field, limits: limits).fault?.rule == .fieldsTooLarge)
   }
 
-  @Test("A short block with a large meaning ends at the limits")
+  @Test("The limits stop the expansion of a small field block into a huge header list (HPACK bomb)")
   func bomb() throws {
     var decoder = FieldDecoder()
     _ = try decoder.block([0x88] + literal("a", String(repeating: "x", count: 4000), pattern: 0x40))
@@ -166,7 +166,7 @@ struct FieldBlockTests {
     #expect(small.fault?.rule == .tooManyFields)
   }
 
-  @Test("A fault names the field, but contains no value and no malformed name")
+  @Test("The description of a malformed field contains no field value and no malformed name")
   func descriptions() throws {
     var decoder = FieldDecoder()
     for block in [

@@ -13,7 +13,7 @@ struct FieldDecoderTests {
     } catch { return error as? CompressionFault }
   }
 
-  @Test("An index beyond both tables, or 0, is a compression error")
+  @Test("An index of 0 or beyond the static and dynamic tables is a compression error")
   func unknownIndices() {
     #expect(fault([0x80]) == .unknownIndex(0))
     #expect(fault([0xBE]) == .unknownIndex(62))
@@ -25,9 +25,9 @@ struct FieldDecoderTests {
     #expect(fault(literal("a", "b", pattern: 0x10) + [0xBE]) == .unknownIndex(62))
   }
 
-  @Test("An integer above 2^31 - 1, or with more bytes than it needs, is a compression error")
+  @Test("An integer above 2^31 - 1 or with more than five continuation bytes is a compression error")
   func integers() {
-    // 127 + 2147483520 is the largest.
+    // The largest accepted integer: 127 + 2147483520.
     #expect(fault([0xFF, 0x80, 0xFF, 0xFF, 0xFF, 0x07]) == .unknownIndex(Int(Int32.max)))
     #expect(fault([0xFF, 0x81, 0xFF, 0xFF, 0xFF, 0x07]) == .integerTooLarge)
     #expect(fault([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F]) == .integerTooLarge)
@@ -38,7 +38,7 @@ struct FieldDecoderTests {
     #expect(fault([0x3F, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]) == .integerTooLarge)
   }
 
-  @Test("A block that ends inside a field is a compression error")
+  @Test("A field block that ends inside a field is a compression error")
   func truncated() throws {
     let block =
       literal("name", "value") + [0x48, 0x82, 0x64, 0x02] + literal("other", "value", pattern: 0x40)
@@ -50,7 +50,7 @@ struct FieldDecoderTests {
     #expect(fault([0x00, 0x7F, 0xFF, 0xFF, 0xFF, 0x07, 0x61]) == .truncated)
   }
 
-  @Test("A table size update before the first field is obeyed")
+  @Test("A table size update before the first field resizes the dynamic table")
   func tableSizes() throws {
     var decoder = FieldDecoder()
     _ = try decoder.lines(literal("a", "b", pattern: 0x40) + literal("c", "d", pattern: 0x40))
@@ -62,14 +62,14 @@ struct FieldDecoderTests {
     #expect(try decoder.lines(literal("a", "b", pattern: 0x40) + [0xBE]) == ["a: b", "a: b"])
   }
 
-  @Test("A table size update in the middle of a block is a compression error")
+  @Test("A table size update after a field is a compression error")
   func lateTableSize() {
     #expect(fault([0x88, 0x20]) == .lateTableSize)
     #expect(fault(literal("a", "b") + [0x3F, 0xE1, 0x1F]) == .lateTableSize)
     #expect(fault(literal("A", "b", pattern: 0x10) + [0x20]) == .lateTableSize)
   }
 
-  @Test("A table size update above the announced maximum is a compression error")
+  @Test("A table size update above SETTINGS_HEADER_TABLE_SIZE is a compression error")
   func largeTableSize() {
     #expect(fault([0x3F, 0xE1, 0x1F]) == nil)
     #expect(fault([0x3F, 0xE2, 0x1F]) == .tableSizeTooLarge(4097))
@@ -78,7 +78,7 @@ struct FieldDecoderTests {
     #expect(fault([0x20], FieldDecoder(maximumTableSize: 0)) == nil)
   }
 
-  @Test("A field larger than the table empties it")
+  @Test("A field larger than the dynamic table empties the table")
   func largeField() throws {
     var decoder = FieldDecoder()
     _ = try decoder.lines(literal("a", "b", pattern: 0x40))
@@ -89,7 +89,7 @@ struct FieldDecoderTests {
     #expect(decoder.tableCount == 1 && decoder.tableSize == 4096)
   }
 
-  @Test("A new entry may take its name from the entry that it evicts")
+  @Test("A new entry can refer to the name of the entry that its insertion evicts")
   func evictedName() throws {
     var decoder = FieldDecoder(maximumTableSize: 40)
     _ = try decoder.lines(literal("name", "v", pattern: 0x40))
@@ -97,7 +97,7 @@ struct FieldDecoderTests {
     #expect(decoder.tableCount == 1)
   }
 
-  @Test("The table behaves as a queue over many insertions")
+  @Test("The dynamic table evicts the oldest entry first over many insertions")
   func ring() throws {
     var decoder = FieldDecoder(maximumTableSize: 34 * 20)
     for round in 0..<500 {
@@ -113,7 +113,7 @@ struct FieldDecoderTests {
     }
   }
 
-  @Test("Values that are not UTF-8 are preserved, also from the table")
+  @Test("Field values that are not UTF-8 are preserved, including values from the dynamic table")
   func bytesOfValues() throws {
     var decoder = FieldDecoder()
     let field = [0x40] + string("a") + string([0x62, 0xE9, 0xFF])
@@ -124,7 +124,7 @@ struct FieldDecoderTests {
     }
   }
 
-  @Test("A compression error names what the server sent")
+  @Test("Compression errors have distinct descriptions that contain the invalid index or table size")
   func descriptions() {
     #expect("\(CompressionFault.unknownIndex(99))".contains("99"))
     #expect("\(CompressionFault.tableSizeTooLarge(5000))".contains("5000"))

@@ -25,7 +25,7 @@ struct FieldEncoderTests {
     }
   }
 
-  /// Returns the form of the only field of a request, after the four pseudo-fields.
+  /// Returns the representation of the only field of a request, after the four pseudo-header fields.
   private func form(_ field: HTTPField, _ encoder: inout FieldEncoder) throws -> Form {
     _ = try encoder.block(request())
     return Form(try encoder.block(request(fields: HTTPFields([field])))[4])
@@ -33,7 +33,7 @@ struct FieldEncoderTests {
 
   private func name(_ text: String) throws -> HTTPField.Name { try #require(HTTPField.Name(text)) }
 
-  @Test("The pseudo-fields come first: method, scheme, path, authority")
+  @Test("The pseudo-header fields come first, in the order method, scheme, path, authority")
   func order() throws {
     var encoder = FieldEncoder()
     var decoder = FieldDecoder()
@@ -47,7 +47,7 @@ struct FieldEncoderTests {
   }
 
   @Test(
-    "A known length of the content is written, and nothing else about it",
+    "The encoder writes content-length only if the content length is known",
     arguments: [
       (RequestFraming.none, [String]()), (.chunked, []), (.length(0), ["content-length: 0"]),
       (.length(-1), ["content-length: 0"]), (.length(.max), ["content-length: 9223372036854775807"]),
@@ -59,7 +59,7 @@ struct FieldEncoderTests {
   }
 
   @Test(
-    "The path is a slash, begins with one, or is the asterisk of OPTIONS",
+    "The written path begins with a slash or is the asterisk of OPTIONS",
     arguments: [
       (HTTPRequest.Method.get, "/x", "/x"), (.get, "", "/"), (.get, nil, "/"), (.get, "?q", "/?q"),
       (.options, "*", "*"),
@@ -70,7 +70,7 @@ struct FieldEncoderTests {
     #expect(try decoder.lines(encoder.block(request(method, path: path)))[2] == ":path: \(written)")
   }
 
-  @Test("CONNECT has neither scheme nor path")
+  @Test("A CONNECT request has neither :scheme nor :path")
   func connect() throws {
     var encoder = FieldEncoder()
     var decoder = FieldDecoder()
@@ -78,7 +78,7 @@ struct FieldEncoderTests {
     #expect(try decoder.lines(block) == [":method: CONNECT", ":authority: h:443"])
   }
 
-  @Test("Names are written in lower case, and values without white space at the ends")
+  @Test("Field names are written in lower case, and field values without surrounding white space")
   func spelling() throws {
     var encoder = FieldEncoder()
     var decoder = FieldDecoder()
@@ -87,19 +87,19 @@ struct FieldEncoderTests {
     #expect(try encoder.block(request(fields: [try name("x-mixed"): "a b"])).last == 0xBE)
   }
 
-  @Test("Values that are not UTF-8 are preserved")
+  @Test("Field values that are not UTF-8 are preserved")
   func bytesOfValues() throws {
     var encoder = FieldEncoder()
     var decoder = FieldDecoder()
     let field = HTTPField(name: try name("a"), value: [0x62, 0xE9, 0xFF])
     _ = try decoder.lines(encoder.block(request(fields: HTTPFields([field]))))
-    // The field is now the newest of the table.
+    // The field is now the newest entry of the dynamic table.
     let fields = try decoder.block([0x88, 0xBE]).head().headerFields
     #expect(fields.last.map { $0.withUnsafeBytesOfValue { Array($0) } } == [0x62, 0xE9, 0xFF])
   }
 
   @Test(
-    "Secret fields are never indexed",
+    "Credential fields are written as never-indexed literals",
     arguments: ["authorization", "proxy-authorization", "x-api-key", "x-amz-security-token"])
   func sensitive(text: String) throws {
     var encoder = FieldEncoder()
@@ -110,7 +110,7 @@ struct FieldEncoderTests {
     #expect(encoder.tableCount == 1)
   }
 
-  @Test("A cookie shorter than 20 bytes is never indexed, a longer one is")
+  @Test("Cookies shorter than 20 bytes are never-indexed literals, and longer cookies are indexed")
   func cookies() throws {
     var encoder = FieldEncoder()
     let short = HTTPField(name: .cookie, value: "a=0123456789abcdefg")
@@ -121,7 +121,7 @@ struct FieldEncoderTests {
     #expect(try form(short, &encoder) == .sensitive)
   }
 
-  @Test("The indexing strategy of a field is obeyed")
+  @Test("The encoder follows the indexing strategy of a field")
   func strategies() throws {
     var encoder = FieldEncoder()
     var field = HTTPField(name: try name("x-a"), value: "b")
@@ -143,7 +143,7 @@ struct FieldEncoderTests {
   }
 
   @Test(
-    "Fields that differ from request to request are not indexed",
+    "Fields whose values change from request to request are not indexed",
     arguments: [
       "traceparent", "tracestate", "idempotency-key", "x-request-id", "date", "range", "if-match", "if-none-match",
       "if-modified-since", "if-unmodified-since", "if-range", "content-range", "baggage", "x-amz-date",
@@ -154,7 +154,7 @@ struct FieldEncoderTests {
     #expect(encoder.tableCount == 1)
   }
 
-  @Test("Paths and lengths are not indexed, other fields are")
+  @Test("The authority and accept fields enter the dynamic table, but paths and content lengths do not")
   func table() throws {
     var encoder = FieldEncoder()
     for path in ["/a", "/b"] {
@@ -165,7 +165,7 @@ struct FieldEncoderTests {
     #expect(try encoder.block(request(fields: [.accept: "*/*"])) == [0x82, 0x87, 0x84, 0xBF, 0xBE])
   }
 
-  @Test("A name in the dynamic table is referred to")
+  @Test("A literal field refers to its name in the dynamic table by index")
   func dynamicNames() throws {
     var encoder = FieldEncoder()
     var decoder = FieldDecoder()
@@ -177,7 +177,7 @@ struct FieldEncoderTests {
     }
   }
 
-  @Test("A field that would fill most of the table is not indexed")
+  @Test("A field that would fill most of the dynamic table is not indexed")
   func largeField() throws {
     var encoder = FieldEncoder()
     let field = HTTPField(name: try name("x-a"), value: String(repeating: "x", count: 3000))
@@ -185,7 +185,7 @@ struct FieldEncoderTests {
     #expect(encoder.tableCount == 1)
   }
 
-  @Test("Text is Huffman-coded only where that is shorter")
+  @Test("Strings are Huffman-coded only if the coded string is shorter")
   func huffman() throws {
     var encoder = FieldEncoder()
     let block = String(
@@ -193,7 +193,7 @@ struct FieldEncoderTests {
     #expect(block.contains("/&<>^|{}~") && !block.contains("aaaaaaaa"))
   }
 
-  @Test("The server's table size is obeyed and acknowledged in the next block, once")
+  @Test("The encoder applies the server's table size and signals the change only in the next field block")
   func tableSizes() throws {
     var encoder = FieldEncoder()
     var decoder = FieldDecoder()
@@ -202,9 +202,9 @@ struct FieldEncoderTests {
     let changes: [(sizes: [UInt32], start: [UInt8], entries: Int)] = [
       ([4096], [], 2), ([.max], [], 2), ([0], [0x20], 0), ([0], [], 0), ([65_536], [0x3F, 0xE1, 0x1F], 2),
       ([0, 4096], [0x20, 0x3F, 0xE1, 0x1F], 2),
-      // The smallest size and the last.
+      // Several changes: the field block signals the smallest size and the last size.
       ([1000, 64, 500, 232], [0x3F, 0x21, 0x3F, 0xC9, 0x01], 2),
-      // Lowered twice: the last size is the smallest.
+      // Decreasing sizes: the field block signals only the last size, which is also the smallest.
       ([200, 100], [0x3F, 0x45], 2), ([80], [0x3F, 0x31], 1), ([70, 80], [0x3F, 0x27, 0x3F, 0x31], 1),
     ]
     for change in changes {
@@ -221,7 +221,7 @@ struct FieldEncoderTests {
   }
 
   @Test(
-    "Fields that the transport sets are refused",
+    "A request with a field that only the transport may set is refused",
     arguments: [
       "Host", "content-length", "Transfer-Encoding", "CONNECTION", "Keep-Alive", "Upgrade", "Trailer",
       "Proxy-Connection",
@@ -235,13 +235,13 @@ struct FieldEncoderTests {
     if ["host", "content-length", "transfer-encoding"].contains(name.canonicalName) {
       #expect(throws: FramingError.self) { try encoder.block(request(), adding: [name: "x"]) }
     } else {
-      // The transport's own fields about the connection are left out.
+      // The encoder omits connection-specific fields that the transport adds.
       var decoder = FieldDecoder()
       #expect(try decoder.lines(encoder.block(request(), adding: [name: "x"])).count == 4)
     }
   }
 
-  @Test("TE is accepted with the value trailers only")
+  @Test("The TE field is accepted only with the value trailers")
   func transferCodings() throws {
     var encoder = FieldEncoder()
     var decoder = FieldDecoder()
@@ -251,7 +251,7 @@ struct FieldEncoderTests {
   }
 
   @Test(
-    "A target that a request cannot have is refused",
+    "A request with a missing or malformed scheme or authority, or a malformed path, is refused",
     arguments: [
       request(path: "/a b"), request(path: "/é"), request(path: "/a#b"), request(path: "a"), request(path: "*"),
       request(path: "/a\0b"), request(scheme: nil), request(scheme: ""), request(scheme: "ht tp"),
@@ -263,7 +263,7 @@ struct FieldEncoderTests {
     #expect { try encoder.block(head) } throws: { ($0 as? FramingError)?.kind == .invalidTarget }
   }
 
-  @Test("A refused head leaves the buffer and the table unchanged")
+  @Test("A refused request head leaves the buffer and the dynamic table unchanged")
   func refused() throws {
     var encoder = FieldEncoder()
     let fields = HTTPFields([
@@ -278,7 +278,7 @@ struct FieldEncoderTests {
     #expect(try decoder.lines(encoder.block(request(fields: [.accept: "*/*"]))).count == 5)
   }
 
-  @Test("Each name of the static table is found at its first index, and no other name is")
+  @Test("Every name of the static table is found at its first index, and other names have no index")
   func names() {
     var indices: Set<UInt8> = []
     for (offset, field) in StaticFields.list.enumerated() {

@@ -7,8 +7,8 @@ import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
-/// Random heads through encoder and decoder, and random bytes through the decoder. The message of a failure has the seed
-/// that reproduces it.
+/// Encodes and decodes random request heads, and decodes random bytes. A failure message contains the seed that
+/// reproduces the failure.
 ///
 /// `APUS_FUZZ` sets the number of rounds of each test.
 @Suite("Fuzz: field blocks")
@@ -43,7 +43,7 @@ struct FieldFuzzTests {
       path: "/" + String(repeating: "p", count: number * 20), headerFields: fields)
   }
 
-  /// Returns the lines that a decoder must find.
+  /// Returns the lines that a decoder must return for a request head.
   private func lines(_ head: HTTPRequest) -> [String] {
     [
       ":method: \(head.method)", ":scheme: \(head.scheme ?? "")", ":path: \(head.path ?? "")",
@@ -51,7 +51,7 @@ struct FieldFuzzTests {
     ] + head.headerFields.map { "\($0.name.canonicalName): \($0.value)" }
   }
 
-  @Test("Random heads survive encoder and decoder, while the server changes its table size")
+  @Test("Random request heads survive encoding and decoding while the server changes its table size")
   func roundTrips() throws {
     for seed in 0..<UInt64(Self.rounds / 20) {
       var random = SeededGenerator(seed: seed)
@@ -67,7 +67,7 @@ struct FieldFuzzTests {
     }
   }
 
-  @Test("Random and altered blocks end in fields or an error, and the table stays within its size")
+  @Test("Random and altered field blocks never grow the dynamic table or the header list beyond the limits")
   func noise() throws {
     for seed in 0..<UInt64(Self.rounds) {
       var random = SeededGenerator(seed: seed)

@@ -5,7 +5,7 @@ import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
-@Suite("Huffman code")
+@Suite("Huffman coding")
 struct HuffmanTests {
   private func encoded(_ text: [UInt8]) -> [UInt8] {
     withExactCopy(of: text) { text in
@@ -34,7 +34,7 @@ struct HuffmanTests {
   }
 
   @Test(
-    "The strings of RFC 7541 have the codes that it gives",
+    "The example strings of RFC 7541 are encoded and decoded as in the RFC",
     arguments: [
       ("www.example.com", "f1e3c2e5f23a6ba0ab90f4ff"), ("no-cache", "a8eb10649cbf"), ("custom-key", "25a849e95ba97d7f"),
       ("custom-value", "25a849e95bb8e8b4bf"), ("302", "6402"), ("private", "aec3771a4b"), ("", ""),
@@ -50,7 +50,7 @@ struct HuffmanTests {
     #expect(try decoded(bytes(code)) == Array(text.utf8))
   }
 
-  @Test("Each byte is decoded from its code, alone, repeated and between others")
+  @Test("Every byte survives encoding and decoding, alone, repeated and between other bytes")
   func allBytes() throws {
     for byte in UInt8.min...UInt8.max {
       for text in [[byte], [byte, byte, byte], [0x61, byte, 0x7A, byte, 0xFF]] {
@@ -61,7 +61,7 @@ struct HuffmanTests {
     #expect(try decoded(encoded(all)) == all)
   }
 
-  @Test("Random text survives the code")
+  @Test("Random text survives encoding and decoding")
   func random() throws {
     var generator = SeededGenerator(seed: 1)
     for length in 0..<300 {
@@ -72,7 +72,7 @@ struct HuffmanTests {
     }
   }
 
-  @Test("Padding of up to seven ones is accepted, longer padding is a compression error")
+  @Test("Padding of up to seven one bits is accepted, and longer padding is a compression error")
   func longPadding() throws {
     // `0` has the code 00000.
     #expect(try decoded([0b0000_0111]) == Array("0".utf8))
@@ -86,21 +86,21 @@ struct HuffmanTests {
     }
   }
 
-  @Test("Padding with a zero is a compression error")
+  @Test("Padding that contains a zero bit is a compression error")
   func wrongPadding() {
     for padding: UInt8 in 0b000..<0b111 { #expect(fault([0b0000_0000 | padding]) == .wrongPadding) }
     #expect(fault(bytes("a8eb10649cbe")) == .wrongPadding)
     #expect(fault(bytes("6400")) != .longPadding)
   }
 
-  @Test("The symbol for the end of a string is a compression error")
+  @Test("A string that contains the EOS symbol is a compression error")
   func endOfString() {
     #expect(fault([0xFF, 0xFF, 0xFF, 0xFF]) == .endOfStringSymbol)
     #expect(fault([0b0000_0111, 0xFF, 0xFF, 0xFF, 0xFF]) == .endOfStringSymbol)
     #expect(fault([0xFF, 0xFF, 0xFF, 0xFC]) == .endOfStringSymbol)
   }
 
-  @Test("A code that is cut is a compression error")
+  @Test("Truncated Huffman-coded text causes no other error than a padding error")
   func cutCode() {
     let code = encoded([0x00, 0x0A, 0x0D, 0xF9])
     for end in 1..<code.count {

@@ -7,7 +7,7 @@ import Testing
 /// The examples of RFC 7541, Appendix C.
 @Suite("Examples of RFC 7541")
 struct RFC7541Tests {
-  /// A block, its fields, and the table after it.
+  /// A field block, its fields, and the size of the dynamic table after the block.
   struct Example: Sendable {
     let block: String
     let lines: [String]
@@ -16,7 +16,9 @@ struct RFC7541Tests {
     init(_ block: String, _ lines: [String], size: Int) { (self.block, self.lines, self.size) = (block, lines, size) }
   }
 
-  @Test("C.1: integers", arguments: [(10, UInt8(5), "0a"), (1337, 5, "1f9a0a"), (42, 8, "2a")])
+  @Test(
+    "Integers are encoded and decoded as in Appendix C.1",
+    arguments: [(10, UInt8(5), "0a"), (1337, 5, "1f9a0a"), (42, 8, "2a")])
   func integers(number: Int, prefix: UInt8, block: String) throws {
     let written = withUnsafeTemporaryAllocation(byteCount: 10, alignment: 1) { memory in
       var writer = BlockWriter(memory)
@@ -32,7 +34,7 @@ struct RFC7541Tests {
   }
 
   @Test(
-    "C.2: literals and an indexed field",
+    "Literal and indexed fields are decoded as in Appendix C.2",
     arguments: [
       Example(
         "400a637573746f6d2d6b65790d637573746f6d2d686561646572", ["custom-key: custom-header"], size: 55),
@@ -57,7 +59,7 @@ struct RFC7541Tests {
     "828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf",
   ]
 
-  @Test("C.3: requests without Huffman code")
+  @Test("Requests without Huffman coding are decoded as in Appendix C.3")
   func plainRequests() throws {
     let blocks = [
       "828684410f7777772e6578616d706c652e636f6d", "828684be58086e6f2d6361636865",
@@ -66,14 +68,14 @@ struct RFC7541Tests {
     try check(zip(zip(blocks, Self.requests), [57, 110, 164]).map { Example($0.0, $0.1, size: $1) }, FieldDecoder())
   }
 
-  @Test("C.4: requests with Huffman code")
+  @Test("Requests with Huffman coding are decoded as in Appendix C.4")
   func requests() throws {
     try check(
       zip(zip(Self.codedRequests, Self.requests), [57, 110, 164]).map { Example($0.0, $0.1, size: $1) },
       FieldDecoder())
   }
 
-  @Test("C.4: the encoder writes the same blocks")
+  @Test("The encoder writes the field blocks of Appendix C.4")
   func encodedRequests() throws {
     var encoder = FieldEncoder()
     let customKey = try #require(HTTPField.Name("custom-key"))
@@ -102,7 +104,7 @@ struct RFC7541Tests {
     ],
   ]
 
-  @Test("C.5: responses without Huffman code, which evict entries")
+  @Test("Responses without Huffman coding are decoded and evict entries as in Appendix C.5")
   func plainResponses() throws {
     let blocks = [
       """
@@ -119,7 +121,7 @@ struct RFC7541Tests {
       FieldDecoder(maximumTableSize: 256))
   }
 
-  @Test("C.6: responses with Huffman code, which evict entries")
+  @Test("Responses with Huffman coding are decoded and evict entries as in Appendix C.6")
   func responses() throws {
     let blocks = [
       "488264025885aec3771a4b6196d07abe941054d444a8200595040b8166e082a62d1bff6e919d29ad171863c78f0b97c8e9ae82ae43d3",

@@ -6,7 +6,7 @@ import struct ApusTesting.SeededGenerator
 
 @testable import ApusNIO
 
-/// Reads random and altered frames. The message of a failure has the seed that reproduces it.
+/// Reads random and altered frames. A failure message contains the seed that reproduces the failure.
 ///
 /// `APUS_FUZZ` sets the number of rounds.
 @Suite("Fuzz: frames")
@@ -45,7 +45,8 @@ struct FrameFuzzTests {
     return bytes
   }
 
-  @Test("Random frames end in events or a violation, the same in one piece or in many", arguments: 0..<parts)
+  @Test(
+    "Random frames produce the same result regardless of how the input is split", arguments: 0..<parts)
   func noise(part: UInt64) {
     for seed in stride(from: part, to: Self.rounds, by: Int(Self.parts)) {
       var random = SeededGenerator(seed: seed)
@@ -61,7 +62,7 @@ struct FrameFuzzTests {
     }
   }
 
-  @Test("Unread bytes never exceed one frame, and ignored payloads are not kept")
+  @Test("The buffer never holds more unread bytes than one frame, and ignored payloads are not buffered")
   func memory() throws {
     for seed in 0..<200 {
       var random = SeededGenerator(seed: UInt64(seed))

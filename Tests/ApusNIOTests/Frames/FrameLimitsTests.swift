@@ -4,9 +4,9 @@ import Testing
 
 @testable import ApusNIO
 
-@Suite("Limits on frames")
+@Suite("Frame limits")
 struct FrameLimitsTests {
-  /// Frames without content, which cost a server nothing.
+  /// Frames without content, which a server could send at no cost (flood).
   static let idle = [
     frame(.ping, [0, 0, 0, 0, 0, 0, 0, 1]), frame(.ping, .acknowledgement, [0, 0, 0, 0, 0, 0, 0, 1]), frame(.settings),
     frame(.settings, .acknowledgement), frame(.priority, stream: 1, [0, 0, 0, 0, 0]),
@@ -17,16 +17,16 @@ struct FrameLimitsTests {
 
   private func times(_ count: Int, _ frame: [UInt8]) -> [UInt8] { Array(repeatElement(frame, count: count).joined()) }
 
-  @Test("More than 1,000 frames without content end the connection", arguments: idle)
+  @Test("More than 1,000 consecutive frames without content are a connection error", arguments: idle)
   func floods(frame: [UInt8]) {
-    // The server's preface counts too.
+    // The SETTINGS frame of the server's connection preface counts too.
     #expect(ReadFrames(times(999, frame)).violation == nil)
     let flood = ReadFrames(times(1000, frame))
     #expect(flood.violation == .flood(FrameType(rawValue: frame[3])))
     #expect(ReadFrames(times(100_000, frame)).violation == flood.violation)
   }
 
-  @Test("A head refills the budget, and so does content, by one frame for each byte")
+  @Test("A response head refills the flood budget completely, and each content byte adds one frame to the budget")
   func refills() {
     let ping = frame(.ping, [0, 0, 0, 0, 0, 0, 0, 1])
     let head = frame(.headers, .endHeaders, stream: 1, [0x88])
@@ -41,7 +41,7 @@ struct FrameLimitsTests {
     #expect(ReadFrames(times(5000, ping + frame(.data, stream: 1, [0]))).violation == nil)
   }
 
-  @Test("Content that was sent, and frames that were awaited, refill the budget")
+  @Test("Sent content and awaited frames refill the flood budget")
   func outbound() throws {
     var reader = FrameReader()
     func read(_ count: Int) throws {
@@ -62,7 +62,7 @@ struct FrameLimitsTests {
     #expect(throws: FrameViolation.flood(.windowUpdate)) { try read(1) }
   }
 
-  @Test("A field block has at most 32 CONTINUATION frames")
+  @Test("A field block with more than 32 CONTINUATION frames is a connection error")
   func continuations() {
     func block(_ count: Int) -> [UInt8] {
       frame(.headers, stream: 1, [0x88]) + times(count - 1, frame(.continuation, stream: 1, literal("a", "b")))
@@ -73,7 +73,7 @@ struct FrameLimitsTests {
     #expect(ReadFrames(block(32) + block(32)).events.count == 2)
   }
 
-  @Test("A compressed field block has at most 256 KiB")
+  @Test("A compressed field block larger than 256 KiB is a connection error")
   func blockBytes() {
     let part = [UInt8](repeating: 0x88, count: 16_384)
     let start = frame(.headers, stream: 1, part) + times(14, frame(.continuation, stream: 1, part))
@@ -93,7 +93,7 @@ struct FrameLimitsTests {
       ).violation == .blockTooLarge(1))
   }
 
-  @Test("Fields beyond the limits end their stream only")
+  @Test("A header list that exceeds the limits is a stream error and does not affect other streams")
   func fields() {
     var limits = FrameReader.Limits()
     limits.framing.fieldCount = 2

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApusNIO
 
-/// Frames of a server, and the events that they cause.
+/// Frames of a server, and the events that the reader must return for these frames.
 struct ReadableFrames: Sendable, CustomTestStringConvertible {
   let name: String
   let bytes: [UInt8]
@@ -97,7 +97,7 @@ struct FrameReaderTests {
       [0, 0, 4, 3, 0xFF, 0x80, 0, 0, 1, 0, 0, 0, 0], events: ["ping 1", "reset 1 NO_ERROR (0x0)"]),
   ]
 
-  @Test("Frames cause their events, however the input is split", arguments: examples)
+  @Test("Frames produce the expected events regardless of how the input is split", arguments: examples)
   func frames(_ example: ReadableFrames) {
     let whole = ReadFrames(example.bytes)
     #expect(whole.events == example.events && whole.violation == nil && whole.rest == 0)
@@ -105,7 +105,7 @@ struct FrameReaderTests {
     for cut in example.bytes.indices { #expect(ReadFrames(example.bytes, cuts: [cut]) == whole) }
   }
 
-  @Test("Content is passed on as it arrives, and padding with the end of its frame")
+  @Test("Content is delivered as it arrives, and padding is reported at the end of its DATA frame")
   func pieces() throws {
     var reader = FrameReader()
     var buffer = ByteBuffer(bytes: ReadFrames.preface)
@@ -125,7 +125,7 @@ struct FrameReaderTests {
     #expect(try next(frame(.data, stream: 1, Array("whole".utf8))) == "whole+0")
   }
 
-  @Test("Content is a slice of the input, not a copy")
+  @Test("Content is a slice of the input buffer, not a copy")
   func slices() throws {
     var reader = FrameReader()
     var buffer = ByteBuffer(bytes: ReadFrames.preface + frame(.data, stream: 1, Array("hello".utf8)))
@@ -138,7 +138,7 @@ struct FrameReaderTests {
     #expect(content.withUnsafeReadableBytes { $0.baseAddress } == start)
   }
 
-  @Test("A frame of the maximum length is read")
+  @Test("The reader accepts frames of the maximum length")
   func longFrames() {
     let large = [UInt8](repeating: 0, count: FrameReader.maximumFrameSize)
     #expect(ReadFrames(frame(.data, .endStream, stream: 1, large)).events == ["content 1 16384+0 last"])
@@ -148,14 +148,14 @@ struct FrameReaderTests {
     #expect(ReadFrames(settings).events.first?.hasPrefix("settings the unknown setting 0=0") == true)
   }
 
-  @Test("Debug data is cut at 256 bytes")
+  @Test("The debug data of GOAWAY is truncated to 256 bytes")
   func debugData() {
     let events = ReadFrames(frame(.goAway, [UInt8](repeating: 0, count: 8) + [UInt8](repeating: 0x61, count: 9999)))
       .events
     #expect(events == ["go away 0 NO_ERROR (0x0) " + String(repeating: "a", count: 256)])
   }
 
-  @Test("An incomplete frame stays in the buffer")
+  @Test("An incomplete frame header or payload stays in the buffer")
   func incomplete() {
     let bytes = frame(.ping, [0, 0, 0, 0, 0, 0, 0, 1])
     #expect(ReadFrames(Array(bytes.prefix(8))).rest == 8)

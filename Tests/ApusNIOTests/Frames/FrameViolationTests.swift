@@ -3,7 +3,7 @@ import Testing
 
 @testable import ApusNIO
 
-/// Frames of a server, and the rule that they break.
+/// Frames of a server, and the violation that the reader must throw for these frames.
 struct ForbiddenFrames: Sendable, CustomTestStringConvertible {
   let violation: FrameViolation
   let bytes: [UInt8]
@@ -16,12 +16,12 @@ struct ForbiddenFrames: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(violation)" }
 }
 
-@Suite("Violations of HTTP/2")
+@Suite("HTTP/2 protocol violations")
 struct FrameViolationTests {
   static let unknown = FrameType(rawValue: 99)
   static let ok = frame(.headers, .endHeaders, stream: 1, [0x88])
 
-  /// Returns the header of a frame without its payload.
+  /// Returns a frame header with the given length, without a payload.
   static func header(_ type: FrameType, _ flags: FrameFlags = [], stream: StreamID = 0, length: Int) -> [UInt8] {
     [UInt8(length >> 16 & 0xFF), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF)]
       + frame(type, flags, stream: stream).dropFirst(3)
@@ -108,7 +108,7 @@ struct FrameViolationTests {
     ]
 
   @Test(
-    "Forbidden frames end the connection, however the input is split",
+    "Forbidden frames are a connection error regardless of how the input is split",
     arguments: prefaces + lengths + streams + paddings + blocks)
   func forbidden(_ example: ForbiddenFrames) {
     let bytes = example.bytes
@@ -119,7 +119,7 @@ struct FrameViolationTests {
     #expect(example.violation.scope == .connection)
   }
 
-  @Test("A violation has the code of its rule")
+  @Test("Each violation has the matching HTTP/2 error code and a distinct description")
   func codes() {
     let codes: [(FrameViolation, HTTP2ErrorCode)] = [
       (.missingPreface(.ping), .protocolError), (.otherProtocol, .protocolError),
@@ -138,14 +138,14 @@ struct FrameViolationTests {
     #expect(Set(codes.map { "\($0.0)" }).count == codes.count)
   }
 
-  @Test("Only violations of fields and priorities concern one stream")
+  @Test("Only malformed fields and PRIORITY frames of the wrong length are stream errors")
   func scopes() {
     #expect(FrameViolation.fields(FieldFault(.missingStatus), 5).scope == .stream(5))
     #expect(FrameViolation.wrongPriorityLength(4, 7).scope == .stream(7))
     #expect(FrameViolation.compression(.truncated, 5).scope == .connection)
   }
 
-  @Test("A violation's text names the frame and the stream")
+  @Test("The description of a violation contains the frame type, the stream or the setting")
   func texts() {
     #expect(
       "\(FrameViolation.paddingTooLong(.headers, 17))" == "the padding of HEADERS of stream 17 exceeds its payload")

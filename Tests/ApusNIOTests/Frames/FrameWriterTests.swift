@@ -14,7 +14,7 @@ struct FrameWriterTests {
     return Array(writer.buffer.readableBytesView)
   }
 
-  @Test("The preface consists of the client's magic, the settings and the connection's window")
+  @Test("The connection preface contains the client magic, SETTINGS and, for a larger window, WINDOW_UPDATE")
   func preface() {
     let bytes = written {
       $0.writePreface(
@@ -27,7 +27,7 @@ struct FrameWriterTests {
     #expect(written { $0.writePreface(settings: [], windowIncrement: 0) } == magic + frame(.settings))
   }
 
-  @Test("Frames have the layout of RFC 9113")
+  @Test("Written frames have the layout of RFC 9113")
   func layouts() {
     #expect(
       written { $0.writeContentHeader(0x7FFF_FFFF, count: 0x4000, isLast: true) }
@@ -51,7 +51,7 @@ struct FrameWriterTests {
         == FrameHeader.size + 8 + 1024)
   }
 
-  @Test("A head is one HEADERS frame, also if the request ends with it", arguments: [true, false])
+  @Test("A short request head is written as one HEADERS frame, with or without END_STREAM", arguments: [true, false])
   func head(isLast: Bool) throws {
     var encoder = FieldEncoder()
     let bytes = try written { writer in
@@ -64,7 +64,8 @@ struct FrameWriterTests {
     #expect(try bytes == frame(.headers, flags, stream: 1, other.block(request())))
   }
 
-  @Test("A head longer than the server's maximum frame continues in CONTINUATION frames", arguments: [0, 1, 2, 3, 17])
+  @Test(
+    "A field block above the server's maximum frame size continues in CONTINUATION frames", arguments: [0, 1, 2, 3, 17])
   func continuations(excess: Int) throws {
     var writer = FrameWriter()
     writer.maximumFrameSize = 1000
@@ -77,7 +78,7 @@ struct FrameWriterTests {
     #expect(Array(writer.buffer.readableBytesView) == expected)
   }
 
-  @Test("A refused head leaves no frame behind")
+  @Test("A refused request head adds no frame to the buffer")
   func refused() {
     var writer = FrameWriter()
     var encoder = FieldEncoder()
@@ -90,7 +91,7 @@ struct FrameWriterTests {
     #expect(Array(writer.buffer.readableBytesView) == frame(.ping, [0, 0, 0, 0, 0, 0, 0, 1]))
   }
 
-  @Test("A reader reads what a writer has written")
+  @Test("The frame reader reads the frames that the frame writer writes")
   func roundTrip() throws {
     var writer = FrameWriter()
     writer.maximumFrameSize = 5

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ApusNIO
 
-@Suite("Settings of the server")
+@Suite("Server settings")
 struct PeerSettingsTests {
-  @Test("The settings have the defaults of RFC 9113 until the server sends others")
+  @Test("The initial settings are the defaults of RFC 9113")
   func defaults() {
     let settings = PeerSettings()
     #expect(settings.headerTableSize == 4096 && settings.maximumStreams == nil)
@@ -12,7 +12,7 @@ struct PeerSettingsTests {
     #expect(settings.maximumFieldBytes == nil)
   }
 
-  @Test("Settings are taken in their order, the last value counts, and unknown ones are ignored")
+  @Test("Settings are applied in order, the last value of a setting wins, and unknown settings are ignored")
   func values() throws {
     var settings = PeerSettings()
     try settings.take([
@@ -29,7 +29,7 @@ struct PeerSettingsTests {
   }
 
   @Test(
-    "A forbidden value is a connection error, and no setting of its frame is taken",
+    "A forbidden value is a connection error, and no setting of the same frame is applied",
     arguments: [
       Setting(.enablePush, 1), Setting(.enablePush, 2), Setting(.enablePush, .max),
       Setting(.initialWindowSize, 1 << 31), Setting(.initialWindowSize, .max), Setting(.maximumFrameSize, 0),

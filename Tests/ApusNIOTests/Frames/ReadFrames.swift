@@ -12,21 +12,22 @@ func frame(
   return Array(buffer.readableBytesView) + payload
 }
 
-/// Returns the bytes of a frame without flags about the connection.
+/// Returns the bytes of a frame on stream 0, without flags.
 func frame(_ type: FrameType, _ payload: [UInt8]) -> [UInt8] { frame(type, [], stream: 0, payload) }
 
-/// The result of reading frames, with the content in one piece, so that results are equal however the input was split.
+/// The result of reading frames. The content of each frame is joined, so that the result does not depend on how the
+/// input was split.
 struct ReadFrames: Equatable, CustomStringConvertible {
-  /// The events as text. Content and padding of one frame are one event.
+  /// The events as text. The content and the padding of a DATA frame form one event.
   private(set) var events: [String] = []
   private(set) var violation: FrameViolation?
-  /// The number of unread bytes, and the most of them.
+  /// The number of unread bytes at the end.
   private(set) var rest = 0
   private(set) var content: [StreamID: [UInt8]] = [:]
-  /// Content that has arrived of an unfinished frame.
+  /// The stream of an unfinished DATA frame, and the number of its content bytes so far.
   private var piece = (stream: StreamID(0), count: 0)
 
-  /// The frame with which a server begins.
+  /// The server's connection preface: an empty SETTINGS frame.
   static let preface = frame(.settings)
 
   /// Feeds the bytes in pieces that end at `cuts`, after the server's preface.
@@ -50,11 +51,11 @@ struct ReadFrames: Equatable, CustomStringConvertible {
       }
     } catch {
       violation = error
-      // The reader stays failed.
+      // The reader must return no events after a violation.
       var more = ByteBuffer(bytes: frame(.ping, Array("12345678".utf8)))
       if (try? reader.next(from: &more)) != nil { events.append("an event after a violation") }
     }
-    // The position of the violation within its frame depends on the cuts.
+    // How much of the violating frame was read depends on the cuts.
     if violation != nil { (rest, piece) = (0, (0, 0)) }
   }
 
@@ -73,8 +74,8 @@ struct ReadFrames: Equatable, CustomStringConvertible {
     case .content(let stream, let bytes, let padding, let isLast):
       content[stream, default: []] += bytes.readableBytesView
       piece = (stream, (piece.stream == stream ? piece.count : 0) + bytes.readableBytes)
-      // The reader reports the end of a frame only if it has an effect, so that the pieces of a sequence of frames are
-      // joined.
+      // The reader reports the end of a DATA frame only with padding or END_STREAM. The content of consecutive frames
+      // without padding and END_STREAM is therefore joined.
       if padding > 0 || isLast {
         events.append("content \(stream) \(piece.count)+\(padding)\(isLast ? " last" : "")")
         piece = (0, 0)

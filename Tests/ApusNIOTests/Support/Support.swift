@@ -70,7 +70,8 @@ extension NIOTransport {
   /// Whether no message waits for a connection or uses a connection.
   var isQuiet: Bool { usage.inUse == 0 && usage.waiting == 0 }
 
-  /// Runs `body` with a transport, fails unless it is unused afterwards, and shuts it down.
+  /// Runs `body` with a transport and shuts the transport down. Fails if the transport still has connections or waiting
+  /// exchanges after `body`.
   static func with<Result>(
     _ configure: (inout Options) -> Void = { _ in }, body: (NIOTransport) async throws -> Result
   ) async throws -> Result {

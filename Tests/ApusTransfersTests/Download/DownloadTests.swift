@@ -152,7 +152,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("Cancelling the task keeps the received bytes, and the same call continues")
+  @Test("Cancelling the task keeps the received bytes, and repeating the call continues the download")
   func cancel() async throws {
     try await DownloadBench.with { bench in
       var film = film
