@@ -136,7 +136,6 @@ public final class SigningMiddleware: Middleware {
     case time, credentials
   }
 
-  @inline(never)
   private func resend(
     _ rejected: Attempt, after rejection: ResponseMessage, _ context: CallContext, _ next: Next
   ) async throws -> ResponseMessage {

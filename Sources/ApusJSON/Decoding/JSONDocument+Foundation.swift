@@ -6,7 +6,7 @@ import Foundation
 
 extension JSONDocument {
   /// Decodes a type of Foundation, or a `JSONValue`.
-  @inline(never) func decodeOther<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
+  func decodeOther<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
     let value: Any
     if type == Date.self {
       value = try date(at: position)

@@ -19,7 +19,7 @@ extension JSONDocument {
     }
   }
 
-  @inline(never) private func decodeContainer<T: Decodable>(
+  private func decodeContainer<T: Decodable>(
     _ type: T.Type, at position: Int, _ depth: Int
   ) throws -> T {
     guard let container = container(type) else {
@@ -28,7 +28,7 @@ extension JSONDocument {
     return try container.decode(self, position, depth, as: type)
   }
 
-  @inline(never) private func container(_ type: Any.Type) -> (any TapeDecodable.Type)? {
+  private func container(_ type: Any.Type) -> (any TapeDecodable.Type)? {
     let identifier = ObjectIdentifier(type)
     if let known = arrayTypes[identifier] { return known }
     let container = type as? any TapeDecodable.Type
@@ -36,15 +36,15 @@ extension JSONDocument {
     return container
   }
 
-  @inline(never) private func strings(at array: Int, _ depth: Int) throws -> [String] {
+  private func strings(at array: Int, _ depth: Int) throws -> [String] {
     try elements(at: array, depth) { try string(at: $0) }
   }
 
-  @inline(never) private func integers(at array: Int, _ depth: Int) throws -> [Int] {
+  private func integers(at array: Int, _ depth: Int) throws -> [Int] {
     try elements(at: array, depth) { try integer(at: $0) }
   }
 
-  @inline(never) private func doubles(at array: Int, _ depth: Int) throws -> [Double] {
+  private func doubles(at array: Int, _ depth: Int) throws -> [Double] {
     try elements(at: array, depth) { try double(at: $0) }
   }
 
@@ -111,7 +111,7 @@ extension JSONDocument {
     return isNegative ? -value : value
   }
 
-  @inline(never) private func otherInteger<T: FixedWidthInteger>(_ type: T.Type, at position: Int) throws -> T {
+  private func otherInteger<T: FixedWidthInteger>(_ type: T.Type, at position: Int) throws -> T {
     guard tape[position].isNumber else { throw mismatch(type, at: position) }
     guard let value: T = number(at: position).integer() else { throw unrepresentable(type, at: position) }
     return value
@@ -157,7 +157,7 @@ extension JSONDocument {
   }
 
   /// Returns the error for a value of another type.
-  @inline(never) func mismatch(
+  func mismatch(
     _ type: Any.Type, at position: Int, _ missing: MissingValue? = nil
   ) -> DecodingError {
     let context = context(
@@ -165,11 +165,11 @@ extension JSONDocument {
     return isNull(position) ? .valueNotFound(type, context) : .typeMismatch(type, context)
   }
 
-  @inline(never) func unrepresentable(_ type: Any.Type, at position: Int) -> DecodingError {
+  func unrepresentable(_ type: Any.Type, at position: Int) -> DecodingError {
     corrupted("The number does not fit in \(type)", at: position)
   }
 
-  @inline(never) func corrupted(_ text: String, at position: Int, cause: (any Error)? = nil) -> DecodingError {
+  func corrupted(_ text: String, at position: Int, cause: (any Error)? = nil) -> DecodingError {
     .dataCorrupted(context(text, at: position, cause: cause))
   }
 

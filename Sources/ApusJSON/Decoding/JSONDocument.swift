@@ -90,7 +90,7 @@ package final class JSONDocument {
   }
 
   /// Creates an index. Of several members with the same name it contains the last member, as in most parsers.
-  @inline(never) private func makeIndex(of object: Int) -> NameIndex {
+  private func makeIndex(of object: Int) -> NameIndex {
     let header = tape[object]
     var index = NameIndex(capacity: header.length)
     for name in names(of: object) {

@@ -24,7 +24,7 @@ extension JSONDocument {
   }
 
   /// Reads a value of a `JSONReadable` type from its text in the document.
-  @inline(never) func decodeReadable<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
+  func decodeReadable<T: Decodable>(_ type: T.Type, at position: Int, _ depth: Int) throws -> T {
     guard position != JSONTape.null, let readable = readable(type) else {
       return try type.init(from: ValueDecoder(document: self, position: position, depth: depth))
     }

@@ -92,7 +92,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return value
   }
 
-  @inline(never) private func missing(_ key: Key) -> DecodingError {
+  private func missing(_ key: Key) -> DecodingError {
     .keyNotFound(key, document.context("A key is missing from the object", at: object))
   }
 
@@ -205,7 +205,7 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
     return value
   }
 
-  @inline(never) private func ended(_ type: Any.Type) -> DecodingError {
+  private func ended(_ type: Any.Type) -> DecodingError {
     .valueNotFound(
       type,
       document.context(

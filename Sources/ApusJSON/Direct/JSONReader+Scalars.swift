@@ -54,7 +54,7 @@ extension JSONReader {
     return isNegative ? -value : value
   }
 
-  @inline(never) private mutating func otherInteger<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+  private mutating func otherInteger<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
     let text = try number(type)
     guard let value: T = DecimalForm(String(decoding: text.bytes, as: UTF8.self)).integer() else {
       throw JSONReadError(.unrepresentable(type), at: text.start)
@@ -98,7 +98,7 @@ extension JSONReader {
     return JSONNumber(valid: String(decoding: try number(JSONNumber.self).bytes, as: UTF8.self))
   }
 
-  @inline(never) private mutating func nonFinite(_ type: Any.Type) throws -> Double {
+  private mutating func nonFinite(_ type: Any.Type) throws -> Double {
     let start = cursor.offset
     guard cursor.byte(start) == UInt8(ascii: "\""), let value = coding.nonFinite(try string()) else {
       throw JSONReadError(.mismatch(type), at: start)

@@ -6,7 +6,7 @@ import Foundation
 
 extension JSONOutput {
   /// Encodes a type of Foundation, or a `JSONValue`.
-  @inline(never) func encodeOther<T: Encodable>(_ value: T, as node: Int) throws {
+  func encodeOther<T: Encodable>(_ value: T, as node: Int) throws {
     switch value as Any {
     case let value as Date: try encode(value, as: node)
     case let value as Data:

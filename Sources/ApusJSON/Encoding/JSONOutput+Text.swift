@@ -135,7 +135,7 @@ extension JSONOutput {
     return isOrderedAfterPrefix(one, other)
   }
 
-  @inline(never) private func isOrderedAfterPrefix(_ one: JSONNode, _ other: JSONNode) -> Bool? {
+  private func isOrderedAfterPrefix(_ one: JSONNode, _ other: JSONNode) -> Bool? {
     let one = text.slice(Int(one.start) + 1, Int(one.nameEnd) - 1)
     let other = text.slice(Int(other.start) + 1, Int(other.nameEnd) - 1)
     if one.elementsEqual(other) { return nil }

@@ -23,13 +23,13 @@ extension JSONOutput {
     }
   }
 
-  @inline(never) private func encodeContainer<T: Encodable>(_ value: T, as node: Int) throws {
+  private func encodeContainer<T: Encodable>(_ value: T, as node: Int) throws {
     try check(node, value)
     guard let container = container(T.self) else { return try value.encode(to: ValueEncoder(self, node)) }
     try withUnsafePointer(to: value) { try container.encode(UnsafeRawPointer($0), to: self, as: node) }
   }
 
-  @inline(never) private func container(_ type: Any.Type) -> (any NodeEncodable.Type)? {
+  private func container(_ type: Any.Type) -> (any NodeEncodable.Type)? {
     let identifier = ObjectIdentifier(type)
     if let known = containerTypes[identifier] { return known }
     let container = type as? any NodeEncodable.Type

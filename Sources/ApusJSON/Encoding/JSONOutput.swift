@@ -158,7 +158,7 @@ package final class JSONOutput {
     if self[node].depth >= StackBudget.unmeasuredDepth { try checkStack(node, value) }
   }
 
-  @inline(never) private func checkStack(_ node: Int, _ value: some Encodable) throws {
+  private func checkStack(_ node: Int, _ value: some Encodable) throws {
     if stack.isExhausted() { throw error(value, "The value is nested too deeply.", at: node) }
   }
 

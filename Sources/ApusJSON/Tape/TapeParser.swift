@@ -165,7 +165,7 @@ struct TapeParser: ~Copyable {
     words[open + 2] |= bit
   }
 
-  @inline(never) private mutating func compareAll(_ word: JSONWord) {
+  private mutating func compareAll(_ word: JSONWord) {
     guard JSONWord(bits: words[open]).length <= Self.mostComparedNames else { return }
     var position = JSONTape.start(of: open)
     while position < used {

@@ -65,7 +65,7 @@ enum JSONDouble {
   }
 
   /// Converts with the standard library.
-  @inline(never) private static func slowValue(_ text: UnsafeRawBufferPointer) -> Double {
+  private static func slowValue(_ text: UnsafeRawBufferPointer) -> Double {
     Double(String(decoding: text, as: UTF8.self)) ?? .infinity
   }
 

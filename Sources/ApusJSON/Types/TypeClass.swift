@@ -30,7 +30,7 @@ struct TypeClasses: Sendable {
   /// Returns the class of a type.
   @inline(__always) subscript(type: Any.Type) -> TypeClass { known(type) ?? classify(type) }
 
-  @inline(never) private func classify(_ type: Any.Type) -> TypeClass {
+  private func classify(_ type: Any.Type) -> TypeClass {
     let typeClass: TypeClass
     switch type {
     case is String.Type: typeClass = .string
@@ -105,7 +105,7 @@ struct DirectTypes: Sendable {
 
   @inline(__always) private func facts(_ type: Any.Type) -> UInt { table.known(type) ?? find(type) }
 
-  @inline(never) private func find(_ type: Any.Type) -> UInt {
+  private func find(_ type: Any.Type) -> UInt {
     var facts: UInt = 0
     switch TypeClasses.shared[TypeClasses.contained(in: type)] {
     case .ordinary, .readable:

@@ -23,7 +23,7 @@ extension JSONValue: Codable {
     }
   }
 
-  @inline(never) private static func scalar(in decoder: any Decoder) throws -> JSONValue? {
+  private static func scalar(in decoder: any Decoder) throws -> JSONValue? {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() { return .null }
     if let value = try? container.decode(Bool.self) { return .bool(value) }
@@ -33,7 +33,7 @@ extension JSONValue: Codable {
 
   /// Whether a container is an array. Checked before elements are decoded, so that an array with an invalid element is
   /// not decoded as an object.
-  @inline(never) private static func isArray(_ decoder: any Decoder) throws -> Bool {
+  private static func isArray(_ decoder: any Decoder) throws -> Bool {
     guard decoder.codingPath.count < maximumCodableDepth else {
       let context = DecodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
       throw DecodingError.dataCorrupted(context)
@@ -62,7 +62,7 @@ extension JSONValue: Codable {
     }
   }
 
-  @inline(never) private func encodeScalar(to encoder: any Encoder) throws {
+  private func encodeScalar(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .null, .array, .object: try container.encodeNil()
@@ -72,7 +72,7 @@ extension JSONValue: Codable {
     }
   }
 
-  @inline(never) private func checkDepth(of encoder: any Encoder) throws {
+  private func checkDepth(of encoder: any Encoder) throws {
     guard encoder.codingPath.count < Self.maximumCodableDepth else {
       let context = EncodingError.Context(codingPath: [], debugDescription: "The value is nested too deeply.")
       throw EncodingError.invalidValue(self, context)
