@@ -41,7 +41,7 @@ public struct StubReply: Sendable {
     self.content = content
   }
 
-  /// The complete content, or `nil` if it contains waits or fails.
+  /// The complete content, or `nil` if the content has pauses or a failure.
   var bytes: Data? {
     var all = Data()
     for step in content {

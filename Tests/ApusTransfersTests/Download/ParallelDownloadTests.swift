@@ -234,7 +234,7 @@ struct ParallelDownloadTests {
     }
   }
 
-  @Test("Bytes with gaps are not used by a call that does not resume, or for a changed file")
+  @Test("Bytes with gaps are discarded if the call does not resume or the file has changed")
   func discarded() async throws {
     try await DownloadBench.with { bench in
       _ = try await cancel(bench, ranges: 4)

@@ -41,7 +41,7 @@ struct DraftUploadTests {
     #expect(parts.count >= 3)
   }
 
-  @Test("A part rejected for its size is resent in smaller parts, if the server accepts any")
+  @Test("A part rejected for its size is resent in smaller parts if the server accepts smaller parts")
   func tooLargePart() async throws {
     let reject = { @Sendable (request: RecordedRequest, limits: FieldLines) -> Reply? in
       guard let size = Int(request.fields["Content-Length"] ?? ""), size > 50_000 else { return nil }
