@@ -192,7 +192,7 @@ struct TransferState {
       if goal != .cancel { commandFailure = error }
       if storedChange == 0 { pendingEnd = .notStored }
     }
-    // A failed write is not repeated: the app receives the error, and the next change is written again.
+    // A failed write is not repeated: the app receives the error, and the next change starts a new write.
     storedChange = storing
   }
 

@@ -48,7 +48,7 @@ struct SimulatedNetworkTests {
     return log.all
   }
 
-  @Test("A call takes latency, service time and latency, and returns the server's response")
+  @Test("A call takes twice the latency and the service time, and returns the server's response")
   func latency() async throws {
     let endings = try await run { world, log in
       let server = world.server("API.test") {
