@@ -64,7 +64,7 @@ extension Call {
     return try await delivered(response, by: deliver)
   }
 
-  // MARK: Steps. Not inlined, because inlined temporaries would live as long as the call waits.
+  // MARK: Steps
 
   /// Returns the output of an expected rejection.
   ///
@@ -168,7 +168,7 @@ extension Call {
       var detail = failure.detail
       if let undecoded = content.undecoded {
         detail = undecoded.detail(because: error, failure.detail)
-      } else if accepted.mediaType(in: CodingOptions()) == .json, let type = content.mediaType, !type.isJSON {
+      } else if accepted.defaultMediaType == .json, let type = content.mediaType, !type.isJSON {
         detail += " (it came as \(type.essence))"
       }
       throw RejectedResponse(

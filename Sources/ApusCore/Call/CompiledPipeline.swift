@@ -82,7 +82,7 @@ final class CompiledPipeline: Sendable {
     return try await collected(response, exchange, context.owner.callerClockHold)
   }
 
-  // MARK: Steps, not inlined, because inlined temporaries would live as long as the exchange
+  // MARK: Steps
 
   @inline(never)
   private func begin(_ request: RequestMessage, _ context: CallContext) throws {

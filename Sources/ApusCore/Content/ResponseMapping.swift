@@ -9,7 +9,7 @@ public struct ResponseMapping<Value: Sendable>: Sendable {
   let accepted: AcceptedType
   /// The media type for the `Accept` field, or `nil` to accept any media type. A call with another
   /// ``CodingOptions/format`` requests that format instead of JSON.
-  var accept: MediaType? { accepted.mediaType(in: CodingOptions()) }
+  var accept: MediaType? { accepted.defaultMediaType }
   /// Reads the value from the complete content (body).
   package let read: @Sendable (Content) throws -> Value
 
@@ -160,6 +160,9 @@ enum AcceptedType: Sendable {
     if case .type(let type) = self { return type == .json }
     return true
   }
+
+  /// The media type to request if the call sets no format, or `nil` for any media type.
+  var defaultMediaType: MediaType? { mediaType(in: CodingOptions()) }
 
   /// Returns the media type to request, or `nil` for any media type.
   func mediaType(in coding: CodingOptions) -> MediaType? {

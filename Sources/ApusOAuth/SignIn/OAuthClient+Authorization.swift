@@ -80,7 +80,7 @@ extension OAuthClient {
   /// Finishes an authorization: checks the redirect, exchanges its code for tokens and verifies the ID token.
   ///
   /// - Parameters:
-  ///   - authorization: the authorization, which cannot be finished again, whatever the result.
+  ///   - authorization: the authorization, which cannot be finished again, even after a failure.
   ///   - redirect: the complete URL to which the browser was redirected.
   /// - Returns: the tokens, and the user's identity with the scope `openid`.
   /// - Throws: ``OAuthError``: the server's error; ``OAuthError/Code/invalidResponse`` if the redirect or the ID token

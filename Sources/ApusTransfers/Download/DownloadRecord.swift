@@ -6,7 +6,7 @@ import Foundation
 
 /// The description of an incomplete download, stored beside its bytes. Another process continues from this description.
 ///
-/// The record contains no query, no user information and no fields (headers) except those that describe the file.
+/// The record contains no query, no user information and no fields (headers) except the fields that describe the file.
 struct DownloadRecord: Codable, Hashable, Sendable {
   /// The version of the format: 1 if the bytes are the first bytes of the file, 2 if there are gaps between them, 3 if
   /// the file is complete. Records of other versions are ignored.

@@ -83,7 +83,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "The error of a rejected response has the status and the content, whatever the content is",
+    "The error of a rejected response has the status and the content, even if the content is malformed",
     arguments: ["application/problem+json", "application/json", "text/plain"])
   func refusals(type: String) async {
     struct Refused: Decodable, Sendable { var reason: String }

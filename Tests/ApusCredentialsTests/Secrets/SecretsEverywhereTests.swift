@@ -5,7 +5,7 @@ import Testing
 
 /// Secrets come from all sources of credentials, and from servers that repeat secrets. They may leave the process only
 /// in messages that are sent.
-@Suite("No description or log line contains a secret, whatever the scheme and the outcome of the call")
+@Suite("No description or log line contains a secret, regardless of the scheme and the outcome of the call")
 struct SecretsEverywhereTests {
   @Test(
     "Errors, traces, events, registry entries, log lines, curl lines and dumps contain no secret",

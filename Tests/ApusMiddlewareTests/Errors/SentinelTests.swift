@@ -4,7 +4,7 @@ import ApusTesting
 import HTTPTypes
 import Testing
 
-@Suite("No output contains a secret, whatever fails")
+@Suite("No output contains a secret, regardless of the failure")
 struct SentinelTests {
   /// An observer that records the printed output of registry entries.
   private struct Reader: CallObserver {

@@ -112,7 +112,7 @@ struct ResponseDecoderTests {
   }
 
   @Test(
-    "Responses whose status or method permits no content have no content, whatever their framing fields declare",
+    "Responses whose status or method permits no content have no content, regardless of their framing fields",
     arguments: [
       (HTTPRequest.Method.head, "200 OK", "Content-Length: 99", true),
       (.head, "200 OK", "Transfer-Encoding: chunked", true),

@@ -135,7 +135,8 @@ struct UploadDriverTests {
     }
   }
 
-  @Test("After an interruption the missing parts are sent, whatever the order of the server's list of stored parts")
+  @Test(
+    "After an interruption the missing parts are sent, regardless of the order of the server's list of stored parts")
   func gaps() async throws {
     let objects = PartsServer([2: "tag-2"], rejecting: 1)
     try await with(objects) { bench, server, film in
