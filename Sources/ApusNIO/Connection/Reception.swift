@@ -20,14 +20,22 @@ final class Reception {
     let underlying: CodingError?
   }
 
+  /// A response whose end has arrived.
+  struct Complete {
+    let head: HTTPResponse
+    let content: ContentChannel?
+    let collected: Data
+    let trailers: HTTPFields
+  }
+
   /// The head of the final response, as delivered to the caller.
   private(set) var head: HTTPResponse?
   /// The channel to the reader of streamed content; `nil` if the content is collected.
   private(set) var content: ContentChannel?
   /// Collected content.
-  private(set) var collected = Data()
+  private var collected = Data()
   /// The trailer fields of a complete response; `nil` before its end.
-  private(set) var trailers: HTTPFields?
+  private var trailers: HTTPFields?
   /// The decoder of the content's codings; `nil` if there are none.
   private var coding: ContentDecoder?
   /// Content that is not decoded yet.
@@ -38,6 +46,22 @@ final class Reception {
 
   init(_ codingLimits: CodingLimits) {
     self.codingLimits = codingLimits
+  }
+
+  /// The response; `nil` before its end.
+  var complete: Complete? {
+    guard let head, let trailers else { return nil }
+    return Complete(head: head, content: content, collected: collected, trailers: trailers)
+  }
+
+  /// Returns the error of an exchange whose content was not sent completely although the server responded with success.
+  /// `nil` before the head.
+  ///
+  /// - Parameter reason: the reason why no more content is sent; `nil` if the server never requested the content.
+  func incompleteRequest(sent: Int64, of expected: Int64?, _ reason: String?) -> TransportError? {
+    guard let head else { return nil }
+    let content = ResponseContent(Data(collected.prefix(CallError.contentLimit)))
+    return .incompleteRequest(ResponseMessage(head: head, content: content), sent: sent, of: expected, reason)
   }
 
   /// Discards the response, for the next exchange.
