@@ -63,7 +63,7 @@ final class TransportCore: Sendable {
       let origin = exchange.request.origin
       let actions =
         exchange.requestsNewConnection
-        ? pool.acquireNew(exchange, for: origin, isAdmitted: isAdmitted)
+        ? pool.acquireNew(exchange, for: origin, isAdmitted: isAdmitted, now: clock.now)
         : pool.acquire(exchange, for: origin, isAdmitted: isAdmitted, now: clock.now)
       if case .use = actions.last { return actions }
       exchange.startedToWait(isDelayedByLimits: !pool.isConnecting(forLastOf: exchange.request.origin))
@@ -90,7 +90,7 @@ final class TransportCore: Sendable {
   }
 
   func connectionStartedStreaming(_ connection: Connection) {
-    perform { $0.streamingStarted(on: connection) }
+    perform { $0.suspended(connection) }
   }
 
   func connectionClosed(_ connection: Connection) {
@@ -147,7 +147,7 @@ final class TransportCore: Sendable {
         let handler = ConnectionHandler(
           owner: self, framingLimits: connectSettings.framingLimits, codingLimits: codingLimits)
         let connection = try Connection(to: origin, on: connected, carrier: handler)
-        perform { $0.connected(connection, for: origin, now: clock.now) }
+        perform { $0.connected(connection, for: origin, capacity: 1, now: clock.now) }
       } catch {
         connected.channel.close(promise: nil)
         let error = TransportError(connecting: error, to: attempt.peer)
