@@ -63,7 +63,7 @@ final class TransportCore: Sendable {
       let origin = exchange.request.origin
       let actions =
         exchange.requestsNewConnection
-        ? pool.acquireNew(exchange, for: origin, isAdmitted: isAdmitted)
+        ? pool.acquireNew(exchange, for: origin, isAdmitted: isAdmitted, now: clock.now)
         : pool.acquire(exchange, for: origin, isAdmitted: isAdmitted, now: clock.now)
       if case .use = actions.last { return actions }
       exchange.startedToWait(isDelayedByLimits: !pool.isConnecting(forLastOf: exchange.request.origin))
@@ -114,7 +114,7 @@ final class TransportCore: Sendable {
   }
 
   func restrictToHTTP1(_ origin: Origin) {
-    pool.withLock { $0.restrictToHTTP1(origin, until: clock.now.advanced(by: Self.restrictionTime)) }
+    perform { $0.restrictToHTTP1(origin, until: clock.now.advanced(by: Self.restrictionTime)) }
   }
 
   /// The time without new connections to an origin after ENHANCE_YOUR_CALM.

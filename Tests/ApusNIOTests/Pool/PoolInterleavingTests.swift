@@ -63,7 +63,7 @@ struct PoolWorld {
     case 11:
       guard let connection = using.keys.sorted().randomElement(using: &random) else { return }
       streaming.insert(connection)
-      perform(pool.streamingStarted(on: connection))
+      perform(pool.suspended(connection))
     case 12:
       let unwanted = attempts.indices.filter { pool.hasUnneededAttempts(to: attempts[$0]) }
       guard let index = unwanted.randomElement(using: &random) else { return }
@@ -92,7 +92,7 @@ struct PoolWorld {
     nextID += 1
     origins[nextID] = origin
     idle.insert(nextID)
-    perform(pool.connected(nextID, for: origin, now: instant))
+    perform(pool.connected(nextID, for: origin, capacity: 1, now: instant))
   }
 
   private mutating func end(_ connection: Int) {
