@@ -1,6 +1,7 @@
 import ApusCore
 import HTTPTypes
 import NIOCore
+import Synchronization
 
 extension MultiplexHandler {
   // MARK: Beginning

@@ -347,7 +347,7 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
     credit(stream.unread.readableBytes)
     stream.unread = ByteBuffer()
     updateSuspension()
-    if let connection { owner.connectionBecameFree(connection, isSuspended: isSuspended) }
+    if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
     if !waiting.isEmpty { beginWaiting() }
     closeIfDrained()
   }
@@ -463,7 +463,7 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
     let exchanges = waiting
     waiting = []
     for exchange in exchanges {
-      if let connection { owner.connectionBecameFree(connection, isSuspended: isSuspended) }
+      if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
       owner.take(back: exchange, .unprocessed)
     }
   }

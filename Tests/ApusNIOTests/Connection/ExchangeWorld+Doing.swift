@@ -54,7 +54,7 @@ extension ExchangeWorld {
   }
 
   private mutating func retry(_ id: Int, wasWritten: Bool) -> Bool {
-    guard calls[id]?.state.requeued(wasWritten: wasWritten) == true else { return false }
+    guard calls[id]?.state.requeued(.stale(wasWritten: wasWritten)) == true else { return false }
     events["out again, \(wasWritten ? "" : "not ")written", default: 0] += 1
     acquire(id, isAdmitted: true)
     return true
