@@ -84,6 +84,7 @@ extension MultiplexHandler {
       stream.pending.writeBytes(data)
       stream.outgoing.written = Int64(data.count)
       stream.endsAfterPending = true
+      if stream.state.sendWindow.available < data.count { awaitProgress(of: stream) }
       send(stream)
     }
   }
@@ -169,7 +170,17 @@ extension MultiplexHandler {
       stream.isQueued = false
       if !stream.isClosed { writeFrame(of: stream) }
     }
+    // The connection's window is used up.
+    for stream in sending where !stream.isClosed { awaitProgress(of: stream) }
     return false
+  }
+
+  /// Begins to await the progress of content that the windows delay.
+  private func awaitProgress(of stream: MultiplexStream) {
+    guard stream.state.progress.unsent == 0 else { return }
+    stream.state.progress.wrote(stream.pending.readableBytes)
+    restartTimeout(of: stream)
+    measureLater(stream)
   }
 
   /// The number of bytes in one write, beyond which further content waits for the next write.
@@ -187,7 +198,10 @@ extension MultiplexHandler {
     state.sendWindow.take(count)
     reader.contentWasSent(count)
     stream.sentMark = written + writer.buffer.readableBytes
-    guard isEmpty else { return send(stream) }
+    guard isEmpty else {
+      if stream.state.sendWindow.available <= 0 { awaitProgress(of: stream) }
+      return send(stream)
+    }
     stream.pending = ByteBuffer()
     if stream.endsAfterPending {
       finishRequest(of: stream)

@@ -250,8 +250,9 @@ extension MultiplexHandler {
     guard !stream.state.progress.hasHead else { return resetWithError(stream, reason) }
     switch code {
     case .refusedStream:
-      // A connection that refuses streams within its own limit takes no more exchanges.
-      if state.open <= state.streamLimit { state.drain() }
+      // A connection that refuses streams within its own limit takes no more exchanges. Nor may an exchange return to a
+      // connection to which an earlier upload of it may still write.
+      if state.open <= state.streamLimit || stream.outgoing.upload != nil { state.drain() }
       updateSuspension()
       leave(stream)
       sendAgain(stream, reason)

@@ -70,7 +70,7 @@ struct MultiplexState: Sendable {
   private(set) var roundTrip = TimeAmount.milliseconds(1)
 
   private var hasSettings = false
-  private var nextStream: StreamID = 1
+  private var nextStream: StreamID
   private var begunAt: NIODeadline?
   private var isOverfull = false
   private var nextPing: UInt64 = 1
@@ -90,8 +90,10 @@ struct MultiplexState: Sendable {
   private var resetPing: UInt64?
   private var resetPingAt: NIODeadline?
 
-  init(now: NIODeadline) {
+  /// - Parameter nextStream: the identifier of the first stream. Default: 1.
+  init(now: NIODeadline, nextStream: StreamID = 1) {
     heardAt = now
+    self.nextStream = nextStream
   }
 
   // MARK: Capacity

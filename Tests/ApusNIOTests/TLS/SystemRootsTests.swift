@@ -1,4 +1,5 @@
 import Foundation
+import ApusCore
 import NIOCore
 import NIOPosix
 import NIOSSL
