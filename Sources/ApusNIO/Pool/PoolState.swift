@@ -536,12 +536,20 @@ extension PoolState {
 
   /// Starts a connection attempt. Returns `false` if the total limit is reached and no connection can be closed.
   private mutating func connectOnce(for origin: Int, _ actions: inout [Action]) -> Bool {
-    // A connection without capacity is not closed in favor of its own origin, because a new connection is likely to
-    // have no capacity either.
-    guard isBelowTotal || closeIdle(&actions, where: { $0.origin != origin || $0.capacity > 0 }) else { return false }
+    var other: Int?
+    if !isBelowTotal {
+      // A connection without capacity is not closed in favor of its own origin, because a new connection is likely to
+      // have no capacity either.
+      other = closeIdle(&actions) { $0.origin != origin || $0.capacity > 0 }
+      guard other != nil else { return false }
+    }
     origins.items[origin].attempts.append(nextTicket)
     connecting += 1
     actions.append(.connect(origins.items[origin].key))
+    guard let other, other != origin else { return true }
+    // If the idle connection could take no exchange, its origin may have waiters.
+    connectIfNeeded(for: other, &actions)
+    prune(other)
     return true
   }
 
@@ -582,14 +590,19 @@ extension PoolState {
 
   /// Starts connection attempts for starved origins in turn, as long as the total limit permits.
   private mutating func connectForStarved(_ actions: inout [Action]) {
-    while let origin = starved.first {
+    var index = 0
+    while index < starved.count, isBelowTotal || idleCount > 0 {
+      let origin = starved[index]
       guard needsConnect(origin) else {
-        starved.removeFirst()
+        starved.remove(at: index)
         continue
       }
-      guard connectOnce(for: origin, &actions) else { return }
+      guard connectOnce(for: origin, &actions) else {
+        index += 1
+        continue
+      }
       // Each origin gets one connection attempt in turn.
-      starved.removeFirst()
+      starved.removeAll { $0 == origin }
       if needsConnect(origin) { starved.append(origin) }
     }
   }
@@ -620,10 +633,10 @@ extension PoolState {
     return actions
   }
 
-  /// Closes the connection that has been idle longest among those that satisfy a condition. Returns whether there was
-  /// such a connection.
-  private mutating func closeIdle(_ actions: inout [Action], where isCandidate: (Connection) -> Bool) -> Bool {
-    guard idleCount > 0 else { return false }
+  /// Closes the connection that has been idle longest among those that satisfy a condition. Returns the slot of
+  /// its origin; `nil` if there is no such connection.
+  private mutating func closeIdle(_ actions: inout [Action], where isCandidate: (Connection) -> Bool) -> Int? {
+    guard idleCount > 0 else { return nil }
     var oldest: (connection: ConnectionID, origin: Int, since: MonotonicInstant)?
     for (connection, slot) in connectionSlots {
       let record = connections.items[slot]
@@ -632,13 +645,10 @@ extension PoolState {
       }
       oldest = (connection, record.origin, since)
     }
-    guard let (connection, origin, _) = oldest else { return false }
+    guard let (connection, origin, _) = oldest else { return nil }
     forget(connection)
-    prune(origin)
     actions.append(.close(connection))
-    // An origin whose idle connection could take no exchange may have waiters, which then need another connection.
-    if needsConnect(origin), !starved.contains(origin) { starved.append(origin) }
-    return true
+    return origin
   }
 
   /// Removes a connection from all records.
