@@ -55,7 +55,9 @@ extension MultiplexHandler {
       codingLimits: codingLimits)
     streams[id] = stream
     exchange.streamID.store(id, ordering: .relaxed)
-    exchange.recordConnection(connection, isReused: state.hasServed)
+    // An exchange that waited for the connection to be made reports how long that took, even if it is not the first.
+    let isReused = exchange.waitingTime.map { now - TimeAmount($0) > connection.openedAt } ?? true
+    exchange.recordConnection(connection, isReused: isReused, info(of: stream))
     // If the caller ended the exchange before the connection was recorded, its error already states that nothing was
     // sent.
     guard !stream.isGone else { return }
@@ -74,6 +76,13 @@ extension MultiplexHandler {
     unflushed.append(stream)
     flushSoon()
     begin(request.content, of: stream, on: connection)
+  }
+
+  private func info(of stream: MultiplexStream) -> ConnectionInfo {
+    var info = ConnectionInfo(.http2)
+    (info.stream, info.openStreams) = (stream.id, UInt32(clamping: state.open))
+    info.maximumStreams = UInt32(clamping: state.streamLimit)
+    return info
   }
 
   private func begin(_ content: MessageContent, of stream: MultiplexStream, on connection: Connection) {

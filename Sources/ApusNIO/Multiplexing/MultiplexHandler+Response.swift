@@ -38,6 +38,7 @@ extension MultiplexHandler {
   private func receiveHead(_ head: HTTPResponse, _ length: Int64?, _ stream: MultiplexStream) {
     var (head, length) = (head, length)
     let exchange = stream.exchange
+    stream.reception.source.maximumStreams = state.settings.maximumStreams ?? .max
     if head.status == .misdirectedRequest, resendMisdirected(stream) { return }
     do {
       try stream.reception.prepareDecoding(&head, &length, of: exchange)

@@ -40,10 +40,12 @@ struct StreamStateTests {
     Example(name: "a head alone", events: [.head(200, isLast: true)], length: 0),
     Example(name: "content of unknown length", events: [.head(200), .content(3), .content(4, isLast: true)]),
     Example(name: "content of known length", events: [.head(200, length), .content(5, isLast: true)], length: 5),
-    Example(name: "an empty last frame", events: [.head(200, length), .content(5), .content(0, isLast: true)], length: 5),
+    Example(
+      name: "an empty last frame", events: [.head(200, length), .content(5), .content(0, isLast: true)], length: 5),
     Example(
       name: "trailers", events: [.head(200, length), .content(5), .fields([("digest", "x")], isLast: true)], length: 5),
-    Example(name: "interim heads", events: [.head(103, ("link", "x")), .head(100), .head(204, isLast: true)], length: 0),
+    Example(
+      name: "interim heads", events: [.head(103, ("link", "x")), .head(100), .head(204, isLast: true)], length: 0),
     Example(name: "HEAD with a length", method: .head, events: [.head(200, length, isLast: true)], length: 0),
     Example(name: "304 with a length", events: [.head(304, length, isLast: true)], length: 0),
     Example(name: "204 with an empty frame", events: [.head(204), .content(0, isLast: true)], length: 0),
@@ -53,7 +55,8 @@ struct StreamStateTests {
   private static let broken = [
     Example(name: "content before the head", events: [.content(1)], violation: .earlyContent(1)),
     Example(name: "content after an interim head", events: [.head(100), .content(1)], violation: .earlyContent(1)),
-    Example(name: "content of HEAD", method: .head, events: [.head(200), .content(1)], violation: .unexpectedContent(1)),
+    Example(
+      name: "content of HEAD", method: .head, events: [.head(200), .content(1)], violation: .unexpectedContent(1)),
     Example(name: "content of 204", events: [.head(204), .content(1)], violation: .unexpectedContent(1)),
     Example(name: "content of 304", events: [.head(304), .content(1)], violation: .unexpectedContent(1)),
     Example(name: "a missing byte", events: [.head(200, length), .content(4, isLast: true)], violation: wrongLength),
@@ -72,9 +75,11 @@ struct StreamStateTests {
       name: "trailers with a status", events: [.head(200), .head(200, isLast: true)],
       violation: .fields(FieldFault(.pseudoFieldInTrailers), 1)),
     Example(
-      name: "a head without a status", events: [.fields([("a", "b")])], violation: .fields(FieldFault(.missingStatus), 1)),
+      name: "a head without a status", events: [.fields([("a", "b")])],
+      violation: .fields(FieldFault(.missingStatus), 1)),
     Example(
-      name: "content after the end", events: [.head(200, isLast: true), .content(1)], violation: .closedStream(.data, 1)),
+      name: "content after the end", events: [.head(200, isLast: true), .content(1)], violation: .closedStream(.data, 1)
+    ),
     Example(
       name: "fields after the end", events: [.head(200, isLast: true), .fields([("a", "b")], isLast: true)],
       violation: .closedStream(.headers, 1)),
@@ -87,7 +92,9 @@ struct StreamStateTests {
       violation: .fields(FieldFault(.tooManyFields), 1)),
     Example(
       name: "too large fields in all heads",
-      events: [.head(103, ("a", String(repeating: "a", count: 300))), .head(200, ("a", String(repeating: "a", count: 300)))],
+      events: [
+        .head(103, ("a", String(repeating: "a", count: 300))), .head(200, ("a", String(repeating: "a", count: 300))),
+      ],
       violation: .fields(FieldFault(.fieldsTooLarge), 1)),
   ]
 
