@@ -34,7 +34,9 @@ let package = Package(
     .executableTarget(
       name: "CallInstructions",
       dependencies: [
-        .product(name: "Apus", package: "apus"), .product(name: "HTTPTypes", package: "swift-http-types"),
+        "Uploading",
+        .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -87,13 +89,13 @@ let package = Package(
     .executableTarget(
       name: "Wire",
       dependencies: [
-        "Measuring", "Samples", "Uploading",
+        "Measuring", "Samples", "Uploading", "WriteCounter",
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
         .product(name: "ApusTransfers", package: "apus"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -111,6 +113,7 @@ let package = Package(
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       swiftSettings: settings),
+    .target(name: "WriteCounter"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,21 +8,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A program that makes calls above a transport that responds immediately. All calls run on the main thread, so that
-/// callgrind can count their instructions.
+/// A program that makes calls above a transport that responds immediately, or over sockets. All calls of a row run on
+/// one thread, so that callgrind can count their instructions.
 ///
 ///     CallInstructions ROW COUNT     makes a number of calls of a row
 ///     CallInstructions rows          prints the names of the rows
 @main
 struct CallInstructions {
-  private static let rows = ["task", "empty", "object"]
+  private static let rows = ["task", "empty", "object", "http1", "http2"]
 
-  static func main() {
+  static func main() throws {
     let arguments = CommandLine.arguments.dropFirst()
     guard let row = arguments.first, rows.contains(row), let count = arguments.dropFirst().first.flatMap({ Int($0) })
     else {
       for row in rows { print(row) }
       return
+    }
+    switch row {
+    case "http1": return try SocketCalls.run(.http1, count)
+    case "http2": return try SocketCalls.run(.http2, count)
+    default: break
     }
     let thread = MainThread()
     Task(executorPreference: thread) {
@@ -37,7 +42,7 @@ struct CallInstructions {
   }
 
   private static func repeating(_ row: String, _ count: Int, on thread: MainThread) async throws {
-    let object = ResponseContent(Data(#"{"id":7,"name":"Apus"}"#.utf8))
+    let object = ResponseContent(Data(Small.text.utf8))
     let transport = Immediate(content: row == "object" ? object : .empty)
     let api = Client(baseURL: "https://api.example.com/v1", transport: transport) {
       $0.settings.runtime.executor = thread
@@ -55,7 +60,9 @@ struct CallInstructions {
   }
 }
 
-private struct Small: Codable, Sendable {
+/// A small JSON object.
+struct Small: Codable, Sendable {
+  static let text = #"{"id":7,"name":"Apus"}"#
   let id: Int
   let name: String
 }

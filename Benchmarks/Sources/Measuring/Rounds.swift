@@ -10,6 +10,21 @@ public func interleaved<Round>(_ runs: Int, _ round: () async throws -> Round) a
   return rounds
 }
 
+/// Measures contenders in interleaved rounds, every other of them in reverse order. The first round warms up and is not
+/// counted. Returns the figures of each contender.
+public func alternating<Contender: Hashable, Figure>(
+  _ runs: Int, _ contenders: [Contender], _ measure: (Contender) async throws -> Figure
+) async rethrows -> [Contender: [Figure]] {
+  var figures: [Contender: [Figure]] = [:]
+  for run in 0...runs {
+    for contender in run.isMultiple(of: 2) ? contenders : contenders.reversed() {
+      let figure = try await measure(contender)
+      if run > 0 { figures[contender, default: []].append(figure) }
+    }
+  }
+  return figures
+}
+
 /// Prints values as median [lowest, highest].
 public func report(_ name: String, _ figures: [Double], digits: Int = 2) {
   let sorted = figures.sorted()

@@ -44,17 +44,37 @@ public struct Used: Sendable {
 
   /// Returns the current usage.
   public static var now: Used {
-    var usage = rusage()
-    #if os(Linux)
-    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    let bytes = Double(usage.ru_maxrss) * 1024
-    #else
-    getrusage(RUSAGE_SELF, &usage)
-    let bytes = Double(usage.ru_maxrss)
-    #endif
-    let user = Double(usage.ru_utime.tv_sec) * 1e6 + Double(usage.ru_utime.tv_usec)
-    let system = Double(usage.ru_stime.tv_sec) * 1e6 + Double(usage.ru_stime.tv_usec)
-    return Used(processor: user + system, peak: bytes / 1_048_576)
+    let usage = usage(of: ownProcess)
+    return Used(processor: usage.processor, peak: Double(usage.ru_maxrss) * unitOfMemory / 1_048_576)
+  }
+
+  /// Returns the processor time of all child processes that have ended, in microseconds.
+  public static var processorOfChildren: Double { usage(of: children).processor }
+}
+
+#if os(Linux)
+private typealias Processes = __rusage_who_t
+private let ownProcess = Processes(RUSAGE_SELF.rawValue)
+private let children = Processes(RUSAGE_CHILDREN.rawValue)
+private let unitOfMemory = 1024.0
+#else
+private typealias Processes = Int32
+private let ownProcess = RUSAGE_SELF
+private let children = RUSAGE_CHILDREN
+private let unitOfMemory = 1.0
+#endif
+
+private func usage(of processes: Processes) -> rusage {
+  var usage = rusage()
+  getrusage(processes, &usage)
+  return usage
+}
+
+extension rusage {
+  /// The time in microseconds.
+  fileprivate var processor: Double {
+    let user = Double(ru_utime.tv_sec) * 1e6 + Double(ru_utime.tv_usec)
+    return user + Double(ru_stime.tv_sec) * 1e6 + Double(ru_stime.tv_usec)
   }
 }
 

@@ -31,7 +31,7 @@ extension Sink {
       }
       .bind(host: "127.0.0.1", port: 0).wait()
     guard let port = listener.localAddress?.port else { throw NotServing() }
-    try announce(port)
+    try ServerProcess.announce(port)
   }
 }
 

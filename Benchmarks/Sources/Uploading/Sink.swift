@@ -1,33 +1,8 @@
 import Foundation
 
-/// A server in a separate process. It discards the content (body) of every request without copying it, so that an
-/// upload takes the time of its client.
-public final class Sink {
-  /// The port on loopback.
-  public let port: Int
-  private let process = Process()
-  /// The standard input of the process. When it closes, the process ends.
-  private let input = Pipe()
-
-  /// Runs this program with the argument `sink`, with which it must call ``serve(_:)``.
-  public init() throws {
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-    process.arguments = ["sink"]
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw NotServing() }
-    self.port = port
-  }
-
-  /// Ends the process.
-  public func stop() {
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
-  }
-
+/// A server that discards the content (body) of every request without copying it, so that an upload takes the time of
+/// its client.
+public enum Sink {
   /// Serves until standard input closes. Prints the port first.
   ///
   /// - Parameter respond: returns the response, as it is sent, to the head of a request.
@@ -40,13 +15,7 @@ public final class Sink {
         Thread.detachNewThread { serve(connection, respond) }
       }
     }
-    try announce(port)
-  }
-
-  /// Prints the port, and returns when standard input closes.
-  static func announce(_ port: Int) throws {
-    FileHandle.standardOutput.write(Data("\(port)\n".utf8))
-    _ = try FileHandle.standardInput.readToEnd()
+    try ServerProcess.announce(port)
   }
 
   private static func serve(_ connection: Int32, _ respond: (String) -> String) {
@@ -89,6 +58,3 @@ public final class Sink {
     return line.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
   }
 }
-
-/// A server could not be started.
-public struct NotServing: Error {}

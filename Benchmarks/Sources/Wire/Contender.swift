@@ -7,6 +7,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import Samples
 import Uploading
 
@@ -18,6 +19,10 @@ protocol Contender: Sendable {
   func people(_ count: Int) async throws -> [Person]
   func download(to path: String, by way: Download) async throws
   func upload(_ path: String) async throws
+  /// Downloads the large file without keeping it.
+  func receive() async throws
+  /// Returns an upload of bytes in memory.
+  func upload(of bytes: Data) -> @Sendable () async throws -> Void
   /// Uploads a file as the only part of multipart content.
   func multipart(_ path: String) async throws
   /// Closes the connections.
@@ -38,13 +43,22 @@ enum Download: String {
   case flushed
 }
 
+/// A server on loopback that speaks HTTP/2 over TLS.
+struct SecureServer: Sendable {
+  let port: Int
+  /// The path of its certificate.
+  let certificate: String
+
+  var url: String { "https://127.0.0.1:\(port)" }
+}
+
 /// The number of connections to the server that a client may keep.
 let connectionLimit = 64
 
 /// Plain async-http-client with a decoder.
 struct Raw: Contender {
-  private let base: String
-  private let client: HTTPClient
+  let base: String
+  let client: HTTPClient
   private let decoder = JSONDecoder()
   /// The size of the pieces of a file that is uploaded.
   private let pieceSize: Int
@@ -56,6 +70,18 @@ struct Raw: Contender {
     var configuration = HTTPClient.Configuration.singletonConfiguration
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
     client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+  }
+
+  /// A client of a server that speaks HTTP/2, on one event loop.
+  init(_ server: SecureServer) {
+    base = server.url
+    pieceSize = 512 << 10
+    var configuration = HTTPClient.Configuration.singletonConfiguration
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.trustRoots = .file(server.certificate)
+    configuration.tlsConfiguration = tls
+    let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    client = HTTPClient(eventLoopGroup: loop, configuration: configuration)
   }
 
   func person() async throws -> Person { try await get("/users/\(7)") }
@@ -133,6 +159,16 @@ struct Typed: Contender {
         coding.coder = .foundation
         $0.json = coding
       })
+  }
+
+  /// A client of a server that speaks HTTP/2, on one event loop.
+  init(_ server: SecureServer, _ configure: (inout Configuration, NIOTransport) -> Void = { _, _ in }) throws {
+    var options = NIOTransport.Options()
+    options.protocols = [.http2]
+    options.eventLoops = .dedicated(1)
+    options.trust.trustRoots = .only(try Data(contentsOf: URL(fileURLWithPath: server.certificate)))
+    let transport = NIOTransport(options: options)
+    api = Client(baseURL: try BaseURL(server.url), transport: transport) { configure(&$0, transport) }
   }
 
   private init(_ api: Client) {

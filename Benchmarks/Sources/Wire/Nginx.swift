@@ -1,18 +1,17 @@
 import Foundation
 import Samples
-import Uploading
 
 /// nginx on a loopback port, with a temporary folder.
 final class Nginx {
   let port: Int
   let folder: URL
-  private let process = Process()
+  private let program: ServingProgram
 
   /// Starts nginx with an object at `/users/7`, arrays of objects at `/arrays/COUNT`, a file of `mebibytes` MiB at
-  /// `/big`, and uploads at `/up`.
-  init(mebibytes: Int = 1) throws {
+  /// `/big`, and uploads at `/up`; with HTTP/2 over TLS, without uploads.
+  init(mebibytes: Int = 1, isSecure: Bool = false) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "apus-wire-\(UUID().uuidString)")
-    port = try Self.freePort()
+    port = try Loopback.freePort()
     let files = folder.appending(path: "files")
     try FileManager.default.createDirectory(at: files.appending(path: "users"), withIntermediateDirectories: true)
     try FileManager.default.createDirectory(at: files.appending(path: "arrays"), withIntermediateDirectories: true)
@@ -21,24 +20,29 @@ final class Nginx {
       try Data(Person.array(count).utf8).write(to: files.appending(path: "arrays/\(count)"))
     }
     try Self.writeBytes(mebibytes, to: files.appending(path: "big"))
-    try Data(Self.configuration(folder: folder.path, port: port).utf8).write(to: folder.appending(path: "nginx.conf"))
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [
-      "nginx",
-      "-p", folder.path, "-c", folder.appending(path: "nginx.conf").path, "-e", "\(folder.path)/errors",
-    ]
-    try process.run()
-    for _ in 0..<200 where !accepts() { usleep(20_000) }
-    guard accepts() else { throw Unexpected() }
+    let tls = isSecure ? Self.tls(try Certificate(in: folder)) : ""
+    let configuration = Self.configuration(folder: folder.path, port: port, tls: tls)
+    try Data(configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
+    program = try ServingProgram(
+      [
+        "nginx",
+        "-p", folder.path, "-c", folder.appending(path: "nginx.conf").path, "-e", "\(folder.path)/errors",
+      ], port: port)
   }
 
   func stop() {
-    process.terminate()
-    process.waitUntilExit()
+    program.stop()
     try? FileManager.default.removeItem(at: folder)
   }
 
-  private static func configuration(folder: String, port: Int) -> String {
+  private static func tls(_ certificate: Certificate) -> String {
+    """
+     ssl http2; ssl_certificate \(certificate.path); ssl_certificate_key \(certificate.key);
+    http2_max_concurrent_streams 2000
+    """
+  }
+
+  private static func configuration(folder: String, port: Int, tls: String) -> String {
     """
     daemon off; worker_processes 1; pid \(folder)/pid; \(getuid() == 0 ? "user root;" : "")
     events { worker_connections 20000; }
@@ -47,7 +51,7 @@ final class Nginx {
       client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy; fastcgi_temp_path \(folder)/fastcgi;
       uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi; open_file_cache max=10; default_type application/json;
       server {
-        listen 127.0.0.1:\(port); root \(folder)/files;
+        listen 127.0.0.1:\(port)\(tls); root \(folder)/files;
         location /up { proxy_pass http://127.0.0.1:\(port)/taken; proxy_request_buffering off; proxy_http_version 1.1; }
         location /taken { client_body_buffer_size 64k; proxy_pass http://127.0.0.1:\(port)/users/7; proxy_method GET; proxy_pass_request_body off; }
       }
@@ -61,23 +65,5 @@ final class Nginx {
     let piece = Data((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 16) })
     for _ in 0..<mebibytes { try file.write(contentsOf: piece) }
     try file.close()
-  }
-
-  /// Returns a free port.
-  private static func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    return try Loopback.bind(descriptor)
-  }
-
-  private func accepts() -> Bool {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = Loopback.address(port: port)
-    return withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
   }
 }

@@ -7,7 +7,7 @@ enum Uploads {
   static func compare(mebibytes: Int, runs: Int) async throws {
     let files = try Nginx(mebibytes: mebibytes)
     defer { files.stop() }
-    let server = try Sink()
+    let server = try ServerProcess(["sink"])
     defer { server.stop() }
     let path = files.folder.appending(path: "files/big").path
     let size = Double(mebibytes) * 1.048576
