@@ -43,15 +43,6 @@ enum Download: String {
   case flushed
 }
 
-/// A server on loopback that speaks HTTP/2 over TLS.
-struct SecureServer: Sendable {
-  let port: Int
-  /// The path of its certificate.
-  let certificate: String
-
-  var url: String { "https://127.0.0.1:\(port)" }
-}
-
 /// The number of connections to the server that a client may keep.
 let connectionLimit = 64
 

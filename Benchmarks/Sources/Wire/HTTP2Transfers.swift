@@ -1,8 +1,5 @@
-import Apus
-import AsyncHTTPClient
 import Foundation
 import Measuring
-import NIOCore
 import Uploading
 
 /// Transfers of large content over one HTTP/2 connection, each in a separate process, after a transfer that warms up.
@@ -28,7 +25,8 @@ enum HTTP2Transfers {
     /// The processor time in seconds.
     let processor: Double
     /// The peak memory of the process in MiB: after a small call, and after the transfers.
-    var (small, peak) = (0.0, 0.0)
+    var small = 0.0
+    var peak = 0.0
   }
 
   /// Compares downloads from nginx and nghttpd, and uploads to nghttpd.
@@ -37,7 +35,7 @@ enum HTTP2Transfers {
     defer { nginx.stop() }
     let nghttpd = try Nghttpd(nginx)
     defer { nghttpd.stop() }
-    printHead("\(runs) interleaved runs, \(mebibytes) MiB; ratios to async-http-client")
+    printHead("\(runs) interleaved runs, \(mebibytes) MiB")
     let rows: [(title: String, kind: Kind, port: Int)] = [
       ("download, nginx", .down, nginx.port), ("download, nghttpd", .down, nghttpd.port),
       ("upload from memory, nghttpd", .up, nghttpd.port), ("upload of a file, nghttpd", .file, nghttpd.port),
@@ -60,7 +58,7 @@ enum HTTP2Transfers {
     printHead(
       "\(runs) interleaved runs, \(mebibytes) MiB, a round trip of \(roundTrip) ms; ratios to async-http-client")
     let costs = try await alternating(runs, [Way.raw, .apus]) { try cost(of: $0, .down, nginx, port: relay.port) }
-    report("download, nginx", costs, megabytes: Double(mebibytes) * 1.048576)
+    report("download, relay", costs, megabytes: Double(mebibytes) * 1.048576)
   }
 
   private static func cost(of way: Way, _ kind: Kind, _ nginx: Nginx, port: Int) throws -> Cost {
@@ -102,9 +100,9 @@ enum HTTP2Transfers {
   private static func printHead(_ title: String) {
     print(
       """
-      \(title)
+      \(title); medians and lowest figures, with their ratios to the first contender; peak memory above a small call
 
-      | transfer | contender | CPU ms | ratio | lowest | ratio | MB/s | ratio | MiB above a small call |
+      | transfer | contender | CPU ms | CPU ratio | lowest ms | lowest ratio | MB/s | speed ratio | MiB |
       |---|---|---|---|---|---|---|---|---|
       """)
   }
@@ -140,40 +138,5 @@ extension Used {
       else { throw Unexpected() }
       return kibibytes / 1024
     }
-  }
-}
-
-extension Raw {
-  func receive() async throws {
-    let response = try await client.execute(HTTPClientRequest(url: "\(base)/big"), timeout: .seconds(60))
-    var count = 0
-    for try await piece in response.body { count += piece.readableBytes }
-    guard response.status == .ok, count > 0 else { throw Unexpected() }
-  }
-
-  func upload(of bytes: Data) -> @Sendable () async throws -> Void {
-    var request = HTTPClientRequest(url: "\(base)/up")
-    request.method = .PUT
-    request.body = .bytes(ByteBuffer(bytes: bytes))
-    return { [client, request] in
-      let response = try await client.execute(request, timeout: .seconds(60))
-      _ = try await response.body.collect(upTo: 1 << 20)
-      guard response.status == .ok else { throw Unexpected() }
-    }
-  }
-}
-
-extension Typed {
-  func receive() async throws {
-    try await api.withResponse(to: Request<Content>.get("/big")) { response in
-      var count = 0
-      while let piece = try await response.next() { count += piece.count }
-      guard count > 0 else { throw Unexpected() }
-    }
-  }
-
-  func upload(of bytes: Data) -> @Sendable () async throws -> Void {
-    let request = Request<Void>.put("/up", content: .bytes(bytes))
-    return { [api] in try await api.send(request) }
   }
 }

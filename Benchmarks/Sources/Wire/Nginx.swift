@@ -1,5 +1,6 @@
 import Foundation
 import Samples
+import Uploading
 
 /// nginx on a loopback port, with a temporary folder.
 final class Nginx {
