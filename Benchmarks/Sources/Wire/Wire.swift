@@ -54,9 +54,6 @@ struct Wire {
       try await Downloads.compare(mebibytes: 256, runs: 11)
       try await ColdStart.compare(runs: 21)
       try Waiting.compare(calls: 10_000)
-      try await HTTP2.run(["calls"])
-      try await HTTP2.run(["transfers"])
-      try await HTTP2.run(["relay"])
     }
   }
 }
