@@ -14,6 +14,8 @@ struct Expected: Sendable {
     case content(count: Int)
     /// An error. `state`: `nil` if several request states are correct. `detail`: a part of the error's detail.
     case failure(CallError.Code, state: RequestState?, detail: String)
+    /// The caller stopped to read.
+    case dropped
   }
 
   /// The error frames that the client sends. Only a GOAWAY frame with another code than NO_ERROR is an error.
@@ -41,6 +43,8 @@ struct Expected: Sendable {
   static func response(_ content: String, status: Int = 200, trailers: [String] = []) -> Expected {
     Expected(outcomes: [.response(status: status, content: content, trailers: trailers)])
   }
+
+  static let dropped = Expected(outcomes: [.dropped])
 
   static func content(count: Int) -> Expected { Expected(outcomes: [.content(count: count)]) }
 
@@ -128,6 +132,7 @@ extension Expected.Outcome {
     case (.failure(let code, let state, let detail), .failure(let error)):
       error.code == code && (state == nil || error.requestState == state)
         && (detail.isEmpty || error.detail.contains(detail))
+    case (.dropped, .dropped): true
     default: false
     }
   }

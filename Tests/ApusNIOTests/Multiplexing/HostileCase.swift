@@ -8,6 +8,15 @@ import Testing
 
 /// A case of the table: the behavior of a server, the calls, and their expected end.
 struct HostileCase: Sendable, CustomTestStringConvertible {
+  /// The start of each call but the first.
+  enum Start: Sendable {
+    case together
+    /// A call starts when the request before it has arrived at the server.
+    case inOrder
+    /// A call starts when the call before it has ended.
+    case oneByOne
+  }
+
   let name: String
   /// The section of RFC 9113, or of the RFC whose number is before the slash.
   let section: String
@@ -15,8 +24,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
   var scripts: [Script]
   var calls: [HostileCall] = [.get]
   let expected: Expected
-  /// Whether each call begins when the request before it has arrived at the server.
-  var startsInOrder = true
+  var start = Start.inOrder
   /// The number of requests, except for the next call, that reach the server and that the server has not refused.
   /// Default: one for each call.
   var executed: ClosedRange<Int>?
@@ -64,7 +72,9 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
   /// Sends no window updates except those of the script.
   func withoutCredits() -> HostileCase { changed { $0.scripts[0].credits = false } }
 
-  func together() -> HostileCase { changed { $0.startsInOrder = false } }
+  func together() -> HostileCase { changed { $0.start = .together } }
+
+  func oneByOne() -> HostileCase { changed { $0.start = .oneByOne } }
 
   func options(_ configure: @escaping @Sendable (inout NIOTransport.Options) -> Void) -> HostileCase {
     changed { $0.configure = configure }

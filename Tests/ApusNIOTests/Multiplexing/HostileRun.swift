@@ -45,7 +45,11 @@ extension HostileCase {
         return try await call.end(client, server)
       }
       tasks.append(task)
-      if startsInOrder { try await server.waitForRequest(number) }
+      switch start {
+      case .together: break
+      case .inOrder: try await server.waitForRequest(number)
+      case .oneByOne: _ = try await task.value
+      }
     }
     return try await withTaskCancellationHandler { [tasks] in
       var ends: [CallEnd] = []

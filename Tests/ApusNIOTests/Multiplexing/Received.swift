@@ -57,6 +57,7 @@ struct Received: Sendable {
     case .settings(let count): settingsAcknowledged >= count
     case .pings(let count): pingsAcknowledged >= count
     case .goAway: isClosed || !goAways.isEmpty
+    case .failed(let stream): has(.reset(stream)) || has(.goAway)
     case .blocked(let stream): blocked.contains(stream)
     case .contentSent(let stream): contentSent.contains(stream)
     case .played: hasPlayed

@@ -67,6 +67,8 @@ enum Event: Sendable, Hashable {
   case pings(Int)
   /// The client has sent GOAWAY or closed the connection.
   case goAway
+  /// The client has reset a stream, sent GOAWAY or closed the connection.
+  case failed(StreamID)
   /// Content of a stream waited for a window at least once.
   case blocked(StreamID)
   /// All content of a stream is sent.
