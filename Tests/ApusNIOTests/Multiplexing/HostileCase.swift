@@ -131,6 +131,12 @@ struct HostileCall: Sendable {
 
   static func reading(_ reading: Reading) -> HostileCall { HostileCall(reading: reading) }
 
+  func reading(_ reading: Reading) -> HostileCall {
+    var call = self
+    call.reading = reading
+    return call
+  }
+
   func expecting(_ expected: Expected) -> HostileCall {
     var call = self
     call.expected = expected
