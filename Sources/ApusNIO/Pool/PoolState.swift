@@ -169,8 +169,9 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     return actions
   }
 
-  /// Starts a connection attempt for a waiter, or queues the waiter. Free connections are not used, because they have
-  /// carried exchanges before. At the limit per origin, the connection that has been idle longest is closed.
+  /// Starts a connection attempt for a waiter, or queues the waiter. Free connections are not used at first, because
+  /// they have carried exchanges before. At the limit per origin, the connection that has been idle longest is closed;
+  /// if no connection is idle, the waiter gets the first connection that becomes free.
   ///
   /// - Parameter isAdmitted: see ``acquire(_:for:isAdmitted:now:)``.
   mutating func acquireNew(
@@ -185,8 +186,8 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     }
     let before = connecting
     enqueue(waiter, for: origin, isAdmitted: isAdmitted, &actions)
-    // A shared connection that is being made may be filled by other waiters while older connections have capacity.
-    // Without free connections, every waiter needs a new connection, and the attempts under way suffice.
+    // Waiters that arrived earlier may fill the shared connections that are being made. So while the origin has free
+    // connections, which this waiter does not use, one attempt more than needed is made.
     let record = origins.items[origin]
     if connecting == before, waiting[waiter] != nil, record.expected > 1, !record.free.isEmpty,
       record.waiters.count > record.room(of: record.attempts.count - 1), mayConnect(to: origin)
