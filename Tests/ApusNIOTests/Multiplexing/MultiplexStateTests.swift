@@ -51,8 +51,8 @@ struct MultiplexStateTests {
     #expect(state.offered(isRepeatable: true, now: Self.start) == .giveBack)
     #expect(state.isSuspended)
     var closed = try makeState()
-    #expect(closed.end())
-    #expect(!closed.end())
+    #expect(closed.end() == true)
+    #expect(closed.end() == false)
     #expect(closed.offered(isRepeatable: true, now: Self.start) == .giveBack)
   }
 
@@ -64,7 +64,10 @@ struct MultiplexStateTests {
     _ = state.reset(3, now: Self.start)
     #expect(state.standing(of: 1) == .closed)
     #expect(state.standing(of: 3) == .reset)
+    #expect(state.standing(of: 5) == .closed)
     #expect(state.standing(of: 7) == .idle)
+    state.drain(after: 1)
+    #expect(state.standing(of: 5) == .reset)
   }
 
   // MARK: Unread content
@@ -72,10 +75,10 @@ struct MultiplexStateTests {
   @Test("A connection with more than 8 MiB unread takes no exchanges until 4 MiB are left")
   func unread() throws {
     var state = try makeState()
-    #expect(state.receiveWindow.receive(8 << 20))
+    #expect(state.receiveWindow.receive(8 << 20) == true)
     state.measureUnread()
     #expect(!state.isSuspended)
-    #expect(state.receiveWindow.receive(1))
+    #expect(state.receiveWindow.receive(1) == true)
     state.measureUnread()
     #expect(state.isSuspended)
     state.receiveWindow.consume(4 << 20)
@@ -102,9 +105,9 @@ struct MultiplexStateTests {
   @Test("Bytes of the server prove that it can be reached")
   func heard() throws {
     var state = try makeState()
-    #expect(!state.heard(now: at(1)))
+    #expect(state.heard(now: at(1)) == false)
     #expect(state.probe(now: at(11)) != nil)
-    #expect(state.heard(now: at(12)))
+    #expect(state.heard(now: at(12)) == true)
     #expect(state.deadline == nil)
     #expect(state.expired(now: at(100)) == .nothing)
     #expect(state.probe(now: at(21)) == nil)
@@ -117,7 +120,7 @@ struct MultiplexStateTests {
     #expect(state.offered(isRepeatable: false, now: at(60)) == .wait)
     #expect(state.offered(isRepeatable: true, now: at(60)) == .open(3))
     #expect(state.probe(now: at(60)) != nil)
-    #expect(state.heard(now: at(61)))
+    #expect(state.heard(now: at(61)) == true)
     #expect(state.offered(isRepeatable: false, now: at(61)) == .open(5))
   }
 
@@ -131,13 +134,13 @@ struct MultiplexStateTests {
     #expect(state.reset(3, now: at(0.1)) == nil)
     #expect(state.capacity == 2)
     #expect(state.offered(isRepeatable: true, now: at(0.1)) == .wait)
-    #expect(state.pingAcknowledged(1))
+    #expect(state.pingAcknowledged(1) == true)
     #expect(state.capacity == 3)
     #expect(state.deadline == at(1))
     #expect(state.expired(now: at(0.9)) == .nothing)
     #expect(state.expired(now: at(1)) == .ping(2))
     #expect(state.deadline == nil)
-    #expect(state.pingAcknowledged(2))
+    #expect(state.pingAcknowledged(2) == true)
     #expect(state.capacity == 4)
   }
 
@@ -146,8 +149,8 @@ struct MultiplexStateTests {
     var state = try makeState(maximumStreams: 4)
     open(&state, 2)
     _ = state.reset(1, now: at(0))
-    #expect(!state.pingAcknowledged(0))
-    #expect(!state.pingAcknowledged(99))
+    #expect(state.pingAcknowledged(0) == false)
+    #expect(state.pingAcknowledged(99) == false)
     #expect(state.capacity == 3)
   }
 
@@ -172,7 +175,7 @@ struct MultiplexStateTests {
       _ = state.heard(now: at(now))
       open(&state, at: now)
       let ping = state.reset(StreamID(2 * index + 1), now: at(now))
-      if let ping { #expect(state.pingAcknowledged(ping)) }
+      if let ping { #expect(state.pingAcknowledged(ping) == true) }
     }
     #expect(state.standing(of: 9_999) == .reset)
     #expect(state.standing(of: 1) == .closed)
@@ -191,11 +194,11 @@ struct MultiplexStateTests {
   @Test("The round trip is measured from the preface to the acknowledgement of the settings, once")
   func roundTrip() throws {
     var state = try makeState()
-    #expect(!state.settingsAcknowledged(now: at(1)))
+    #expect(state.settingsAcknowledged(now: at(1)) == false)
     state.begun(now: at(1))
-    #expect(state.settingsAcknowledged(now: at(1.05)))
+    #expect(state.settingsAcknowledged(now: at(1.05)) == true)
     #expect(state.roundTrip == .milliseconds(50))
-    #expect(!state.settingsAcknowledged(now: at(9)))
+    #expect(state.settingsAcknowledged(now: at(9)) == false)
   }
 
   @Test("A connection whose identifiers are used up takes no more exchanges")

@@ -133,6 +133,7 @@ struct StreamStateTests {
   @Test("A response in the wrong order is a stream error", arguments: broken)
   private func breaks(_ example: Example) {
     var state = makeState(example.method)
-    #expect(throws: example.violation) { try play(example, &state) }
+    let error = #expect(throws: FrameViolation.self) { try play(example, &state) }
+    #expect(error == example.violation)
   }
 }

@@ -12,18 +12,18 @@ struct WindowsTests {
   func sendWindow() {
     var window = SendWindow(65_535)
     window.take(65_535)
-    #expect(window.change(by: -65_535))
+    #expect(window.change(by: -65_535) == true)
     #expect(window.available == -65_535)
-    #expect(window.change(by: Int(Int32.max) + 65_535))
+    #expect(window.change(by: Int(Int32.max) + 65_535) == true)
     #expect(window.available == Int(Int32.max))
-    #expect(!window.change(by: 1))
+    #expect(window.change(by: 1) == false)
   }
 
   @Test("The window of a stream is announced once half of it is consumed")
   func streamUpdate() {
     var window = ReceiveWindow(now: Self.start)
     let later = Self.start + .seconds(9)
-    #expect(window.receive(Self.megabyte))
+    #expect(window.receive(Self.megabyte) == true)
     #expect(window.consume(Self.megabyte / 2 - 1, now: later, roundTrip: .milliseconds(1), growth: .max) == nil)
     #expect(
       window.consume(1, now: later, roundTrip: .milliseconds(1), growth: .max) == Self.megabyte / 2)
@@ -37,7 +37,7 @@ struct WindowsTests {
     var sizes: [Int] = []
     for _ in 0..<80 {
       let count = window.target / 4
-      #expect(window.receive(count))
+      #expect(window.receive(count) == true)
       received += count
       now = now + .milliseconds(1)
       announced += window.consume(count, now: now, roundTrip: .milliseconds(20), growth: .max) ?? 0
@@ -53,7 +53,7 @@ struct WindowsTests {
   func noGrowth() {
     for (pause, growth) in [(TimeAmount.seconds(1), Int.max), (.zero, 0)] {
       var window = ReceiveWindow(now: Self.start)
-      #expect(window.receive(Self.megabyte))
+      #expect(window.receive(Self.megabyte) == true)
       let increment = window.consume(
         Self.megabyte, now: Self.start + pause, roundTrip: .milliseconds(20), growth: growth)
       #expect(increment == Self.megabyte)
@@ -72,7 +72,7 @@ struct WindowsTests {
   @Test("The connection's window is announced once the consumed bytes exceed what the server may still send")
   func connectionUpdate() {
     var window = ConnectionWindow()
-    #expect(window.receive(8 << 20))
+    #expect(window.receive(8 << 20) == true)
     window.consume((8 << 20) - 1)
     #expect(window.update() == nil)
     window.consume(1)
@@ -85,11 +85,11 @@ struct WindowsTests {
   func stoppedReader() {
     var window = ConnectionWindow()
     // 15 of 16 MiB stay unread.
-    #expect(window.receive(15 << 20))
+    #expect(window.receive(15 << 20) == true)
     for _ in 0..<100 {
       let count = window.available
       #expect(count > 0)
-      #expect(window.receive(count))
+      #expect(window.receive(count) == true)
       window.consume(count)
       #expect(window.update() == count)
     }
