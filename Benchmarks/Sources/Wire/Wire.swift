@@ -2,7 +2,7 @@ import Foundation
 import Uploading
 
 /// A program that compares Apus over SwiftNIO with plain async-http-client and JSONDecoder, against nginx on loopback.
-/// For Linux.
+/// For Linux. Without arguments it compares everything but HTTP/2.
 ///
 ///     Wire calls [runs] [ANSWER …]  JSON of three sizes: processor time and elapsed time of a call, as a table
 ///     Wire transfers [MiB] [runs]   upload of a file through nginx: speed, peak memory
