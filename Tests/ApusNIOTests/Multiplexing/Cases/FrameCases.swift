@@ -187,7 +187,7 @@ enum FrameCases {
   private static let padding: [HostileCase] = [
     HostileCase(
       "DATA whose padding is as long as the payload is a connection error", "6.1",
-      [.head(1), .frame(.data, .padded, 1, [5] + hello)], .violation(.paddingTooLong(.data, 1), .responded)),
+      [.head(1), .frame(.data, .padded, 1, [6] + hello)], .violation(.paddingTooLong(.data, 1), .responded)),
     HostileCase(
       "DATA whose padding is longer than the payload is a connection error", "6.1",
       [.head(1), .frame(.data, .padded, 1, [255] + hello)], .violation(.paddingTooLong(.data, 1), .responded)),
