@@ -34,7 +34,7 @@ let package = Package(
     .executableTarget(
       name: "CallInstructions",
       dependencies: [
-        "Uploading",
+        "MallocCounter", "Uploading",
         .product(name: "Apus", package: "apus"), .product(name: "ApusNIO", package: "apus"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

@@ -1,5 +1,6 @@
 import Apus
 import HTTPTypes
+import MallocCounter
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -11,7 +12,7 @@ import Foundation
 /// A program that makes calls above a transport that responds immediately, or over sockets. All calls of a row run on
 /// one thread, so that callgrind can count their instructions.
 ///
-///     CallInstructions ROW COUNT     makes a number of calls of a row
+///     CallInstructions ROW COUNT     makes a number of calls of a row, and prints the allocations of the process
 ///     CallInstructions rows          prints the names of the rows
 @main
 struct CallInstructions {
@@ -25,10 +26,14 @@ struct CallInstructions {
       return
     }
     switch row {
-    case "http1": return try SocketCalls.run(.http1, count)
-    case "http2": return try SocketCalls.run(.http2, count)
-    default: break
+    case "http1": try SocketCalls.run(.http1, count)
+    case "http2": try SocketCalls.run(.http2, count)
+    default: runOnMainThread(row, count)
     }
+    print(malloc_counter_count())
+  }
+
+  private static func runOnMainThread(_ row: String, _ count: Int) {
     let thread = MainThread()
     Task(executorPreference: thread) {
       do {
