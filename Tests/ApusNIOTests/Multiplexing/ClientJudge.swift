@@ -5,9 +5,9 @@ import NIOCore
 
 /// A judge of a client's frames (RFC 9113). A value type without channel.
 ///
-/// The judge also reads the frames of the server, because they decide what the client may send. A change that the client
-/// must have noticed binds the client; before, the more permissive of the old and the new state applies. The client has
-/// noticed settings that it has acknowledged, and all frames before a PING that it has acknowledged.
+/// The judge also reads the server's frames, because these frames decide what the client may send. A change that the
+/// client must have noticed binds the client; before, the more permissive of the old and the new state applies. The
+/// client has noticed settings that it has acknowledged, and all frames before a PING that it has acknowledged.
 struct ClientJudge: Sendable {
   /// A frame that the server should respond to.
   enum Demand: Sendable {
@@ -241,7 +241,7 @@ extension ClientJudge {
   private mutating func readData(_ header: FrameHeader, _ payload: [UInt8]) -> Demand? {
     let (id, isLast) = (header.stream, header.flags.contains(.endStream))
     let permitted = unacknowledged.map { $0.initialWindowSize - acknowledged.initialWindowSize }.max() ?? 0
-    let window = (streams[id]?.sendWindow ?? 0) + max(0, permitted)
+    let window = streams[id].map { $0.sendWindow + max(0, permitted) } ?? .max
     check(payload.isEmpty || payload.count <= window, "DATA of \(payload.count) bytes exceeds stream \(id)'s window")
     check(payload.count <= sendWindow, "DATA of \(payload.count) bytes exceeds the connection's window")
     sendWindow -= payload.count

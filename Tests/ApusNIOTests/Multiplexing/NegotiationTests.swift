@@ -88,8 +88,8 @@ struct NegotiationTests {
       let next = try await client.send(message(.get, "/next")).string
       #expect(next == "next")
     }
-    #expect(
-      received.flatMap { $0.requests.map(\.method) + $0.http1Heads.map { String($0.prefix(4)) } } == ["POST", "GET "])
+    #expect(received.flatMap(\.requests).map(\.method) == ["POST"])
+    #expect(received.flatMap(\.http1Heads).allSatisfy { $0.hasPrefix("GET /next ") })
   }
 
   @Test("A server that selects HTTP/2 and responds with HTTP/1.1 is an error")
