@@ -36,7 +36,10 @@ final class ScriptPlayer: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    for demand in judge.read(unwrapInboundIn(data)) { meet(demand, context) }
+    let demands = judge.read(unwrapInboundIn(data))
+    // A script that awaits the client's preface sends its settings before any other frame.
+    play(context)
+    for demand in demands { meet(demand, context) }
     play(context)
   }
 
