@@ -83,7 +83,7 @@ extension Response {
   func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
 
   /// Whether the response came over a new connection.
-  var isOnNewConnection: Bool { trace.events.contains { $0.kind == .connected(reused: false) } }
+  var isOnNewConnection: Bool { trace.reuses.contains(false) }
 }
 
 /// A CRC-32 over consecutive pieces.

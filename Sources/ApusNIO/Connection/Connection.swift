@@ -7,12 +7,16 @@ final class Connection: Sendable {
   let origin: Origin
   let channel: any Channel
   let timings: ConnectTimings
+  let openedAt = NIODeadline.now()
+  /// Whether several exchanges can use the connection at the same time.
+  let isShared: Bool
   private let carrier: NIOLoopBound<any ExchangeCarrier>
   private let served = Atomic(false)
 
   /// Creates a connection on a channel. Call it on the channel's loop.
   init(to origin: Origin, on connected: ConnectedChannel, carrier: some ExchangeCarrier & ChannelHandler) throws {
     self.origin = origin
+    isShared = connected.version == .http2
     channel = connected.channel
     timings = connected.timings
     self.carrier = NIOLoopBound(carrier, eventLoop: channel.eventLoop)
@@ -119,24 +123,45 @@ protocol ExchangeCarrier: AnyObject {
 
 /// The owner of connections and exchanges: the part of the transport that connections call.
 protocol ConnectionOwner: AnyObject, Sendable {
-  /// Returns a connection to the pool, free for the next exchange.
-  func connectionBecameFree(_ connection: Connection)
-  /// Records that a connection streams content, which may last indefinitely.
-  func connectionStartedStreaming(_ connection: Connection)
+  /// Returns a connection to the pool, free for another exchange.
+  ///
+  /// - Parameter isSuspended: whether the connection takes no exchanges for now, see ``connectionSuspended(_:)``.
+  func connectionBecameFree(_ connection: Connection, isSuspended: Bool)
+  /// Records that a connection takes no exchanges for an indefinite time: it streams content, or is to be closed after
+  /// its exchanges.
+  func connectionSuspended(_ connection: Connection)
+  /// Records that a suspended connection takes exchanges again.
+  func connectionResumed(_ connection: Connection)
+  /// Records the number of exchanges that a connection carries at most at the same time.
+  func capacityChanged(of connection: Connection, to capacity: Int)
+  /// Makes no connection to an origin for a short time, because the server requests it (ENHANCE_YOUR_CALM).
+  func calm(_ origin: Origin)
+  /// Uses only HTTP/1.1 for an origin for some time, because the server requires it (HTTP_1_1_REQUIRED).
+  func restrictToHTTP1(_ origin: Origin)
+  /// Whether HTTP/1.1 may be used.
+  var offersHTTP1: Bool { get }
   /// Removes a closed connection from the pool.
   func connectionClosed(_ connection: Connection)
 
-  /// Retries an exchange on a new connection after its reused connection closed before any byte of the response
-  /// arrived. Returns `false` if the exchange was retried before, may not be retried, or has ended.
-  ///
-  /// - Parameter wasWritten: whether any of the request was written.
-  func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool
+  /// Sends an exchange again on another connection. Returns `false` if the exchange was sent again for this reason
+  /// before, may not be sent again, or has ended.
+  func resend(_ exchange: Exchange, _ reason: Exchange.State.Return) -> Bool
   /// Resumes a caller, whose call may continue on the given event loop.
   func resume(on loop: any EventLoop, _ resume: () -> Void)
   /// Returns an executor on an event loop for work during an exchange; `nil` if the loop may end before the work.
   func executor(on loop: any EventLoop) -> (any TaskExecutor)?
   /// Removes an exchange from the queue of exchanges that wait for a connection.
   func withdraw(_ exchange: Exchange)
+}
+
+extension ConnectionOwner {
+  /// Takes an exchange back of which nothing was written, because its connection takes no more exchanges.
+  func take(back exchange: Exchange, _ reason: Exchange.State.Return) {
+    if resend(exchange, reason) { return }
+    exchange.fail(
+      TransportError(
+        .connectionLost, requestState: .notSent, detail: "the connection was closed before it could be reused"))
+  }
 }
 
 extension Connection: Hashable {

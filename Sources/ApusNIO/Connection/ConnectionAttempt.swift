@@ -18,6 +18,8 @@ final class ConnectionAttempt {
   private let origin: Origin
   private let loop: any EventLoop
   private let settings: ConnectSettings
+  /// The versions of HTTP to offer, the preferred one first.
+  private let versions: [HTTPVersion]
   private var completion: Completion?
   private var proxy: ProxyServer?
   private var timings = ConnectTimings()
@@ -32,8 +34,9 @@ final class ConnectionAttempt {
   /// Whether the connection attempt was given up because no exchange waits for the connection.
   private(set) var isGivenUp = false
 
-  init(to origin: Origin, on loop: any EventLoop, settings: ConnectSettings) {
+  init(to origin: Origin, on loop: any EventLoop, versions: [HTTPVersion], settings: ConnectSettings) {
     self.origin = origin
+    self.versions = versions
     self.loop = loop
     self.settings = settings
   }
@@ -48,6 +51,11 @@ final class ConnectionAttempt {
       proxy = try settings.proxyRules.proxy(to: origin)
     } catch {
       return fail(error)
+    }
+    guard proxy == nil || origin.scheme == "https" || versions.contains(.http1) else {
+      return fail(
+        TransportError(
+          .connectionFailed, requestState: .notSent, detail: "a proxy forwards requests only over HTTP/1.1"))
     }
     guard proxy == nil || settings.addresses == .any else { return fail(DestinationRefusal.uncheckedAddress.error) }
     resolve(proxy?.host ?? origin.host, port: proxy?.port ?? origin.port)
@@ -113,33 +121,49 @@ final class ConnectionAttempt {
     // Bytes read before the TLS handler is added would be lost, so reading waits for it.
     if origin.scheme == "https" { try? channel.syncOptions?.setOption(.autoRead, value: false) }
     timings.connect = endPhase()
-    guard origin.scheme == "https" else { return finish(channel) }
+    guard origin.scheme == "https" else {
+      // Without TLS nothing is negotiated: HTTP/2 is used only if nothing else is permitted (RFC 9113 §3.3).
+      return finish(channel, versions.contains(.http1) ? .http1 : .http2)
+    }
     stage = .handshake
     let isForeignAddress = proxy != nil && AddressLookup.literal(origin.host, port: origin.port) != nil
-    settings.secureContext.context(identifiedBy: isForeignAddress ? .ours : .library, on: loop)
+    let variant = SecureContext.Variant(
+      identification: isForeignAddress ? .ours : .library, versions: versions)
+    settings.secureContext.context(variant, on: loop)
       .flatMap { [origin, pins = settings.pins] context in
         Handshake.perform(with: origin.host, on: channel, context: context, pins: pins)
       }
       .assumeIsolated()
       .whenComplete { result in
         switch result {
-        case .success:
+        case .success(let name):
           self.timings.handshake = self.endPhase()
-          self.finish(channel)
+          self.negotiated(name, on: channel)
         case .failure(let error): self.fail(error)
         }
       }
   }
 
+  /// Continues after the handshake. A server that has chosen no protocol speaks HTTP/1.1 (RFC 9113 §3.2).
+  private func negotiated(_ name: String?, on channel: any Channel) {
+    let version = name == HTTPVersion.http2.applicationProtocol ? HTTPVersion.http2 : .http1
+    guard versions.contains(version) else {
+      return fail(
+        TransportError(
+          .connectionFailed, requestState: .notSent, detail: "\(peer) does not speak HTTP/\(versions[0].rawValue)"))
+    }
+    finish(channel, version)
+  }
+
   /// Completes the connection attempt with a channel that is ready.
-  private func finish(_ channel: any Channel) {
+  private func finish(_ channel: any Channel, _ version: HTTPVersion) {
     guard let completion else { return channel.close(promise: nil) }
     // A channel that is already closed would not report its end to a handler added later.
     guard channel.isActive else { return fail(ChannelError.eof) }
     timer?.cancel()
     self.channel = nil
     self.completion = nil
-    completion(.success(ConnectedChannel(channel: channel, timings: timings)))
+    completion(.success(ConnectedChannel(channel: channel, version: version, timings: timings)))
   }
 
   private func endPhase() -> Duration {
@@ -208,6 +232,7 @@ extension ConnectSettings {
 /// A channel on which requests can be sent, and the durations of the connection attempt that made it.
 struct ConnectedChannel {
   let channel: any Channel
+  let version: HTTPVersion
   let timings: ConnectTimings
 }
 

@@ -51,15 +51,15 @@ extension ConnectionHandler {
   func beginExchange(_ exchange: Exchange) {
     switch state.offered(isOpen: context?.channel.isActive == true, hasUnread: { isStale }) {
     case .enter: break
-    case .giveBack: return giveBack(exchange)
+    case .giveBack: return owner.take(back: exchange, .stale(wasWritten: false))
     case .giveBackAndClose:
       abort()
-      return giveBack(exchange)
+      return owner.take(back: exchange, .stale(wasWritten: false))
     }
-    guard let connection else { return giveBack(exchange) }
-    guard exchange.enter(connection) else { return owner.connectionBecameFree(connection) }
+    guard let connection else { return owner.take(back: exchange, .stale(wasWritten: false)) }
+    guard exchange.enter(connection) else { return owner.connectionBecameFree(connection, isSuspended: false) }
     state.entered(exchange)
-    recordConnection(connection, exchange)
+    exchange.recordConnection(connection, isReused: state.hasServed, ConnectionInfo(.http1))
     // If the caller ended the exchange before the connection was recorded, its error already states that nothing was
     // sent.
     guard self.exchange === exchange, exchange.place == .on(connection) else { return }
@@ -82,19 +82,13 @@ extension ConnectionHandler {
   }
 
   private func start(_ upload: Upload) {
-    // On the event loop, no piece needs a change of threads before it is written. The app's code runs elsewhere,
-    // because it may compute or block.
-    let executor = upload.runsNoForeignCode ? context.flatMap { owner.executor(on: $0.eventLoop) } : nil
-    outgoing.upload = upload.exchange.context.spawn {
-      await withTaskExecutorPreference(executor) { await upload.sendPieces() }
-    }
+    outgoing.upload = upload.start(on: context.flatMap { owner.executor(on: $0.eventLoop) })
   }
 
-  /// Waits for 100 (Continue). A server that does not support `Expect` never sends it, so the wait is limited (RFC 9110
-  /// §10.1.1).
+  /// Waits for 100 (Continue), up to ``Upload/continueLimit``.
   private func awaitContinue(_ upload: Upload) {
     guard let context else { return }
-    let limit = context.eventLoop.assumeIsolated().scheduleTask(in: Self.continueLimit) { self.sendExpectedContent() }
+    let limit = context.eventLoop.assumeIsolated().scheduleTask(in: Upload.continueLimit) { self.sendExpectedContent() }
     outgoing.expected = (upload, limit)
   }
 
@@ -106,16 +100,6 @@ extension ConnectionHandler {
     if exchange === upload.exchange { start(upload) }
   }
 
-  private static let continueLimit = TimeAmount.seconds(1)
-
-  /// Returns the exchange to the owner, because the connection closed before anything was written to it.
-  private func giveBack(_ exchange: Exchange) {
-    if owner.resend(exchange, wasWritten: false) { return }
-    exchange.fail(
-      TransportError(
-        .connectionLost, requestState: .notSent, detail: "the connection was closed before it could be reused"))
-  }
-
   /// Whether unread input has arrived: the end of the connection, or unsolicited bytes. Checked before anything is
   /// written, so that nothing is lost.
   ///
@@ -123,21 +107,6 @@ extension ConnectionHandler {
   /// discarded, and an exchange that may not be retried fails with it. Bytes that TLS has partly read are not
   /// detected.
   private var isStale: Bool { context == nil || socket.map(hasUnread) ?? false }
-
-  /// Records how the exchange got its connection.
-  private func recordConnection(_ connection: Connection, _ exchange: Exchange) {
-    let waited = exchange.waitingTime
-    if state.hasServed {
-      if let waited { exchange.context.record(.phase(.queued, waited)) }
-    } else {
-      let timings = connection.timings
-      if let waited, waited > timings.total { exchange.context.record(.phase(.queued, waited - timings.total)) }
-      if let time = timings.lookup { exchange.context.record(.phase(.nameLookup, time)) }
-      exchange.context.record(.phase(.connecting, timings.connect))
-      if let time = timings.handshake { exchange.context.record(.phase(.tlsHandshake, time)) }
-    }
-    exchange.context.record(.connected(reused: state.hasServed))
-  }
 
   /// Sends head and content in one write.
   private func sendAtOnce(_ content: MessageContent, of exchange: Exchange) {
@@ -153,7 +122,7 @@ extension ConnectionHandler {
     state.requestRefused()
     discardExchange()
     // The connection is returned before the caller is resumed, because the caller may need it.
-    if let connection { owner.connectionBecameFree(connection) }
+    if let connection { owner.connectionBecameFree(connection, isSuspended: false) }
     exchange.fail(
       TransportError(.invalidRequest, requestState: .notSent, detail: error.detail, underlying: error))
   }
@@ -240,17 +209,7 @@ extension ConnectionHandler {
   func failContent(of exchange: Exchange, _ error: any Error) {
     // Once sending has stopped, the content no longer matters.
     guard self.exchange === exchange, state.progress.isSending else { return }
-    let detail =
-      switch error {
-      case is Upload.LengthMismatch: "the content is longer or shorter than announced"
-      case FileFault.unreadable: "the file to send cannot be read"
-      case FileFault.changed: "the file to send was changed after the call began"
-      default: "the content to send could not be produced"
-      }
-    fail(
-      TransportError(.connectionLost, requestState: state.progress.requestState, detail: detail, underlying: error)
-        .attributed(
-          to: .content))
+    fail(Upload.failure(error, requestState: state.progress.requestState))
   }
 
   // MARK: Progress
@@ -287,16 +246,11 @@ extension ConnectionHandler {
   /// Schedules a measurement, and further measurements while unsent bytes remain.
   private func measureLater() {
     guard outgoing.measurement == nil, let exchange, let context else { return }
-    let interval = min(
-      Self.longestInterval, exchange.timeouts.stall.map { TimeAmount.nanoseconds($0.nanoseconds / 4) } ?? .hours(1))
-    outgoing.measurement = context.eventLoop.assumeIsolated().scheduleTask(in: max(interval, .milliseconds(1))) {
+    outgoing.measurement = context.eventLoop.assumeIsolated().scheduleTask(in: exchange.timeouts.measurementInterval) {
       guard self.exchange === exchange else { return }
       self.outgoing.measurement = nil
       self.measureProgress()
       if self.state.progress.unsent > 0 { self.measureLater() }
     }
   }
-
-  /// The maximum interval between reports, for callers that compute the rate from them.
-  private static let longestInterval = TimeAmount.seconds(1)
 }

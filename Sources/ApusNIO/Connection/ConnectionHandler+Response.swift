@@ -38,7 +38,7 @@ extension ConnectionHandler {
     // A response that is already complete does not occupy the connection.
     if state.progress.response == .head, reception.content != nil, !isStreaming, let connection {
       isStreaming = true
-      owner.connectionStartedStreaming(connection)
+      owner.connectionSuspended(connection)
     }
   }
 
@@ -74,6 +74,7 @@ extension ConnectionHandler {
   private func receiveHead(_ head: HTTPResponse, _ framing: ResponseFraming) {
     guard let exchange else { return }
     var (head, length) = (head, framing.length)
+    if head.status == .misdirectedRequest, resendMisdirected(exchange) { return }
     do {
       try reception.prepareDecoding(&head, &length, of: exchange)
     } catch {
@@ -90,6 +91,18 @@ extension ConnectionHandler {
     } catch {
       fail(error)
     }
+  }
+
+  /// Sends a request again on a new connection after 421 (Misdirected Request) (RFC 9110 §15.5.20). Returns `false` if
+  /// the response is the result.
+  private func resendMisdirected(_ exchange: Exchange) -> Bool {
+    guard exchange.request.content.isReplayable || outgoing.upload == nil, owner.resend(exchange, .misdirected) else {
+      return false
+    }
+    state.broken()
+    discardExchange()
+    abort()
+    return true
   }
 
   /// Records the head. If it arrived before the whole request was sent, decides whether to continue sending.
@@ -146,25 +159,16 @@ extension ConnectionHandler {
   ///
   /// - Parameter exchange: the exchange, which has left ``state``.
   func end(_ exchange: Exchange, _ completion: ConnectionState<Exchange>.Completion) {
-    guard let head = reception.head, let trailers = reception.trailers else { return }
-    let (content, collected) = (reception.content, reception.collected)
+    guard let response = reception.complete else { return }
+    let loop = context?.eventLoop
     discardExchange()
     if completion == .reuse, let connection {
       connection.markServed()
-      owner.connectionBecameFree(connection)
+      owner.connectionBecameFree(connection, isSuspended: false)
     } else {
       context?.close(promise: nil)
     }
-    if let content {
-      content.finish(trailers: trailers)
-      exchange.complete(nil)
-    } else {
-      let content = ResponseContent(collected: collected, trailers: trailers)
-      let response = ResponseMessage(head: head, content: content)
-      // Decoding larger content would block the loop.
-      guard collected.count <= Runtime.smallContent, let context else { return exchange.complete(response) }
-      owner.resume(on: context.eventLoop) { exchange.complete(response) }
-    }
+    exchange.complete(response, on: loop)
   }
 
   // MARK: Back-pressure

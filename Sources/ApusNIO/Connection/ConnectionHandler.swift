@@ -49,7 +49,7 @@ final class ConnectionHandler: ChannelInboundHandler, ExchangeCarrier {
 
   init(owner: any ConnectionOwner, framingLimits: FramingLimits, codingLimits: CodingLimits) {
     self.owner = owner
-    reception = Reception(codingLimits)
+    reception = Reception(Reception.Source(version: .http1), codingLimits)
     decoder = ResponseDecoder(limits: framingLimits)
   }
 
@@ -173,30 +173,22 @@ final class ConnectionHandler: ChannelInboundHandler, ExchangeCarrier {
   ///
   /// - Parameter reason: the reason why no more content is sent; `nil` if the server never requested the content.
   func failIncomplete(_ reason: String?, _ source: TransportError.Source = .server) {
-    guard let exchange, let head = reception.head else { return }
-    let content = ResponseContent(Data(reception.collected.prefix(CallError.contentLimit)))
-    let error = TransportError.incompleteRequest(
-      ResponseMessage(head: head, content: content), sent: sentContent, of: exchange.request.content.length, reason)
-    fail(error.attributed(to: source))
+    guard let exchange else { return }
+    let error = reception.incompleteRequest(sent: sentContent, of: exchange.request.content.length, reason)
+    if let error { fail(error.attributed(to: source)) }
   }
 
   private func timedOut(in phase: CallPhase) {
     guard let exchange else { return }
     // Bytes that have left since the last measurement restart the timeout.
     if state.awaited == .progress, measureProgress() { return }
-    let isHead = phase == .awaitingHead
-    let limit =
-      (isHead ? exchange.timeouts.firstByte : exchange.timeouts.stall).map { "\(Duration($0))" } ?? "too long"
+    let failure = exchange.timeouts.failure(in: phase)
     if state.progress.isIncomplete {
       // Without unsent bytes the content was not produced in time.
       let source = state.progress.unsent > 0 ? TransportError.Source.server : .content
-      return failIncomplete("no byte left for \(limit), the limit of stall", source)
+      return failIncomplete(failure.incomplete, source)
     }
-    fail(
-      .timeout, in: phase,
-      isHead
-        ? "no response head arrived within \(limit), the limit of firstByte"
-        : "no byte moved in either direction for \(limit), the limit of stall")
+    fail(.timeout, in: phase, failure.detail)
   }
 
   /// Handles the close of the socket by either side.
@@ -244,7 +236,9 @@ final class ConnectionHandler: ChannelInboundHandler, ExchangeCarrier {
 
   /// Retries the exchange on a new connection. Returns `false` if it may not be retried.
   private func resend() -> Bool {
-    guard let exchange, owner.resend(exchange, wasWritten: state.progress.request != .unsent) else { return false }
+    guard let exchange, owner.resend(exchange, .stale(wasWritten: state.progress.request != .unsent)) else {
+      return false
+    }
     state.broken()
     discardExchange()
     watchdog?.stop()

@@ -6,7 +6,7 @@ import Synchronization
 /// time. The first of the two to end the exchange wins.
 ///
 /// Calls go in one direction: the transport finds a ``Connection`` for the exchange, the connection's
-/// ``ConnectionHandler`` writes the request and reads the response, and the exchange resumes the caller with the
+/// ``ExchangeCarrier`` writes the request and reads the response, and the exchange resumes the caller with the
 /// response or an error. An exchange that ends early leaves the queue of its ``ConnectionOwner`` or its connection.
 final class Exchange: DeadlineTarget {
   /// The caller, which waits for the response.
@@ -40,6 +40,8 @@ final class Exchange: DeadlineTarget {
   let timeouts: Timeouts
   private let owner: any ConnectionOwner
   private let shared = Mutex(Shared())
+  /// The stream of the exchange, for the carrier of a connection with several streams; 0 if there is none.
+  let streamID = Atomic<UInt32>(0)
 
   init(_ request: PreparedRequest, context: ExchangeContext, timeouts: Timeouts, owner: any ConnectionOwner) {
     self.request = request
@@ -65,6 +67,9 @@ final class Exchange: DeadlineTarget {
 
   /// Whether the request may be sent twice without harm.
   var isRepeatable: Bool { request.content.isReplayable && context.isRepeatable(request.head) }
+
+  /// Whether the server has refused the request as misdirected (421).
+  var wasMisdirected: Bool { shared.withLock { $0.state.wasMisdirected } }
 
   /// The current position: waiting for a connection, on a connection, or ended.
   var place: State.Position { shared.withLock { $0.state.place } }
@@ -101,12 +106,10 @@ final class Exchange: DeadlineTarget {
     }
   }
 
-  /// Removes the exchange from a reused connection that closed before any byte of the response arrived. Returns `false`
-  /// if the exchange was removed this way before, or has ended.
-  ///
-  /// - Parameter wasWritten: whether any of the request was written.
-  func requeue(wasWritten: Bool) -> Bool {
-    shared.withLock { $0.state.requeued(wasWritten: wasWritten) }
+  /// Removes the exchange from its connection. Returns `false` if the exchange was removed for this reason before, or
+  /// has ended.
+  func requeue(_ reason: State.Return) -> Bool {
+    shared.withLock { $0.state.requeued(reason) }
   }
 
   // MARK: On a connection
@@ -118,6 +121,25 @@ final class Exchange: DeadlineTarget {
     }
     alarm?.cancel()
     return isWanted
+  }
+
+  /// Records how the exchange got its connection.
+  ///
+  /// - Parameter info: the facts about the connection. Its age is added.
+  func recordConnection(_ connection: Connection, isReused: Bool, _ info: ConnectionInfo) {
+    var info = info
+    let waited = waitingTime
+    if isReused {
+      info.age = Duration(.now() - connection.openedAt)
+      if let waited { context.record(.phase(.queued, waited)) }
+    } else {
+      let timings = connection.timings
+      if let waited, waited > timings.total { context.record(.phase(.queued, waited - timings.total)) }
+      if let time = timings.lookup { context.record(.phase(.nameLookup, time)) }
+      context.record(.phase(.connecting, timings.connect))
+      if let time = timings.handshake { context.record(.phase(.tlsHandshake, time)) }
+    }
+    context.record(.connected(reused: isReused, info))
   }
 
   /// Delivers the head to the caller while the content still arrives.
@@ -135,6 +157,18 @@ final class Exchange: DeadlineTarget {
   func complete(_ response: ResponseMessage?) {
     let continuation = end(onlyWhileWaiting: false)?.1
     if let response { continuation?.resume(returning: response) }
+  }
+
+  /// Ends the exchange with a response that is complete. The caller may continue on the loop.
+  func complete(_ response: Reception.Complete, on loop: (any EventLoop)?) {
+    if let content = response.content {
+      content.finish(trailers: response.trailers)
+      return complete(nil)
+    }
+    let message = response.message
+    // Decoding larger content would block the loop.
+    guard response.collected.count <= Runtime.smallContent, let loop else { return complete(message) }
+    owner.resume(on: loop) { complete(message) }
   }
 
   /// Cancels the exchange in any state.

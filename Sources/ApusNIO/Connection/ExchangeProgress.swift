@@ -125,6 +125,11 @@ struct ExchangeProgress {
     response = .completeEarly
   }
 
+  /// Ends the request, because the server needs no more of it although its response is a success.
+  mutating func requestDeclined() {
+    (request, isEarlySuccess) = (.stopped, false)
+  }
+
   // MARK: Back-pressure
 
   /// Pauses reading. Returns `false` if reading was paused already.

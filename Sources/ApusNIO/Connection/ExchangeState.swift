@@ -15,6 +15,19 @@ struct ExchangeState<ConnectionID: Equatable> {
     case over
   }
 
+  /// The reason why an exchange leaves its connection and is sent again on another.
+  enum Return: Equatable {
+    /// A reused connection closed before any byte of the response arrived. `wasWritten`: whether any of the request was
+    /// written.
+    case stale(wasWritten: Bool)
+    /// The server has not processed the request: the request was never written, or the server said so.
+    case unprocessed
+    /// The server does not serve the origin on this connection (421).
+    case misdirected
+    /// The server serves the origin only over HTTP/1.1.
+    case wrongProtocol
+  }
+
   /// The consequences of an exchange's end.
   struct Ending: Equatable {
     /// The position from which the exchange must be removed.
@@ -32,10 +45,19 @@ struct ExchangeState<ConnectionID: Equatable> {
   private(set) var place = Position.nowhere
   /// Whether the caller waits for the head.
   private var isAwaited = false
-  /// Whether a reused connection was closed, so that the exchange needs a new connection.
+  /// Whether a reused connection was closed, or does not serve the origin, so that the exchange needs a new connection.
   private(set) var needsNewConnection = false
-  /// Whether the request was written to the connection that was closed.
+  /// Whether the server has refused the request as misdirected.
+  private(set) var wasMisdirected = false
+  private var wasWrongProtocol = false
+  private var isStale = false
+  /// The number of times that the exchange was sent again because the server had not processed it.
+  private var unprocessedCount = 0
+  /// Whether the request was written to a connection that may have delivered it.
   private var wasWritten = false
+
+  /// The maximum number of times that an exchange is sent again because the server has not processed it.
+  static var maximumUnprocessed: Int { 3 }
 
   /// Starts to wait for a connection. Returns `false` if the exchange has ended already.
   mutating func begun() -> Bool {
@@ -52,18 +74,30 @@ struct ExchangeState<ConnectionID: Equatable> {
     return true
   }
 
-  /// Removes the exchange from a reused connection that closed before any byte of the response arrived. The exchange
-  /// then waits for a new connection. Returns `false` if the exchange was removed this way before, or has ended.
-  ///
-  /// - Parameter wasWritten: whether any of the request was written.
-  mutating func requeued(wasWritten: Bool) -> Bool {
-    guard !needsNewConnection else { return false }
+  /// Removes the exchange from its connection. The exchange then waits for another connection. Returns `false` if the
+  /// exchange was removed for this reason before, or too often, or has ended.
+  mutating func requeued(_ reason: Return) -> Bool {
     switch place {
     case .nowhere, .over: return false
-    case .queued, .on:
-      (needsNewConnection, self.wasWritten, place) = (true, wasWritten, .queued)
-      return true
+    case .queued, .on: break
     }
+    switch reason {
+    case .stale(let wasWritten):
+      guard !isStale else { return false }
+      (isStale, needsNewConnection) = (true, true)
+      self.wasWritten = self.wasWritten || wasWritten
+    case .unprocessed:
+      guard unprocessedCount < Self.maximumUnprocessed else { return false }
+      unprocessedCount += 1
+    case .misdirected:
+      guard !wasMisdirected else { return false }
+      (wasMisdirected, needsNewConnection, wasWritten) = (true, true, true)
+    case .wrongProtocol:
+      guard !wasWrongProtocol else { return false }
+      (wasWrongProtocol, wasWritten) = (true, true)
+    }
+    place = .queued
+    return true
   }
 
   /// Delivers the head while content still arrives. Returns `false` if the caller does not wait for the head.

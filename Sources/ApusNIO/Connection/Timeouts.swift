@@ -31,6 +31,24 @@ struct Timeouts: Sendable {
     if let limit = own.stall { timeouts.stall = TimeAmount(limit) }
     return timeouts
   }
+
+  /// Returns the texts of the error after the timeout of a phase: of any exchange, and of one whose request is
+  /// incomplete although the server responded with success.
+  func failure(in phase: CallPhase) -> (detail: String, incomplete: String) {
+    let isHead = phase == .awaitingHead
+    let limit = (isHead ? firstByte : stall).map { "\(Duration($0))" } ?? "too long"
+    let detail =
+      isHead
+      ? "no response head arrived within \(limit), the limit of firstByte"
+      : "no byte moved in either direction for \(limit), the limit of stall"
+    return (detail, "no byte left for \(limit), the limit of stall")
+  }
+
+  /// The interval at which unsent bytes are measured: at most a second, for callers that compute the rate from the
+  /// reports.
+  var measurementInterval: TimeAmount {
+    max(.milliseconds(1), min(.seconds(1), stall.map { .nanoseconds($0.nanoseconds / 4) } ?? .hours(1)))
+  }
 }
 
 /// A timer that fires when a connection makes no progress within a timeout.

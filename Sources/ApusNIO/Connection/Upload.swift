@@ -23,6 +23,33 @@ struct Upload: Sendable {
   /// The maximum number of bytes in one write, because a buffer's length has 32 bits. Larger pieces are split.
   private static let maximumWrite = 1 << 30
 
+  /// The maximum wait for 100 (Continue). A server that does not support `Expect` never sends it (RFC 9110 §10.1.1).
+  static let continueLimit = TimeAmount.seconds(1)
+
+  /// Starts to send the content.
+  ///
+  /// - Parameter executor: an executor on the event loop, where no piece needs a change of threads before it is
+  ///   written. Not used for content of the app, whose code may compute or block.
+  func start(on executor: (any TaskExecutor)?) -> Task<Void, Never> {
+    let executor = runsNoForeignCode ? executor : nil
+    return exchange.context.spawn {
+      await withTaskExecutorPreference(executor) { await sendPieces() }
+    }
+  }
+
+  /// Returns the error of an exchange whose content could not be produced.
+  static func failure(_ error: any Error, requestState: RequestState) -> TransportError {
+    let detail =
+      switch error {
+      case is LengthMismatch: "the content is longer or shorter than announced"
+      case FileFault.unreadable: "the file to send cannot be read"
+      case FileFault.changed: "the file to send was changed after the call began"
+      default: "the content to send could not be produced"
+      }
+    return TransportError(.connectionLost, requestState: requestState, detail: detail, underlying: error)
+      .attributed(to: .content)
+  }
+
   /// Sends all pieces. Returns early if the exchange ends.
   func sendPieces() async {
     do {

@@ -65,6 +65,14 @@ struct FieldFault: Error, Sendable, Hashable, CustomStringConvertible {
     case malformedContentLength
     /// Several values of `Content-Length` differ (RFC 9110 §8.6).
     case conflictingContentLength
+    /// The content is shorter or longer than `Content-Length` (RFC 9113 §8.1.1).
+    case wrongContentLength
+    /// An interim response ends the stream (RFC 9113 §8.1).
+    case finalInterim
+    /// Trailers do not end the stream (RFC 9113 §8.1).
+    case unfinishedTrailers
+    /// The number of interim responses exceeds ``FramingLimits/interimCount``.
+    case tooManyInterims
     /// The size of the fields exceeds ``FramingLimits/fieldBytes``.
     case fieldsTooLarge
     /// The number of fields exceeds ``FramingLimits/fieldCount``.
@@ -92,7 +100,7 @@ struct FieldFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The error code of the RST_STREAM frame.
   var code: HTTP2ErrorCode {
     switch rule {
-    case .fieldsTooLarge, .tooManyFields: .enhanceYourCalm
+    case .fieldsTooLarge, .tooManyFields, .tooManyInterims: .enhanceYourCalm
     default: .protocolError
     }
   }
@@ -113,6 +121,10 @@ struct FieldFault: Error, Sendable, Hashable, CustomStringConvertible {
     case .switchingProtocols: ":status is 101, which HTTP/2 does not have"
     case .malformedContentLength: "the content's length is not a number or is too large"
     case .conflictingContentLength: "the response has several lengths"
+    case .wrongContentLength: "the content is shorter or longer than announced"
+    case .finalInterim: "an interim response ends the stream"
+    case .unfinishedTrailers: "trailers do not end the stream"
+    case .tooManyInterims: "the response has too many interim responses"
     case .fieldsTooLarge: "the response's fields are too large"
     case .tooManyFields: "the response has too many fields"
     }

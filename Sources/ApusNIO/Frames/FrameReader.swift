@@ -157,7 +157,6 @@ extension FrameReader {
 
   private func checkContinuation(_ header: FrameHeader) throws(FrameViolation) {
     guard let fragments else { throw .unexpectedContinuation(header.stream) }
-    guard header.length > 0 else { throw .emptyContinuation(header.stream) }
     guard fragments.count < limits.continuations else { throw .tooManyContinuations(header.stream) }
     guard header.length <= limits.blockBytes - fragments.bytes.readableBytes else {
       throw .blockTooLarge(header.stream)

@@ -29,8 +29,6 @@ enum FrameViolation: Error, Sendable, Hashable, CustomStringConvertible {
   case unexpectedContinuation(StreamID)
   /// A frame of another type or stream interrupts a field block (RFC 9113 §6.10).
   case interruptedBlock(FrameType, StreamID)
-  /// A CONTINUATION frame is empty.
-  case emptyContinuation(StreamID)
   /// The number of CONTINUATION frames of a field block exceeds ``FrameReader/Limits/continuations``.
   case tooManyContinuations(StreamID)
   /// A field block has more bytes than ``FrameReader/Limits/blockBytes``.
@@ -43,19 +41,35 @@ enum FrameViolation: Error, Sendable, Hashable, CustomStringConvertible {
   case flood(FrameType)
   /// A field block cannot be decompressed (RFC 9113 §4.3).
   case compression(CompressionFault, StreamID)
-  /// The fields of a response are malformed or too large (RFC 9113 §8.1.1).
+  /// The fields of a response are malformed or too large, or do not fit its content (RFC 9113 §8.1.1).
   case fields(FieldFault, StreamID)
+  /// A frame has a stream that the client has not opened (RFC 9113 §5.1).
+  case idleStream(FrameType, StreamID)
+  /// A frame follows the end of its stream (RFC 9113 §5.1).
+  case closedStream(FrameType, StreamID)
+  /// Content precedes the head of its response (RFC 9113 §8.1).
+  case earlyContent(StreamID)
+  /// A response that cannot have content has content (RFC 9110 §6.4.1).
+  case unexpectedContent(StreamID)
+  /// Content exceeds the flow-control window of its stream, or of the connection if the stream is 0 (RFC 9113 §6.9.1).
+  case windowExceeded(StreamID)
+  /// A flow-control window exceeds 2³¹ − 1 (RFC 9113 §6.9.1).
+  case windowOverflow(StreamID)
+  /// WINDOW_UPDATE has an increment of 0 (RFC 9113 §6.9).
+  case zeroIncrement(StreamID)
 
   /// The error code of the GOAWAY or RST_STREAM frame (RFC 9113 §7).
   var code: HTTP2ErrorCode {
     switch self {
     case .frameTooLong, .wrongLength, .wrongPriorityLength: .frameSizeError
-    case .emptyContinuation, .tooManyContinuations, .blockTooLarge, .flood: .enhanceYourCalm
+    case .tooManyContinuations, .blockTooLarge, .flood: .enhanceYourCalm
     case .forbiddenSetting(let setting): setting.identifier == .initialWindowSize ? .flowControlError : .protocolError
     case .compression: .compressionError
     case .fields(let fault, _): fault.code
+    case .closedStream: .streamClosed
+    case .windowExceeded, .windowOverflow: .flowControlError
     case .missingPreface, .otherProtocol, .wrongStream, .paddingTooLong, .unexpectedContinuation, .interruptedBlock,
-      .push:
+      .push, .idleStream, .earlyContent, .unexpectedContent, .zeroIncrement:
       .protocolError
     }
   }
@@ -63,7 +77,11 @@ enum FrameViolation: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the violation is a connection error or a stream error.
   var scope: Scope {
     switch self {
-    case .fields(_, let stream), .wrongPriorityLength(_, let stream): .stream(stream)
+    case .fields(_, let stream), .wrongPriorityLength(_, let stream), .earlyContent(let stream),
+      .unexpectedContent(let stream):
+      .stream(stream)
+    case .windowExceeded(let stream), .windowOverflow(let stream), .zeroIncrement(let stream):
+      stream == 0 ? .connection : .stream(stream)
     default: .connection
     }
   }
@@ -80,7 +98,6 @@ enum FrameViolation: Error, Sendable, Hashable, CustomStringConvertible {
     case .paddingTooLong(let type, let stream): "the padding of \(type) of stream \(stream) exceeds its payload"
     case .unexpectedContinuation(let stream): "CONTINUATION of stream \(stream) follows no unfinished field block"
     case .interruptedBlock(let type, let stream): "\(type) interrupts the field block of stream \(stream)"
-    case .emptyContinuation(let stream): "CONTINUATION of stream \(stream) is empty"
     case .tooManyContinuations(let stream): "a field block of stream \(stream) has too many CONTINUATION frames"
     case .blockTooLarge(let stream): "a field block of stream \(stream) is too large"
     case .push(let stream): "PUSH_PROMISE on stream \(stream), although pushes are disabled"
@@ -88,6 +105,15 @@ enum FrameViolation: Error, Sendable, Hashable, CustomStringConvertible {
     case .flood(let type): "too many frames without content, the last of which is \(type)"
     case .compression(let fault, let stream): "\(fault), on stream \(stream)"
     case .fields(let fault, let stream): "\(fault), on stream \(stream)"
+    case .idleStream(let type, let stream): "\(type) has the stream \(stream), which was never opened"
+    case .closedStream(let type, let stream): "\(type) follows the end of stream \(stream)"
+    case .earlyContent(let stream): "content precedes the head of the response, on stream \(stream)"
+    case .unexpectedContent(let stream): "a response that cannot have content has content, on stream \(stream)"
+    case .windowExceeded(let stream): "content exceeds the flow-control window of \(Self.name(of: stream))"
+    case .windowOverflow(let stream): "the flow-control window of \(Self.name(of: stream)) exceeds 2^31 - 1"
+    case .zeroIncrement(let stream): "WINDOW_UPDATE of \(Self.name(of: stream)) has the increment 0"
     }
   }
+
+  private static func name(of stream: StreamID) -> String { stream == 0 ? "the connection" : "stream \(stream)" }
 }

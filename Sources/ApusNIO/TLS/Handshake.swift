@@ -11,11 +11,12 @@ import Foundation
 
 /// The TLS handshake of a connection. Nothing of a request is written before it has succeeded.
 enum Handshake {
-  /// Performs the handshake on the channel's loop. The future fails with the cause; the channel then stays open.
+  /// Performs the handshake on the channel's loop. Returns the protocol that the server has chosen (ALPN), or `nil` if
+  /// it chose none. The future fails with the cause; the channel then stays open.
   static func perform(
     with host: String, on channel: any Channel, context: NIOSSLContext, pins: [PinnedHost]
-  ) -> EventLoopFuture<Void> {
-    let done = channel.eventLoop.makePromise(of: Void.self)
+  ) -> EventLoopFuture<String?> {
+    let done = channel.eventLoop.makePromise(of: String?.self)
     do {
       let name = serverName(host)
       let chain = pins.covers(host, at: Date()) ? VerifiedChain() : nil
@@ -62,7 +63,7 @@ enum Handshake {
 private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
 
-  private var done: EventLoopPromise<Void>?
+  private var done: EventLoopPromise<String?>?
   private let check: () -> TLSFailure?
   private let explain: (any Error) -> TLSFailure?
 
@@ -70,7 +71,7 @@ private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHan
   ///   - check: returns the fault of the server's certificates after the handshake; `nil` if there is none.
   ///   - explain: describes an error of the handshake if it is about TLS.
   init(
-    done: EventLoopPromise<Void>, check: @escaping () -> TLSFailure?,
+    done: EventLoopPromise<String?>, check: @escaping () -> TLSFailure?,
     explain: @escaping (any Error) -> TLSFailure?
   ) {
     self.done = done
@@ -79,9 +80,9 @@ private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHan
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case .handshakeCompleted = event as? TLSUserEvent {
+    if case .handshakeCompleted(let name) = event as? TLSUserEvent {
       let error = check()
-      finish(error.map { .failure($0) } ?? .success(()))
+      finish(error.map { .failure($0) } ?? .success(name))
       context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
     context.fireUserInboundEventTriggered(event)
@@ -97,7 +98,7 @@ private final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHan
     context.fireChannelInactive()
   }
 
-  private func finish(_ result: Result<Void, any Error>) {
+  private func finish(_ result: Result<String?, any Error>) {
     done?.completeWith(result)
     done = nil
   }

@@ -15,8 +15,15 @@ final class SecureContext: Sendable {
     case ours
   }
 
+  /// The differences between the contexts.
+  struct Variant: Sendable, Hashable {
+    let identification: Identification
+    /// The versions of HTTP to offer (ALPN, RFC 7301), the preferred one first.
+    let versions: [HTTPVersion]
+  }
+
   private let configure: @Sendable () throws -> TLSConfiguration
-  private let made = Mutex<[Identification: NIOSSLContext]>([:])
+  private let made = Mutex<[Variant: NIOSSLContext]>([:])
 
   /// - Parameter configure: returns the configuration with full verification, perhaps from files; may block.
   init(configure: @escaping @Sendable () throws -> TLSConfiguration) {
@@ -24,27 +31,38 @@ final class SecureContext: Sendable {
   }
 
   /// Returns the context, made on a thread that may block. Fails with a `TransportError`.
-  func context(identifiedBy identification: Identification, on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
-    if let context = made.withLock({ $0[identification] }) { return loop.makeSucceededFuture(context) }
+  func context(_ variant: Variant, on loop: any EventLoop) -> EventLoopFuture<NIOSSLContext> {
+    if let context = made.withLock({ $0[variant] }) { return loop.makeSucceededFuture(context) }
     return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
-      let context = try self.make(identification)
+      let context = try self.make(variant)
       return self.made.withLock { made in
-        let first = made[identification] ?? context
-        made[identification] = first
+        let first = made[variant] ?? context
+        made[variant] = first
         return first
       }
     }
   }
 
-  private func make(_ identification: Identification) throws(TransportError) -> NIOSSLContext {
+  private func make(_ variant: Variant) throws(TransportError) -> NIOSSLContext {
     do {
       var configuration = try configure()
-      if identification == .ours { configuration.certificateVerification = .noHostnameVerification }
+      configuration.applicationProtocols = variant.versions.map(\.applicationProtocol)
+      if variant.identification == .ours { configuration.certificateVerification = .noHostnameVerification }
       return try NIOSSLContext(configuration: configuration)
     } catch {
       throw TransportError(
         .tls, requestState: .notSent, detail: "the certificates or the key cannot be read", underlying: error
       )
+    }
+  }
+}
+
+extension HTTPVersion {
+  /// The name of the version in the TLS handshake (ALPN, RFC 7301).
+  var applicationProtocol: String {
+    switch self {
+    case .http1: "http/1.1"
+    case .http2: "h2"
     }
   }
 }

@@ -6,6 +6,13 @@ extension NIOTransport {
   public struct Options: Sendable {
     /// The event loops that serve connections. Default: the event loops that the whole process shares.
     public var eventLoops = EventLoops.shared
+    /// The versions of HTTP that may be used, the preferred one first. Default: HTTP/2, then HTTP/1.1.
+    ///
+    /// Over TLS the server chooses (ALPN, RFC 7301); a server that chooses none speaks HTTP/1.1. Without TLS nothing is
+    /// negotiated: HTTP/1.1 is used if it is permitted, and `[.http2]` alone means HTTP/2 with prior knowledge (RFC
+    /// 9113 §3.3). An HTTP/2 connection carries as many exchanges at a time as the server permits. Pushes and
+    /// priorities are not supported, and connections are never shared between origins.
+    public var protocols: [HTTPVersion] = [.http2, .http1]
     /// The maximum number of connections to one origin; further exchanges wait. Connections whose content is being
     /// streamed do not count toward this limit, so that event streams and long downloads do not block other exchanges.
     /// Streaming connections count only toward ``maximumConnections``. Default: 16.
@@ -115,6 +122,7 @@ extension NIOTransport.Options {
   private var rules: [(Bool, String)] {
     pool + times + responses + [
       (eventLoops.isSensible, "eventLoops: at least one"),
+      (!protocols.isEmpty && Set(protocols).count == protocols.count, "protocols: at least one, none twice"),
       (HTTPField.isValidValue(userAgent), "userAgent: no control characters"),
       (proxy.fault == nil, "proxy: \(proxy.fault ?? "")"),
     ]
@@ -179,6 +187,12 @@ extension PoolLimits {
       connectionsPerOrigin: options.maximumConnectionsPerOrigin, connections: options.maximumConnections,
       waiting: options.maximumWaiting ?? .max, idleTimeout: options.idleTimeout,
       maximumAge: options.maximumConnectionAge)
+  }
+}
+
+extension FrameReader.Limits {
+  init(_ limits: NIOTransport.ResponseLimits) {
+    self.init(framing: FramingLimits(limits))
   }
 }
 

@@ -45,7 +45,7 @@ final class TransportCore: Sendable {
       secureContext: SecureContext { [trust = options.trust] in try trust.configuration() },
       pins: options.trust.pins, addresses: options.addresses, framingLimits: FramingLimits(options.limits),
       resolver: resolver)
-    pool = Mutex(Pool(limits: PoolLimits(options)))
+    pool = Mutex(Pool(limits: PoolLimits(options), assumedCapacity: Self.assumedCapacity(options.protocols)))
     loops = EventLoopSource(options.eventLoops)
   }
 
@@ -63,7 +63,7 @@ final class TransportCore: Sendable {
       let origin = exchange.request.origin
       let actions =
         exchange.requestsNewConnection
-        ? pool.acquireNew(exchange, for: origin, isAdmitted: isAdmitted)
+        ? pool.acquireNew(exchange, for: origin, isAdmitted: isAdmitted, now: clock.now)
         : pool.acquire(exchange, for: origin, isAdmitted: isAdmitted, now: clock.now)
       if case .use = actions.last { return actions }
       exchange.startedToWait(isDelayedByLimits: !pool.isConnecting(forLastOf: exchange.request.origin))
@@ -85,13 +85,42 @@ final class TransportCore: Sendable {
     pool.withLock { $0.hasUnneededAttempts(to: origin) }
   }
 
-  func connectionBecameFree(_ connection: Connection) {
-    perform { $0.released(connection, canReuse: true, now: clock.now) }
+  /// Returns the number of exchanges that a connection to an origin of unknown protocol is expected to carry.
+  private static func assumedCapacity(_ versions: [HTTPVersion]) -> @Sendable (Origin) -> Int {
+    if !versions.contains(.http2) { return { _ in 1 } }
+    let cleartext = versions.contains(.http1) ? 1 : MultiplexState.assumedStreams
+    // Over TLS the handshake decides. Until then all calls wait for one connection.
+    return { $0.scheme == "https" ? .max : cleartext }
   }
 
-  func connectionStartedStreaming(_ connection: Connection) {
-    perform { $0.streamingStarted(on: connection) }
+  func connectionBecameFree(_ connection: Connection, isSuspended: Bool) {
+    perform { $0.released(connection, canReuse: true, isSuspended: isSuspended, now: clock.now) }
   }
+
+  func connectionSuspended(_ connection: Connection) {
+    perform { $0.suspended(connection) }
+  }
+
+  func connectionResumed(_ connection: Connection) {
+    perform { $0.resumed(connection) }
+  }
+
+  func capacityChanged(of connection: Connection, to capacity: Int) {
+    perform { $0.capacityChanged(connection, to: capacity) }
+  }
+
+  func calm(_ origin: Origin) {
+    perform { $0.calm(origin, until: clock.now.advanced(by: Self.calmTime)) }
+  }
+
+  func restrictToHTTP1(_ origin: Origin) {
+    perform { $0.restrictToHTTP1(origin, until: clock.now.advanced(by: Self.restrictionTime)) }
+  }
+
+  /// The time without new connections to an origin after ENHANCE_YOUR_CALM.
+  private static let calmTime = Duration.seconds(1)
+  /// The time for which HTTP_1_1_REQUIRED is remembered.
+  private static let restrictionTime = Duration.seconds(3600)
 
   func connectionClosed(_ connection: Connection) {
     perform { $0.closed(connection, now: clock.now) }
@@ -114,7 +143,9 @@ final class TransportCore: Sendable {
   }
 
   private func use(_ connection: Connection, for exchange: Exchange) {
-    guard exchange.needsNewConnection, connection.hasServed else { return connection.carry(exchange) }
+    guard exchange.needsNewConnection, connection.hasServed, !connection.isShared else {
+      return connection.carry(exchange)
+    }
     // The exchange needs a new connection: after a stale connection, this reused connection may be stale too.
     perform { $0.released(connection, canReuse: false, now: clock.now) }
     acquireConnection(for: exchange, isAdmitted: true)
@@ -126,7 +157,9 @@ final class TransportCore: Sendable {
     }
     // Always asynchronous, because the caller may be inside a read.
     loop.execute {
-      let attempt = ConnectionAttempt(to: origin, on: loop, settings: self.connectSettings)
+      let allowsHTTP2 = self.pool.withLock { $0.allowsMultiplexing(origin, now: self.clock.now) }
+      let versions = allowsHTTP2 || !self.offersHTTP1 ? self.options.protocols : [.http1]
+      let attempt = ConnectionAttempt(to: origin, on: loop, versions: versions, settings: self.connectSettings)
       self.attempts.add(attempt, to: origin, on: loop)
       attempt.start { result in
         self.attempts.remove(attempt)
@@ -144,10 +177,9 @@ final class TransportCore: Sendable {
     switch result {
     case .success(let connected):
       do {
-        let handler = ConnectionHandler(
-          owner: self, framingLimits: connectSettings.framingLimits, codingLimits: codingLimits)
-        let connection = try Connection(to: origin, on: connected, carrier: handler)
-        perform { $0.connected(connection, for: origin, now: clock.now) }
+        let connection = try makeConnection(to: origin, on: connected)
+        let capacity = connection.isShared ? MultiplexState.assumedStreams : 1
+        perform { $0.connected(connection, for: origin, capacity: capacity, now: clock.now) }
       } catch {
         connected.channel.close(promise: nil)
         let error = TransportError(connecting: error, to: attempt.peer)
@@ -155,6 +187,19 @@ final class TransportCore: Sendable {
       }
     case .failure where attempt.isGivenUp: perform { $0.connectGivenUp(for: origin) }
     case .failure(let error): perform(after: error) { $0.connectFailed(for: origin, now: clock.now) }
+    }
+  }
+
+  private func makeConnection(to origin: Origin, on connected: ConnectedChannel) throws -> Connection {
+    switch connected.version {
+    case .http1:
+      let handler = ConnectionHandler(
+        owner: self, framingLimits: connectSettings.framingLimits, codingLimits: codingLimits)
+      return try Connection(to: origin, on: connected, carrier: handler)
+    case .http2:
+      let handler = MultiplexHandler(
+        owner: self, limits: FrameReader.Limits(options.limits), codingLimits: codingLimits)
+      return try Connection(to: origin, on: connected, carrier: handler)
     }
   }
 
@@ -242,8 +287,11 @@ extension TransportCore: ConnectionOwner {
     findConnection(for: exchange, isAdmitted: false)
   }
 
-  func resend(_ exchange: Exchange, wasWritten: Bool) -> Bool {
-    guard options.retriesOnStaleConnection, exchange.requeue(wasWritten: wasWritten) else { return false }
+  var offersHTTP1: Bool { options.protocols.contains(.http1) }
+
+  func resend(_ exchange: Exchange, _ reason: Exchange.State.Return) -> Bool {
+    if case .stale = reason, !options.retriesOnStaleConnection { return false }
+    guard exchange.requeue(reason) else { return false }
     exchange.context.record(.resent)
     findConnection(for: exchange, isAdmitted: true)
     return true

@@ -51,7 +51,6 @@ extension NIOTransport.Trust {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.certificateVerification = .fullVerification
     configuration.minimumTLSVersion = minimumTLSVersion == .tls13 ? .tlsv13 : .tlsv12
-    configuration.applicationProtocols = ["http/1.1"]
     // The maximum wait for the server's TLS close notification.
     configuration.shutdownTimeout = .milliseconds(500)
     if case .only(let authorities) = trustRoots {

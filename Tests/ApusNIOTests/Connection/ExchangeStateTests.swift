@@ -24,10 +24,10 @@ struct ExchangeStateTests {
         #expect(state.headDelivered() == true)
       case .queuedAgain:
         #expect(state.entered(1) == true)
-        #expect(state.requeued(wasWritten: true) == true)
+        #expect(state.requeued(.stale(wasWritten: true)) == true)
       case .onAgain:
         #expect(state.entered(1) == true)
-        #expect(state.requeued(wasWritten: true) == true)
+        #expect(state.requeued(.stale(wasWritten: true)) == true)
         #expect(state.entered(2) == true)
       }
       return state
@@ -54,7 +54,7 @@ struct ExchangeStateTests {
     var state = situation.state
     let may = [.queued, .on, .answered].contains(situation)
     let before = state.place
-    #expect(state.requeued(wasWritten: wasWritten) == may)
+    #expect(state.requeued(.stale(wasWritten: wasWritten)) == may)
     #expect(state.place == (may ? .queued : before))
     #expect(state.needsNewConnection == (may || [.queuedAgain, .onAgain].contains(situation)))
   }
@@ -102,7 +102,7 @@ struct ExchangeStateTests {
   @Test("A request that was written is never reported as not sent", arguments: [false, true])
   func requestState(wasWritten: Bool) throws {
     var state = Situation.on.state
-    #expect(state.requeued(wasWritten: wasWritten) == true)
+    #expect(state.requeued(.stale(wasWritten: wasWritten)) == true)
     let end = state.ended()
     let ending = try #require(end)
     #expect(ending.requestState(.notSent) == (wasWritten ? .maybeSent : .notSent))

@@ -54,7 +54,7 @@ extension ExchangeWorld {
   }
 
   private mutating func retry(_ id: Int, wasWritten: Bool) -> Bool {
-    guard calls[id]?.state.requeued(wasWritten: wasWritten) == true else { return false }
+    guard calls[id]?.state.requeued(.stale(wasWritten: wasWritten)) == true else { return false }
     events["out again, \(wasWritten ? "" : "not ")written", default: 0] += 1
     acquire(id, isAdmitted: true)
     return true
@@ -168,7 +168,7 @@ extension ExchangeWorld {
       guard calls[call]?.isStreamed == true else { return }
       if calls[call]?.state.headDelivered() == true { tell(call, nil) }
       if maybe() { _ = lines[id]?.state.pause() }
-      perform(pool.streamingStarted(on: id))
+      perform(pool.suspended(id))
     default:
       receiveHead(call, on: id)
       let completion = lines[id]?.state.responseCompleted(

@@ -97,8 +97,6 @@ struct FrameViolationTests {
         frame(.continuation, .endHeaders, stream: 1, literal("a", "b")), frame(.continuation, stream: 1, [0x88])),
       ForbiddenFrames(.wrongStream(.continuation, 0), frame(.continuation, .endHeaders, [0x88])),
       ForbiddenFrames(
-        .emptyContinuation(1), frame(.headers, stream: 1, [0x88]), frame(.continuation, .endHeaders, stream: 1)),
-      ForbiddenFrames(
         .compression(.unknownIndex(62), 1), frame(.headers, .endHeaders, stream: 1, [0x88, 0xBE])),
       ForbiddenFrames(
         .compression(.truncated, 5), frame(.headers, stream: 5, [0x88, 0x00]),
@@ -127,7 +125,10 @@ struct FrameViolationTests {
       (.wrongLength(.ping, 7), .frameSizeError), (.wrongPriorityLength(4, 1), .frameSizeError),
       (.wrongStream(.data, 0), .protocolError), (.paddingTooLong(.data, 1), .protocolError),
       (.unexpectedContinuation(1), .protocolError), (.interruptedBlock(.data, 1), .protocolError),
-      (.emptyContinuation(1), .enhanceYourCalm), (.tooManyContinuations(1), .enhanceYourCalm),
+      (.tooManyContinuations(1), .enhanceYourCalm), (.idleStream(.data, 1), .protocolError),
+      (.closedStream(.data, 1), .streamClosed), (.earlyContent(1), .protocolError),
+      (.unexpectedContent(1), .protocolError), (.windowExceeded(0), .flowControlError),
+      (.windowOverflow(1), .flowControlError), (.zeroIncrement(1), .protocolError),
       (.blockTooLarge(1), .enhanceYourCalm), (.push(1), .protocolError),
       (.forbiddenSetting(Setting(.enablePush, 1)), .protocolError),
       (.forbiddenSetting(Setting(.initialWindowSize, 1 << 31)), .flowControlError), (.flood(.ping), .enhanceYourCalm),
@@ -138,8 +139,11 @@ struct FrameViolationTests {
     #expect(Set(codes.map { "\($0.0)" }).count == codes.count)
   }
 
-  @Test("Only malformed fields and PRIORITY frames of the wrong length are stream errors")
+  @Test("Violations of a single response are stream errors, violations of the framing are connection errors")
   func scopes() {
+    #expect(FrameViolation.windowExceeded(3).scope == .stream(3))
+    #expect(FrameViolation.windowExceeded(0).scope == .connection)
+    #expect(FrameViolation.closedStream(.data, 3).scope == .connection)
     #expect(FrameViolation.fields(FieldFault(.missingStatus), 5).scope == .stream(5))
     #expect(FrameViolation.wrongPriorityLength(4, 7).scope == .stream(7))
     #expect(FrameViolation.compression(.truncated, 5).scope == .connection)

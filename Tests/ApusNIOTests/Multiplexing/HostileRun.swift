@@ -17,7 +17,7 @@ extension HostileCase {
 
   private func run(_ server: FrameServer) async throws {
     try await NIOTransport.with {
-      $0.speakHTTP2()
+      $0.protocols = [.http2]
       // A case that hangs fails with a timeout.
       ($0.firstByteTimeout, $0.stallTimeout) = (.seconds(30), .seconds(30))
       configure(&$0)

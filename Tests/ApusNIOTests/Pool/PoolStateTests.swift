@@ -22,7 +22,7 @@ struct PoolStateTests {
   func first() {
     var pool = pool()
     #expect(pool.acquire("w", for: "a", now: at(0)) == [.connect("a")])
-    #expect(pool.connected(1, for: "a", now: at(1)) == [.use(1, "w")])
+    #expect(pool.connected(1, for: "a", capacity: 1, now: at(1)) == [.use(1, "w")])
   }
 
   @Test("The most recently used idle connection is reused first")
@@ -30,7 +30,7 @@ struct PoolStateTests {
     var pool = pool()
     for (waiter, connection) in [("v", 1), ("w", 2)] {
       #expect(pool.acquire(waiter, for: "a", now: at(0)) == [.connect("a")])
-      #expect(pool.connected(connection, for: "a", now: at(0)) == [.use(connection, waiter)])
+      #expect(pool.connected(connection, for: "a", capacity: 1, now: at(0)) == [.use(connection, waiter)])
     }
     #expect(pool.released(2, canReuse: true, now: at(1)) == [.wake(at(61))])
     #expect(pool.released(1, canReuse: true, now: at(2)) == [])
@@ -42,16 +42,16 @@ struct PoolStateTests {
   func wantsNew() {
     var pool = pool()
     _ = pool.acquire("v", for: "a", now: at(0))
-    _ = pool.connected(1, for: "a", now: at(0))
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
     _ = pool.released(1, canReuse: true, now: at(1))
-    #expect(pool.acquireNew("w", for: "a") == [.connect("a")])
-    #expect(pool.connected(2, for: "a", now: at(2)) == [.use(2, "w")])
+    #expect(pool.acquireNew("w", for: "a", now: at(2)) == [.connect("a")])
+    #expect(pool.connected(2, for: "a", capacity: 1, now: at(2)) == [.use(2, "w")])
     _ = pool.released(2, canReuse: true, now: at(3))
     #expect(pool.counts.idle == 2)
     // The origin has two idle connections, the maximum.
-    #expect(pool.acquireNew("x", for: "a") == [.close(1), .connect("a")])
+    #expect(pool.acquireNew("x", for: "a", now: at(3)) == [.close(1), .connect("a")])
     #expect(pool.acquire("y", for: "a", now: at(4)) == [.use(2, "y")])
-    #expect(pool.connected(3, for: "a", now: at(4)) == [.use(3, "x")])
+    #expect(pool.connected(3, for: "a", capacity: 1, now: at(4)) == [.use(3, "x")])
   }
 
   @Test("A call beyond its origin's limit waits and gets the first free connection")
@@ -59,10 +59,10 @@ struct PoolStateTests {
     var pool = pool()
     for waiter in ["u", "v"] { #expect(pool.acquire(waiter, for: "a", now: at(0)) == [.connect("a")]) }
     #expect(pool.acquire("w", for: "a", now: at(0)) == [])
-    #expect(pool.connected(1, for: "a", now: at(0)) == [.use(1, "u")])
+    #expect(pool.connected(1, for: "a", capacity: 1, now: at(0)) == [.use(1, "u")])
     #expect(pool.released(1, canReuse: true, now: at(0)) == [.use(1, "v")])
     // The second connection was made for v, which already has a connection, so the next waiter gets it.
-    #expect(pool.connected(2, for: "a", now: at(0)) == [.use(2, "w")])
+    #expect(pool.connected(2, for: "a", capacity: 1, now: at(0)) == [.use(2, "w")])
   }
 
   @Test("A streaming connection counts toward the total limit, but not toward its origin's limit")
@@ -70,17 +70,17 @@ struct PoolStateTests {
     var pool = pool()
     for (waiter, connection) in [("v", 1), ("w", 2)] {
       _ = pool.acquire(waiter, for: "a", now: at(0))
-      _ = pool.connected(connection, for: "a", now: at(0))
+      _ = pool.connected(connection, for: "a", capacity: 1, now: at(0))
     }
     #expect(pool.acquire("x", for: "a", now: at(0)) == [])
     #expect(!pool.isConnecting(forLastOf: "a"))
     // A streaming connection permits one further connection.
-    #expect(pool.streamingStarted(on: 1) == [.connect("a")])
+    #expect(pool.suspended(1) == [.connect("a")])
     #expect(pool.isConnecting(forLastOf: "a"))
-    #expect(pool.streamingStarted(on: 1) == [])
-    #expect(pool.connected(3, for: "a", now: at(0)) == [.use(3, "x")])
+    #expect(pool.suspended(1) == [])
+    #expect(pool.connected(3, for: "a", capacity: 1, now: at(0)) == [.use(3, "x")])
     // The total limit is three, streams included.
-    #expect(pool.streamingStarted(on: 2) == [])
+    #expect(pool.suspended(2) == [])
     #expect(pool.acquire("y", for: "a", now: at(0)) == [])
     #expect(!pool.isConnecting(forLastOf: "a"))
     #expect(pool.closed(1, now: at(1)) == [.connect("a")])
@@ -90,15 +90,15 @@ struct PoolStateTests {
   func endedStream() {
     var pool = pool { $0.connectionsPerOrigin = 1 }
     _ = pool.acquire("v", for: "a", now: at(0))
-    _ = pool.connected(1, for: "a", now: at(0))
-    #expect(pool.streamingStarted(on: 1) == [])
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
+    #expect(pool.suspended(1) == [])
     #expect(pool.acquire("w", for: "a", now: at(0)) == [.connect("a")])
-    #expect(pool.connected(2, for: "a", now: at(0)) == [.use(2, "w")])
+    #expect(pool.connected(2, for: "a", capacity: 1, now: at(0)) == [.use(2, "w")])
     #expect(pool.released(1, canReuse: true, now: at(1)) == [.close(1)])
     #expect(pool.released(2, canReuse: true, now: at(1)) == [.wake(at(61))])
     // If no further connection was opened because of the stream, the connection is reusable after the stream.
     #expect(pool.acquire("x", for: "a", now: at(2)) == [.use(2, "x")])
-    #expect(pool.streamingStarted(on: 2) == [])
+    #expect(pool.suspended(2) == [])
     #expect(pool.released(2, canReuse: true, now: at(3)) == [])
     #expect(pool.acquire("y", for: "a", now: at(3)) == [.use(2, "y")])
   }
@@ -123,7 +123,7 @@ struct PoolStateTests {
     var pool = pool()
     _ = pool.acquire("w", for: "a", now: at(0))
     #expect(pool.cancelled("w") == [])
-    #expect(pool.connected(1, for: "a", now: at(0)) == [.wake(at(60))])
+    #expect(pool.connected(1, for: "a", capacity: 1, now: at(0)) == [.wake(at(60))])
     #expect(pool.acquire("x", for: "a", now: at(1)) == [.use(1, "x")])
   }
 
@@ -131,7 +131,7 @@ struct PoolStateTests {
   func cancelled() {
     var pool = pool()
     for waiter in ["u", "v", "w", "x"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
-    _ = pool.connected(1, for: "a", now: at(0))
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
     #expect(pool.cancelled("v") == [])
     #expect(pool.cancelled("v") == [])
     #expect(pool.released(1, canReuse: true, now: at(0)) == [.use(1, "w")])
@@ -141,18 +141,18 @@ struct PoolStateTests {
   func notReusable() {
     var pool = pool { $0.connectionsPerOrigin = 1 }
     _ = pool.acquire("v", for: "a", now: at(0))
-    _ = pool.connected(1, for: "a", now: at(0))
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
     #expect(pool.acquire("w", for: "a", now: at(0)) == [])
     #expect(pool.released(1, canReuse: false, now: at(0)) == [.close(1), .connect("a")])
     #expect(pool.closed(1, now: at(0)) == [])
-    #expect(pool.connected(2, for: "a", now: at(0)) == [.use(2, "w")])
+    #expect(pool.connected(2, for: "a", capacity: 1, now: at(0)) == [.use(2, "w")])
   }
 
   @Test("A connection that the server closes while idle is not used")
   func closedWhileIdle() {
     var pool = pool()
     _ = pool.acquire("v", for: "a", now: at(0))
-    _ = pool.connected(1, for: "a", now: at(0))
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
     _ = pool.released(1, canReuse: true, now: at(0))
     #expect(pool.closed(1, now: at(1)) == [])
     #expect(pool.acquire("w", for: "a", now: at(1)) == [.connect("a")])
@@ -174,7 +174,7 @@ struct PoolStateTests {
     for waiter in ["v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
     _ = pool.cancelled("v")
     #expect(pool.connectFailed(for: "a", now: at(1)) == [])
-    #expect(pool.connected(1, for: "a", now: at(1)) == [.use(1, "w")])
+    #expect(pool.connected(1, for: "a", capacity: 1, now: at(1)) == [.use(1, "w")])
   }
 
   @Test("At the total limit, the longest idle connection is closed for another origin")
@@ -182,7 +182,7 @@ struct PoolStateTests {
     var pool = pool()
     for (origin, connection) in [("a", 1), ("b", 2), ("c", 3)] {
       _ = pool.acquire("w", for: origin, now: at(0))
-      _ = pool.connected(connection, for: origin, now: at(0))
+      _ = pool.connected(connection, for: origin, capacity: 1, now: at(0))
       _ = pool.released(connection, canReuse: true, now: at(connection))
     }
     #expect(pool.acquire("x", for: "d", now: at(9)) == [.close(1), .connect("d")])
@@ -193,7 +193,7 @@ struct PoolStateTests {
   func starved() {
     var pool = pool { $0.connections = 1 }
     _ = pool.acquire("v", for: "a", now: at(0))
-    _ = pool.connected(1, for: "a", now: at(0))
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
     #expect(pool.acquire("w", for: "b", now: at(0)) == [])
     #expect(pool.acquire("x", for: "c", now: at(0)) == [])
     _ = pool.cancelled("x")
@@ -206,15 +206,15 @@ struct PoolStateTests {
   func fairness() {
     var pool = pool { ($0.connections, $0.connectionsPerOrigin) = (1, 1) }
     _ = pool.acquire("a1", for: "a", now: at(0))
-    _ = pool.connected(1, for: "a", now: at(0))
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
     for waiter in ["a2", "b1", "a3"] {
       #expect(pool.acquire(waiter, for: waiter == "b1" ? "b" : "a", now: at(0)) == [])
     }
     #expect(pool.released(1, canReuse: true, now: at(1)) == [.use(1, "a2")])
     #expect(pool.released(1, canReuse: true, now: at(2)) == [.close(1), .connect("b")])
-    #expect(pool.connected(2, for: "b", now: at(2)) == [.use(2, "b1")])
+    #expect(pool.connected(2, for: "b", capacity: 1, now: at(2)) == [.use(2, "b1")])
     #expect(pool.released(2, canReuse: true, now: at(3)) == [.close(2), .connect("a")])
-    #expect(pool.connected(3, for: "a", now: at(3)) == [.use(3, "a3")])
+    #expect(pool.connected(3, for: "a", capacity: 1, now: at(3)) == [.use(3, "a3")])
   }
 
   @Test("Two busy origins reach equal shares of connections, which then stay stable")
@@ -222,14 +222,14 @@ struct PoolStateTests {
     var pool = pool { ($0.connections, $0.connectionsPerOrigin) = (4, 4) }
     for number in 1...4 {
       _ = pool.acquire("a\(number)", for: "a", now: at(0))
-      _ = pool.connected(number, for: "a", now: at(0))
+      _ = pool.connected(number, for: "a", capacity: 1, now: at(0))
     }
     for number in 1...4 { #expect(pool.acquire("b\(number)", for: "b", now: at(0)) == []) }
     for number in 5...9 { #expect(pool.acquire("a\(number)", for: "a", now: at(0)) == []) }
     #expect(pool.released(1, canReuse: true, now: at(1)) == [.close(1), .connect("b")])
     #expect(pool.released(2, canReuse: true, now: at(1)) == [.close(2), .connect("b")])
     #expect(pool.released(3, canReuse: true, now: at(1)) == [.use(3, "a5")])
-    #expect(pool.connected(5, for: "b", now: at(1)) == [.use(5, "b1")])
+    #expect(pool.connected(5, for: "b", capacity: 1, now: at(1)) == [.use(5, "b1")])
     #expect(pool.released(5, canReuse: true, now: at(1)) == [.use(5, "b2")])
   }
 
@@ -259,7 +259,7 @@ struct PoolStateTests {
     var pool = pool()
     for (waiter, connection) in [("v", 1), ("w", 2)] {
       _ = pool.acquire(waiter, for: "a", now: at(0))
-      _ = pool.connected(connection, for: "a", now: at(0))
+      _ = pool.connected(connection, for: "a", capacity: 1, now: at(0))
     }
     #expect(pool.released(1, canReuse: true, now: at(10)) == [.wake(at(70))])
     #expect(pool.released(2, canReuse: true, now: at(30)) == [])
@@ -272,7 +272,7 @@ struct PoolStateTests {
   func lateTick() {
     var pool = pool()
     _ = pool.acquire("v", for: "a", now: at(0))
-    _ = pool.connected(1, for: "a", now: at(0))
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
     _ = pool.released(1, canReuse: true, now: at(0))
     #expect(pool.acquire("w", for: "a", now: at(60)) == [.close(1), .connect("a")])
   }
@@ -282,7 +282,7 @@ struct PoolStateTests {
     var pool = pool { $0.maximumAge = .seconds(20) }
     for (waiter, connection) in [("v", 1), ("w", 2)] {
       _ = pool.acquire(waiter, for: "a", now: at(0))
-      _ = pool.connected(connection, for: "a", now: at(0))
+      _ = pool.connected(connection, for: "a", capacity: 1, now: at(0))
     }
     #expect(pool.released(1, canReuse: true, now: at(5)) == [.wake(at(20))])
     #expect(pool.released(2, canReuse: true, now: at(20)) == [.close(2)])
@@ -293,11 +293,11 @@ struct PoolStateTests {
   func shutDown() {
     var pool = pool()
     for waiter in ["u", "v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
-    _ = pool.connected(1, for: "a", now: at(0))
+    _ = pool.connected(1, for: "a", capacity: 1, now: at(0))
     #expect(pool.shutDown() == [.refuse("v", .shutDown), .refuse("w", .shutDown)])
     #expect(pool.shutDown() == [])
     #expect(pool.acquire("x", for: "a", now: at(1)) == [.refuse("x", .shutDown)])
-    #expect(pool.connected(2, for: "a", now: at(1)) == [.close(2)])
+    #expect(pool.connected(2, for: "a", capacity: 1, now: at(1)) == [.close(2)])
     #expect(pool.released(1, canReuse: true, now: at(2)) == [.close(1), .drained])
     #expect(pool.isEmpty)
   }
@@ -308,7 +308,7 @@ struct PoolStateTests {
     #expect(pool.shutDown() == [.drained])
     var used = self.pool()
     _ = used.acquire("v", for: "a", now: at(0))
-    _ = used.connected(1, for: "a", now: at(0))
+    _ = used.connected(1, for: "a", capacity: 1, now: at(0))
     _ = used.released(1, canReuse: true, now: at(0))
     #expect(used.shutDown() == [.close(1), .drained])
   }

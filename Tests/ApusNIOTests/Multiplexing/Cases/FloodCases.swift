@@ -47,7 +47,7 @@ enum FloodCases {
     HostileCase(
       "A flood of empty CONTINUATION frames is a connection error", "10.5",
       [.frame(.headers, [], 1, headBlock()), .flood(frame(.continuation, stream: 1), count: count), .await(.goAway)],
-      .violation(.emptyContinuation(1)).with(.mayGoAway(.enhanceYourCalm))),
+      .violation(.tooManyContinuations(1)).with(.mayGoAway(.enhanceYourCalm))),
     HostileCase(
       "A flood of interim responses is an error", "9110/15.2",
       [.flood(frame(.headers, .endHeaders, stream: 1, headBlock(103)), count: count), .await(.failed(1))],

@@ -1,0 +1,470 @@
+import ApusCore
+import HTTPTypes
+import NIOCore
+import NIOSSL
+
+/// The channel handler of one connection that carries many exchanges in HTTP/2 (RFC 9113). Everything happens on its
+/// event loop.
+///
+/// All frames of one run of the event loop leave in one write, because a TLS record and a system call cost more than
+/// the frames. This file handles the channel's events, the frames of the connection and the ends of streams;
+/// `MultiplexHandler+Request.swift` writes requests, `MultiplexHandler+Response.swift` reads responses.
+final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  let owner: any ConnectionOwner
+  /// The connection that other types use. The connection and this handler retain each other until the socket closes.
+  var connection: Connection?
+  private(set) var context: ChannelHandlerContext?
+  let framingLimits: FramingLimits
+  let codingLimits: CodingLimits
+  var state = MultiplexState(now: .now())
+  /// The streams that carry exchanges.
+  var streams: [StreamID: MultiplexStream] = [:]
+  /// The exchanges that wait until a stream can be opened for them.
+  var waiting: [Exchange] = []
+
+  var reader: FrameReader
+  var writer = FrameWriter()
+  var encoder = FieldEncoder()
+  /// The bytes not decoded yet.
+  private var inbound = ByteBuffer()
+  /// The streams with content to send, in turn.
+  var sending = CircularBuffer<MultiplexStream>()
+  /// The streams whose heads are in the buffer of ``writer``.
+  var unflushed: [MultiplexStream] = []
+  /// The number of bytes written to the channel.
+  private(set) var written = 0
+  /// The next measurement of unsent bytes, scheduled while there are any.
+  var measurement: Scheduled<Void>?
+
+  /// The time of the current event.
+  var now = NIODeadline.now()
+  private var isReading = false
+  private var isFlushScheduled = false
+  private var isFlushing = false
+  private var isPaused = false
+  private var isSuspended = false
+  private var alarm: (task: Scheduled<Void>, instant: NIODeadline)?
+  private var cause: (any Error)?
+  /// The server's last GOAWAY with an error, for the texts of errors.
+  private var goAway: String?
+
+  init(owner: any ConnectionOwner, limits: FrameReader.Limits, codingLimits: CodingLimits) {
+    self.owner = owner
+    framingLimits = limits.framing
+    self.codingLimits = codingLimits
+    reader = FrameReader(limits: limits)
+  }
+
+  // MARK: Events of the channel
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    writer.writePreface(
+      settings: [
+        Setting(.enablePush, 0), Setting(.initialWindowSize, UInt32(ReceiveWindow.initial)),
+        Setting(.maximumFieldBytes, UInt32(clamping: framingLimits.fieldBytes)),
+      ], windowIncrement: UInt32(ConnectionWindow.size - ConnectionWindow.initial))
+    state.begun(now: now)
+    flushSoon()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    // A channel that was never active does not report that it became inactive.
+    socketClosed()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !state.isOver else { return }
+    var bytes = unwrapInboundIn(data)
+    isReading = true
+    now = .now()
+    inbound.take(&bytes)
+    if state.heard(now: now) { beginWaiting() }
+    read()
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    isReading = false
+    flush()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    guard context.channel.isWritable else { return }
+    now = .now()
+    flush()
+    setPaused(false)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The end of a response is in its frames, so a connection may end without TLS's close notification.
+    if case .uncleanShutdown = error as? NIOSSLError { return }
+    cause = cause ?? error
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    socketClosed()
+  }
+
+  // MARK: Frames
+
+  private func read() {
+    do throws(FrameViolation) {
+      while !state.isOver, let event = try reader.next(from: &inbound) { try handle(event) }
+    } catch {
+      return violated(error)
+    }
+    // Releases the buffer, so that the channel can reuse it for the next read.
+    if inbound.readableBytes == 0 { inbound = ByteBuffer() }
+    // A server that sends frames which need responses, and does not read the responses, is not read either.
+    if writer.buffer.readableBytes > Self.heldLimit, context?.channel.isWritable == false { setPaused(true) }
+  }
+
+  private static let heldLimit = 64 << 10
+
+  private func handle(_ event: FrameEvent) throws(FrameViolation) {
+    switch event {
+    case .head(let stream, let block, let isLast): try receiveBlock(stream, block, isLast: isLast)
+    case .content(let stream, let bytes, let padding, let isLast):
+      try receiveContent(stream, bytes, padding: padding, isLast: isLast)
+    case .malformed(let stream, let violation, _): try receiveMalformed(stream, violation)
+    case .reset(let stream, let code): try receiveReset(stream, code)
+    case .settings(let list): try receiveSettings(list)
+    case .settingsAcknowledged: if state.settingsAcknowledged(now: now) { reader.frameWasAwaited() }
+    case .ping(let data, isAcknowledgement: false): writer.writePing(data, isAcknowledgement: true)
+    case .ping(let data, isAcknowledgement: true): receivePingAcknowledgement(data)
+    case .goAway(let last, let code, let debug): receiveGoAway(last: last, code, debug)
+    case .windowUpdate(let stream, let increment): try receiveWindowUpdate(stream, Int(increment))
+    }
+  }
+
+  /// Returns the stream that a frame belongs to; `nil` if the frame is to be ignored.
+  ///
+  /// - Throws: a connection error if the stream was never opened, or has ended and the frame's type is not permitted
+  ///   after the end.
+  func openStream(_ id: StreamID, for type: FrameType) throws(FrameViolation) -> MultiplexStream? {
+    if let stream = streams[id], !stream.isClosed { return stream }
+    switch state.standing(of: id) {
+    case .idle: throw .idleStream(type, id)
+    case .reset: return nil
+    case .closed:
+      guard type != .data, type != .headers else { throw .closedStream(type, id) }
+      return nil
+    }
+  }
+
+  private func receiveMalformed(_ id: StreamID, _ violation: FrameViolation) throws(FrameViolation) {
+    // PRIORITY may have any stream, even one that was never opened.
+    if case .wrongPriorityLength = violation {
+      if let stream = streams[id], !stream.isClosed { fail(stream, violation) }
+      return
+    }
+    if let stream = try openStream(id, for: .headers) { fail(stream, violation) }
+  }
+
+  private func receiveSettings(_ list: [Setting]) throws(FrameViolation) {
+    let capacity = state.capacity
+    let change = try state.receive(list)
+    encoder.limitTable(to: state.settings.headerTableSize)
+    writer.maximumFrameSize = state.settings.maximumFrameSize
+    writer.writeSettingsAcknowledgement()
+    if change != 0 {
+      for stream in streams.values where !stream.isClosed {
+        guard stream.state.sendWindow.change(by: change) else { throw .windowOverflow(0) }
+        send(stream)
+      }
+    }
+    if state.capacity != capacity { capacityChanged() }
+  }
+
+  private func receivePingAcknowledgement(_ data: UInt64) {
+    let capacity = state.capacity
+    guard state.pingAcknowledged(data) else { return }
+    reader.frameWasAwaited()
+    if state.capacity != capacity { capacityChanged() }
+    if let deadline = state.deadline { wake(by: deadline) }
+  }
+
+  private func receiveWindowUpdate(_ id: StreamID, _ increment: Int) throws(FrameViolation) {
+    guard id != 0 else {
+      guard increment > 0 else { throw .zeroIncrement(0) }
+      guard state.sendWindow.change(by: increment) else { throw .windowOverflow(0) }
+      return
+    }
+    guard let stream = try openStream(id, for: .windowUpdate) else { return }
+    guard increment > 0 else { return fail(stream, .zeroIncrement(id)) }
+    guard stream.state.sendWindow.change(by: increment) else { return fail(stream, .windowOverflow(id)) }
+    send(stream)
+  }
+
+  private func receiveGoAway(last: StreamID, _ code: HTTP2ErrorCode, _ debug: String) {
+    if code != .noError { goAway = "\(code.name)" + (debug.isEmpty ? "" : " (\(debug))") }
+    state.drain(after: last)
+    updateSuspension()
+    report(code)
+    // Streams above the last one were not processed (RFC 9113 §6.8); the others continue.
+    for stream in sortedStreams() where stream.id > last && !stream.isClosed {
+      leave(stream)
+      sendAgain(stream, "the server did not process the request (GOAWAY with \(code.name))")
+    }
+    returnWaiting()
+    closeIfDrained()
+  }
+
+  /// Reports a code that says something about the origin.
+  func report(_ code: HTTP2ErrorCode) {
+    guard let connection else { return }
+    if code == .enhanceYourCalm { owner.calm(connection.origin) }
+    if code == .http11Required { owner.restrictToHTTP1(connection.origin) }
+  }
+
+  // MARK: Writing
+
+  /// Writes the frames that were made once the current event has been handled.
+  func flushSoon() {
+    guard !isReading, !isFlushScheduled, let context else { return }
+    isFlushScheduled = true
+    context.eventLoop.assumeIsolated().execute {
+      self.isFlushScheduled = false
+      self.now = .now()
+      self.flush()
+    }
+  }
+
+  /// Writes the frames that were made, and content as far as the windows and the socket permit.
+  private func flush() {
+    // Writing can change the channel's writability, which leads here again.
+    guard !isFlushing else { return }
+    isFlushing = true
+    defer { isFlushing = false }
+    while let context, context.channel.isWritable {
+      let hasMore = writeContent()
+      guard writer.buffer.readableBytes > 0 else { return }
+      for stream in unflushed { stream.isFlushed = true }
+      unflushed.removeAll(keepingCapacity: true)
+      written += writer.buffer.readableBytes
+      context.writeAndFlush(wrapOutboundOut(writer.buffer), promise: nil)
+      if writer.buffer.capacity > Self.keptCapacity { writer.buffer = ByteBuffer() } else { writer.buffer.clear() }
+      if !hasMore { return }
+    }
+  }
+
+  /// The maximum buffer capacity that a connection retains for its next frames.
+  private static let keptCapacity = 32 << 10
+
+  private func setPaused(_ isPaused: Bool) {
+    guard isPaused != self.isPaused else { return }
+    self.isPaused = isPaused
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: !isPaused)
+  }
+
+  // MARK: The owner
+
+  /// Reports a changed capacity, and begins exchanges that wait if there is room for them.
+  func capacityChanged() {
+    guard let connection else { return }
+    if state.streamLimit == 0 { returnWaiting() }
+    owner.capacityChanged(of: connection, to: state.capacity)
+    beginWaiting()
+  }
+
+  /// Reports whether the connection takes exchanges.
+  func updateSuspension() {
+    state.measureUnread()
+    guard state.isSuspended != isSuspended, let connection else { return }
+    isSuspended = state.isSuspended
+    if isSuspended { owner.connectionSuspended(connection) } else { owner.connectionResumed(connection) }
+  }
+
+  // MARK: Timers
+
+  /// Ensures that the timer rings at an instant, or earlier.
+  func wake(by instant: NIODeadline) {
+    if let alarm, alarm.instant <= instant { return }
+    alarm?.task.cancel()
+    guard let context else {
+      alarm = nil
+      return
+    }
+    let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: instant) { self.ring() }
+    alarm = (task, instant)
+  }
+
+  private func ring() {
+    alarm = nil
+    now = .now()
+    switch state.expired(now: now) {
+    case .lost: return terminateSilent()
+    case .ping(let data):
+      writer.writePing(data, isAcknowledgement: false)
+      flushSoon()
+    case .nothing: break
+    }
+    for stream in sortedStreams() where !stream.isGone {
+      if let deadline = stream.deadline, deadline <= now { timedOut(stream) }
+    }
+    let next = streams.values.compactMap(\.deadline).min()
+    if let instant = [next, state.deadline].compactMap({ $0 }).min() { wake(by: instant) }
+  }
+
+  private func terminateSilent() {
+    cause = nil
+    goAway = "no bytes arrived within \(Duration(MultiplexState.answerLimit)) after PING"
+    abort()
+  }
+
+  // MARK: Ends of streams
+
+  /// Removes a stream that both sides have closed, or that the server has reset or will not process. The connection is
+  /// free for another exchange.
+  func leave(_ stream: MultiplexStream) {
+    guard !stream.isGone else { return }
+    if !stream.isClosed { state.ended() }
+    remove(stream)
+  }
+
+  /// Removes a stream that the client resets.
+  func leave(_ stream: MultiplexStream, resetting code: HTTP2ErrorCode) {
+    guard !stream.isGone else { return }
+    let isEnded = stream.state.isResponseOver && stream.state.progress.request == .complete
+    guard !stream.isClosed, !isEnded, !state.isOver else { return leave(stream) }
+    writer.writeReset(stream.id, code)
+    if let ping = state.reset(stream.id, now: now) { writer.writePing(ping, isAcknowledgement: false) }
+    if let deadline = state.deadline { wake(by: deadline) }
+    flushSoon()
+    if let connection { owner.capacityChanged(of: connection, to: state.capacity) }
+    remove(stream)
+  }
+
+  private func remove(_ stream: MultiplexStream) {
+    streams[stream.id] = nil
+    (stream.isGone, stream.isClosed, stream.deadline) = (true, true, nil)
+    stream.outgoing.stop()
+    stream.pending = ByteBuffer()
+    credit(stream.unread.readableBytes)
+    stream.unread = ByteBuffer()
+    updateSuspension()
+    if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
+    if !waiting.isEmpty { beginWaiting() }
+    closeIfDrained()
+  }
+
+  /// Closes the stream at the server's side while its reader still consumes what has arrived.
+  func close(_ stream: MultiplexStream, _ end: MultiplexStream.End) {
+    if !stream.isClosed { state.ended() }
+    stream.isClosed = true
+    stream.end = end
+    stream.deadline = nil
+    if case .failed = end { stream.outgoing.stop() }
+  }
+
+  /// The streams in the order in which they were opened, for changes that may remove streams.
+  private func sortedStreams() -> [MultiplexStream] {
+    streams.values.sorted { $0.id < $1.id }
+  }
+
+  // MARK: Ends of the connection
+
+  func closeIfIdle() {
+    guard streams.isEmpty, waiting.isEmpty, !state.isOver else { return }
+    end(.noError)
+    context?.close(promise: nil)
+  }
+
+  private func closeIfDrained() {
+    if state.isDraining { closeIfIdle() }
+  }
+
+  /// Sends GOAWAY.
+  private func end(_ code: HTTP2ErrorCode, debug: String = "") {
+    guard state.end() else { return }
+    writer.writeGoAway(code, debug: debug)
+    flush()
+  }
+
+  /// Closes the socket without TLS's close notification, because that would wait for the peer's.
+  private func abort() {
+    guard let context else { return }
+    if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
+      tls.close(promise: nil)
+    } else {
+      context.close(promise: nil)
+    }
+  }
+
+  private func violated(_ violation: FrameViolation) {
+    end(violation.code, debug: violation.description)
+    abort()
+    for stream in sortedStreams() where !stream.isClosed {
+      lose(stream, .malformedResponse, violation.description, violation)
+    }
+    returnWaiting()
+  }
+
+  func terminate(_ error: TransportError) {
+    guard !streams.isEmpty || !waiting.isEmpty else { return closeIfIdle() }
+    end(.noError)
+    abort()
+    for stream in sortedStreams() {
+      fail(stream, TransportError(.connectionLost, requestState: stream.requestState, detail: error.detail))
+    }
+    let exchanges = waiting
+    waiting = []
+    for exchange in exchanges { exchange.fail(error) }
+  }
+
+  /// Handles the close of the socket by either side.
+  private func socketClosed() {
+    guard let connection else { return }
+    self.connection = nil
+    context = nil
+    let wasOver = !state.end()
+    alarm?.task.cancel()
+    measurement?.cancel()
+    // Reported before the exchanges end, so that their callers can already get another connection.
+    owner.connectionClosed(connection)
+    for stream in sortedStreams() where !stream.isClosed { lost(stream, mayResend: !wasOver) }
+    returnWaiting()
+  }
+
+  /// Handles the loss of the connection for one exchange.
+  private func lost(_ stream: MultiplexStream, mayResend: Bool) {
+    guard stream.isFlushed else {
+      leave(stream)
+      return sendAgain(stream, closedText)
+    }
+    if mayResend, state.hasServed, stream.state.progress.response == .nothing, stream.exchange.isRepeatable,
+      owner.resend(stream.exchange, .stale(wasWritten: true))
+    {
+      return leave(stream)
+    }
+    if stream.state.progress.isIncomplete { return failIncomplete(stream, closedText) }
+    lose(stream, .connectionLost, "\(closedText) before the response was complete", cause)
+  }
+
+  private var closedText: String {
+    let closed = TransportError.text(ofBreak: cause) ?? "the connection closed"
+    return goAway.map { "\(closed) after \($0)" } ?? closed
+  }
+
+  /// Fails an exchange for which no more frames arrive, after its reader has consumed what has arrived.
+  func lose(_ stream: MultiplexStream, _ code: CallError.Code, _ detail: String, _ underlying: (any Error)? = nil) {
+    let error = TransportError(code, requestState: stream.requestState, detail: detail, underlying: underlying)
+    guard stream.state.progress.isPaused else { return fail(stream, error) }
+    close(stream, stream.end ?? .failed(error))
+  }
+
+  /// Returns the exchanges that wait for a stream to the owner: nothing of them was written.
+  private func returnWaiting() {
+    guard !waiting.isEmpty else { return }
+    let exchanges = waiting
+    waiting = []
+    for exchange in exchanges {
+      if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
+      owner.take(back: exchange, .unprocessed)
+    }
+  }
+}
