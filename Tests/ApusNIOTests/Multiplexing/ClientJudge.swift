@@ -10,7 +10,7 @@ import NIOCore
 /// client has noticed settings that it has acknowledged, and all frames before a PING that it has acknowledged.
 struct ClientJudge: Sendable {
   /// A frame that the server should respond to.
-  enum Demand: Sendable {
+  enum Demand: Sendable, Equatable {
     case acknowledgeSettings
     case acknowledgePing([UInt8])
     /// DATA of this length has arrived on a stream.
@@ -55,6 +55,8 @@ struct ClientJudge: Sendable {
   /// The client's initial window of a stream.
   var initialReceiveWindow = 65_535
   var fences: [Fence] = []
+  /// Whether the server has sent SETTINGS.
+  var hasServerSettings = false
   var hasGoneAway = false
   /// The last stream of the server's GOAWAY frames.
   var lastStream = StreamID.max
@@ -339,6 +341,7 @@ extension ClientJudge {
       var (settings, buffer) = (unacknowledged.last ?? acknowledged, ByteBuffer(bytes: payload))
       try? settings.take(Setting.list(from: &buffer))
       unacknowledged.append(settings)
+      hasServerSettings = true
     case .ping where !header.flags.contains(.acknowledgement):
       let resets = streams.filter(\.value.isResetByServer).map(\.key)
       fences.append(Fence(data: payload, resets: resets, hasGoneAway: hasGoneAway))
