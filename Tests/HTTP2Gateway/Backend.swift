@@ -9,21 +9,8 @@ final class Backend: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
 
-  /// An owner that receives the events of a backend.
-  protocol Owner: AnyObject {
-    /// Whether the backend may read more of the response.
-    func mayRead(_ stream: StreamID) -> Bool
-    func received(_ part: DecodedPart, on stream: StreamID)
-    /// The response ended with an error, or its connection closed before the request was sent.
-    func failed(_ error: FramingError, on stream: StreamID)
-    /// A number of content bytes of the request was written to the socket.
-    func wrote(_ count: Int, on stream: StreamID)
-    /// All received parts of the response were delivered.
-    func endedReading(on stream: StreamID)
-  }
-
   private let stream: StreamID
-  private var owner: (any Owner)?
+  private var owner: GatewayConnection?
   private var context: ChannelHandlerContext?
   private var decoder: ResponseDecoder
   private var input = ByteBuffer()
@@ -40,8 +27,8 @@ final class Backend: ChannelDuplexHandler {
     return limits
   }()
 
-  /// Creates a backend and connects to a port of 127.0.0.1.
-  init(of stream: StreamID, to port: Int, method: String, owner: any Owner, on loop: any EventLoop) throws {
+  /// Creates a backend and connects to the test server.
+  init(of stream: StreamID, method: String, owner: GatewayConnection, on loop: any EventLoop) throws {
     (self.stream, self.owner) = (stream, owner)
     decoder = ResponseDecoder(limits: Self.limits)
     decoder.expectResponse(to: HTTPRequest.Method(method) ?? .get)
@@ -51,7 +38,7 @@ final class Backend: ChannelDuplexHandler {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler.value) }
       }
-      .connect(to: SocketAddress(ipAddress: "127.0.0.1", port: port))
+      .connect(to: SocketAddress(ipAddress: "127.0.0.1", port: owner.port))
       .assumeIsolated().whenFailure { _ in self.end() }
   }
 

@@ -3,7 +3,9 @@ import NIOCore
 
 @testable import ApusNIO
 
-extension GatewayConnection: Backend.Owner {
+// Events of the backends.
+extension GatewayConnection {
+  /// Whether a backend may read more of its response.
   func mayRead(_ id: StreamID) -> Bool {
     guard let stream = streams[id] else { return false }
     return stream.content.readableBytes < 1 << 16 && context?.channel.isWritable == true
@@ -26,9 +28,13 @@ extension GatewayConnection: Backend.Owner {
     }
   }
 
+  /// Ends a stream whose response is malformed, or whose backend was closed.
   func failed(_ error: FramingError, on id: StreamID) {
     guard let stream = streams[id] else { return }
-    guard error.kind == .truncated || error.kind == .noResponse else { return stream.ending = .malformed }
+    guard error.kind == .truncated || error.kind == .noResponse else {
+      stream.ending = .malformed
+      return
+    }
     if stream.hasResponse {
       writer.writeReset(id, .internalError)
       end(stream, .byGateway)
@@ -37,6 +43,7 @@ extension GatewayConnection: Backend.Owner {
     }
   }
 
+  /// Returns written content bytes of a request to the windows.
   func wrote(_ count: Int, on id: StreamID) {
     guard let stream = streams[id], count > 0 else { return }
     stream.unwritten -= count
@@ -50,13 +57,18 @@ extension GatewayConnection: Backend.Owner {
     flush()
   }
 
+  /// Sends the parts of the response that a backend has read.
   func endedReading(on id: StreamID) {
     if let stream = streams[id] {
       while send(stream) {}
     }
     flush()
   }
+}
 
+// MARK: Frames of the responses
+
+extension GatewayConnection {
   /// Sends content of all streams in turn, as far as the windows permit.
   func sendAll() {
     var order = streams.keys.sorted()

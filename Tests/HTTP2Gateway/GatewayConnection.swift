@@ -175,15 +175,14 @@ final class GatewayConnection: ChannelInboundHandler {
 
   private func open(_ id: StreamID, _ head: RequestHead, isLast: Bool) throws(ClientViolation) {
     guard let loop = context?.eventLoop,
-      let backend = try? Backend(of: id, to: port, method: head.method, owner: self, on: loop)
+      let backend = try? Backend(of: id, method: head.method, owner: self, on: loop)
     else { return }
-    let isChunked = !isLast && head.contentLength == nil
     let stream = GatewayStream(
-      id, backend, of: head, isChunked: isChunked, windows: (Self.streamWindow, settings.initialWindowSize))
+      id, backend, of: head, windows: (Self.streamWindow, settings.initialWindowSize))
     streams[id] = stream
     try stream.receive(0, isLast: isLast)
     var bytes = ByteBuffer()
-    head.write(into: &bytes, isChunked: isChunked, connection: connection)
+    head.write(into: &bytes, isChunked: stream.isChunked && !isLast, connection: connection)
     backend.write(bytes, content: 0)
   }
 

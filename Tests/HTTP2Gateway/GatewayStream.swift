@@ -16,8 +16,6 @@ final class GatewayStream {
 
   let id: StreamID
   let backend: Backend
-  /// Whether the request's content is sent to the test server in chunks.
-  let isChunked: Bool
   /// The content length that the request declares.
   private let contentLength: Int?
   private var contentReceived = 0
@@ -39,11 +37,11 @@ final class GatewayStream {
   var ending: Ending?
   var hasResponse = false
 
-  init(
-    _ id: StreamID, _ backend: Backend, of head: RequestHead, isChunked: Bool,
-    windows: (receive: Int, send: Int)
-  ) {
-    (self.id, self.backend, self.isChunked) = (id, backend, isChunked)
+  /// Whether the request's content, if there is any, is sent to the test server in chunks.
+  var isChunked: Bool { contentLength == nil }
+
+  init(_ id: StreamID, _ backend: Backend, of head: RequestHead, windows: (receive: Int, send: Int)) {
+    (self.id, self.backend) = (id, backend)
     contentLength = head.contentLength
     (receiveWindow, sendWindow) = windows
   }

@@ -45,24 +45,6 @@ public final class HTTP2Gateway: Gateway {
     return HTTP2Gateway(origin: origin, listener: listener, record: record)
   }
 
-  /// Starts a gateway, runs `body` with it, and shuts it down.
-  ///
-  /// - Throws: ``ConformanceFailure`` if the client has violated HTTP/2; any error that `body` throws.
-  public static func with<Result>(
-    to server: TestServer, tls: TestServer.TLS? = nil, body: (any Gateway) async throws -> Result
-  ) async throws -> Result {
-    let gateway = try await start(to: server, tls: tls)
-    do {
-      let result = try await body(gateway)
-      try gateway.requireConformance()
-      await gateway.shutDown()
-      return result
-    } catch {
-      await gateway.shutDown()
-      throw error
-    }
-  }
-
   private static func context(_ tls: TestServer.TLS) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(tls.certificates.utf8)).map { .certificate($0) },
