@@ -30,7 +30,8 @@ extension FrameWriter {
     }
   }
 
-  private static func write(_ name: String, _ value: [UInt8], into buffer: inout ByteBuffer) {
+  /// Writes a literal field that is not indexed (RFC 7541 §6.2.2).
+  static func write(_ name: String, _ value: [UInt8], into buffer: inout ByteBuffer) {
     let limit = BlockWriter.limit(nameCount: name.utf8.count, valueCount: value.count)
     buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: limit) { memory in
       var writer = BlockWriter(memory)
