@@ -200,7 +200,8 @@ extension PoolLimits {
 extension FrameReader.Limits {
   init(_ limits: NIOTransport.ResponseLimits) {
     self.init(
-      blockBytes: max(FrameReader.maximumFrameSize, limits.fieldBytes), controlFrames: limits.controlFrames, framing: FramingLimits(limits))
+      blockBytes: max(FrameReader.maximumFrameSize, limits.fieldBytes), controlFrames: limits.controlFrames,
+      framing: FramingLimits(limits))
   }
 }
 
