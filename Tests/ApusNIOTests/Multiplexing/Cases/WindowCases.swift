@@ -153,7 +153,10 @@ enum WindowCases {
       "An upload with an initial window of 0 is a timeout", "5.2.2",
       raw: [.settings((.initialWindowSize, 0)), .await(.settings(1))],
       .failure(.timeout).with(.reset(1, [.cancel]))
-    ).calling(.post(10)).withoutCredits().options { $0.stallTimeout = .milliseconds(200) },
+    ).calling(.post(10)).withoutCredits().options {
+      // The content may leave before the settings arrive.
+      ($0.firstByteTimeout, $0.stallTimeout) = (.milliseconds(200), .milliseconds(200))
+    },
     HostileCase(
       "An upload after whose early response the windows never grow is a timeout", "8.1",
       head: [.head(1, 201), .data(1, "stored", ends: true)],
@@ -223,7 +226,8 @@ enum WindowCases {
     ).calling(.reading(.after(.failed(1)))),
     HostileCase(
       "Content beyond the connection's window is a connection error", "6.9.1",
-      [.await(.end(55))] + each(28) { .head($0) } + each(28) { .flood(mebibyteFrames($0), count: 1) } + [.await(.goAway)],
+      [.await(.end(55))] + each(28) { .head($0) } + each(28) { .flood(mebibyteFrames($0), count: 1) }
+        + [.await(.goAway)],
       .failure(.malformedResponse, .responded).with(.mayGoAway(.flowControlError)).with(connections: 2...2)
     ).calling([HostileCall](repeating: .reading(.after(.goAway)), count: 28)),
   ]
