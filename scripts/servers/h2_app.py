@@ -33,7 +33,7 @@ import resources
 STREAMS_IN_A_STORM = 500
 TEXT = resources.text()
 ZIPPED = gzip.compress(TEXT)
-LARGE = bytes(200_000)
+LARGE = bytes(1_500_000)
 
 # How often each call was executed, and which calls were refused once already.
 executions = Counter()
