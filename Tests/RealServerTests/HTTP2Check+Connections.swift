@@ -9,7 +9,9 @@ import Testing
 extension HTTP2Check {
   static func parallel(_ server: RealServer) async throws {
     // The servers permit at least 100 streams, most of them 1,000; calls beyond the limit wait.
-    try await withHTTP2(server, configure: { $0.maximumConnectionsPerOrigin = 1 }) { client, transport in
+    try await withHTTP2(server) {
+      $0.maximumConnectionsPerOrigin = 1
+    } body: { client, transport in
       let calls = Request<Film>.get("/film.json")
       #expect(try await client.response(to: calls).isOnNewConnection)
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -28,7 +30,9 @@ extension HTTP2Check {
   }
 
   static func cancel(_ server: RealServer) async throws {
-    try await withHTTP2(server, configure: { $0.maximumConnectionsPerOrigin = 1 }) { client, transport in
+    try await withHTTP2(server) {
+      $0.maximumConnectionsPerOrigin = 1
+    } body: { client, transport in
       let (begun, never) = (Gate(), Gate())
       let download = Task {
         try await client.withResponse(to: message(.get, "/big")) { response in
@@ -69,7 +73,9 @@ extension HTTP2Check {
   }
 
   static func http1(_ server: RealServer) async throws {
-    try await withHTTP2(server, configure: { $0.protocols = [.http1] }) { client, _ in
+    try await withHTTP2(server) {
+      $0.protocols = [.http1]
+    } body: { client, _ in
       let response = try await client.response(to: Request<Film>.get("/film.json"))
       #expect(response.value == film)
       #expect(response.protocolVersion == .http1)
@@ -77,7 +83,9 @@ extension HTTP2Check {
   }
 
   static func priorKnowledge(_ server: RealServer) async throws {
-    try await withHTTP2(server, "plain", configure: { $0.protocols = [.http2] }) { client, _ in
+    try await withHTTP2(server, "plain") {
+      $0.protocols = [.http2]
+    } body: { client, _ in
       let response = try await client.response(to: Request<Film>.get("/film.json"))
       #expect(response.value == film)
       #expect(response.protocolVersion == .http2)
