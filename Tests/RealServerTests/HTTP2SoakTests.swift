@@ -3,7 +3,6 @@ import Apus
 import ApusNIO
 import Foundation
 import LoopbackConformance
-import Synchronization
 import Testing
 
 /// Many calls at servers that end their HTTP/2 connections all the time.
@@ -15,23 +14,18 @@ struct HTTP2SoakTests {
 
   /// Makes concurrent calls, each with its number in a field. Returns the number of connections that they used.
   private func call(_ numbers: Range<Int>, _ path: RequestPath, by client: Client) async throws -> Int {
-    let next = Mutex(numbers.lowerBound)
-    return try await withThrowingTaskGroup(of: Int.self) { group in
-      for _ in 0..<Self.atOnce {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for first in 0..<Self.atOnce {
         group.addTask {
           var connections = 0
-          while true {
-            let number = next.withLock {
-              $0 += 1
-              return $0 - 1
-            }
-            guard number < numbers.upperBound else { return connections }
+          for number in stride(from: numbers.lowerBound + first, to: numbers.upperBound, by: Self.atOnce) {
             var request = message(number % 2 == 0 ? .get : .post, path).field("X-Call", "\(number)")
             if number % 2 == 1 { request = request.content(.bytes(Data(count: number % 4 == 1 ? 10 : 20_000))) }
             let response = try await client.response(to: request)
             #expect(response.head.status == .ok)
             if response.isOnNewConnection { connections += 1 }
           }
+          return connections
         }
       }
       return try await group.reduce(0, +)
