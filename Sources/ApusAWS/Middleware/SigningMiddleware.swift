@@ -184,7 +184,9 @@ public final class SigningMiddleware: Middleware {
     if response.content.bytes != nil { return response }
     if let length = response.content.expectedLength, length > maximumRejectionLength { return response }
     let content = try await IntermediateContent.collect(response.content, upTo: maximumRejectionLength, context)
-    return ResponseMessage(head: response.head, content: content.map { ResponseContent($0) } ?? .empty)
+    var readable = response
+    readable.content = content.map { ResponseContent($0) } ?? .empty
+    return readable
   }
 }
 

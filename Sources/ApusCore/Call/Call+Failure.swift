@@ -133,9 +133,9 @@ extension CallRecord {
   /// Creates a record of a call's progress so far. The record shares the array of events with the call, so that a
   /// record created after the last event copies no events.
   init(of call: Call) {
-    (attempts, head, trailers, url, trace) = call.snapshot {
+    (attempts, head, protocolVersion, trailers, url, trace) = call.snapshot {
       (
-        $0.attempts, $0.head, $0.trailers, $0.message.map { MessageURL($0.head) },
+        $0.attempts, $0.head, $0.protocolVersion, $0.trailers, $0.message.map { MessageURL($0.head) },
         Trace(id: call.id, endpoint: call.endpoint, events: $0.events)
       )
     }

@@ -128,7 +128,7 @@ final class Call: DeadlineTarget {
   /// Stores the response that the pipeline returned.
   func finish(with response: ResponseMessage) {
     let trailers = response.content.trailers
-    state.withLock { $0.finish(with: response.head, trailers) }
+    state.withLock { $0.finish(with: response, trailers) }
   }
 
   func sent(total: Int64, expected: Int64?) {

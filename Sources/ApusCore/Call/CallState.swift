@@ -17,6 +17,8 @@ struct CallState {
   /// The request message as built from the request, and later as changed by the middlewares.
   private(set) var message: RequestMessage?
   private(set) var head: HTTPResponse?
+  /// The version of HTTP of the response that the pipeline returned.
+  private(set) var protocolVersion: HTTPVersion?
   private(set) var trailers = HTTPFields()
   private(set) var sentBytes: Int64 = 0
   private(set) var receivedBytes: Int64 = 0
@@ -174,8 +176,8 @@ struct CallState {
   }
 
   /// Stores the response that the pipeline returned, for example a cached response without an exchange.
-  mutating func finish(with head: HTTPResponse, _ trailers: HTTPFields) {
-    self.head = head
+  mutating func finish(with response: ResponseMessage, _ trailers: HTTPFields) {
+    (head, protocolVersion) = (response.head, response.protocolVersion)
     self.trailers = trailers
   }
 

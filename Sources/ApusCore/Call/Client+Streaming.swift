@@ -49,13 +49,13 @@ extension Client {
     to body: (inout StreamedResponse) async throws -> Output
   ) async throws -> Output {
     guard let deadline = call.deadline else {
-      var response = StreamedResponse(head: message.head, content: message.content, call: call)
+      var response = StreamedResponse(message, of: call)
       return try await body(&response)
     }
     return try await DeadlineScope.perform(until: deadline) { () async throws -> Output in
       // Captured for the same reason as in `withResponse`.
       _ = isolation
-      var response = StreamedResponse(head: message.head, content: message.content, call: call)
+      var response = StreamedResponse(message, of: call)
       return try await body(&response)
     }.get()
   }

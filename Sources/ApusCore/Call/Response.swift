@@ -39,6 +39,9 @@ public struct Response<Value: Sendable>: Sendable {
   /// The status.
   public var status: Int { head.status.code }
   package var fields: HTTPFields { head.headerFields }
+  /// The version of HTTP over which the response came. `nil` if the transport does not report it or an app created the
+  /// response.
+  public var protocolVersion: HTTPVersion? { box.record.protocolVersion }
   /// The URL that the response came from, after redirects, with its query; relative links in the response are relative
   /// to it. `nil` if an app created the response. Do not log the URL, because it may contain secrets.
   public var url: String? { box.record.url?.text }

@@ -10,13 +10,16 @@ public import Foundation
 public struct StreamedResponse: ~Copyable {
   /// The status and all fields (headers).
   public let head: HTTPResponse
+  /// The version of HTTP over which the response came, or `nil` if the transport does not report it.
+  public let protocolVersion: HTTPVersion?
   private let content: ResponseContent
   private let call: Call
 
-  init(head: HTTPResponse, content: ResponseContent, call: Call) {
-    self.head = head
+  init(_ message: ResponseMessage, of call: Call) {
+    head = message.head
+    protocolVersion = message.protocolVersion
     // Content in memory, of a stored response or a stub, is read the same way.
-    self.content = content.arriving
+    content = message.content.arriving
     self.call = call
   }
 

@@ -12,7 +12,7 @@ public import HTTPTypes
 /// has not arrived in time it closes the exchange and throws ``TransportError/attemptTimedOut(in:requestState:)``.
 /// This deadline does not cover content.
 public protocol Transport: Sendable {
-  /// Whether the transport records ``TraceEvent/Kind/connected(reused:)`` before it sends any part of a request, so
+  /// Whether the transport records ``TraceEvent/Kind/connected(reused:_:)`` before it sends any part of a request, so
   /// that a call that ends earlier counts as not sent.
   ///
   /// Such a transport must check again, after it has recorded the event and before it writes, whether the exchange is

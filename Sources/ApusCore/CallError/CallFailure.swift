@@ -25,6 +25,7 @@ struct CallRecord: Sendable {
   var trace: Trace
   var attempts = 0
   var head: HTTPResponse?
+  var protocolVersion: HTTPVersion?
   var trailers = HTTPFields()
   /// The URL of the last message.
   var url: MessageURL?

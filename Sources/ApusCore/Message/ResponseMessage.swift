@@ -14,6 +14,12 @@ public struct ResponseMessage: Sendable {
   }
   /// The content, in memory or still arriving.
   public var content: ResponseContent
+  /// The version of HTTP over which the response came, or `nil` if the transport does not report it. Default: `nil`.
+  public var protocolVersion: HTTPVersion?
+  /// The number of exchanges that the server accepts on one HTTP/2 connection at a time
+  /// (`SETTINGS_MAX_CONCURRENT_STREAMS`, RFC 9113 §6.5.2). Default: `UInt32.max`, the server states no limit. Without
+  /// meaning for other versions.
+  package var maximumConcurrentStreams = UInt32.max
   /// The code of the status. Stored because the head parses it each time, and several middlewares read it.
   package private(set) var statusCode: Int
 

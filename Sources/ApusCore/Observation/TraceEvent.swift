@@ -32,7 +32,7 @@ public struct TraceEvent: Sendable, Hashable {
     /// A phase of getting a connection took this time. Recorded once the exchange has a connection.
     case phase(ConnectionPhase, Duration)
     /// The exchange has a connection, new or reused.
-    case connected(reused: Bool)
+    case connected(reused: Bool, ConnectionInfo = ConnectionInfo())
     /// The whole request was sent, content (body) included.
     case requestSent
     /// The transport resends the request on a new connection. A transport must not make any other retry by itself.
@@ -118,7 +118,7 @@ extension TraceEvent.Kind: CustomStringConvertible {
     case .redirected(let status, let from, let to): "redirected with status \(status) from \(from) to \(to)"
     case .exchangeStarted: "exchange started"
     case .phase(let phase, let time): "\(phase.text): \(Trace.milliseconds(time)) ms"
-    case .connected(let reused): reused ? "reused connection" : "new connection"
+    case .connected(let reused, let info): info.text(reused: reused)
     case .requestSent: "request sent"
     case .resent: "resent on a new connection: the reused one was closed before any byte of the response"
     case .interim(let status): "interim response with status \(status)"

@@ -127,10 +127,10 @@ extension AuthenticatedExchange {
     if rejection.content.bytes != nil { return rejection }
     let content = try await IntermediateContent.collect(
       rejection.content, upTo: Self.maximumRejectionLength, context)
-    guard let content else { return ResponseMessage(head: rejection.head) }
-    context.record(.contentArrived(length: Int64(content.count)))
-    return ResponseMessage(
-      head: rejection.head, content: ResponseContent(content, trailers: rejection.content.trailers))
+    var rejection = rejection
+    if let content { context.record(.contentArrived(length: Int64(content.count))) }
+    rejection.content = content.map { ResponseContent($0, trailers: rejection.content.trailers) } ?? .empty
+    return rejection
   }
 }
 

@@ -97,7 +97,9 @@ package final class AuthenticationMiddleware: Middleware {
     guard context.delivery == .buffered, rejection.content.bytes == nil else { return rejection }
     let data = try await rejection.content.collect(upTo: context.contentLimit) { context.received($0) }
     context.record(.contentArrived(length: Int64(data.count)))
-    return ResponseMessage(head: rejection.head, content: ResponseContent(data, trailers: rejection.content.trailers))
+    var collected = rejection
+    collected.content = ResponseContent(data, trailers: rejection.content.trailers)
+    return collected
   }
 
   // MARK: The end of a session

@@ -8,7 +8,14 @@ public struct ConcurrencyLimits: Sendable, Hashable {
   /// The maximum number of concurrent calls, over all origins. Default: 64.
   public var global: Int
   /// The maximum number of concurrent calls to one origin. Default: 5.
-  public var perOrigin: Int
+  ///
+  /// While an origin speaks HTTP/2, the default and the limit of ``server`` are replaced by the number of streams that
+  /// it accepts on a connection, at most 100. A limit that is set applies whatever the protocol.
+  public var perOrigin: Int {
+    didSet { isPerOriginPreset = false }
+  }
+  /// Whether ``perOrigin`` is a preset, which adapts to HTTP/2.
+  private(set) var isPerOriginPreset: Bool
   /// The limits of single origins, instead of ``perOrigin``. Default: none.
   public var origins: [Origin: Int] = [:]
   /// The maximum numbers of concurrent calls with a tag, for example 4 images. A call with several of these tags counts
@@ -37,18 +44,27 @@ public struct ConcurrencyLimits: Sendable, Hashable {
   /// as the median, so that calls to a formerly slow server are admitted again.
   public var refusesLateCalls = true
 
-  /// Creates limits. The defaults are the values of ``app``.
-  public init(global: Int = 64, perOrigin: Int = 5, tags: [Tag: Int] = [:]) {
+  /// Creates limits. The defaults are the values of ``app``; `nil` for `perOrigin` is the limit of ``app`` that adapts
+  /// to HTTP/2.
+  public init(global: Int = 64, perOrigin: Int? = nil, tags: [Tag: Int] = [:]) {
     self.global = global
-    self.perOrigin = perOrigin
+    self.perOrigin = perOrigin ?? 5
+    isPerOriginPreset = perOrigin == nil
     self.tags = tags
   }
 
-  /// The limits for apps: 64 calls, 5 of them to one origin.
+  /// The limits for apps: 64 calls, 5 of them to one origin, and more over HTTP/2 (``perOrigin``).
   public static let app = ConcurrencyLimits()
 
-  /// The limits for servers: 64 calls to one origin, without a global limit.
-  public static let server = ConcurrencyLimits(global: .max, perOrigin: 64)
+  /// The limits for servers: 64 calls to one origin, and up to 100 over HTTP/2 (``perOrigin``), without a global limit.
+  public static let server = {
+    var limits = ConcurrencyLimits(global: .max, perOrigin: 64)
+    limits.isPerOriginPreset = true
+    return limits
+  }()
+
+  /// The maximum number of concurrent calls to one origin over HTTP/2, if ``perOrigin`` is a preset.
+  static let maximumOverHTTP2 = 100
 }
 
 /// The reason why the ``Scheduler`` refused a call.

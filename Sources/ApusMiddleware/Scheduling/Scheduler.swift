@@ -28,12 +28,17 @@ public final class Scheduler: Sendable {
   }
 
   let shared: Mutex<Shared>
+  /// Whether the limits of origins adapt to HTTP/2.
+  private let adaptsLimits: Bool
+  /// Whether the limit of any origin has been adapted. Until then, responses over HTTP/1.1 need no lock.
+  private let hasAdaptedLimits = Atomic(false)
 
   /// Creates a scheduler.
   ///
   /// - Parameter limits: the concurrency limits. Default: ``ConcurrencyLimits/app``.
   public init(_ limits: ConcurrencyLimits = .app) {
     shared = Mutex(Shared(state: SchedulerState(limits)))
+    adaptsLimits = limits.isPerOriginPreset
   }
 
   /// The concurrency limits.
@@ -142,6 +147,22 @@ extension Scheduler {
     var isCounted = false
     admitNext(now) { isCounted = $0.startStreaming(ticket, now: now) }
     return isCounted
+  }
+
+  /// Adapts the limit of an attempt's origin to the protocol of a response.
+  func adaptLimit(
+    of ticket: Ticket, to response: ResponseMessage, for request: RequestMessage, _ context: CallContext
+  ) {
+    guard adaptsLimits, let version = response.protocolVersion,
+      version == .http2 || hasAdaptedLimits.load(ordering: .relaxed)
+    else { return }
+    let streams = version == .http2 ? response.maximumConcurrentStreams : nil
+    // After a redirect the response came from another origin.
+    guard shared.withLock({ $0.state.isLimitOutdated(of: ticket, streams: streams) }),
+      let sent = context.call.request, OriginKey(sent) == OriginKey(request.head)
+    else { return }
+    hasAdaptedLimits.store(true, ordering: .relaxed)
+    admitNext(context.now) { $0.setLimit(of: ticket, streams: streams) }
   }
 
   func pause(_ ticket: Ticket, at now: MonotonicInstant) {

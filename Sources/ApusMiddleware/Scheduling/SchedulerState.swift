@@ -222,15 +222,34 @@ struct SchedulerState: Sendable {
     return .waits(ticket, cause)
   }
 
+  // MARK: Limits of origins
+
+  /// Whether the limit of an attempt's origin is a preset and differs from the limit for ``setLimit(of:streams:)``.
+  func isLimitOutdated(of ticket: Ticket, streams: UInt32?) -> Bool {
+    guard isValid(ticket) else { return false }
+    let origin = origins.items[entries.items[ticket.slot].origin]
+    return origin.hasPresetLimit && origin.limit != presetLimit(streams: streams)
+  }
+
+  /// Adapts the limit of an attempt's origin to the protocol of a response. A limit that the app has set is kept.
+  ///
+  /// - Parameter streams: the number of streams that an HTTP/2 connection accepts; `nil` over HTTP/1.1.
+  mutating func setLimit(of ticket: Ticket, streams: UInt32?) {
+    guard isLimitOutdated(of: ticket, streams: streams) else { return }
+    let origin = entries.items[ticket.slot].origin
+    origins.items[origin].limit = presetLimit(streams: streams)
+    rankLines(of: origin)
+  }
+
+  private func presetLimit(streams: UInt32?) -> Int {
+    max(1, streams.map { min(Int($0), ConcurrencyLimits.maximumOverHTTP2) } ?? limits.perOrigin)
+  }
+
   // MARK: Holding
 
-  mutating func pauseAll() {
-    isAllPaused = true
-  }
+  mutating func pauseAll() { isAllPaused = true }
 
-  mutating func resumeAll() {
-    isAllPaused = false
-  }
+  mutating func resumeAll() { isAllPaused = false }
 
   /// Holds attempts with a tag; running attempts continue.
   mutating func pause(_ tag: Tag) {
@@ -511,9 +530,11 @@ struct SchedulerState: Sendable {
   }
 
   private mutating func addOrigin(_ key: OriginKey) -> Int {
-    let limit = originLimits[key] ?? max(1, limits.perOrigin)
+    let ownLimit = originLimits[key]
+    let limit = ownLimit ?? presetLimit(streams: nil)
     let slot = origins.take(orMake: OriginRecord(limit: limit, key: key))
     origins.items[slot].limit = limit
+    origins.items[slot].hasPresetLimit = limits.isPerOriginPreset && ownLimit == nil
     origins.items[slot].key = key
     origins.items[slot].typical = TypicalTime()
     originSlots[key] = slot
@@ -652,6 +673,7 @@ extension SchedulerState {
 
   private struct OriginRecord: Sendable {
     var limit: Int
+    var hasPresetLimit = false
     var key: OriginKey
     var running = 0
     /// The number of attempts with a ticket.
@@ -670,29 +692,5 @@ extension SchedulerState {
     var isHeld = false
     /// The number of groups with this tag.
     var uses = 0
-  }
-}
-
-/// A running median of durations, in constant space.
-struct TypicalTime: Sendable, Hashable {
-  /// The number of samples from which the median is used.
-  static let minimum = 8
-
-  private var count = 0
-  private var median = Duration.zero
-
-  /// The median; `nil` before there are enough samples.
-  var known: Duration? { count >= Self.minimum ? median : nil }
-
-  /// Adds a sample: the median moves toward the sample by an eighth of its own value, but not beyond the sample.
-  mutating func add(_ time: Duration) {
-    count = min(count + 1, Self.minimum)
-    guard count > 1 else {
-      median = time
-      return
-    }
-    // Uses a shift, because a division of durations would take longer than the rest of the function.
-    let step = max(Duration(attoseconds: median.attoseconds >> 3), .microseconds(100))
-    median = time > median ? min(time, median + step) : max(time, median - step)
   }
 }

@@ -13,6 +13,8 @@ import HTTPTypes
 ///   stay open for hours. The scheduler does not limit open streams, except by tag: a limit of
 ///   ``ConcurrencyLimits/tags`` counts a stream until it ends.
 /// - A long poll has a permit while it waits for the response head, unless it is `.unscheduled()`.
+/// - The limit of an origin, if it is a preset, follows the protocol of the origin's last response
+///   (``ConcurrencyLimits/perOrigin``). It takes effect at once; calls that have a permit keep it.
 /// - ``CallPriority`` and ``ConcurrencyLimits/ageing`` order the queue. A slow origin or a paused tag does not delay
 ///   other calls.
 /// - Work on which other calls depend, such as fetching a token (``SharedWorkKey``), needs no permit, because calls
@@ -37,6 +39,7 @@ package struct SchedulingMiddleware: Middleware {
     do {
       if let cause { try await scheduler.wait(permit.ticket, cause, context) }
       let response = try await next(request, context: holding(permit, context))
+      scheduler.adaptLimit(of: permit.ticket, to: response, for: request, context)
       permit.giveBack(after: response.content, context)
       return response
     } catch {
@@ -79,6 +82,10 @@ extension SchedulingMiddleware: SelfDescribing {
   package var facts: [Fact] {
     let limits = scheduler.limits
     var facts: [Fact] = [.permits(perOrigin: max(1, limits.perOrigin), total: max(1, limits.global))]
+    let overHTTP2 = min(ConcurrencyLimits.maximumOverHTTP2, limits.global)
+    if limits.isPerOriginPreset, overHTTP2 > limits.perOrigin {
+      facts.append(.setting("up to \(overHTTP2) per origin over HTTP/2", ""))
+    }
     for (origin, limit) in limits.origins.sorted(by: { $0.key.description < $1.key.description }) {
       facts.append(.setting("\(origin)", "\(limit)"))
     }

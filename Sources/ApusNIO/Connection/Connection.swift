@@ -7,6 +7,7 @@ final class Connection: Sendable {
   let origin: Origin
   let channel: any Channel
   let timings: ConnectTimings
+  let openedAt = NIODeadline.now()
   /// Whether several exchanges can use the connection at the same time.
   let isShared: Bool
   private let carrier: NIOLoopBound<any ExchangeCarrier>

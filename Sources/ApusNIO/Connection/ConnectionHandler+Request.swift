@@ -59,7 +59,7 @@ extension ConnectionHandler {
     guard let connection else { return owner.take(back: exchange, .stale(wasWritten: false)) }
     guard exchange.enter(connection) else { return owner.connectionBecameFree(connection, isSuspended: false) }
     state.entered(exchange)
-    exchange.recordConnection(connection, isReused: state.hasServed)
+    exchange.recordConnection(connection, isReused: state.hasServed, ConnectionInfo(.http1))
     // If the caller ended the exchange before the connection was recorded, its error already states that nothing was
     // sent.
     guard self.exchange === exchange, exchange.place == .on(connection) else { return }

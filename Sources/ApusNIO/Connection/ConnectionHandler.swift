@@ -49,7 +49,7 @@ final class ConnectionHandler: ChannelInboundHandler, ExchangeCarrier {
 
   init(owner: any ConnectionOwner, framingLimits: FramingLimits, codingLimits: CodingLimits) {
     self.owner = owner
-    reception = Reception(codingLimits)
+    reception = Reception(Reception.Source(version: .http1), codingLimits)
     decoder = ResponseDecoder(limits: framingLimits)
   }
 
@@ -236,7 +236,9 @@ final class ConnectionHandler: ChannelInboundHandler, ExchangeCarrier {
 
   /// Retries the exchange on a new connection. Returns `false` if it may not be retried.
   private func resend() -> Bool {
-    guard let exchange, owner.resend(exchange, .stale(wasWritten: state.progress.request != .unsent)) else { return false }
+    guard let exchange, owner.resend(exchange, .stale(wasWritten: state.progress.request != .unsent)) else {
+      return false
+    }
     state.broken()
     discardExchange()
     watchdog?.stop()

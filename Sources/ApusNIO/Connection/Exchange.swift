@@ -124,9 +124,13 @@ final class Exchange: DeadlineTarget {
   }
 
   /// Records how the exchange got its connection.
-  func recordConnection(_ connection: Connection, isReused: Bool) {
+  ///
+  /// - Parameter info: the facts about the connection. Its age is added.
+  func recordConnection(_ connection: Connection, isReused: Bool, _ info: ConnectionInfo) {
+    var info = info
     let waited = waitingTime
     if isReused {
+      info.age = Duration(.now() - connection.openedAt)
       if let waited { context.record(.phase(.queued, waited)) }
     } else {
       let timings = connection.timings
@@ -135,7 +139,7 @@ final class Exchange: DeadlineTarget {
       context.record(.phase(.connecting, timings.connect))
       if let time = timings.handshake { context.record(.phase(.tlsHandshake, time)) }
     }
-    context.record(.connected(reused: isReused))
+    context.record(.connected(reused: isReused, info))
   }
 
   /// Delivers the head to the caller while the content still arrives.
@@ -161,8 +165,7 @@ final class Exchange: DeadlineTarget {
       content.finish(trailers: response.trailers)
       return complete(nil)
     }
-    let content = ResponseContent(collected: response.collected, trailers: response.trailers)
-    let message = ResponseMessage(head: response.head, content: content)
+    let message = response.message
     // Decoding larger content would block the loop.
     guard response.collected.count <= Runtime.smallContent, let loop else { return complete(message) }
     owner.resume(on: loop) { complete(message) }

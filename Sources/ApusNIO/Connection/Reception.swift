@@ -26,7 +26,28 @@ final class Reception {
     let content: ContentChannel?
     let collected: Data
     let trailers: HTTPFields
+    fileprivate let source: Source
+
+    /// The message of collected content.
+    var message: ResponseMessage {
+      source.message(head, ResponseContent(collected: collected, trailers: trailers))
+    }
   }
+
+  /// The connection's facts that every response contains.
+  struct Source {
+    let version: HTTPVersion
+    /// The number of streams that the server accepts at a time, for versions that have streams.
+    var maximumStreams = UInt32.max
+
+    fileprivate func message(_ head: HTTPResponse, _ content: ResponseContent) -> ResponseMessage {
+      var message = ResponseMessage(head: head, content: content)
+      (message.protocolVersion, message.maximumConcurrentStreams) = (version, maximumStreams)
+      return message
+    }
+  }
+
+  var source: Source
 
   /// The head of the final response, as delivered to the caller.
   private(set) var head: HTTPResponse?
@@ -44,14 +65,15 @@ final class Reception {
   private var limit = Int.max
   private let codingLimits: CodingLimits
 
-  init(_ codingLimits: CodingLimits) {
+  init(_ source: Source, _ codingLimits: CodingLimits) {
+    self.source = source
     self.codingLimits = codingLimits
   }
 
   /// The response; `nil` before its end.
   var complete: Complete? {
     guard let head, let trailers else { return nil }
-    return Complete(head: head, content: content, collected: collected, trailers: trailers)
+    return Complete(head: head, content: content, collected: collected, trailers: trailers, source: source)
   }
 
   /// Returns the error of an exchange whose content was not sent completely although the server responded with success.
@@ -61,7 +83,7 @@ final class Reception {
   func incompleteRequest(sent: Int64, of expected: Int64?, _ reason: String?) -> TransportError? {
     guard let head else { return nil }
     let content = ResponseContent(Data(collected.prefix(CallError.contentLimit)))
-    return .incompleteRequest(ResponseMessage(head: head, content: content), sent: sent, of: expected, reason)
+    return .incompleteRequest(source.message(head, content), sent: sent, of: expected, reason)
   }
 
   /// Discards the response, for the next exchange.
@@ -103,7 +125,7 @@ final class Reception {
     guard exchange.context.collectsContent(of: head) else {
       guard let channel = makeChannel() else { return }
       content = channel
-      var response = ResponseMessage(head: head, content: ResponseContent(source: channel, expectedLength: length))
+      var response = source.message(head, ResponseContent(source: channel, expectedLength: length))
       response.content.isDecoded = coding != nil
       return exchange.deliverHead(response)
     }

@@ -55,7 +55,9 @@ extension MultiplexHandler {
       codingLimits: codingLimits)
     streams[id] = stream
     exchange.streamID.store(id, ordering: .relaxed)
-    exchange.recordConnection(connection, isReused: state.hasServed)
+    // An exchange that waited for the connection to be made reports how long that took, even if it is not the first.
+    let isReused = exchange.waitingTime.map { now - TimeAmount($0) > connection.openedAt } ?? true
+    exchange.recordConnection(connection, isReused: isReused, info(of: stream))
     // If the caller ended the exchange before the connection was recorded, its error already states that nothing was
     // sent.
     guard !stream.isGone else { return }
@@ -76,6 +78,13 @@ extension MultiplexHandler {
     begin(request.content, of: stream, on: connection)
   }
 
+  private func info(of stream: MultiplexStream) -> ConnectionInfo {
+    var info = ConnectionInfo(.http2)
+    (info.stream, info.openStreams) = (stream.id, UInt32(clamping: state.open))
+    info.maximumStreams = UInt32(clamping: state.streamLimit)
+    return info
+  }
+
   private func begin(_ content: MessageContent, of stream: MultiplexStream, on connection: Connection) {
     if content.isEmpty { return finishRequest(of: stream) }
     if let upload = content.upload(of: stream.exchange, on: connection) {
@@ -84,6 +93,7 @@ extension MultiplexHandler {
       stream.pending.writeBytes(data)
       stream.outgoing.written = Int64(data.count)
       stream.endsAfterPending = true
+      if stream.state.sendWindow.available < data.count { awaitProgress(of: stream) }
       send(stream)
     }
   }
@@ -169,7 +179,17 @@ extension MultiplexHandler {
       stream.isQueued = false
       if !stream.isClosed { writeFrame(of: stream) }
     }
+    // The connection's window is used up.
+    for stream in sending where !stream.isClosed { awaitProgress(of: stream) }
     return false
+  }
+
+  /// Begins to await the progress of content that the windows delay.
+  private func awaitProgress(of stream: MultiplexStream) {
+    guard stream.state.progress.unsent == 0 else { return }
+    stream.state.progress.wrote(stream.pending.readableBytes)
+    restartTimeout(of: stream)
+    measureLater(stream)
   }
 
   /// The number of bytes in one write, beyond which further content waits for the next write.
@@ -187,7 +207,10 @@ extension MultiplexHandler {
     state.sendWindow.take(count)
     reader.contentWasSent(count)
     stream.sentMark = written + writer.buffer.readableBytes
-    guard isEmpty else { return send(stream) }
+    guard isEmpty else {
+      if stream.state.sendWindow.available <= 0 { awaitProgress(of: stream) }
+      return send(stream)
+    }
     stream.pending = ByteBuffer()
     if stream.endsAfterPending {
       finishRequest(of: stream)

@@ -38,6 +38,7 @@ extension MultiplexHandler {
   private func receiveHead(_ head: HTTPResponse, _ length: Int64?, _ stream: MultiplexStream) {
     var (head, length) = (head, length)
     let exchange = stream.exchange
+    stream.reception.source.maximumStreams = state.settings.maximumStreams ?? .max
     if head.status == .misdirectedRequest, resendMisdirected(stream) { return }
     do {
       try stream.reception.prepareDecoding(&head, &length, of: exchange)
@@ -250,8 +251,9 @@ extension MultiplexHandler {
     guard !stream.state.progress.hasHead else { return resetWithError(stream, reason) }
     switch code {
     case .refusedStream:
-      // A connection that refuses streams within its own limit takes no more exchanges.
-      if state.open <= state.streamLimit { state.drain() }
+      // A connection that refuses streams within its own limit takes no more exchanges. Nor may an exchange return to a
+      // connection to which an earlier upload of it may still write.
+      if state.open <= state.streamLimit || stream.outgoing.upload != nil { state.drain() }
       updateSuspension()
       leave(stream)
       sendAgain(stream, reason)

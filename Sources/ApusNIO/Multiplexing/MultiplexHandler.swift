@@ -202,7 +202,7 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
 
   private func receiveGoAway(last: StreamID, _ code: HTTP2ErrorCode, _ debug: String) {
     if code != .noError { goAway = "\(code.name)" + (debug.isEmpty ? "" : " (\(debug))") }
-    state.drain()
+    state.drain(after: last)
     updateSuspension()
     report(code)
     // Streams above the last one were not processed (RFC 9113 §6.8); the others continue.

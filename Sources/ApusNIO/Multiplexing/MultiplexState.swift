@@ -17,7 +17,8 @@ struct MultiplexState: Sendable {
   enum Standing: Equatable {
     /// The stream was never opened.
     case idle
-    /// The client has reset the stream, and the server may have sent frames before it knew.
+    /// The client has reset the stream, and the server may have sent frames before it knew; or the server has said that
+    /// it does not process the stream. Frames are ignored.
     case reset
     case closed
   }
@@ -70,10 +71,12 @@ struct MultiplexState: Sendable {
   private(set) var roundTrip = TimeAmount.milliseconds(1)
 
   private var hasSettings = false
-  private var nextStream: StreamID = 1
+  private var nextStream: StreamID
   private var begunAt: NIODeadline?
   private var isOverfull = false
   private var nextPing: UInt64 = 1
+  /// The last stream that the server processes (GOAWAY).
+  private var lastProcessed = StreamID.max
 
   /// The instant of the last bytes of the server.
   private var heardAt: NIODeadline
@@ -90,8 +93,10 @@ struct MultiplexState: Sendable {
   private var resetPing: UInt64?
   private var resetPingAt: NIODeadline?
 
-  init(now: NIODeadline) {
+  /// - Parameter nextStream: the identifier of the first stream. Default: 1.
+  init(now: NIODeadline, nextStream: StreamID = 1) {
     heardAt = now
+    self.nextStream = nextStream
   }
 
   // MARK: Capacity
@@ -162,7 +167,7 @@ struct MultiplexState: Sendable {
   /// Returns the standing of a stream that carries no exchange.
   func standing(of stream: StreamID) -> Standing {
     if stream >= nextStream { return .idle }
-    return isReset.contains(stream) ? .reset : .closed
+    return isReset.contains(stream) || stream > lastProcessed ? .reset : .closed
   }
 
   private mutating func remember(_ stream: StreamID) {
@@ -223,9 +228,12 @@ struct MultiplexState: Sendable {
     return true
   }
 
-  /// Stops taking exchanges: after GOAWAY, or because the connection should not be used any longer.
-  mutating func drain() {
+  /// Stops taking exchanges, because the connection should not be used any longer.
+  ///
+  /// - Parameter last: the last stream that the server processes. Default: all streams.
+  mutating func drain(after last: StreamID = .max) {
     isDraining = true
+    lastProcessed = min(lastProcessed, last)
   }
 
   /// Ends the connection. Returns `false` if it has ended already.

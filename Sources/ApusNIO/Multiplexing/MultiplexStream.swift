@@ -39,7 +39,7 @@ final class MultiplexStream {
   init(_ exchange: Exchange, _ state: StreamState, codingLimits: CodingLimits) {
     self.exchange = exchange
     self.state = state
-    reception = Reception(codingLimits)
+    reception = Reception(Reception.Source(version: .http2), codingLimits)
   }
 
   var id: StreamID { state.id }

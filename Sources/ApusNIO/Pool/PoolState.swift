@@ -50,25 +50,6 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     case shutDown
   }
 
-  /// Whether a connection takes exchanges.
-  private enum Standing: Sendable { case serving, suspended, retired }
-
-  private struct Connection: Sendable {
-    /// The slot of its origin in ``origins``.
-    let origin: Int
-    let openedAt: MonotonicInstant
-    /// The maximum number of exchanges at a time.
-    var capacity: Int
-    /// The number of exchanges on the connection.
-    var uses = 0
-    /// The start of the idle time; `nil` while the connection carries an exchange.
-    var idleSince: MonotonicInstant?
-    var standing = Standing.serving
-    /// Whether the connection is in the list of its origin's free connections.
-    var isListed = false
-    var isFree: Bool { standing == .serving && uses < capacity }
-  }
-
   private struct Position: Sendable {
     /// The slot of its origin in ``origins``.
     let origin: Int
@@ -80,7 +61,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   // `Slots` is used instead of a dictionary, because each change of a large value in a dictionary allocates memory.
   private var origins = Slots<OriginRecord<Key, ConnectionID, WaiterID>>()
   private var originSlots: [Key: Int] = [:]
-  private var connections = Slots<Connection>()
+  private var connections = Slots<ConnectionRecord>()
   private var connectionSlots: [ConnectionID: Int] = [:]
   /// The origin and the order of arrival of each waiter.
   private var waiting: [WaiterID: Position] = [:]
@@ -171,7 +152,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     let origin = originSlot(for: key, now: now)
     var actions: [Action] = []
     while let free = origins.items[origin].free.last {
-      if isUsable(connections.items[free.slot], now: now) {
+      if connections.items[free.slot].isUsable(within: limits, now: now) {
         addUse(at: free.slot)
         list(free.connection, at: free.slot)
         actions.append(.use(free.connection, waiter))
@@ -188,8 +169,9 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     return actions
   }
 
-  /// Starts a connection attempt for a waiter, or queues the waiter. Free connections are not used, because they have
-  /// carried exchanges before. At the limit per origin, the connection that has been idle longest is closed.
+  /// Starts a connection attempt for a waiter, or queues the waiter. Free connections are not used at first, because
+  /// they have carried exchanges before. At the limit per origin, the connection that has been idle longest is closed;
+  /// if no connection is idle, the waiter gets the first connection that becomes free.
   ///
   /// - Parameter isAdmitted: see ``acquire(_:for:isAdmitted:now:)``.
   mutating func acquireNew(
@@ -204,8 +186,8 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     }
     let before = connecting
     enqueue(waiter, for: origin, isAdmitted: isAdmitted, &actions)
-    // A shared connection that is being made may be filled by other waiters while older connections have capacity.
-    // Without free connections, every waiter needs a new connection, and the attempts under way suffice.
+    // Waiters that arrived earlier may fill the shared connections that are being made. So while the origin has free
+    // connections, which this waiter does not use, one attempt more than needed is made.
     let record = origins.items[origin]
     if connecting == before, waiting[waiter] != nil, record.expected > 1, !record.free.isEmpty,
       record.waiters.count > record.room(of: record.attempts.count - 1), mayConnect(to: origin)
@@ -218,7 +200,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
   private mutating func enqueue(
     _ waiter: WaiterID, for origin: Int, isAdmitted: Bool, _ actions: inout [Action]
   ) {
-    guard isAdmitted || hasRoom(for: origin) || waiting.count < limits.waiting || unserved < limits.waiting else {
+    guard isAdmitted || waiting.count < limits.waiting || hasRoom(for: origin) || unserved < limits.waiting else {
       prune(origin)
       actions.append(.refuse(waiter, .queueFull))
       return
@@ -252,14 +234,14 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
       return [.close(connection)] + drain()
     }
     origins.items[origin].open += 1
-    let record = Connection(origin: origin, openedAt: now, capacity: max(0, capacity), idleSince: now)
+    let record = ConnectionRecord(origin: origin, capacity: max(0, capacity), openedAt: now)
     let slot = connections.take(orMake: record)
     connections.items[slot] = record
     connectionSlots[connection] = slot
     idleCount += 1
     origins.items[origin].isRestricted = !memory.allowsMultiplexing(key, now: now)
     learn(capacity, of: origin)
-    return offer(connection, at: slot)
+    return offerAndConnect(connection, at: slot)
   }
 
   /// Ends a connection attempt that failed. Fails the waiters that were queued before the attempt started, at most the
@@ -322,15 +304,22 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     let origin = connections.items[slot].origin
     connections.items[slot].uses -= 1
     move(slot, to: isSuspended ? .suspended : .serving)
-    if !canReuse || isAged(connections.items[slot], now: now) || hasTooMany(origin) { move(slot, to: .retired) }
-    guard connections.items[slot].uses == 0 else { return offer(connection, at: slot) }
-    guard !isShutDown, connections.items[slot].standing != .retired else {
-      return [.close(connection)] + closed(connection, now: now)
+    if !canReuse || connections.items[slot].isAged(within: limits, now: now) || hasTooMany(origin) {
+      move(slot, to: .retired)
     }
-    if let rival = rival(of: origin) { return [.close(connection)] + replace(connection, of: origin, for: rival) }
-    connections.items[slot].idleSince = now
-    idleCount += 1
-    return offer(connection, at: slot)
+    if connections.items[slot].uses == 0 {
+      guard !isShutDown, connections.items[slot].standing != .retired else {
+        return [.close(connection)] + closed(connection, now: now)
+      }
+      if !starved.isEmpty, let rival = rival(of: origin) {
+        return [.close(connection)] + replace(connection, of: origin, for: rival)
+      }
+      connections.items[slot].idleSince = now
+      idleCount += 1
+    }
+    // Only a connection that takes no more exchanges makes room for another connection of its origin.
+    let isServing = connections.items[slot].standing == .serving
+    return isServing ? offer(connection, at: slot) : offerAndConnect(connection, at: slot)
   }
 
   /// Changes the maximum number of exchanges of a connection. Exchanges beyond it continue. A connection without
@@ -339,7 +328,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     guard let slot = connectionSlots[connection] else { return [] }
     connections.items[slot].capacity = max(0, capacity)
     learn(capacity, of: connections.items[slot].origin)
-    return offer(connection, at: slot)
+    return offerAndConnect(connection, at: slot)
   }
 
   /// Suspends a connection until ``resumed(_:)`` or the end of a use, so that its origin may have another connection.
@@ -382,7 +371,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     var ready: [Int] = []
     for (connection, slot) in connectionSlots {
       let record = connections.items[slot]
-      guard record.idleSince != nil, !isUsable(record, now: now) else { continue }
+      guard record.idleSince != nil, !record.isUsable(within: limits, now: now) else { continue }
       forget(connection)
       ready.append(record.origin)
       actions.append(.close(connection))
@@ -448,8 +437,7 @@ extension PoolState {
     origins.items[origin].capacity = capacity
   }
 
-  /// Assigns a connection to the origin's first waiters as far as it is free, and starts the connection attempts that
-  /// its remaining waiters need.
+  /// Assigns a connection to the origin's first waiters, as far as it is free.
   private mutating func offer(_ connection: ConnectionID, at slot: Int) -> [Action] {
     let origin = connections.items[slot].origin
     var actions: [Action] = []
@@ -458,10 +446,17 @@ extension PoolState {
       actions.append(.use(connection, waiter))
     }
     list(connection, at: slot)
+    guard connections.items[slot].uses == 0 else { return actions }
     // Closes the idle connection immediately if another origin waits because of the total limit.
-    if connections.items[slot].uses == 0 { connectForStarved(&actions) }
-    connectIfNeeded(for: origin, &actions)
+    connectForStarved(&actions)
     wake(&actions)
+    return actions
+  }
+
+  /// Assigns a connection to the origin's first waiters, and starts the connection attempts that the other waiters need.
+  private mutating func offerAndConnect(_ connection: ConnectionID, at slot: Int) -> [Action] {
+    var actions = offer(connection, at: slot)
+    connectIfNeeded(for: connections.items[slot].origin, &actions)
     return actions
   }
 
@@ -474,10 +469,11 @@ extension PoolState {
 
   /// Adds a connection to the list of its origin's free connections, or removes it, if it became free or not free.
   private mutating func list(_ connection: ConnectionID, at slot: Int) {
-    guard connections.items[slot].isFree else { return unlist(slot) }
-    guard !connections.items[slot].isListed else { return }
+    let record = connections.items[slot]
+    guard record.isFree != record.isListed else { return }
+    guard record.isFree else { return unlist(slot) }
     connections.items[slot].isListed = true
-    origins.items[connections.items[slot].origin].free.append(.init(connection: connection, slot: slot))
+    origins.items[record.origin].free.append(.init(connection: connection, slot: slot))
   }
 
   private mutating func unlist(_ slot: Int) {
@@ -489,7 +485,7 @@ extension PoolState {
   }
 
   /// Changes whether a connection takes exchanges. A retired connection stays retired.
-  private mutating func move(_ slot: Int, to standing: Standing) {
+  private mutating func move(_ slot: Int, to standing: ConnectionRecord.Standing) {
     let old = connections.items[slot].standing
     guard old != standing, old != .retired else { return }
     connections.items[slot].standing = standing
@@ -536,12 +532,20 @@ extension PoolState {
 
   /// Starts a connection attempt. Returns `false` if the total limit is reached and no connection can be closed.
   private mutating func connectOnce(for origin: Int, _ actions: inout [Action]) -> Bool {
-    // A connection without capacity is not closed in favor of its own origin, because a new connection is likely to
-    // have no capacity either.
-    guard isBelowTotal || closeIdle(&actions, where: { $0.origin != origin || $0.capacity > 0 }) else { return false }
+    var other: Int?
+    if !isBelowTotal {
+      // A connection without capacity is not closed in favor of its own origin, because a new connection is likely to
+      // have no capacity either.
+      other = closeIdle(&actions) { $0.origin != origin || $0.capacity > 0 }
+      guard other != nil else { return false }
+    }
     origins.items[origin].attempts.append(nextTicket)
     connecting += 1
     actions.append(.connect(origins.items[origin].key))
+    guard let other, other != origin else { return true }
+    // If the idle connection could take no exchange, its origin may have waiters.
+    connectIfNeeded(for: other, &actions)
+    prune(other)
     return true
   }
 
@@ -582,14 +586,19 @@ extension PoolState {
 
   /// Starts connection attempts for starved origins in turn, as long as the total limit permits.
   private mutating func connectForStarved(_ actions: inout [Action]) {
-    while let origin = starved.first {
+    var index = 0
+    while index < starved.count, isBelowTotal || idleCount > 0 {
+      let origin = starved[index]
       guard needsConnect(origin) else {
-        starved.removeFirst()
+        starved.remove(at: index)
         continue
       }
-      guard connectOnce(for: origin, &actions) else { return }
+      guard connectOnce(for: origin, &actions) else {
+        index += 1
+        continue
+      }
       // Each origin gets one connection attempt in turn.
-      starved.removeFirst()
+      starved.removeAll { $0 == origin }
       if needsConnect(origin) { starved.append(origin) }
     }
   }
@@ -620,10 +629,10 @@ extension PoolState {
     return actions
   }
 
-  /// Closes the connection that has been idle longest among those that satisfy a condition. Returns whether there was
-  /// such a connection.
-  private mutating func closeIdle(_ actions: inout [Action], where isCandidate: (Connection) -> Bool) -> Bool {
-    guard idleCount > 0 else { return false }
+  /// Closes the connection that has been idle longest among those that satisfy a condition. Returns the slot of
+  /// its origin; `nil` if there is no such connection.
+  private mutating func closeIdle(_ actions: inout [Action], where isCandidate: (ConnectionRecord) -> Bool) -> Int? {
+    guard idleCount > 0 else { return nil }
     var oldest: (connection: ConnectionID, origin: Int, since: MonotonicInstant)?
     for (connection, slot) in connectionSlots {
       let record = connections.items[slot]
@@ -632,13 +641,10 @@ extension PoolState {
       }
       oldest = (connection, record.origin, since)
     }
-    guard let (connection, origin, _) = oldest else { return false }
+    guard let (connection, origin, _) = oldest else { return nil }
     forget(connection)
-    prune(origin)
     actions.append(.close(connection))
-    // An origin whose idle connection could take no exchange may have waiters, which then need another connection.
-    if needsConnect(origin), !starved.contains(origin) { starved.append(origin) }
-    return true
+    return origin
   }
 
   /// Removes a connection from all records.
@@ -658,15 +664,6 @@ extension PoolState {
     originSlots[origins.items[origin].key] = nil
     starved.removeAll { $0 == origin }
     origins.giveBack(origin)
-  }
-
-  private func isUsable(_ record: Connection, now: MonotonicInstant) -> Bool {
-    guard !isAged(record, now: now) else { return false }
-    return record.idleSince.map { $0.duration(to: now) < limits.idleTimeout } ?? true
-  }
-
-  private func isAged(_ record: Connection, now: MonotonicInstant) -> Bool {
-    limits.maximumAge.map { record.openedAt.duration(to: now) >= $0 } ?? false
   }
 
   /// Requests a wake-up for the instant when the first idle connection expires, unless a wake-up is pending, or when

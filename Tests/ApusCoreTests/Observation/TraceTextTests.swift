@@ -7,6 +7,16 @@ import Testing
 @Suite("Traces as text")
 struct TraceTextTests {
   private static let instant = MonotonicInstant(sinceStart: .zero)
+  private static let aged = {
+    var info = ConnectionInfo(.http1)
+    info.age = .milliseconds(12_400)
+    return info
+  }()
+  private static let multiplexed = {
+    var info = ConnectionInfo(.http2)
+    (info.stream, info.openStreams, info.maximumStreams) = (41, 3, 100)
+    return info
+  }()
   private static let texts: [(kind: TraceEvent.Kind, text: String)] = [
     (
       .attemptFailed(
@@ -21,6 +31,9 @@ struct TraceTextTests {
     (.admitted(after: .microseconds(40_250)), "admitted after 40.250 ms"),
     (.exchangeStarted, "exchange started"), (.connected(reused: true), "reused connection"),
     (.connected(reused: false), "new connection"), (.requestSent, "request sent"),
+    (.connected(reused: false, ConnectionInfo(.http1)), "new HTTP/1.1 connection"),
+    (.connected(reused: true, aged), "reused HTTP/1.1 connection, 12 s old"),
+    (.connected(reused: true, multiplexed), "reused HTTP/2 connection, 0 s old, stream 41, 3 of 100 streams"),
     (.headArrived(status: 503), "response with status 503"),
     (.sendProgress(sent: 5, expected: 9), "sent 5 of 9 bytes"),
     (.sendProgress(sent: 5, expected: nil), "sent 5 of an unknown number of bytes"),

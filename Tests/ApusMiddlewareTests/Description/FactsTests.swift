@@ -43,7 +43,8 @@ struct FactsTests {
   func scheduling() {
     #expect(
       line(SchedulingMiddleware())
-        == "5 concurrent calls per origin, 64 in total, streams hold permits until the head, queue 100000, ageing 10 s")
+        == "5 concurrent calls per origin, 64 in total, up to 64 per origin over HTTP/2, "
+        + "streams hold permits until the head, queue 100000, ageing 10 s")
     var limits = ConcurrencyLimits(global: .max, perOrigin: 0, tags: ["thumbnails": 2, "images": 4])
     limits.origins = [Origin(scheme: "https", host: "b.test", port: 443): 9]
     limits.queueCapacity = 0

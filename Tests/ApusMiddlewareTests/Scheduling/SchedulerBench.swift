@@ -69,6 +69,12 @@ struct SchedulerBench {
     settle()
   }
 
+  /// Adapts the limit of an attempt's origin.
+  mutating func adapt(_ name: String, streams: UInt32?) {
+    if let ticket = tickets[name] { state.setLimit(of: ticket, streams: streams) }
+    settle()
+  }
+
   mutating func change(_ change: (inout SchedulerState) -> Void) {
     change(&state)
     settle()

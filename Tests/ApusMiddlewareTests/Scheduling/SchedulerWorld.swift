@@ -36,13 +36,18 @@ struct SchedulerWorld {
   /// The longest duration of an attempt, by origin.
   var longest: [Int: Duration] = [:]
   var lastEnd: [Int: MonotonicInstant] = [:]
+  /// The adapted limits, by origin.
+  var adapted: [Int: Int] = [:]
+  /// The origin of the latest attempt, whose limit is kept.
+  var lastOrigin = -1
   /// The number of attempts that were refused before their deadline.
   var hopeless = 0
 
   init(seed: UInt64) {
     random = SeededGenerator(seed: seed)
     var limits = ConcurrencyLimits(
-      global: Int.random(in: 1...6, using: &random), perOrigin: Int.random(in: 1...3, using: &random))
+      global: Int.random(in: 1...6, using: &random),
+      perOrigin: Bool.random(using: &random) ? nil : Int.random(in: 1...3, using: &random))
     if Bool.random(using: &random) { limits.tags["a"] = Int.random(in: 1...3, using: &random) }
     if Bool.random(using: &random) { limits.tags["b"] = 1 }
     limits.queueCapacity = Int.random(in: 4...16, using: &random)
@@ -54,7 +59,7 @@ struct SchedulerWorld {
 
   mutating func step() {
     now = now.advanced(by: .milliseconds(Int.random(in: 0...1500, using: &random)))
-    switch Int.random(in: 0..<18, using: &random) {
+    switch Int.random(in: 0..<19, using: &random) {
     case 0..<6: enter()
     case 6..<10: leave(.running)
     case 10: leave(.waiting)
@@ -64,11 +69,13 @@ struct SchedulerWorld {
     case 14: toggle(Self.tags[Int.random(in: 0..<3, using: &random)])
     case 15: stream()
     case 16: leave(.streaming)
+    case 17: adaptLimit()
     default: toggleEverything()
     }
     settle()
     check()
     callers.removeAll { $0.phase == .over }
+    forgetOrigins()
   }
 
   /// Resumes all tags and ends all attempts.
@@ -90,6 +97,8 @@ struct SchedulerWorld {
 
   private mutating func enter() {
     let origin = Int.random(in: 0..<4, using: &random)
+    lastOrigin = origin
+    forgetOrigins()
     let tags = Self.tags.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
     let priority = CallPriority.allCases[Int.random(in: 0..<5, using: &random)]
     var newcomer = SchedulerBench.newcomer(at: "host\(origin)")
@@ -153,6 +162,20 @@ struct SchedulerWorld {
       problems.append("a stream counts for the wrong tags")
     }
     callers[index].phase = isLimited ? .streaming : .over
+  }
+
+  /// Adapts the limit of a running attempt's origin to HTTP/2 or HTTP/1.1.
+  private mutating func adaptLimit() {
+    guard let index = pick(.running) else { return }
+    let streams = Bool.random(using: &random) ? nil : UInt32.random(in: 0...8, using: &random)
+    state.setLimit(of: callers[index].ticket, streams: streams)
+    if limits.isPerOriginPreset { adapted[callers[index].origin] = streams.map { max(1, Int($0)) } }
+  }
+
+  /// Removes the limits of origins without attempts, except the latest origin.
+  private mutating func forgetOrigins() {
+    let used = Set(callers.map(\.origin)).union([lastOrigin])
+    adapted = adapted.filter { used.contains($0.key) }
   }
 
   private mutating func pause() {
@@ -242,8 +265,8 @@ struct SchedulerWorld {
 
   private func hasRoom(_ origin: Int, _ tags: [Tag]) -> Bool {
     let running = callers.filter { $0.phase == .running }
-    guard !isHeld, running.count < limits.global, running.count(where: { $0.origin == origin }) < limits.perOrigin,
-      held.isDisjoint(with: tags)
+    guard !isHeld, running.count < limits.global, held.isDisjoint(with: tags),
+      running.count(where: { $0.origin == origin }) < adapted[origin] ?? limits.perOrigin
     else { return false }
     let counted = callers.filter { [.running, .streaming].contains($0.phase) }
     return tags.allSatisfy { tag in

@@ -168,7 +168,7 @@ extension ExchangeWorld {
       guard calls[call]?.isStreamed == true else { return }
       if calls[call]?.state.headDelivered() == true { tell(call, nil) }
       if maybe() { _ = lines[id]?.state.pause() }
-      perform(pool.streamingStarted(on: id))
+      perform(pool.suspended(id))
     default:
       receiveHead(call, on: id)
       let completion = lines[id]?.state.responseCompleted(

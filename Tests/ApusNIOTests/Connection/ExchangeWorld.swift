@@ -157,7 +157,7 @@ struct ExchangeWorld {
     }
     let id = newID()
     lines[id] = Line(origin: origin)
-    perform(pool.connected(id, for: origin, now: instant))
+    perform(pool.connected(id, for: origin, capacity: 1, now: instant))
   }
 
   // MARK: Books

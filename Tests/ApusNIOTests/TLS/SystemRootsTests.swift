@@ -1,3 +1,4 @@
+import ApusCore
 import Foundation
 import NIOCore
 import NIOPosix
@@ -16,7 +17,8 @@ struct SystemRootsTests {
     configure(&trust)
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let context = SecureContext { [trust] in try trust.configuration() }
-    return try await context.context(SecureContext.Variant(identification: way, versions: [.http1]), on: loop).get().configuration
+    return try await context.context(SecureContext.Variant(identification: way, versions: [.http1]), on: loop).get()
+      .configuration
   }
 
   private func certificates(_ pem: String) throws -> [NIOSSLCertificate] {

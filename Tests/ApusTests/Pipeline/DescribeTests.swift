@@ -31,7 +31,7 @@ struct DescribeTests {
         coalescing: CoalescingMiddleware (coalesces responses up to 1048576 bytes, at most 1024 shared exchanges)
         retry: RetryMiddleware (3 attempts, backoff 200 ms, doubling up to 20 s, after 429 from 1 s, \
         Retry-After up to 60 s, retry budget 500 at 14 per retry)
-        scheduling: SchedulingMiddleware (5 concurrent calls per origin, 64 in total, streams hold permits until the head, queue 100000, ageing 10 s)
+        scheduling: SchedulingMiddleware (5 concurrent calls per origin, 64 in total, up to 64 per origin over HTTP/2, streams hold permits until the head, queue 100000, ageing 10 s)
         attemptTimeout: AttemptTimeoutMiddleware (10 s per attempt)
         breaker: CircuitBreaker (opens at a failure ratio of 0.5 of at least 10 exchanges in 30 s, opens after 5 consecutive failures, \
         a circuit per endpoint and per origin, open for 5 s, up to 60 s)
@@ -52,7 +52,7 @@ struct DescribeTests {
         coalescing: CoalescingMiddleware (coalesces responses up to 1048576 bytes, at most 1024 shared exchanges)
         retry: RetryMiddleware (3 attempts, backoff 50 ms, doubling up to 20 s, after 429 from 1 s, \
         Retry-After up to 60 s, retry budget 500 at 14 per retry)
-        scheduling: SchedulingMiddleware (64 concurrent calls per origin, streams hold permits until the head, queue 100000, ageing 10 s)
+        scheduling: SchedulingMiddleware (64 concurrent calls per origin, up to 100 per origin over HTTP/2, streams hold permits until the head, queue 100000, ageing 10 s)
         attemptTimeout: AttemptTimeoutMiddleware (10 s per attempt)
         breaker: CircuitBreaker (opens at a failure ratio of 0.1 of at least 100 exchanges in 30 s, opens after 5 consecutive failures, \
         a circuit per endpoint and per origin, open for 5 s, up to 60 s)

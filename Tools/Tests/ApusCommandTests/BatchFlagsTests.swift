@@ -217,6 +217,8 @@ struct BatchFlagsTests {
         (["--credentials-for", "h"], 64, "needs --bearer or --basic"),
         (["--bearer", "a", "--credentials-for", "h/a"], 64, "scheme, host and port, for example https://h."),
         (["--connections", "0"], 64, "--connections takes"), (["--transport", "pigeon"], 64, "pigeon"),
+        (["--http2", "--http1.1"], 64, "mutually exclusive"),
+        (["--transport", "urlsession", "--http2"], 64, "--http2 needs --transport nio"),
         (["--transport", "urlsession", "--ca", "/dev/null"], 64, "--ca needs --transport nio"),
         (["--transport", "urlsession", "--proxy", "http://p:1"], 64, "--proxy URL needs --transport nio"),
       ]

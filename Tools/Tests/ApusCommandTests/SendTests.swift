@@ -60,7 +60,7 @@ struct SendTests {
       .text("hi", fields: ["X-A": "1"])
     } body: { server in
       let run = try await ToolRun.of("send", "-i", server.origin)
-      #expect(run.text.hasPrefix("200 OK\n"))
+      #expect(run.text.hasPrefix("HTTP/1.1 200 OK\n"))
       #expect(run.text.contains("\nX-A: 1\n") && run.text.hasSuffix("\n\nhi"))
     }
   }
@@ -139,6 +139,7 @@ struct SendTests {
       let run = try await ToolRun.of("send", "--trace", "\(server.origin)/a")
       #expect(run.text == "hi")
       #expect(run.error.contains("GET /a\n") && run.error.contains("response with status 200"))
+      #expect(run.error.contains("  new HTTP/1.1 connection\n"))
       #expect(run.error.hasSuffix("succeeded\n"))
     }
     let failed = try await ToolRun.of("send", "--trace", "127.0.0.1:1")

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An observer of the call of `apus send`: stores its trace and draws the progress of its content.
+/// An observer of a command's calls: stores the trace of the latest call and draws the progress of its content.
 final class CallWatch: CallObserver {
   private struct State {
     var entry: CallEntry?
@@ -27,6 +27,14 @@ final class CallWatch: CallObserver {
 
   /// The trace of the call; `nil` before its start.
   var trace: Trace? { state.withLock { $0.entry }?.trace }
+
+  /// The version of HTTP of the latest connection; `nil` if it is unknown.
+  var protocolVersion: HTTPVersion? {
+    for event in trace?.events.reversed() ?? [] {
+      if case .connected(_, let info) = event.kind { return info.protocolVersion }
+    }
+    return nil
+  }
 
   func observe(_ event: TraceEvent, of call: CallEntry) {
     let drawing = state.withLock { state -> String? in

@@ -22,6 +22,7 @@ struct CurlLine: Sendable {
   private var options: [String] {
     // As in the transport: content is not decoded if the request itself states the accepted codings.
     var words = (message.head.headerFields[.acceptEncoding] == nil ? ["--compressed"] : []) + digestWords
+    if let choice = connection.protocolChoice { words.append("--\(choice.rawValue)") }
     if connection.followsRedirects { words += ["--location", "--max-redirs", "10"] }
     if connection.followsRedirects, plan.request.url.origin.scheme == "https" { words += ["--proto-redir", "=https"] }
     if let timeout = connection.timeout { words += ["--max-time", Self.seconds(timeout)] }

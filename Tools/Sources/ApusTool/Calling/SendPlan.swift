@@ -100,7 +100,7 @@ struct Sending: Sendable {
     let file = isAccepted ? file : nil
     // The progress bar and content on the same terminal would overwrite each other.
     if terminal.showsOutput, file == nil || plan.includesHead { await watch.stopDrawing() }
-    if plan.includesHead { try await output.write(shown(Self.text(of: head))) }
+    if plan.includesHead { try await output.write(shown(Self.text(of: head, over: response.protocolVersion))) }
     var display = Display(
       head.headerFields[.contentType].map { MediaType($0) },
       on: terminal.showsOutput && file == nil ? terminal : nil, isRaw: plan.isRaw)
@@ -133,9 +133,13 @@ struct Sending: Sendable {
     Data((terminal.showsOutput && !plan.isRaw ? TerminalText.harmless(text) : text).utf8)
   }
 
-  /// Returns the status and the fields, a line each, and an empty line.
-  static func text(of head: HTTPResponse) -> String {
-    var text = "\(head.status.code) \(head.status.reasonPhrase)\n"
+  /// Returns the version, the status and the fields, as curl prints them, and an empty line.
+  ///
+  /// - Parameter version: the version of HTTP of the response; `nil` if it is unknown.
+  static func text(of head: HTTPResponse, over version: HTTPVersion?) -> String {
+    var text = version.map { "HTTP/\($0.rawValue) " } ?? ""
+    // A status has no reason phrase in HTTP/2 (RFC 9113 §8.3.2).
+    text += version == .http2 ? "\(head.status.code)\n" : "\(head.status.code) \(head.status.reasonPhrase)\n"
     for field in head.headerFields { text += "\(field.name.rawName): \(field.text)\n" }
     return text + "\n"
   }

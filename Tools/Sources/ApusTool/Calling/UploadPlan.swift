@@ -68,8 +68,9 @@ struct Uploading: Sendable {
       let options = UploadOptions(
         store: try await UserFolder.transferStore(in: environment),
         account: connection.credentials?.profileName?.description)
+      let watch = CallWatch(bar: nil, error: outputs.error)
       let client = try await connection.client(
-        for: plan.sending.request.url, observers: outputs.observers(showsTraces: plan.sending.showsTrace))
+        for: plan.sending.request.url, observers: outputs.observers(showsTraces: plan.sending.showsTrace) + [watch])
       if plan.restarts {
         do throws(CallError) {
           try await client.discardUpload(endpoint, by: uploadProtocol, options: options)
@@ -77,7 +78,8 @@ struct Uploading: Sendable {
           throw Ending(upload: error)
         }
       }
-      try await show(try await upload(endpoint, with: client, options))
+      let result = try await upload(endpoint, with: client, options)
+      try await show(result, over: watch.protocolVersion)
     }
   }
 
@@ -108,7 +110,7 @@ struct Uploading: Sendable {
     return try result.mapError { Ending(upload: $0) }.get()
   }
 
-  private func show(_ result: UploadResult<Content>) async throws {
+  private func show(_ result: UploadResult<Content>, over version: HTTPVersion?) async throws {
     let terminal = outputs.terminal
     if case .tus = plan.style {
       guard let url = result.url else { return }
@@ -116,7 +118,7 @@ struct Uploading: Sendable {
       return try await outputs.output.write(terminal.showsOutput ? TerminalText.harmless(line) : line)
     }
     if plan.sending.includesHead {
-      let text = Sending.text(of: result.head)
+      let text = Sending.text(of: result.head, over: version)
       let isRaw = plan.sending.isRaw || !terminal.showsOutput
       try await outputs.output.write(Data((isRaw ? text : TerminalText.harmless(text)).utf8))
     }

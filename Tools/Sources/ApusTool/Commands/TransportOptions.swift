@@ -27,6 +27,8 @@ struct TransportOptions: ParsableArguments {
         + "Default: no proxy.", valueName: "url"))
   var proxy: String?
 
+  @Flag var protocolChoices: [ConnectionPlan.ProtocolChoice] = []
+
   @Option(help: "The transport.")
   var transport = ConnectionPlan.Transport.nio
 
@@ -36,6 +38,10 @@ struct TransportOptions: ParsableArguments {
   func plan() throws(PlanError) -> ConnectionPlan {
     var plan = ConnectionPlan()
     plan.transport = transport
+    guard Set(protocolChoices).count <= 1 else {
+      throw PlanError("--http1.1, --http2 and --http2-prior-knowledge are mutually exclusive.")
+    }
+    plan.protocolChoice = protocolChoices.first
     plan.authorities = ca
     if let cert { plan.identity = (cert, key ?? cert) } else if key != nil { throw PlanError("--key needs --cert.") }
     plan.pins = pin.map { Pin($0) }
@@ -54,3 +60,15 @@ struct TransportOptions: ParsableArguments {
 }
 
 extension ConnectionPlan.Transport: ExpressibleByArgument {}
+
+extension ConnectionPlan.ProtocolChoice: EnumerableFlag {
+  static func name(for value: Self) -> NameSpecification { .customLong(value.rawValue) }
+
+  static func help(for value: Self) -> ArgumentHelp? {
+    switch value {
+    case .http1: "Use HTTP/1.1 only."
+    case .http2: "Offer HTTP/2 and HTTP/1.1 to https servers, which choose. The default."
+    case .priorKnowledge: "Use HTTP/2 only, also with http servers, without asking whether the server speaks it."
+    }
+  }
+}

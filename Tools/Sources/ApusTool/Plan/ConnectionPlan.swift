@@ -22,7 +22,25 @@ struct ConnectionPlan: Sendable {
     case server(NIOTransport.Proxy)
   }
 
+  /// A choice of the versions of HTTP. The raw values are the names of the flags, which are those of curl.
+  enum ProtocolChoice: String, Sendable, CaseIterable {
+    case http1 = "http1.1"
+    case http2
+    case priorKnowledge = "http2-prior-knowledge"
+
+    /// The versions, the preferred one first.
+    var versions: [HTTPVersion] {
+      switch self {
+      case .http1: [.http1]
+      case .http2: [.http2, .http1]
+      case .priorKnowledge: [.http2]
+      }
+    }
+  }
+
   var transport = Transport.nio
+  /// The versions of HTTP; `nil` for the transport's default.
+  var protocolChoice: ProtocolChoice?
   /// The timeout of a whole call; `nil` for the command's default.
   var timeout: Duration?
   var followsRedirects = true
@@ -61,6 +79,7 @@ struct ConnectionPlan: Sendable {
     var options = NIOTransport.Options()
     options.userAgent = "apus/\(ToolVersion.current)"
     options.retriesOnStaleConnection = retries
+    if let protocolChoice { options.protocols = protocolChoice.versions }
     options.trust.additionalTrustRoots = try authorities.map { try InputFile.contents($0) }
     options.trust.clientIdentity = try clientIdentity()
     options.trust.pins = try Pin.hosts(pins, defaultHost: host)
@@ -82,6 +101,9 @@ struct ConnectionPlan: Sendable {
   func urlSessionOptions(host: String?) throws -> URLSessionTransport.Options {
     guard authorities.isEmpty else {
       throw PlanError("--ca needs --transport nio: URLSession uses only the system's authorities.")
+    }
+    if let protocolChoice {
+      throw PlanError("--\(protocolChoice.rawValue) needs --transport nio: URLSession chooses the version of HTTP.")
     }
     if case .server = proxy {
       throw PlanError("--proxy URL needs --transport nio: URLSession uses only the system's proxies.")

@@ -38,7 +38,9 @@ struct BatchResultTests {
     let text = line(BatchResult(1, .responded(head, Data(), interim: [head])))
     #expect(text.contains(#""headers":[["x","ü"],["x","fü"]]"#))
     #expect(text.contains(#""interim":[[200,{"x":"ü, fü"}]]"#))
-    #expect(Sending.text(of: head) == "200 OK\nX: ü\nX: fü\n\n")
+    #expect(Sending.text(of: head, over: nil) == "200 OK\nX: ü\nX: fü\n\n")
+    #expect(Sending.text(of: head, over: .http1) == "HTTP/1.1 200 OK\nX: ü\nX: fü\n\n")
+    #expect(Sending.text(of: head, over: .http2) == "HTTP/2 200\nX: ü\nX: fü\n\n")
   }
 
   @Test("Content is UTF-8 if valid, otherwise Latin-1")

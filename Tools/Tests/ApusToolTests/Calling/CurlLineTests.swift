@@ -41,6 +41,9 @@ struct CurlLineTests {
     #expect(line.hasPrefix("curl --request GET 'http://h/'"))
     #expect(line.contains(" --location --max-redirs 10 --max-time"))
     #expect(line.contains(" --globoff "))
+    for option in ["--http1.1", "--http2", "--http2-prior-knowledge"] {
+      #expect(try await self.line("http://h/", option).contains(" \(option) "))
+    }
   }
 
   @Test("Content is decoded as in the tool, unless the request states the accepted codings")

@@ -78,6 +78,19 @@ struct ConnectionOptionsTests {
     #expect(throws: PlanError.self) { try plan("--proxy", "socks5://p") }
   }
 
+  @Test("The version of HTTP is that of one flag, or the transport's default")
+  func protocols() throws {
+    func protocols(_ arguments: String...) throws -> [HTTPVersion] {
+      try ConnectionOptions.parse(arguments).plan().nioOptions(host: nil, limitsEachWait: true).protocols
+    }
+    #expect(try protocols() == NIOTransport.Options().protocols)
+    #expect(try protocols("--http1.1") == [.http1])
+    #expect(try protocols("--http2") == [.http2, .http1])
+    #expect(try protocols("--http2-prior-knowledge") == [.http2])
+    #expect(throws: PlanError.self) { try plan("--http2", "--http1.1") }
+    #expect(throws: PlanError.self) { try plan("--http2", "--http2-prior-knowledge") }
+  }
+
   @Test("A pin applies to its host or the URL's host, with a random backup key")
   func pins() throws {
     let plan = try plan("--pin", Self.hash, "--pin", "Other.example=sha256//" + Self.hash)
@@ -95,6 +108,7 @@ struct ConnectionOptionsTests {
   func urlSession() throws {
     #expect(throws: PlanError.self) { try plan("--ca", "x").urlSessionOptions(host: nil) }
     #expect(throws: PlanError.self) { try plan("--proxy", "http://p:1").urlSessionOptions(host: nil) }
+    #expect(throws: PlanError.self) { try plan("--http2").urlSessionOptions(host: nil) }
     #expect(try plan("--pin", Self.hash).urlSessionOptions(host: "h").trust.pins.count == 1)
   }
 

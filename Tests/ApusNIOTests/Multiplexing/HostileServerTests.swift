@@ -1,0 +1,60 @@
+import ApusCore
+import HTTPTypes
+import Testing
+
+@testable import ApusNIO
+
+@Suite("Servers that misuse HTTP/2", .timeLimit(.minutes(3)))
+struct HostileServerTests {
+  @Test("Frames of invalid size, stream or order are errors", arguments: FrameCases.all)
+  func frames(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("Malformed fields are stream errors", arguments: FieldCases.all)
+  func fields(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("Invalid field blocks are connection errors", arguments: CompressionCases.all)
+  func compression(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("Content, interim responses and trailers follow their rules", arguments: ContentCases.all)
+  func content(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("Settings apply when they are acknowledged", arguments: SettingsCases.all)
+  func settings(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("Flow-control windows are respected in both directions", arguments: WindowCases.all)
+  func windows(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("Floods end the connection", arguments: FloodCases.all)
+  func floods(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("GOAWAY moves the requests that the server has not processed", arguments: GoAwayCases.all)
+  func goAway(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("RST_STREAM ends one call", arguments: ResetCases.all)
+  func resets(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  @Test("Closed and silent connections, and cancelled calls, end as errors", arguments: EndingCases.all)
+  func endings(_ hostile: HostileCase) async throws { try await hostile.run() }
+
+  /// The server's settings and a response.
+  private static let exchange = frame(.settings) + responseFrames(1, "hello", ["content-length": "5"])
+
+  @Test("A connection that closes after any number of bytes loses the call", arguments: 0..<exchange.count)
+  func closesAfter(_ count: Int) async throws {
+    let head = frame(.settings).count + frame(.headers, stream: 1, headBlock(200, ["content-length": "5"])).count
+    try await HostileCase(
+      "", "5.4", raw: [.await(.end(1)), .send(Array(Self.exchange[..<count])), .close],
+      .closed(count < head ? .maybeSent : .responded)
+    ).changed { $0.scripts[0].acknowledges = false }.run()
+  }
+
+  @Test("Each case has a name of its own")
+  func names() {
+    let cases = [
+      FrameCases.all, FieldCases.all, CompressionCases.all, ContentCases.all, SettingsCases.all, WindowCases.all,
+      FloodCases.all, GoAwayCases.all, ResetCases.all, EndingCases.all,
+    ].flatMap { $0 }
+    #expect(Set(cases.map(\.name)).count == cases.count)
+    #expect(cases.count >= 150)
+  }
+}
