@@ -83,7 +83,12 @@ extension Response {
   func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
 
   /// Whether the response came over a new connection.
-  var isOnNewConnection: Bool { trace.events.contains { $0.kind == .connected(reused: false) } }
+  var isOnNewConnection: Bool {
+    trace.events.contains { event in
+      if case .connected(reused: false, _) = event.kind { return true }
+      return false
+    }
+  }
 }
 
 /// A CRC-32 over consecutive pieces.

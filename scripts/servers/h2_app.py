@@ -130,7 +130,8 @@ class Connection(asyncio.Protocol):
 
     def receive(self, event):
         stream = self.streams.get(event.stream_id)
-        self.h2.increment_flow_control_window(event.flow_controlled_length)
+        if event.flow_controlled_length > 0:
+            self.h2.increment_flow_control_window(event.flow_controlled_length)
         if stream is None:
             return
         stream.received += len(event.data)

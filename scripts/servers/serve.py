@@ -178,6 +178,7 @@ def make_resources(folder):
     files = os.path.join(folder, "files")
     os.makedirs(files)
     write(files, "film.json", resources.JSON)
+    write(files, "trailers", "text\n")
     write(files, "text.txt", resources.text())
     write(files, "list.events", b"".join(resources.events()))
     with open(os.path.join(files, "big"), "wb") as file:
