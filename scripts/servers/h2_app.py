@@ -135,7 +135,7 @@ class Connection(asyncio.Protocol):
         if stream is None:
             return
         stream.received += len(event.data)
-        if stream.path == "/echo":
+        if stream.path == "/echo" and event.data:
             stream.echoed.append(event.data)
         if event.stream_ended is None and event.flow_controlled_length > 0:
             self.h2.increment_flow_control_window(event.flow_controlled_length, event.stream_id)
