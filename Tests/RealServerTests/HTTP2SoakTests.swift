@@ -77,7 +77,7 @@ struct HTTP2SoakTests {
   }
 
   @Test(
-    "Calls of every kind each end exactly once, and no request is executed twice, at a server that resets streams and ends connections",
+    "Each call ends once, and no request is executed twice, at a server that resets streams and ends connections",
     .needs(.h2), .timeLimit(.minutes(60)))
   func storm() async throws {
     let url = try await RealServer.h2.value.url("storm")

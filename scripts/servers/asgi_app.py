@@ -82,8 +82,10 @@ async def app(scope, receive, send):
     elif path == "/trailers":
         await respond(send, 200, [(b"trailer", b"x-end")], b"text\n", [(b"x-end", b"yes")])
     elif path == "/zipped.txt":
-        plain = b"gzip" not in fields.get(b"accept-encoding", b"")
-        await respond(send, 200, [] if plain else [(b"content-encoding", b"gzip")], text if plain else gzip.compress(text))
+        if b"gzip" in fields.get(b"accept-encoding", b""):
+            await respond(send, 200, [(b"content-encoding", b"gzip")], gzip.compress(text))
+        else:
+            await respond(send, 200, [], text)
     elif path == "/text.txt" and fields.get(b"if-none-match") == resources.TAG:
         await respond(send, 304, [(b"etag", resources.TAG)])
     elif path == "/text.txt":

@@ -23,7 +23,7 @@ from collections import Counter
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
-from h2.events import DataReceived, RequestReceived, StreamEnded, StreamReset
+from h2.events import ConnectionTerminated, DataReceived, RequestReceived, StreamEnded, StreamReset
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes
 from hyperframe.frame import GoAwayFrame
@@ -64,6 +64,7 @@ class Connection(asyncio.Protocol):
         self.most = streams  # the number of streams before GOAWAY
         self.streams = {}
         self.last = None  # the last stream of a GOAWAY
+        self.latest = 0  # the last stream with a complete request
         self.is_paused = False
 
     # MARK: The transport
@@ -97,21 +98,26 @@ class Connection(asyncio.Protocol):
         except ProtocolError:
             self.flush()
             return self.transport.close()
+        if any(isinstance(event, ConnectionTerminated) for event in events):
+            return self.transport.close()  # h2 sends nothing more; clients say goodbye when they need nothing more
+        # h2 knows of these resets already, and would refuse to send anything on the streams.
+        resets = {event.stream_id for event in events if isinstance(event, StreamReset)}
+        for number in resets:
+            self.end(number)
         for event in events:
-            self.handle(event)
+            self.handle(event, resets)
         self.write_content()
 
-    def handle(self, event):
+    def handle(self, event, resets):
         if isinstance(event, RequestReceived):
-            self.begin(event.stream_id, event.headers)
+            if event.stream_id not in resets:
+                self.begin(event.stream_id, event.headers)
         elif isinstance(event, DataReceived):
             self.receive(event)
         elif isinstance(event, StreamEnded):
             stream = self.streams.get(event.stream_id)
             if stream is not None:
                 self.complete(stream)
-        elif isinstance(event, StreamReset):
-            self.end(event.stream_id)
 
     # MARK: Requests
 
@@ -143,6 +149,7 @@ class Connection(asyncio.Protocol):
     def complete(self, stream):
         """Executes a complete request."""
         stream.is_over = True
+        self.latest = max(self.latest, stream.number)
         parts = stream.path.split("?")[0].strip("/").split("/")
         act = getattr(self, "do_" + parts[0].replace(".", "_"), None)
         if act is None:
@@ -221,8 +228,8 @@ class Connection(asyncio.Protocol):
         self.execute(stream, call)
 
     def do_unprocessed(self, stream, call):
-        """Sends GOAWAY once, with the stream before this one as the last."""
-        if call not in refused:
+        """Sends GOAWAY once, with the stream before this one as the last, unless later ones were executed."""
+        if call not in refused and self.latest == stream.number:
             refused.add(call)
             return self.say_goodbye(stream.number - 2)
         self.execute(stream, call)

@@ -204,7 +204,8 @@ def nginx_http2(folder):
     def command(ports):
         values = {"folder": folder, "user": user, **ports}
         write(folder, "http2-places.conf", filled("nginx-http2-places.conf", values))
-        return ["-p", folder, "-e", "logs/error.log", "-c", write(folder, "nginx.conf", filled("nginx-http2.conf", values))]
+        config = write(folder, "nginx.conf", filled("nginx-http2.conf", values))
+        return ["-p", folder, "-e", "logs/error.log", "-c", config]
 
     # nginx writes this file once it listens on all ports.
     pid = os.path.join(folder, "nginx.pid")
@@ -224,8 +225,12 @@ def nghttpd(folder):
 def h2o(folder):
     make_resources(folder)
     user = "user: root" if os.geteuid() == 0 else ""
-    return started("h2o", folder, lambda ports: [
-        "-c", write(folder, "h2o.yaml", filled("h2o.yaml", {"folder": folder, "user": user, **ports}))], ["plain", "tls"])
+
+    def command(ports):
+        values = {"folder": folder, "user": user, **ports}
+        return ["-c", write(folder, "h2o.yaml", filled("h2o.yaml", values))]
+
+    return started("h2o", folder, command, ["plain", "tls"])
 
 
 def haproxy(folder, backend):
@@ -233,9 +238,12 @@ def haproxy(folder, backend):
     with open(os.path.join(folder, "server.pem"), "rb") as certificate, \
             open(os.path.join(folder, "server.key"), "rb") as key:
         write(folder, "both.pem", certificate.read() + key.read())
-    return started("haproxy", folder, lambda ports: [
-        "-db", "-f", write(folder, "haproxy.cfg", filled("haproxy.cfg", {"folder": folder, "backend": backend, **ports}))],
-                   ["plain", "tls"])
+
+    def command(ports):
+        values = {"folder": folder, "backend": backend, **ports}
+        return ["-db", "-f", write(folder, "haproxy.cfg", filled("haproxy.cfg", values))]
+
+    return started("haproxy", folder, command, ["plain", "tls"])
 
 
 def h2(folder):

@@ -11,7 +11,7 @@ import Foundation
 #endif
 
 /// One call of a ``Storm``: its request, the server's behavior, and how the call is ended early.
-struct StormCall: Sendable {
+struct StormCall: Sendable, CustomStringConvertible {
   enum Kind: String {
     case call, large, refused, unprocessed, executed, cut, silent
   }
@@ -37,6 +37,8 @@ struct StormCall: Sendable {
   let ending: Ending
   let sending: Sending
   let delay: Int
+
+  var description: String { "/\(kind)/\(number) sending \(sending), ending \(ending)" }
 
   init(number: Int, using generator: inout SeededGenerator) {
     self.number = number
