@@ -83,12 +83,7 @@ extension Response {
   func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.headerFields[$0] } }
 
   /// Whether the response came over a new connection.
-  var isOnNewConnection: Bool {
-    trace.events.contains { event in
-      if case .connected(reused: false, _) = event.kind { return true }
-      return false
-    }
-  }
+  var isOnNewConnection: Bool { trace.reuses.contains(false) }
 }
 
 /// A CRC-32 over consecutive pieces.

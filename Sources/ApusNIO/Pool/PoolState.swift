@@ -398,7 +398,8 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
       actions += origins.items[origin].waiters.all.map { .refuse($0, .shutDown) }
       origins.items[origin].waiters = RemovableQueue()
     }
-    (waiting, starved, calm) = ([:], [], [:])
+    waiting = [:]
+    starved = []
     for (connection, slot) in connectionSlots where connections.items[slot].idleSince != nil {
       actions.append(.close(connection))
       forget(connection)

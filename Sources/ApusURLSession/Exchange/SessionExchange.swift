@@ -117,6 +117,12 @@ final class SessionExchange: DeadlineTarget {
     }
   }
 
+  /// Takes the version of HTTP. Metrics arrive after all content, so that only collected responses have a version.
+  func measured(_ metrics: URLSessionTaskMetrics) {
+    guard let name = metrics.transactionMetrics.last?.networkProtocolName else { return }
+    state.withLock { $0.response.protocolVersion = HTTPVersion(networkProtocolName: name) }
+  }
+
   func refuseRedirect(_ refuse: @escaping () -> Void) {
     perform(.redirect(refuse)) { $0.machine.redirectArrived() }
     perform { $0.machine.redirectRefused() }
@@ -223,6 +229,7 @@ protocol ExchangeOwner: AnyObject, Sendable {
 /// The part of a response that has arrived.
 private struct CollectedResponse {
   var head: ResponseHead?
+  var protocolVersion: HTTPVersion?
   var content = Data()
 
   /// Appends a piece. Returns `false` and appends nothing if that would exceed `limit` bytes.
@@ -236,7 +243,9 @@ private struct CollectedResponse {
   /// Returns the message. Its content arrives through `channel`, or has been collected.
   func message(_ channel: ContentChannel?) -> ResponseMessage? {
     guard let head else { return nil }
-    return channel.map { head.message($0) } ?? head.message(ResponseContent(collected: content))
+    var message = channel.map { head.message($0) } ?? head.message(ResponseContent(collected: content))
+    message.protocolVersion = protocolVersion
+    return message
   }
 }
 

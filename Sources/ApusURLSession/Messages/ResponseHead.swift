@@ -106,6 +106,18 @@ struct ResponseHead {
   #endif
 }
 
+extension HTTPVersion {
+  /// Creates the version with the platform's name of a protocol, which is that of ALPN (RFC 7301 §6); `nil` for other
+  /// versions.
+  init?(networkProtocolName name: String) {
+    switch name {
+    case "http/1.1": self = .http1
+    case "h2": self = .http2
+    default: return nil
+    }
+  }
+}
+
 /// The splitting of `Set-Cookie` lines that the platform has joined by commas.
 ///
 /// These lines must not be joined (RFC 9110 §5.3), because their dates contain commas. A comma followed by a token and

@@ -113,6 +113,10 @@ final class SessionBridge: NSObject, URLSessionDataDelegate, Sendable {
     exchange(of: dataTask)?.receive(data)
   }
 
+  func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+    exchange(of: task)?.measured(metrics)
+  }
+
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     exchange(of: task)?.taskEnded(error)
   }

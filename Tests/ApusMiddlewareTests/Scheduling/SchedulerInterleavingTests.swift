@@ -18,7 +18,7 @@ struct SchedulerInterleavingTests {
   @Test("With refusesLateCalls, random runs refuse some attempts before their deadline")
   func hopeless() {
     var told = [0, 0]
-    for seed in 0..<40 as Range<UInt64> {
+    for seed in 0..<200 as Range<UInt64> {
       var world = SchedulerWorld(seed: seed)
       for _ in 0..<250 { world.step() }
       told[world.limits.refusesLateCalls ? 1 : 0] += world.hopeless

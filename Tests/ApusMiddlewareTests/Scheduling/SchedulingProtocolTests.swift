@@ -34,9 +34,9 @@ struct SchedulingProtocolTests {
   private func running(
     _ scheduler: Scheduler, after first: StubReply = .status(204), over transport: Multiplexing
   ) async throws -> Int {
+    stub.onAny(reply: .status(204).waiting(for: gate))
     stub.on(.get, "/v1/first", reply: first)
     stub.on(.get, "/moved", reply: .status(204))
-    stub.onAny(reply: .status(204).waiting(for: gate))
     var client = TestClient().scheduled(by: scheduler)
     let scheduling = client.customize
     client.customize = {
@@ -56,7 +56,7 @@ struct SchedulingProtocolTests {
     }
   }
 
-  @Test("After a response over HTTP/2 as many calls run as the server accepts streams, unless the app set a limit")
+  @Test("After a response over HTTP/2 as many calls run as the server accepts streams")
   func growth() async throws {
     #expect(try await running(Scheduler(.app), over: Multiplexing(stub: stub)) == 10)
   }
@@ -77,8 +77,8 @@ struct SchedulingProtocolTests {
   @Test("The head of a streamed response over HTTP/2 starts queued calls, while its content still arrives")
   func streamed() async throws {
     let opened = Gate()
-    stub.on(.get, "/v1/events", reply: .pieces(["a"]).stalled(after: 1).waiting(for: gate))
     stub.onAny(reply: .stalled)
+    stub.on(.get, "/v1/events", reply: .pieces(["a"]).stalled(after: 1).waiting(for: gate))
     let scheduler = Scheduler(.app)
     let api = TestClient().scheduled(by: scheduler).over(Multiplexing(stub: stub))
     let stream = Task {

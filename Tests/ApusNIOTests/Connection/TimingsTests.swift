@@ -31,7 +31,7 @@ struct TimingsTests {
         #expect(
           second.nameLookup == nil && second.connecting == nil && second.tlsHandshake == nil && second.queued == nil)
         #expect(second.sending != nil && second.waiting != nil && second.receiving != nil)
-        #expect(trace.events.contains { $0.kind == .connected(reused: true) })
+        #expect(trace.reuses == [true])
       }
     }
   }

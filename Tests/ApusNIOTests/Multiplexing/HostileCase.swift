@@ -28,7 +28,8 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
   /// The number of requests, except for the next call, that reach the server and that the server has not refused.
   /// Default: one for each call.
   var executed: ClosedRange<Int>?
-  /// Whether the next call may fail, because the connection ends without a reason at that time.
+  /// Whether the next call may fail, because the connection may end while the call uses it. The call after the next
+  /// must succeed.
   var nextMayFail = false
   var configure: @Sendable (inout NIOTransport.Options) -> Void = { _ in }
 

@@ -21,9 +21,10 @@ final class ScriptPlayer: ChannelInboundHandler {
   private var steps: ArraySlice<Step>
   private var judge = ClientJudge()
   private var outgoing: [Outgoing] = []
+  /// Whether steps are being played. A failed write can close the connection, and thereby call ``play(_:)`` again.
+  private var isPlaying = false
   /// Whether a step is in progress that continues when its bytes are written.
   private var isBusy = false
-  private var isReadingHTTP1 = false
 
   init(_ script: Script, publish: @escaping @Sendable (Received) -> Void) {
     (self.script, self.publish) = (script, publish)
@@ -53,6 +54,9 @@ final class ScriptPlayer: ChannelInboundHandler {
 
   /// Plays steps until one must wait.
   private func play(_ context: ChannelHandlerContext) {
+    guard !isPlaying else { return }
+    isPlaying = true
+    defer { isPlaying = false }
     sendContent(context)
     while !isBusy, let step = steps.first {
       if case .await(let event) = step, !judge.received.has(event) { break }
@@ -68,13 +72,13 @@ final class ScriptPlayer: ChannelInboundHandler {
   private func perform(_ step: Step, _ context: ChannelHandlerContext) {
     switch step {
     case .send(let bytes): send(bytes, context)
-    case .sendBytewise(let bytes): repeatWrite(bytes.map { [$0] }[...], context)
+    case .sendBytewise(let bytes): write(AnyIterator(bytes.lazy.map { [$0] }.makeIterator()), context)
     case .flood(let frame, let count):
       let size = max(1, 65_536 / frame.count)
-      let chunks = stride(from: 0, to: count, by: size).map { start in
+      let chunks = stride(from: 0, to: count, by: size).lazy.map { start in
         [[UInt8]](repeating: frame, count: min(size, count - start)).flatMap { $0 }
       }
-      repeatWrite(chunks[...], context)
+      write(AnyIterator(chunks.makeIterator()), context)
     case .sendContent(let stream, let count, let piece, let padding, let ends):
       outgoing.append(Outgoing(stream: stream, count: count, piece: piece, padding: padding, ends: ends))
     case .await: break
@@ -93,8 +97,8 @@ final class ScriptPlayer: ChannelInboundHandler {
   }
 
   /// Writes each chunk when the previous chunk has left. Ends early if the connection closes.
-  private func repeatWrite(_ chunks: ArraySlice<[UInt8]>, _ context: ChannelHandlerContext) {
-    guard let chunk = chunks.first else {
+  private func write(_ chunks: AnyIterator<[UInt8]>, _ context: ChannelHandlerContext) {
+    guard let chunk = chunks.next() else {
       isBusy = false
       return play(context)
     }
@@ -102,9 +106,9 @@ final class ScriptPlayer: ChannelInboundHandler {
     judge.sends(chunk)
     let context = NIOLoopBound(context, eventLoop: context.eventLoop)
     context.value.writeAndFlush(NIOAny(ByteBuffer(bytes: chunk))).assumeIsolated().whenComplete { result in
-      if case .failure = result { return self.repeatWrite([], context.value) }
+      if case .failure = result { return self.write(AnyIterator { nil }, context.value) }
       // The next write happens in another turn of the loop.
-      context.value.eventLoop.assumeIsolated().execute { self.repeatWrite(chunks.dropFirst(), context.value) }
+      context.value.eventLoop.assumeIsolated().execute { self.write(chunks, context.value) }
     }
   }
 
@@ -113,7 +117,13 @@ final class ScriptPlayer: ChannelInboundHandler {
   /// Sends as much content as the client's windows permit.
   private func sendContent(_ context: ChannelHandlerContext) {
     for index in outgoing.indices {
-      while outgoing[index].count >= 0, let bytes = nextFrame(of: &outgoing[index]) { send(bytes, context) }
+      var bytes: [UInt8] = []
+      while outgoing[index].count >= 0, let frame = nextFrame(of: &outgoing[index]) {
+        judge.sends(frame)
+        bytes += frame
+      }
+      guard !bytes.isEmpty else { continue }
+      context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
     }
     for content in outgoing where content.count < 0 { judge.received.contentSent.insert(content.stream) }
     outgoing.removeAll { $0.count < 0 }
@@ -155,8 +165,7 @@ final class ScriptPlayer: ChannelInboundHandler {
       if isLast { respond(stream, context) }
     case .respond(let stream): respond(stream, context)
     case .respondHTTP1:
-      // Scripts for HTTP/2 only do not respond to HTTP/1.1.
-      guard !script.protocols.contains("h2") else { return }
+      guard script.protocols != ["h2"] else { return }
       let text = Self.content(of: judge.received.http1Heads.last?.split(separator: " ").dropFirst().first ?? "")
       let response = "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
       context.writeAndFlush(NIOAny(ByteBuffer(string: response)), promise: nil)

@@ -74,7 +74,7 @@ struct SharedConnectionTests {
 
   @Test("A reported capacity of zero is not expected of the next connection")
   func zeroIsNotRemembered() {
-    var pool = pool(carrying: ["u"], capacity: 3)
+    var pool = pool(carrying: ["u"], capacity: 3) { ($0.connectionsPerOrigin, $0.connections) = (9, 9) }
     #expect(pool.capacityChanged(1, to: 0) == [])
     let waiters = ["v", "w", "x"]
     #expect(waiters.flatMap { pool.acquire($0, for: "a", now: at(1)) } == [.connect("a")])
@@ -332,6 +332,15 @@ struct SharedConnectionTests {
     // A restriction also applies to an origin without connections and waiters.
     #expect(pool.restrictToHTTP1("b", until: at(200)) == [])
     for waiter in ["v", "w"] { #expect(pool.acquire(waiter, for: "b", now: at(199)) == [.connect("b")]) }
+  }
+
+  @Test("Several attempts to an origin of unknown protocol suffice for any number of calls")
+  func unlimitedExpectation() {
+    var pool = pool { ($0.connectionsPerOrigin, $0.connections) = (9, 9) }
+    for waiter in ["u", "v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
+    #expect(pool.restrictToHTTP1("a", until: at(5)) == [.connect("a"), .connect("a")])
+    #expect(pool.connected(1, for: "a", capacity: 0, now: at(5)) == [.wake(at(65))])
+    #expect(pool.isConnecting(forLastOf: "a"))
   }
 
   @Test("A pause of an origin delays its connection attempts until a wake-up at its end")
