@@ -201,14 +201,14 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   }
 
   private func receiveGoAway(last: StreamID, _ code: HTTP2ErrorCode, _ debug: String) {
-    if code != .noError { goAway = "\(code.name)" + (debug.isEmpty ? "" : " (\(debug))") }
+    if code != .noError { goAway = "\(code)" + (debug.isEmpty ? "" : " (\(debug))") }
     state.drain(after: last)
     updateSuspension()
     report(code)
     // Streams above the last one were not processed (RFC 9113 §6.8); the others continue.
     for stream in sortedStreams() where stream.id > last && !stream.isClosed {
       leave(stream)
-      sendAgain(stream, "the server did not process the request (GOAWAY with \(code.name))")
+      sendAgain(stream, .unprocessed, "the server did not process the request (GOAWAY with \(code))")
     }
     returnWaiting()
     closeIfDrained()
@@ -381,6 +381,7 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   /// Sends GOAWAY.
   private func end(_ code: HTTP2ErrorCode, debug: String = "") {
     guard state.end() else { return }
+    updateSuspension()
     writer.writeGoAway(code, debug: debug)
     flush()
   }
@@ -397,23 +398,24 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
 
   private func violated(_ violation: FrameViolation) {
     end(violation.code, debug: violation.description)
-    abort()
+    // The exchanges fail before the socket is closed, because the close would be a failure of its own.
     for stream in sortedStreams() where !stream.isClosed {
       lose(stream, .malformedResponse, violation.description, violation)
     }
     returnWaiting()
+    abort()
   }
 
   func terminate(_ error: TransportError) {
     guard !streams.isEmpty || !waiting.isEmpty else { return closeIfIdle() }
     end(.noError)
-    abort()
     for stream in sortedStreams() {
       fail(stream, TransportError(.connectionLost, requestState: stream.requestState, detail: error.detail))
     }
     let exchanges = waiting
     waiting = []
     for exchange in exchanges { exchange.fail(error) }
+    abort()
   }
 
   /// Handles the close of the socket by either side.
@@ -434,7 +436,7 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   private func lost(_ stream: MultiplexStream, mayResend: Bool) {
     guard stream.isFlushed else {
       leave(stream)
-      return sendAgain(stream, closedText)
+      return sendAgain(stream, .unprocessed, closedText)
     }
     if mayResend, state.hasServed, stream.state.progress.response == .nothing, stream.exchange.isRepeatable,
       owner.resend(stream.exchange, .stale(wasWritten: true))

@@ -151,10 +151,10 @@ enum GoAwayCases {
     ).calling(.post(1000)),
     HostileCase(
       "A response 421 with content is not delivered if the request is sent again", "9110/15.5.20",
-      [.head(1, 421), .data(1, "wrong server", ends: true)], second),
+      [.head(1, 421), .data(1, "wrong server", ends: true)], second.with(.reset(1, [.cancel]))),
     HostileCase(
       "A second response 421 is the result", "9110/15.5.20", [.head(1, 421), .data(1, "wrong", ends: true)],
-      .response("wrong", status: 421).with(connections: 2...3)
+      .response("wrong", status: 421).with(.reset(1, [.cancel])).with(connections: 2...3)
     ).onConnections(2).executed(0...0),
     HostileCase(
       "A response 421 is the result if the content cannot be produced again", "9110/15.5.20",
