@@ -240,8 +240,8 @@ let package = Package(
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusOAuth", "ApusTesting", "ApusTransfers", "ApusURLSession",
-        "LoopbackConformance", "TestSupport", "TransfersWorker",
+        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusOAuth", "ApusTesting", "ApusTestServer",
+        "ApusTransfers", "ApusURLSession", "LoopbackConformance", "TestSupport", "TransfersWorker",
         "CApusZlib", httpTypes, crypto,
       ],
       swiftSettings: settings),
