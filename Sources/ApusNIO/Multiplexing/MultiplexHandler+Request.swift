@@ -51,7 +51,7 @@ extension MultiplexHandler {
     let stream = MultiplexStream(
       exchange,
       StreamState(
-        id, method: request.head.method, window: state.settings.initialWindowSize, limits: framingLimits, now: now),
+        id, method: request.head.method, window: state.settings.initialWindowSize, limits: framingLimits),
       codingLimits: codingLimits)
     streams[id] = stream
     exchange.streamID.store(id, ordering: .relaxed)

@@ -88,7 +88,7 @@ extension MultiplexHandler {
     let count = bytes.readableBytes + padding
     guard state.receiveWindow.receive(count) else { throw .windowExceeded(0) }
     guard let stream = try openStream(id, for: .data) else { return credit(count) }
-    guard stream.state.receiveWindow.receive(count) else {
+    guard stream.state.receiveWindow.receive(count, now: now) else {
       credit(count)
       return fail(stream, .windowExceeded(id))
     }

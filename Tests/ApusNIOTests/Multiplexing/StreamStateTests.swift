@@ -120,7 +120,7 @@ struct StreamStateTests {
   }
 
   private func makeState(_ method: HTTPRequest.Method) -> StreamState {
-    StreamState(1, method: method, window: 65_535, limits: Self.limits, now: .now())
+    StreamState(1, method: method, window: 65_535, limits: Self.limits)
   }
 
   @Test("A response in the right order is complete at its last frame", arguments: complete)

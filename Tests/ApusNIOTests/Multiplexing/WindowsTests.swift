@@ -21,9 +21,9 @@ struct WindowsTests {
 
   @Test("The window of a stream is announced once half of it is consumed")
   func streamUpdate() {
-    var window = ReceiveWindow(now: Self.start)
+    var window = ReceiveWindow()
     let later = Self.start + .seconds(9)
-    #expect(window.receive(Self.megabyte) == true)
+    #expect(window.receive(Self.megabyte, now: Self.start) == true)
     let half = Self.megabyte / 2
     let early = window.consume(half - 1, now: later, roundTrip: .milliseconds(1), growth: .max)
     #expect(early == nil)
@@ -34,12 +34,12 @@ struct WindowsTests {
 
   @Test("A stream's window doubles up to 8 MiB while its reader keeps up, and every byte of it is announced")
   func growth() {
-    var (window, now) = (ReceiveWindow(now: Self.start), Self.start)
+    var (window, now) = (ReceiveWindow(), Self.start)
     var (announced, received) = (Self.megabyte, 0)
     var sizes: [Int] = []
     for _ in 0..<80 {
       let count = window.target / 4
-      #expect(window.receive(count) == true)
+      #expect(window.receive(count, now: now) == true)
       received += count
       now = now + .milliseconds(1)
       announced += window.consume(count, now: now, roundTrip: .milliseconds(20), growth: .max) ?? 0
@@ -55,8 +55,8 @@ struct WindowsTests {
   @Test("A stream's window does not grow if its reader is slow or the connection permits no growth")
   func noGrowth() {
     for (pause, growth) in [(TimeAmount.seconds(1), Int.max), (.zero, 0)] {
-      var window = ReceiveWindow(now: Self.start)
-      #expect(window.receive(Self.megabyte) == true)
+      var window = ReceiveWindow()
+      #expect(window.receive(Self.megabyte, now: Self.start) == true)
       let increment = window.consume(
         Self.megabyte, now: Self.start + pause, roundTrip: .milliseconds(20), growth: growth)
       #expect(increment == Self.megabyte)
@@ -66,8 +66,8 @@ struct WindowsTests {
 
   @Test("Content beyond a window is detected", arguments: [0, 1])
   func exceeded(excess: Int) {
-    var window = ReceiveWindow(now: Self.start)
-    #expect(window.receive(Self.megabyte + excess) == (excess == 0))
+    var window = ReceiveWindow()
+    #expect(window.receive(Self.megabyte + excess, now: Self.start) == (excess == 0))
     var connection = ConnectionWindow()
     #expect(connection.receive(ConnectionWindow.size + excess) == (excess == 0))
   }
