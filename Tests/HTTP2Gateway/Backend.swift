@@ -125,13 +125,15 @@ final class Backend: ChannelDuplexHandler {
 
   /// Ends the stream because the connection is closed.
   private func end() {
+    // The owner closes the backend of a stream that it resets.
+    guard let owner else { return }
     do throws(FramingError) {
       if !hasResponse, let part = try decoder.endOfInput(cleanly: true) { deliver(part) }
-      owner?.failed(FramingError(.truncated, "the connection closed"), on: stream)
+      owner.failed(FramingError(.truncated, "the connection closed"), on: stream)
     } catch {
-      owner?.failed(error, on: stream)
+      owner.failed(error, on: stream)
     }
-    owner?.endedReading(on: stream)
-    owner = nil
+    owner.endedReading(on: stream)
+    self.owner = nil
   }
 }
