@@ -7,8 +7,8 @@ enum Rounds {
   static let blocks = ProcessInfo.processInfo.environment["APUS_BLOCKS"].flatMap { Int($0) } ?? 20_000
   /// The number of field blocks of a connection.
   static let connectionBlocks = 20
-  /// The shards of the connections, run in parallel.
-  static let parts: UInt64 = 8
+  /// The shards of the connections, run in parallel. A shard keeps all its blocks in memory.
+  static let parts = UInt64(max(8, blocks / 5000))
 
   /// Returns the seeds of a shard: one seed for each connection.
   static func seeds(_ part: UInt64, count: Int = blocks / connectionBlocks) -> StrideTo<UInt64> {
