@@ -7,6 +7,10 @@ enum Rounds {
   static let blocks = ProcessInfo.processInfo.environment["APUS_BLOCKS"].flatMap { Int($0) } ?? 20_000
   /// The number of field blocks of a connection.
   static let connectionBlocks = 20
+  /// The number of sequences of frames that a test compares.
+  static let sequences = blocks / 10
+  /// The number of frames of a sequence, in which a field block of several frames counts once.
+  static let sequenceFrames = 12
   /// The shards of the connections, run in parallel. A shard keeps all its blocks in memory.
   static let parts = UInt64(max(8, blocks / 5000))
 
