@@ -55,7 +55,8 @@ struct BlockComparison {
       }
     case (.failure(.integerTooLarge), .fields): .explained("long-integer")
     case (.success(let fields), .refused("EmptyLiteralHeaderFieldName")):
-      fields.contains { $0.facts.nameCount == 0 && $0.facts.broken != nil } ? .explained("nio-empty-name") : .unexplained
+      fields.contains { $0.facts.nameCount == 0 && $0.facts.broken != nil }
+        ? .explained("nio-empty-name") : .unexplained
     case (.success, .refused("IllegalDynamicTableSizeChange")): .explained("table-sizes")
     default: .unexplained
     }

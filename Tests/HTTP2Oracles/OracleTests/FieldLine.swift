@@ -54,7 +54,9 @@ struct DecodedFields: FieldReceiver {
 extension FieldDecoder {
   mutating func fields(_ block: [UInt8]) throws(CompressionFault) -> [DecodedField] {
     var receiver = DecodedFields()
-    try ByteBuffer(bytes: block).withUnsafeReadableBytes { bytes throws(CompressionFault) in try decode(bytes, into: &receiver) }
+    try ByteBuffer(bytes: block).withUnsafeReadableBytes { bytes throws(CompressionFault) in
+      try decode(bytes, into: &receiver)
+    }
     return receiver.fields
   }
 }

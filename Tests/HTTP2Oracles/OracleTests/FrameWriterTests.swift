@@ -41,7 +41,9 @@ private struct RandomClientFrames {
     server = try NIOConnection(.server)
     requests = RandomRequests(seed: seed, .utf8)
     writer.maximumFrameSize = requests.random.pick([16_384, 16_384, 100, 7])
-    let settings = [Setting(.enablePush, 0), Setting(.initialWindowSize, 1 << 20), Setting(.maximumFieldBytes, 1 << 18)]
+    let settings = [
+      Setting(.enablePush, 0), Setting(.initialWindowSize, 1 << 20), Setting(.maximumFieldBytes, 1 << 18),
+    ]
     let increment: UInt32 = requests.random.pick([0, 1, 16 << 20])
     writer.writePreface(settings: settings, windowIncrement: increment)
     expected.add(.settings(settings.map { HTTP2Setting($0) }))

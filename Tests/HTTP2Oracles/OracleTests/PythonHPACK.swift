@@ -3,7 +3,7 @@ import NIOCore
 
 /// The script `scripts/fuzz/field_blocks.py`, which decodes and encodes field blocks with Python's package hpack.
 struct PythonHPACK {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
   /// Whether the package is installed (scripts/servers/install-from-pypi).

@@ -113,7 +113,8 @@ extension RandomServerFrames {
   }
 
   private mutating func writeContent(_ stream: Int) {
-    let content = responses.random.bytes(responses.random.pick([0, 1, 9, 30]))
+    let content =
+      responses.random.bytes(responses.random.pick([0, 1, 9, 30]))
       + [UInt8](repeating: 7, count: responses.random.isOne(in: 10) ? 16_000 : 0)
     let isLast = endsStream()
     let isPadded = responses.random.isOne(in: 3)
@@ -157,72 +158,5 @@ extension RandomServerFrames {
       ])
       return [0, UInt8(identifier)] + Self.word(value)
     }
-  }
-}
-
-// MARK: Violations
-
-/// A frame that breaks a rule of RFC 9113 §4 to §6 or §8.4.
-struct FrameBreach: Sendable, CustomStringConvertible {
-  let description: String
-  /// The frames: type, flags, stream and payload.
-  let frames: [(type: UInt8, flags: UInt8, stream: Int, payload: [UInt8])]
-
-  init(_ description: String, _ type: UInt8, flags: UInt8 = 0, on stream: Int = 0, _ payload: [UInt8] = []) {
-    self.description = description
-    frames = [(type, flags, stream, payload)]
-  }
-
-  /// HEADERS without END_HEADERS on stream 1, followed by a frame.
-  init(afterHead description: String, _ type: UInt8, on stream: Int, _ payload: [UInt8]) {
-    self.description = description
-    frames = [(1, 0, 1, [0x88]), (type, 4, stream, payload)]
-  }
-
-  static let all = [
-    FrameBreach("DATA on stream 0", 0, [1]), FrameBreach("HEADERS on stream 0", 1, flags: 4, [0x88]),
-    FrameBreach("PRIORITY on stream 0", 2, [0, 0, 0, 3, 1]), FrameBreach("RST_STREAM on stream 0", 3, [0, 0, 0, 8]),
-    FrameBreach("SETTINGS on stream 1", 4, on: 1), FrameBreach("PING on stream 1", 6, on: 1, [0, 1, 2, 3, 4, 5, 6, 7]),
-    FrameBreach("GOAWAY on stream 1", 7, on: 1, [0, 0, 0, 0, 0, 0, 0, 0]),
-    FrameBreach("WINDOW_UPDATE on stream 2", 8, on: 2, [0, 0, 0, 1]),
-    FrameBreach("HEADERS on stream 2", 1, flags: 4, on: 2, [0x88]), FrameBreach("DATA on stream 2", 0, on: 2, [1]),
-    FrameBreach("PRIORITY of four bytes", 2, on: 1, [0, 0, 0, 3]),
-    FrameBreach("PRIORITY of six bytes", 2, on: 1, [0, 0, 0, 3, 1, 1]),
-    FrameBreach("RST_STREAM of three bytes", 3, on: 1, [0, 0, 8]),
-    FrameBreach("RST_STREAM of five bytes", 3, on: 1, [0, 0, 0, 0, 8]),
-    FrameBreach("SETTINGS of five bytes", 4, [0, 4, 0, 0, 1]),
-    FrameBreach("An acknowledgement of SETTINGS with a setting", 4, flags: 1, [0, 4, 0, 0, 0, 1]),
-    FrameBreach("PING of seven bytes", 6, [0, 1, 2, 3, 4, 5, 6]),
-    FrameBreach("PING of nine bytes", 6, [0, 1, 2, 3, 4, 5, 6, 7, 8]),
-    FrameBreach("GOAWAY of seven bytes", 7, [0, 0, 0, 0, 0, 0, 0]),
-    FrameBreach("WINDOW_UPDATE of three bytes", 8, [0, 0, 1]),
-    FrameBreach("WINDOW_UPDATE of five bytes", 8, [0, 0, 0, 0, 1]),
-    FrameBreach("DATA with padding, but without Pad Length", 0, flags: 8, on: 1),
-    FrameBreach("HEADERS with padding, but without Pad Length", 1, flags: 12, on: 1),
-    FrameBreach("DATA whose padding is as long as the payload", 0, flags: 8, on: 1, [4, 0, 0, 0]),
-    FrameBreach("HEADERS whose padding is longer than the payload", 1, flags: 12, on: 1, [3, 0x88, 0]),
-    FrameBreach("HEADERS whose padding covers the priority", 1, flags: 0x2C, on: 1, [1, 0, 0, 0, 3, 1]),
-    FrameBreach("HEADERS with a short priority", 1, flags: 0x24, on: 1, [0, 0, 0, 3]),
-    FrameBreach("CONTINUATION without HEADERS", 9, flags: 4, on: 1, [0x88]),
-    FrameBreach("PUSH_PROMISE", 5, flags: 4, on: 1, [0, 0, 0, 2, 0x82]),
-    FrameBreach("a frame above SETTINGS_MAX_FRAME_SIZE", 0, on: 1, [UInt8](repeating: 0, count: 16_385)),
-    FrameBreach("an unknown frame above SETTINGS_MAX_FRAME_SIZE", 99, [UInt8](repeating: 0, count: 16_385)),
-    FrameBreach("a field block with the index 0", 1, flags: 4, on: 1, [0x80]),
-    FrameBreach("a field block that ends inside a field", 1, flags: 4, on: 1, [0x88, 0x40, 1]),
-    FrameBreach("an upper-case field name", 1, flags: 4, on: 1, [0x88, 0, 1, 0x41, 1, 0x61]),
-    FrameBreach("a connection-specific field", 1, flags: 4, on: 1, [0x88, 0x0F, 42, 1, 0x61]),
-    FrameBreach("an unknown pseudo-header field", 1, flags: 4, on: 1, [0x88, 0, 2, 0x3A, 0x61, 1, 0x61]),
-    FrameBreach("a pseudo-header field after a field", 1, flags: 4, on: 1, [0, 1, 0x61, 1, 0x61, 0x88]),
-    FrameBreach("a second :status", 1, flags: 4, on: 1, [0x88, 0x88]),
-    FrameBreach(afterHead: "PING inside a field block", 6, on: 0, [0, 1, 2, 3, 4, 5, 6, 7]),
-    FrameBreach(afterHead: "CONTINUATION of another stream", 9, on: 3, [0x88]),
-    FrameBreach(afterHead: "DATA inside a field block", 0, on: 1, [1]),
-    FrameBreach(afterHead: "an unknown frame inside a field block", 99, on: 1, [1]),
-  ]
-}
-
-extension RandomServerFrames {
-  mutating func write(_ breach: FrameBreach) {
-    for frame in breach.frames { write(frame.type, flags: frame.flags, stream: frame.stream, frame.payload) }
   }
 }
