@@ -32,7 +32,9 @@ class Connection:
 
     def set_table_size(self, size):
         self.decoder.max_allowed_table_size = size
-        self.encoder.header_table_size = size
+        # If a size is set twice, hpack 4.2.0 does not announce it.
+        if size != self.encoder.header_table_size:
+            self.encoder.header_table_size = size
 
     def decode(self, block):
         try:

@@ -53,9 +53,9 @@ struct NIOHPACKTests {
         }
         let lines = responses.next()
         let block = try encoder.block(lines, &responses.random)
-        let fields = try decoder.fields(block)
-        guard fields.count == lines.count, zip(fields, lines).allSatisfy({ $0.line == $1.plain }) else {
-          Issue.record("seed \(seed), block \(hexadecimal(block)): \(fields.map(\.line)) instead of \(lines)")
+        let fields = Result { () throws(CompressionFault) in try decoder.fields(block).map(\.line) }
+        guard fields == .success(lines.map(\.plain)) else {
+          Issue.record("seed \(seed), block \(hexadecimal(block)): \(fields) instead of \(lines)")
           return
         }
         #expect(decoder.tableSize == encoder.dynamicTableSize, "seed \(seed)")
@@ -66,13 +66,13 @@ struct NIOHPACKTests {
   @Test("The decoder and NIOHPACK accept and refuse the same altered blocks", arguments: 0..<parts)
   func altered(part: UInt64) throws {
     var comparison = BlockComparison()
-    for seed in Rounds.seeds(part, count: Rounds.blocks / 5) {
+    for seed in Rounds.seeds(part, count: Rounds.blocks / 2) {
       var blocks = RandomBlocks(seed: seed, .utf8)
       let tableSize = [4096, 4096, 64, 0][Int(seed % 4)]
       var decoder = FieldDecoder(maximumTableSize: tableSize)
       var oracle = HPACKDecoder(
         allocator: ByteBufferAllocator(), maxDynamicTableSize: tableSize, maxHeaderListSize: Self.listSize)
-      for _ in 0..<Rounds.connectionBlocks {
+      for _ in 0..<Rounds.alteredBlocks {
         let block = try blocks.next()
         let ours = Result { () throws(CompressionFault) in try decoder.fields(block) }
         guard comparison.compare(ours, with: oracle.reading(of: block), block, seed: seed) else { break }

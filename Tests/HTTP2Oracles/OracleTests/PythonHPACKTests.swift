@@ -63,9 +63,9 @@ struct PythonHPACKTests {
       var decoder = FieldDecoder(maximumTableSize: tableSize)
       for lines in responses {
         let block = try results.block()
-        let fields = try decoder.fields(block)
-        guard fields.count == lines.count, zip(fields, lines).allSatisfy({ $0.line == $1.plain }) else {
-          Issue.record("seed \(seed), block \(hexadecimal(block)): \(fields.map(\.line)) instead of \(lines)")
+        let fields = Result { () throws(CompressionFault) in try decoder.fields(block).map(\.line) }
+        guard fields == .success(lines.map(\.plain)) else {
+          Issue.record("seed \(seed), block \(hexadecimal(block)): \(fields) instead of \(lines)")
           return
         }
       }
@@ -77,10 +77,10 @@ struct PythonHPACKTests {
   func altered(part: UInt64) async throws {
     var python = PythonHPACK()
     var inputs: [(seed: UInt64, tableSize: Int, blocks: [[UInt8]])] = []
-    for seed in Rounds.seeds(part, count: Rounds.blocks / 5) {
+    for seed in Rounds.seeds(part, count: Rounds.blocks / 2) {
       var source = RandomBlocks(seed: seed, .any)
       let tableSize = [4096, 4096, 64, 0][Int(seed % 4)]
-      let blocks = try (0..<5).map { _ in try source.next() }
+      let blocks = try (0..<Rounds.alteredBlocks).map { _ in try source.next() }
       python.beginConnection(tableSize: tableSize)
       for block in blocks { python.decode(block) }
       inputs.append((seed, tableSize, blocks))

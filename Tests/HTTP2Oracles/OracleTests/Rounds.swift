@@ -7,6 +7,8 @@ enum Rounds {
   static let blocks = ProcessInfo.processInfo.environment["APUS_BLOCKS"].flatMap { Int($0) } ?? 20_000
   /// The number of field blocks of a connection.
   static let connectionBlocks = 20
+  /// The number of altered field blocks of a connection. The first refused block, half of them, ends the connection.
+  static let alteredBlocks = 4
   /// The number of sequences of frames that a test compares.
   static let sequences = blocks / 10
   /// The number of frames of a sequence, in which a field block of several frames counts once.
