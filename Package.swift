@@ -204,11 +204,19 @@ let package = Package(
         "ApusURLSession", "ApusCore", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport", httpTypes,
       ],
       swiftSettings: settings),
+    // An HTTP/2 server in front of the test server. A test target, because it uses the codec of ApusNIO by `@testable`.
+    .testTarget(
+      name: "HTTP2Gateway",
+      dependencies: [
+        "ApusNIO", "ApusTesting", "ApusTestServer", "LoopbackConformance", httpTypes, nio("NIOCore"), nio("NIOPosix"),
+        nio("NIOSSL", package: "swift-nio-ssl"),
+      ],
+      path: "Tests/HTTP2Gateway", swiftSettings: settings),
     .testTarget(
       name: "ApusNIOTests",
       dependencies: [
-        "ApusNIO", "ApusCore", "ApusMiddleware", "ApusTesting", "ApusTestServer", "LoopbackConformance", "TestSupport",
-        httpTypes, "CApusZlib", nio("NIOCore"), nio("NIOPosix"),
+        "ApusNIO", "ApusCore", "ApusMiddleware", "ApusTesting", "ApusTestServer", "HTTP2Gateway", "LoopbackConformance",
+        "TestSupport", httpTypes, "CApusZlib", nio("NIOCore"), nio("NIOPosix"),
         nio("NIOEmbedded"), nio("NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
@@ -220,7 +228,8 @@ let package = Package(
     .testTarget(
       name: "ApusTests",
       dependencies: [
-        "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "TestSupport", httpTypes, logging,
+        "Apus", "ApusNIO", "ApusURLSession", "ApusTesting", "ApusTestServer", "HTTP2Gateway", "LoopbackConformance",
+        "TestSupport", httpTypes, logging,
       ],
       swiftSettings: settings),
     // Compiled only with the trait ServiceLifecycle, which scripts/tsan turns on.
@@ -231,8 +240,8 @@ let package = Package(
     .testTarget(
       name: "RealServerTests",
       dependencies: [
-        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusOAuth", "ApusTesting", "ApusTransfers", "ApusURLSession",
-        "LoopbackConformance", "TestSupport", "TransfersWorker",
+        "Apus", "ApusAWS", "ApusCredentials", "ApusNIO", "ApusOAuth", "ApusTesting", "ApusTestServer",
+        "ApusTransfers", "ApusURLSession", "LoopbackConformance", "TestSupport", "TransfersWorker",
         "CApusZlib", httpTypes, crypto,
       ],
       swiftSettings: settings),
@@ -253,7 +262,7 @@ switch Context.environment["APUS_SANITIZER"] {
 case "races":
   let folders = [
     "ApusCoreTests": ["Call"], "ApusMiddlewareTests": ["Authentication", "Deadlines", "Scheduling", "Support"],
-    "ApusNIOTests": [], "ApusTests": ["Resilience", "Soak", "Support"], "LifecycleTests": [],
+    "ApusNIOTests": [], "ApusTests": ["Resilience", "Soak", "Support"], "HTTP2Gateway": [], "LifecycleTests": [],
   ]
   package.targets.removeAll { $0.type == .test && folders[$0.name] == nil }
   // Without folders: the whole target.

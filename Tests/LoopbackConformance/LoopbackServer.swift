@@ -13,6 +13,8 @@ import Foundation
 public final class LoopbackServer: ConformanceServer {
   /// The server itself.
   public let server: TestServer
+  /// The URL of the server or its gateway.
+  public let baseURL: String
   private let replies: Replies
   private let refusing: RefusingPort
 
@@ -40,15 +42,17 @@ public final class LoopbackServer: ConformanceServer {
   /// Starts a server on a port of its own, runs `body` with it, fails unless it is idle afterwards, and shuts it
   /// down.
   ///
-  /// - Parameter tls: the server's TLS; `nil` for none.
+  /// - Parameters:
+  ///   - tls: the TLS of the server or its gateway; `nil` for none.
+  ///   - gateway: a function that starts the server's gateway; `nil` for none.
   public static func with(
-    tls: TestServer.TLS? = nil, _ body: (LoopbackServer) async throws -> Void
+    tls: TestServer.TLS? = nil, gateway: Gateway.Start? = nil, _ body: (LoopbackServer) async throws -> Void
   ) async throws {
     let replies = Replies()
     let withheld = Fault(
       at: .requestHead, .stall(until: replies.held),
       on: .matching { occasion in occasion.request.map { replies.withholds($0.path) } ?? false })
-    var options = TestServer.Options(contentLimit: 16 << 20, tls: tls, faults: [withheld])
+    var options = TestServer.Options(contentLimit: 16 << 20, tls: gateway == nil ? tls : nil, faults: [withheld])
     options.repliesToHead = { replies.comesEarly($0.path) }
     options.stopsReadingAtHead = { replies.isUnread($0.path) }
     let refusing = try RefusingPort()
@@ -56,21 +60,20 @@ public final class LoopbackServer: ConformanceServer {
       let reply = replies.byPath.withLock { $0[request.path] }
       return reply.map { Reply($0, to: request, held: replies.held) } ?? .status(404)
     } body: { server in
-      try await body(LoopbackServer(server, replies, refusing))
-      // A delayed reply does not end when its client disconnects, so all delayed replies are released.
-      replies.held.open()
-      try await server.requireQuiet()
+      try await withGateway(gateway, to: server, tls: tls) { gateway in
+        try await body(LoopbackServer(server, replies, refusing, baseURL: gateway?.origin ?? server.origin))
+        // A delayed reply does not end when its client disconnects, so all delayed replies are released.
+        replies.held.open()
+        try await server.requireQuiet()
+        try await gateway?.requireQuiet()
+      }
     }
   }
 
-  private init(_ server: TestServer, _ replies: Replies, _ refusing: RefusingPort) {
-    self.server = server
-    self.replies = replies
-    self.refusing = refusing
+  private init(_ server: TestServer, _ replies: Replies, _ refusing: RefusingPort, baseURL: String) {
+    (self.server, self.replies, self.refusing, self.baseURL) = (server, replies, refusing, baseURL)
   }
 
-  /// The URL of the server.
-  public var baseURL: String { server.origin }
   /// The URL of a port that is occupied and refuses connections.
   public var refusingURL: String { "http://127.0.0.1:\(refusing.port)" }
 
@@ -111,9 +114,13 @@ public final class LoopbackServer: ConformanceServer {
 
 extension ConformanceRequest {
   fileprivate init(_ request: RecordedRequest) {
+    var fields = request.fields.httpFields
+    // A gateway adds `Via: 2.0 N`, where N is the number of the client's connection.
+    let connection = fields[.via].flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+    fields[.via] = nil
     self.init(
-      method: request.method, target: request.target, fields: request.fields.httpFields, content: Data(request.content),
-      connection: request.connection)
+      method: request.method, target: request.target, fields: fields, content: Data(request.content),
+      connection: connection ?? request.connection)
   }
 }
 

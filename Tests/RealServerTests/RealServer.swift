@@ -26,6 +26,12 @@ final class RealServer: Sendable {
     case swift
     case moto
     case oauth
+    case nginxHTTP2 = "nginx-http2"
+    case nghttpd
+    case h2o
+    case haproxy
+    case h2
+    case hypercorn
 
     /// Whether the server's programs are installed.
     var isInstalled: Bool {
@@ -33,14 +39,21 @@ final class RealServer: Sendable {
       switch self {
       case .httpbin, .datasette, .litestarTus, .aiohttpTus, .oauth:
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi").path)
-      case .seaweedfs, .swift, .moto:
+      case .seaweedfs, .swift, .moto, .h2, .hypercorn:
         let package = self == .seaweedfs ? "bin/weed" : rawValue
         return FileManager.default.fileExists(atPath: root.appending(path: ".build-servers/pypi/\(package)").path)
-      case .nginx, .squid, .registry:
-        let program = self == .registry ? "docker-registry" : rawValue
+      case .nginx, .squid, .registry, .nginxHTTP2, .nghttpd, .h2o, .haproxy:
         return (places + ["/usr/sbin", "/sbin", "/usr/local/sbin"]).contains {
           FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
         }
+      }
+    }
+
+    private var program: String {
+      switch self {
+      case .registry: "docker-registry"
+      case .nginxHTTP2: "nginx"
+      default: rawValue
       }
     }
   }
@@ -60,6 +73,13 @@ final class RealServer: Sendable {
   static let swift = Task { try await started(.swift) }
   static let moto = Task { try await started(.moto) }
   static let oauth = Task { try await started(.oauth) }
+  static let nginxHTTP2 = Task { try await started(.nginxHTTP2) }
+  static let nghttpd = Task { try await started(.nghttpd) }
+  static let h2o = Task { try await started(.h2o) }
+  /// In front of ``HTTP2Backend``.
+  static let haproxy = Task { try await started(.haproxy, "\(try await HTTP2Backend.port)") }
+  static let h2 = Task { try await started(.h2) }
+  static let hypercorn = Task { try await started(.hypercorn) }
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -78,15 +98,19 @@ final class RealServer: Sendable {
 
   func url(_ name: String = "plain") throws -> String { "http://127.0.0.1:\(try port(name))" }
 
+  func secureURL(_ name: String = "tls") throws -> String { "https://localhost:\(try port(name))" }
+
   /// Returns the content of a file in the server's folder.
   func file(_ path: String) throws -> Data {
     try Data(contentsOf: folder.appending(path: path), options: .mappedIfSafe)
   }
 
-  /// Starts the server on a separate thread: blocking a thread of the shared pool would delay all tests.
-  private static func started(_ kind: Kind) async throws -> RealServer {
+  /// Starts a server, for tests that share it or for one test alone. It ends with its last reference.
+  ///
+  /// The thread is a separate one: blocking a thread of the shared pool would delay all tests.
+  static func started(_ kind: Kind, _ arguments: String...) async throws -> RealServer {
     try await withCheckedThrowingContinuation { done in
-      Thread.detachNewThread { done.resume(with: Result { try RealServer(kind) }) }
+      Thread.detachNewThread { done.resume(with: Result { try RealServer(kind, arguments) }) }
     }
   }
 
@@ -112,11 +136,12 @@ final class RealServer: Sendable {
     }
   }
 
-  private init(_ kind: Kind) throws {
+  private init(_ kind: Kind, _ arguments: [String]) throws {
     process = Process()
     let (input, output) = (Pipe(), Pipe())
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["python3", Self.root.appending(path: "scripts/servers/serve.py").path, kind.rawValue]
+    process.arguments =
+      ["python3", Self.root.appending(path: "scripts/servers/serve.py").path, kind.rawValue] + arguments
     process.standardInput = input
     process.standardOutput = output
     holding = input.fileHandleForWriting

@@ -2,6 +2,8 @@
 """Runs one third-party server for the tests, on loopback, until its standard input is closed.
 
     serve.py nginx|squid|httpbin|registry|datasette|litestar-tus|aiohttp-tus|seaweedfs|swift|moto|oauth
+    serve.py nginx-http2|nghttpd|h2o|h2|hypercorn
+    serve.py haproxy PORT     in front of a server that listens on this port of 127.0.0.1
 
 Prints one line when the server is ready, `ready {"ports": {...}, "folder": "..."}`, or `failed WHY`. The server reads
 and writes only in its own temporary folder, which is removed at the end. It ends when its standard input is closed, and
@@ -28,6 +30,8 @@ import sys
 import tempfile
 import time
 import zlib
+
+import resources
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -166,6 +170,93 @@ def nginx(folder):
     raise Failed("nginx did not start: " + tail(folder, "logs/error.log"))
 
 
+# MARK: HTTP/2
+
+def make_resources(folder):
+    """Makes the files of resources.py, and a certificate."""
+    make_authority(folder)
+    files = os.path.join(folder, "files")
+    os.makedirs(files)
+    write(files, "film.json", resources.JSON)
+    write(files, "trailers", "text\n")
+    write(files, "text.txt", resources.text())
+    write(files, "list.events", b"".join(resources.events()))
+    with open(os.path.join(files, "big"), "wb") as file:
+        file.writelines(resources.big())
+
+
+def started(name, folder, command, ports, is_ready=None):
+    """Starts a program with a function that returns its arguments for free ports."""
+    for _ in range(TRIES):
+        chosen = free_ports(ports)
+        child = subprocess.Popen([program(name), *command(chosen)], stdin=subprocess.DEVNULL, stdout=2, cwd=folder,
+                                 preexec_fn=ends_with_parent())
+        if waited(child, is_ready or (lambda: all(accepts(port) for port in chosen.values()))):
+            return child, chosen, {}
+    raise Failed(f"{name} did not start")
+
+
+def nginx_http2(folder):
+    make_resources(folder)
+    os.makedirs(os.path.join(folder, "logs"))
+    user = "user root;" if os.geteuid() == 0 else ""
+
+    def command(ports):
+        values = {"folder": folder, "user": user, **ports}
+        write(folder, "http2-places.conf", filled("nginx-http2-places.conf", values))
+        config = write(folder, "nginx.conf", filled("nginx-http2.conf", values))
+        return ["-p", folder, "-e", "logs/error.log", "-c", config]
+
+    # nginx writes this file once it listens on all ports.
+    pid = os.path.join(folder, "nginx.pid")
+    return started("nginx", folder, command, ["plain", "tls", "tls12", "tls13", "short", "http1", "backend"],
+                   lambda: os.path.exists(pid) and os.path.getsize(pid) > 0)
+
+
+def nghttpd(folder):
+    """nghttp2's server: pads frames, sends trailers and returns content."""
+    make_resources(folder)
+    types = write(folder, "types", "application/json json\ntext/plain txt\ntext/event-stream events\n")
+    return started("nghttpd", folder, lambda ports: [
+        "--address=127.0.0.1", "--htdocs=files", "--max-concurrent-streams=1000", "--padding=64", "--echo-upload",
+        "--trailer=x-end: yes", "--mime-types-file=" + types, str(ports["tls"]), "server.key", "server.pem"], ["tls"])
+
+
+def h2o(folder):
+    make_resources(folder)
+    user = "user: root" if os.geteuid() == 0 else ""
+
+    def command(ports):
+        values = {"folder": folder, "user": user, **ports}
+        return ["-c", write(folder, "h2o.yaml", filled("h2o.yaml", values))]
+
+    return started("h2o", folder, command, ["plain", "tls"])
+
+
+def haproxy(folder, backend):
+    make_authority(folder)
+    with open(os.path.join(folder, "server.pem"), "rb") as certificate, \
+            open(os.path.join(folder, "server.key"), "rb") as key:
+        write(folder, "both.pem", certificate.read() + key.read())
+
+    def command(ports):
+        values = {"folder": folder, "backend": backend, **ports}
+        return ["-db", "-f", write(folder, "haproxy.cfg", filled("haproxy.cfg", values))]
+
+    return started("haproxy", folder, command, ["plain", "tls"])
+
+
+def h2(folder):
+    """A server made with the Python library h2."""
+    make_authority(folder)
+    return *application("h2", folder, "h2_app.py", [], [folder]), {}
+
+
+def hypercorn(folder):
+    make_authority(folder)
+    return *application("hypercorn", folder, "asgi_app.py", [], [folder]), {}
+
+
 # MARK: squid
 
 def squid(folder):
@@ -208,7 +299,8 @@ def application(name, folder, script, before=(), after=()):
     if not line:
         stop(child)
         raise Failed(f"{name} did not start")
-    return child, {"plain": int(line)}
+    ports = json.loads(line)
+    return child, {"plain": ports} if isinstance(ports, int) else ports
 
 
 def httpbin(folder):
@@ -390,16 +482,18 @@ def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the tests, and their end ends this process
-    name = sys.argv[1] if len(sys.argv) == 2 else ""
+    name, arguments = (sys.argv[1:2] or [""])[0], sys.argv[2:]
     start = {"nginx": nginx, "squid": squid, "httpbin": httpbin, "registry": registry,
              "datasette": datasette, "litestar-tus": litestar_tus, "aiohttp-tus": aiohttp_tus,
-             "seaweedfs": seaweedfs, "swift": swift, "moto": moto, "oauth": oauth}.get(name)
-    if start is None:
+             "seaweedfs": seaweedfs, "swift": swift, "moto": moto, "oauth": oauth,
+             "nginx-http2": nginx_http2, "nghttpd": nghttpd, "h2o": h2o, "haproxy": haproxy, "h2": h2,
+             "hypercorn": hypercorn}.get(name)
+    if start is None or len(arguments) != (1 if name == "haproxy" else 0):
         sys.exit(__doc__)
     folder = os.path.realpath(tempfile.mkdtemp(prefix=f"apus-{name}-"))
     child = None
     try:
-        child, ports, facts = start(folder)
+        child, ports, facts = start(folder, *arguments)
         print("ready " + json.dumps({"ports": ports, "folder": folder, **facts}), flush=True)
         hold(child, parent)
     except Failed as failure:

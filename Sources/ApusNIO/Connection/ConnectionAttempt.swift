@@ -139,7 +139,8 @@ final class ConnectionAttempt {
         case .success(let name):
           self.timings.handshake = self.endPhase()
           self.negotiated(name, on: channel)
-        case .failure(let error): self.fail(error)
+        case .failure(let error):
+          self.fail(TLSFailure.reason(of: error) == TLSFailure.wrongVersion ? self.wrongVersion : error)
         }
       }
   }
@@ -147,12 +148,13 @@ final class ConnectionAttempt {
   /// Continues after the handshake. A server that has chosen no protocol speaks HTTP/1.1 (RFC 9113 §3.2).
   private func negotiated(_ name: String?, on channel: any Channel) {
     let version = name == HTTPVersion.http2.applicationProtocol ? HTTPVersion.http2 : .http1
-    guard versions.contains(version) else {
-      return fail(
-        TransportError(
-          .connectionFailed, requestState: .notSent, detail: "\(peer) does not speak HTTP/\(versions[0].rawValue)"))
-    }
+    guard versions.contains(version) else { return fail(wrongVersion) }
     finish(channel, version)
+  }
+
+  private var wrongVersion: TransportError {
+    let names = versions.map { "HTTP/\($0.rawValue)" }.joined(separator: " or ")
+    return TransportError(.connectionFailed, requestState: .notSent, detail: "\(peer) does not speak \(names)")
   }
 
   /// Completes the connection attempt with a channel that is ready.

@@ -17,6 +17,9 @@ struct Outgoing {
   var written: Int64 = 0
   var reported: Int64 = 0
 
+  /// Whether nothing of the content was taken.
+  var isUntouched: Bool { upload == nil && written == 0 }
+
   /// Stops the upload.
   mutating func stop() {
     upload?.cancel()

@@ -96,7 +96,7 @@ extension ConnectionHandler {
   /// Sends a request again on a new connection after 421 (Misdirected Request) (RFC 9110 §15.5.20). Returns `false` if
   /// the response is the result.
   private func resendMisdirected(_ exchange: Exchange) -> Bool {
-    guard exchange.request.content.isReplayable || outgoing.upload == nil, owner.resend(exchange, .misdirected) else {
+    guard exchange.request.content.isReplayable || outgoing.isUntouched, owner.resend(exchange, .misdirected) else {
       return false
     }
     state.broken()

@@ -102,6 +102,7 @@ struct TLSFailure: Error {
   }
 
   static let untrusted = "the certificate is self-signed or issued by an authority that is not trusted"
+  static let wrongVersion = "the server accepts no version of HTTP that is offered (alert no application protocol)"
   static let wrongHost = "the certificate is for another host"
   private static let closed = "the server closed the connection"
 
@@ -114,7 +115,7 @@ struct TLSFailure: Error {
     "SSLV3_ALERT_HANDSHAKE_FAILURE":
       "the server accepts none of the offered TLS parameters (alert handshake failure)",
     "TLSV1_ALERT_INSUFFICIENT_SECURITY": "the server requires stronger TLS parameters (alert insufficient security)",
-    "TLSV1_ALERT_NO_APPLICATION_PROTOCOL": "the server does not offer HTTP/1.1 (alert no application protocol)",
+    "TLSV1_ALERT_NO_APPLICATION_PROTOCOL": wrongVersion,
     "TLSV1_ALERT_UNRECOGNIZED_NAME": "the server does not know the host name (alert unrecognized name)",
     "TLSV1_UNRECOGNIZED_NAME": "the server does not know the host name (alert unrecognized name)",
     "TLSV1_ALERT_UNKNOWN_CA": "the server does not trust the client's certificate (alert unknown CA)",

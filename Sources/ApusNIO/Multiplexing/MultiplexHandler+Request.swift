@@ -51,7 +51,7 @@ extension MultiplexHandler {
     let stream = MultiplexStream(
       exchange,
       StreamState(
-        id, method: request.head.method, window: state.settings.initialWindowSize, limits: framingLimits, now: now),
+        id, method: request.head.method, window: state.settings.initialWindowSize, limits: framingLimits),
       codingLimits: codingLimits)
     streams[id] = stream
     exchange.streamID.store(id, ordering: .relaxed)
@@ -63,7 +63,7 @@ extension MultiplexHandler {
     guard !stream.isGone else { return }
     guard exchange.place == .on(connection) else { return leave(stream) }
     do throws(FramingError) {
-      try writer.writeHead(id, isLast: request.content.isEmpty) { buffer throws(FramingError) in
+      try writer.writeHead(id, isLast: request.content.hasNoBytes) { buffer throws(FramingError) in
         try encoder.encode(
           request.head, adding: request.encoder.adding, framing: request.encoder.framing, into: &buffer)
       }
@@ -86,7 +86,7 @@ extension MultiplexHandler {
   }
 
   private func begin(_ content: MessageContent, of stream: MultiplexStream, on connection: Connection) {
-    if content.isEmpty { return finishRequest(of: stream) }
+    if content.hasNoBytes { return finishRequest(of: stream) }
     if let upload = content.upload(of: stream.exchange, on: connection) {
       if stream.exchange.request.expectsContinue { awaitContinue(upload, stream) } else { start(upload, stream) }
     } else if case .bytes(let data) = content {
@@ -326,5 +326,13 @@ extension MultiplexHandler {
     fail(
       stream,
       TransportError(.timeout, in: stream.phase, requestState: stream.requestState, detail: failure.detail))
+  }
+}
+
+extension MessageContent {
+  /// Whether the request ends with its head.
+  fileprivate var hasNoBytes: Bool {
+    if case .bytes(let data) = self { return data.isEmpty }
+    return isEmpty
   }
 }

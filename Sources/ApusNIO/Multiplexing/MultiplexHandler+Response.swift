@@ -88,7 +88,7 @@ extension MultiplexHandler {
     let count = bytes.readableBytes + padding
     guard state.receiveWindow.receive(count) else { throw .windowExceeded(0) }
     guard let stream = try openStream(id, for: .data) else { return credit(count) }
-    guard stream.state.receiveWindow.receive(count) else {
+    guard stream.state.receiveWindow.receive(count, now: now) else {
       credit(count)
       return fail(stream, .windowExceeded(id))
     }
@@ -245,7 +245,7 @@ extension MultiplexHandler {
     guard let stream = try openStream(id, for: .reset) else { return }
     // The frame ends an exchange, so it is not part of a flood.
     reader.frameWasAwaited()
-    let reason = "the server reset stream \(id) with \(code.name)"
+    let reason = "the server reset stream \(id) with \(code)"
     report(code)
     if stream.state.isResponseOver { return resetAfterResponse(stream, code, reason) }
     guard !stream.state.progress.hasHead else { return resetWithError(stream, reason) }
@@ -256,15 +256,13 @@ extension MultiplexHandler {
       if state.open <= state.streamLimit || stream.outgoing.upload != nil { state.drain() }
       updateSuspension()
       leave(stream)
-      sendAgain(stream, reason)
-    case .http11Required:
+      sendAgain(stream, .unprocessed, reason)
+    case .http11Required where owner.offersHTTP1:
       state.drain()
       updateSuspension()
-      if stream.exchange.isRepeatable, owner.offersHTTP1 {
-        leave(stream)
-        if owner.resend(stream.exchange, .wrongProtocol) { return }
-      }
-      resetWithError(stream, reason)
+      guard stream.exchange.isRepeatable else { return resetWithError(stream, reason) }
+      leave(stream)
+      sendAgain(stream, .wrongProtocol, reason)
     default: resetWithError(stream, reason)
     }
   }
@@ -288,9 +286,9 @@ extension MultiplexHandler {
     lose(stream, .connectionLost, reason)
   }
 
-  /// Sends a request again that the server has not processed. Fails the exchange if that is not possible.
-  func sendAgain(_ stream: MultiplexStream, _ reason: String) {
-    if stream.canBeSentAgain, owner.resend(stream.exchange, .unprocessed) { return }
+  /// Sends a request again on another connection. Fails the exchange if that is not possible.
+  func sendAgain(_ stream: MultiplexStream, _ cause: Exchange.State.Return, _ reason: String) {
+    if stream.canBeSentAgain, owner.resend(stream.exchange, cause) { return }
     stream.exchange.fail(TransportError(.connectionLost, requestState: .notSent, detail: reason))
   }
 
@@ -339,18 +337,5 @@ extension MultiplexHandler {
     stream.phase = phase
     stream.deadline = limit.map { now + $0 }
     if let deadline = stream.deadline { wake(by: deadline) }
-  }
-}
-
-extension HTTP2ErrorCode {
-  private static let names = [
-    "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
-    "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
-    "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
-  ]
-
-  /// The name in RFC 9113 §7, or the number of an unknown code.
-  var name: String {
-    rawValue < Self.names.count ? Self.names[Int(rawValue)] : "the unknown code \(rawValue)"
   }
 }

@@ -7,8 +7,9 @@ import NIOSSL
 /// event loop.
 ///
 /// All frames of one run of the event loop leave in one write, because a TLS record and a system call cost more than
-/// the frames. This file handles the channel's events, the frames of the connection and the ends of streams;
-/// `MultiplexHandler+Request.swift` writes requests, `MultiplexHandler+Response.swift` reads responses.
+/// the frames. This file handles the channel's events and the frames of the connection;
+/// `MultiplexHandler+Request.swift` writes requests, `MultiplexHandler+Response.swift` reads responses, and
+/// `MultiplexHandler+Ending.swift` ends streams and the connection.
 final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -16,7 +17,7 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   let owner: any ConnectionOwner
   /// The connection that other types use. The connection and this handler retain each other until the socket closes.
   var connection: Connection?
-  private(set) var context: ChannelHandlerContext?
+  var context: ChannelHandlerContext?
   let framingLimits: FramingLimits
   let codingLimits: CodingLimits
   var state = MultiplexState(now: .now())
@@ -46,10 +47,10 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   private var isFlushing = false
   private var isPaused = false
   private var isSuspended = false
-  private var alarm: (task: Scheduled<Void>, instant: NIODeadline)?
-  private var cause: (any Error)?
+  var alarm: (task: Scheduled<Void>, instant: NIODeadline)?
+  var cause: (any Error)?
   /// The server's last GOAWAY with an error, for the texts of errors.
-  private var goAway: String?
+  var goAway: String?
 
   init(owner: any ConnectionOwner, limits: FrameReader.Limits, codingLimits: CodingLimits) {
     self.owner = owner
@@ -201,14 +202,14 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   }
 
   private func receiveGoAway(last: StreamID, _ code: HTTP2ErrorCode, _ debug: String) {
-    if code != .noError { goAway = "\(code.name)" + (debug.isEmpty ? "" : " (\(debug))") }
+    if code != .noError { goAway = "\(code)" + (debug.isEmpty ? "" : " (\(debug))") }
     state.drain(after: last)
     updateSuspension()
     report(code)
     // Streams above the last one were not processed (RFC 9113 §6.8); the others continue.
     for stream in sortedStreams() where stream.id > last && !stream.isClosed {
       leave(stream)
-      sendAgain(stream, "the server did not process the request (GOAWAY with \(code.name))")
+      sendAgain(stream, .unprocessed, "the server did not process the request (GOAWAY with \(code))")
     }
     returnWaiting()
     closeIfDrained()
@@ -235,7 +236,7 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   }
 
   /// Writes the frames that were made, and content as far as the windows and the socket permit.
-  private func flush() {
+  func flush() {
     // Writing can change the channel's writability, which leads here again.
     guard !isFlushing else { return }
     isFlushing = true
@@ -314,157 +315,5 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
     cause = nil
     goAway = "no bytes arrived within \(Duration(MultiplexState.answerLimit)) after PING"
     abort()
-  }
-
-  // MARK: Ends of streams
-
-  /// Removes a stream that both sides have closed, or that the server has reset or will not process. The connection is
-  /// free for another exchange.
-  func leave(_ stream: MultiplexStream) {
-    guard !stream.isGone else { return }
-    if !stream.isClosed { state.ended() }
-    remove(stream)
-  }
-
-  /// Removes a stream that the client resets.
-  func leave(_ stream: MultiplexStream, resetting code: HTTP2ErrorCode) {
-    guard !stream.isGone else { return }
-    let isEnded = stream.state.isResponseOver && stream.state.progress.request == .complete
-    guard !stream.isClosed, !isEnded, !state.isOver else { return leave(stream) }
-    writer.writeReset(stream.id, code)
-    if let ping = state.reset(stream.id, now: now) { writer.writePing(ping, isAcknowledgement: false) }
-    if let deadline = state.deadline { wake(by: deadline) }
-    flushSoon()
-    if let connection { owner.capacityChanged(of: connection, to: state.capacity) }
-    remove(stream)
-  }
-
-  private func remove(_ stream: MultiplexStream) {
-    streams[stream.id] = nil
-    (stream.isGone, stream.isClosed, stream.deadline) = (true, true, nil)
-    stream.outgoing.stop()
-    stream.pending = ByteBuffer()
-    credit(stream.unread.readableBytes)
-    stream.unread = ByteBuffer()
-    updateSuspension()
-    if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
-    if !waiting.isEmpty { beginWaiting() }
-    closeIfDrained()
-  }
-
-  /// Closes the stream at the server's side while its reader still consumes what has arrived.
-  func close(_ stream: MultiplexStream, _ end: MultiplexStream.End) {
-    if !stream.isClosed { state.ended() }
-    stream.isClosed = true
-    stream.end = end
-    stream.deadline = nil
-    if case .failed = end { stream.outgoing.stop() }
-  }
-
-  /// The streams in the order in which they were opened, for changes that may remove streams.
-  private func sortedStreams() -> [MultiplexStream] {
-    streams.values.sorted { $0.id < $1.id }
-  }
-
-  // MARK: Ends of the connection
-
-  func closeIfIdle() {
-    guard streams.isEmpty, waiting.isEmpty, !state.isOver else { return }
-    end(.noError)
-    context?.close(promise: nil)
-  }
-
-  private func closeIfDrained() {
-    if state.isDraining { closeIfIdle() }
-  }
-
-  /// Sends GOAWAY.
-  private func end(_ code: HTTP2ErrorCode, debug: String = "") {
-    guard state.end() else { return }
-    writer.writeGoAway(code, debug: debug)
-    flush()
-  }
-
-  /// Closes the socket without TLS's close notification, because that would wait for the peer's.
-  private func abort() {
-    guard let context else { return }
-    if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
-      tls.close(promise: nil)
-    } else {
-      context.close(promise: nil)
-    }
-  }
-
-  private func violated(_ violation: FrameViolation) {
-    end(violation.code, debug: violation.description)
-    abort()
-    for stream in sortedStreams() where !stream.isClosed {
-      lose(stream, .malformedResponse, violation.description, violation)
-    }
-    returnWaiting()
-  }
-
-  func terminate(_ error: TransportError) {
-    guard !streams.isEmpty || !waiting.isEmpty else { return closeIfIdle() }
-    end(.noError)
-    abort()
-    for stream in sortedStreams() {
-      fail(stream, TransportError(.connectionLost, requestState: stream.requestState, detail: error.detail))
-    }
-    let exchanges = waiting
-    waiting = []
-    for exchange in exchanges { exchange.fail(error) }
-  }
-
-  /// Handles the close of the socket by either side.
-  private func socketClosed() {
-    guard let connection else { return }
-    self.connection = nil
-    context = nil
-    let wasOver = !state.end()
-    alarm?.task.cancel()
-    measurement?.cancel()
-    // Reported before the exchanges end, so that their callers can already get another connection.
-    owner.connectionClosed(connection)
-    for stream in sortedStreams() where !stream.isClosed { lost(stream, mayResend: !wasOver) }
-    returnWaiting()
-  }
-
-  /// Handles the loss of the connection for one exchange.
-  private func lost(_ stream: MultiplexStream, mayResend: Bool) {
-    guard stream.isFlushed else {
-      leave(stream)
-      return sendAgain(stream, closedText)
-    }
-    if mayResend, state.hasServed, stream.state.progress.response == .nothing, stream.exchange.isRepeatable,
-      owner.resend(stream.exchange, .stale(wasWritten: true))
-    {
-      return leave(stream)
-    }
-    if stream.state.progress.isIncomplete { return failIncomplete(stream, closedText) }
-    lose(stream, .connectionLost, "\(closedText) before the response was complete", cause)
-  }
-
-  private var closedText: String {
-    let closed = TransportError.text(ofBreak: cause) ?? "the connection closed"
-    return goAway.map { "\(closed) after \($0)" } ?? closed
-  }
-
-  /// Fails an exchange for which no more frames arrive, after its reader has consumed what has arrived.
-  func lose(_ stream: MultiplexStream, _ code: CallError.Code, _ detail: String, _ underlying: (any Error)? = nil) {
-    let error = TransportError(code, requestState: stream.requestState, detail: detail, underlying: underlying)
-    guard stream.state.progress.isPaused else { return fail(stream, error) }
-    close(stream, stream.end ?? .failed(error))
-  }
-
-  /// Returns the exchanges that wait for a stream to the owner: nothing of them was written.
-  private func returnWaiting() {
-    guard !waiting.isEmpty else { return }
-    let exchanges = waiting
-    waiting = []
-    for exchange in exchanges {
-      if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
-      owner.take(back: exchange, .unprocessed)
-    }
   }
 }

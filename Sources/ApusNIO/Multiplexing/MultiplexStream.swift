@@ -48,5 +48,5 @@ final class MultiplexStream {
   var requestState: RequestState { isFlushed ? state.progress.requestState : .notSent }
 
   /// Whether another connection can send the request: its content can be replayed, or nothing of it was taken.
-  var canBeSentAgain: Bool { exchange.request.content.isReplayable || outgoing.upload == nil }
+  var canBeSentAgain: Bool { exchange.request.content.isReplayable || outgoing.isUntouched }
 }

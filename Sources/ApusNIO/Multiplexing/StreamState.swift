@@ -1,5 +1,4 @@
 import HTTPTypes
-import NIOCore
 
 /// One stream: the order of the server's frames, the limits on the response, and the windows in both directions (RFC
 /// 9113 §5.1, §8.1). A pure state machine. Its errors are stream errors.
@@ -16,7 +15,7 @@ struct StreamState: Sendable {
   /// The progress of the exchange.
   var progress = ExchangeProgress()
   var sendWindow: SendWindow
-  var receiveWindow: ReceiveWindow
+  var receiveWindow = ReceiveWindow()
   /// Whether the server has ended the stream (END_STREAM).
   private(set) var isResponseOver = false
   private var remainingFieldBytes: Int
@@ -30,10 +29,9 @@ struct StreamState: Sendable {
   /// - Parameters:
   ///   - method: the method of the request.
   ///   - window: the server's initial window for request content.
-  init(_ id: StreamID, method: HTTPRequest.Method, window: Int, limits: FramingLimits, now: NIODeadline) {
+  init(_ id: StreamID, method: HTTPRequest.Method, window: Int, limits: FramingLimits) {
     self.id = id
     sendWindow = SendWindow(window)
-    receiveWindow = ReceiveWindow(now: now)
     remainingFieldBytes = limits.fieldBytes
     remainingFields = limits.fieldCount
     remainingInterims = limits.interimCount

@@ -34,15 +34,12 @@ struct ReceiveWindow: Sendable {
   private(set) var available = initial
   /// The number of consumed bytes that the server does not know about yet.
   private var consumed = 0
-  /// The instant of the last update.
-  private var updatedAt: NIODeadline
-
-  init(now: NIODeadline) {
-    updatedAt = now
-  }
+  /// The instant of the last update, or of the first bytes.
+  private var updatedAt: NIODeadline?
 
   /// Receives bytes, including padding. Returns `false` if the server exceeded the window.
-  mutating func receive(_ count: Int) -> Bool {
+  mutating func receive(_ count: Int, now: NIODeadline) -> Bool {
+    if updatedAt == nil { updatedAt = now }
     available -= count
     return available >= 0
   }
@@ -56,7 +53,7 @@ struct ReceiveWindow: Sendable {
     consumed += count
     guard consumed >= target / 2 else { return nil }
     var increment = consumed
-    if now - updatedAt <= .nanoseconds(2 * roundTrip.nanoseconds) {
+    if let updatedAt, now - updatedAt <= .nanoseconds(2 * roundTrip.nanoseconds) {
       let added = min(target, Self.maximum - target, growth)
       target += added
       increment += added

@@ -2,11 +2,11 @@ public import ApusCore
 import NIOCore
 import NIOPosix
 
-/// The transport over SwiftNIO's sockets, for HTTP/1.1; the default on Linux.
+/// The transport over SwiftNIO's sockets, for HTTP/2 and HTTP/1.1; the default on Linux.
 ///
 /// The transport has no cookies, cache or credentials and follows no redirects. The transport accepts every status, but
-/// refuses responses whose framing breaks RFC 9112. Connections are pooled per origin. Cancelling the task closes the
-/// exchange's connection immediately.
+/// refuses responses whose framing breaks RFC 9112 or RFC 9113. Connections are pooled per origin. Cancelling the task
+/// closes the exchange's connection immediately, or over HTTP/2 only its stream.
 ///
 /// Content coded with gzip or deflate is decoded, and `Content-Encoding` and `Content-Length` are then removed from
 /// the head, so that the head always describes the content as it is delivered.
@@ -32,7 +32,7 @@ public final class NIOTransport: Transport {
   /// collects the content.
   ///
   /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled. Cancellation closes the
-  ///   exchange's connection. If the exchange had not begun, nothing is sent.
+  ///   exchange's connection or stream. If the exchange had not begun, nothing is sent.
   public func send(_ request: RequestMessage, context: ExchangeContext) async throws -> ResponseMessage {
     try Task.checkCancellation()
     let exchange = try core.makeExchange(for: request, context: context)
@@ -99,6 +99,7 @@ extension NIOTransport: SelfDescribing {
     let options = core.options
     var facts: [Fact] = [
       .connections(perOrigin: options.maximumConnectionsPerOrigin, total: options.maximumConnections),
+      .setting("protocols", options.protocols.map { "HTTP/\($0.rawValue)" }.joined(separator: ", ")),
       .time("connect limit", options.connectTimeout), .time("first byte limit", options.firstByteTimeout),
       .time("stall limit", options.stallTimeout), .time("idle limit", options.idleTimeout),
     ]

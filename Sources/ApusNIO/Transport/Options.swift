@@ -13,9 +13,12 @@ extension NIOTransport {
     /// 9113 §3.3). An HTTP/2 connection carries as many exchanges at a time as the server permits. Pushes and
     /// priorities are not supported, and connections are never shared between origins.
     public var protocols: [HTTPVersion] = [.http2, .http1]
-    /// The maximum number of connections to one origin; further exchanges wait. Connections whose content is being
-    /// streamed do not count toward this limit, so that event streams and long downloads do not block other exchanges.
-    /// Streaming connections count only toward ``maximumConnections``. Default: 16.
+    /// The maximum number of connections to one origin; further exchanges wait. An HTTP/2 connection carries many
+    /// exchanges, and another one is made only when the server permits no further streams on it. HTTP/1.1 connections
+    /// whose content is being streamed do not count toward this limit, so that event streams and long downloads do not
+    /// block other exchanges. Nor do HTTP/2 connections that take no exchanges for now: after GOAWAY, or because their
+    /// readers have left more than 8 MiB unread. Such connections count only toward ``maximumConnections``. Default:
+    /// 16.
     public var maximumConnectionsPerOrigin = 16
     /// The maximum number of connections to all origins, streaming connections included; further exchanges wait.
     /// Default: 256.
@@ -89,6 +92,9 @@ extension NIOTransport {
     public var fieldCount = 1000
     /// The maximum number of interim responses before the final response (RFC 9110 §15.2). Default: 64.
     public var interimResponses = 64
+    /// The maximum number of consecutive HTTP/2 frames without content, such as PING, SETTINGS or empty DATA. Each byte
+    /// of content in either direction permits one more, and a response head resets the count. Default: 1,000.
+    public var controlFrames = 1000
     /// The maximum number of content codings to decode, over all `Content-Encoding` fields.
     package var contentCodings = 5
     /// The maximum number of decoded bytes. Beyond 8 MiB they may be at most 200 times as many as the received bytes.
@@ -152,6 +158,7 @@ extension NIOTransport.Options {
       // HTTPFields traps at 65,535.
       ((1...60_000).contains(limits.fieldCount), "limits.fieldCount: from 1 to 60,000"),
       (limits.interimResponses >= 0, "limits.interimResponses: not negative"),
+      (limits.controlFrames >= 1, "limits.controlFrames: at least 1"),
       (limits.contentCodings >= 0, "limits.contentCodings: not negative"),
       (limits.decodedBytes >= 0, "limits.decodedBytes: not negative"),
       (limits.decodedRatio >= 1, "limits.decodedRatio: at least 1"),
@@ -192,7 +199,9 @@ extension PoolLimits {
 
 extension FrameReader.Limits {
   init(_ limits: NIOTransport.ResponseLimits) {
-    self.init(framing: FramingLimits(limits))
+    self.init(
+      blockBytes: max(FrameReader.maximumFrameSize, limits.fieldBytes), controlFrames: limits.controlFrames,
+      framing: FramingLimits(limits))
   }
 }
 

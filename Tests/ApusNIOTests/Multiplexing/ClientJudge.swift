@@ -5,12 +5,12 @@ import NIOCore
 
 /// A judge of a client's frames (RFC 9113). A value type without channel.
 ///
-/// The judge also reads the frames of the server, because they decide what the client may send. A change that the client
-/// must have noticed binds the client; before, the more permissive of the old and the new state applies. The client has
-/// noticed settings that it has acknowledged, and all frames before a PING that it has acknowledged.
+/// The judge also reads the server's frames, because these frames decide what the client may send. A change that the
+/// client must have noticed binds the client; before, the more permissive of the old and the new state applies. The
+/// client has noticed settings that it has acknowledged, and all frames before a PING that it has acknowledged.
 struct ClientJudge: Sendable {
   /// A frame that the server should respond to.
-  enum Demand: Sendable {
+  enum Demand: Sendable, Equatable {
     case acknowledgeSettings
     case acknowledgePing([UInt8])
     /// DATA of this length has arrived on a stream.
@@ -55,6 +55,8 @@ struct ClientJudge: Sendable {
   /// The client's initial window of a stream.
   var initialReceiveWindow = 65_535
   var fences: [Fence] = []
+  /// Whether the server has sent SETTINGS.
+  var hasServerSettings = false
   var hasGoneAway = false
   /// The last stream of the server's GOAWAY frames.
   var lastStream = StreamID.max
@@ -241,7 +243,7 @@ extension ClientJudge {
   private mutating func readData(_ header: FrameHeader, _ payload: [UInt8]) -> Demand? {
     let (id, isLast) = (header.stream, header.flags.contains(.endStream))
     let permitted = unacknowledged.map { $0.initialWindowSize - acknowledged.initialWindowSize }.max() ?? 0
-    let window = (streams[id]?.sendWindow ?? 0) + max(0, permitted)
+    let window = streams[id].map { $0.sendWindow + max(0, permitted) } ?? .max
     check(payload.isEmpty || payload.count <= window, "DATA of \(payload.count) bytes exceeds stream \(id)'s window")
     check(payload.count <= sendWindow, "DATA of \(payload.count) bytes exceeds the connection's window")
     sendWindow -= payload.count
@@ -339,6 +341,7 @@ extension ClientJudge {
       var (settings, buffer) = (unacknowledged.last ?? acknowledged, ByteBuffer(bytes: payload))
       try? settings.take(Setting.list(from: &buffer))
       unacknowledged.append(settings)
+      hasServerSettings = true
     case .ping where !header.flags.contains(.acknowledgement):
       let resets = streams.filter(\.value.isResetByServer).map(\.key)
       fences.append(Fence(data: payload, resets: resets, hasGoneAway: hasGoneAway))

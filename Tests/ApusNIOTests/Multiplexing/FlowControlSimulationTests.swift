@@ -27,8 +27,7 @@ private struct FlowWorld {
 
   init(_ paces: [Pace], seed: UInt64) {
     random = SeededGenerator(seed: seed)
-    let now = now
-    streams = paces.map { Stream(pace: $0, window: ReceiveWindow(now: now)) }
+    streams = paces.map { Stream(pace: $0, window: ReceiveWindow()) }
   }
 
   /// The number of unread bytes of all streams.
@@ -50,7 +49,7 @@ private struct FlowWorld {
     streams[index].credit -= count
     credit -= count
     if !connection.receive(count) { violations.append("the connection's window is exceeded") }
-    if !streams[index].window.receive(count) { violations.append("a stream's window is exceeded") }
+    if !streams[index].window.receive(count, now: now) { violations.append("a stream's window is exceeded") }
     streams[index].received += count
     streams[index].unread += count
     if streams[index].pace == .fast { consume(on: index, streams[index].unread) }

@@ -21,9 +21,9 @@ struct Script: Sendable {
     self.steps = steps
   }
 
-  /// A server without faults.
+  /// A server without faults. Sends its settings only to clients that speak HTTP/2.
   static var sane: Script {
-    var script = Script([.settings()])
+    var script = Script([.await(.preface), .settings()])
     script.lastStream = 0
     return script
   }

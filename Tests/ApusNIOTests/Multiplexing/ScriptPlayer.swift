@@ -21,6 +21,7 @@ final class ScriptPlayer: ChannelInboundHandler {
   private var steps: ArraySlice<Step>
   private var judge = ClientJudge()
   private var outgoing: [Outgoing] = []
+  private var demands: [ClientJudge.Demand] = []
   /// Whether steps are being played. A failed write can close the connection, and thereby call ``play(_:)`` again.
   private var isPlaying = false
   /// Whether a step is in progress that continues when its bytes are written.
@@ -36,7 +37,7 @@ final class ScriptPlayer: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    for demand in judge.read(unwrapInboundIn(data)) { meet(demand, context) }
+    demands += judge.read(unwrapInboundIn(data))
     play(context)
   }
 
@@ -57,11 +58,13 @@ final class ScriptPlayer: ChannelInboundHandler {
     guard !isPlaying else { return }
     isPlaying = true
     defer { isPlaying = false }
+    meetDemands(context)
     sendContent(context)
     while !isBusy, let step = steps.first {
       if case .await(let event) = step, !judge.received.has(event) { break }
       steps.removeFirst()
       perform(step, context)
+      meetDemands(context)
       sendContent(context)
     }
     judge.received.hasPlayed = steps.isEmpty && !isBusy
@@ -116,6 +119,7 @@ final class ScriptPlayer: ChannelInboundHandler {
 
   /// Sends as much content as the client's windows permit.
   private func sendContent(_ context: ChannelHandlerContext) {
+    guard !isBusy else { return }
     for index in outgoing.indices {
       var bytes: [UInt8] = []
       while outgoing[index].count >= 0, let frame = nextFrame(of: &outgoing[index]) {
@@ -150,6 +154,15 @@ final class ScriptPlayer: ChannelInboundHandler {
   }
 
   // MARK: Demands
+
+  /// Meets the demands, unless the server is between the bytes of a frame or has not sent its settings.
+  private func meetDemands(_ context: ChannelHandlerContext) {
+    while !isBusy, let demand = demands.first {
+      guard judge.hasServerSettings || demand == .respondHTTP1 else { return }
+      demands.removeFirst()
+      meet(demand, context)
+    }
+  }
 
   private func meet(_ demand: ClientJudge.Demand, _ context: ChannelHandlerContext) {
     switch demand {

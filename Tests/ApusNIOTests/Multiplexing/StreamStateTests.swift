@@ -5,11 +5,11 @@ import Testing
 @testable import ApusNIO
 
 /// An event of the server on a stream.
-private enum Event: CustomTestStringConvertible {
+private enum StreamEvent: CustomTestStringConvertible {
   case fields([(String, String)], isLast: Bool = false)
   case content(Int, isLast: Bool = false)
 
-  static func head(_ status: Int, _ fields: (String, String)..., isLast: Bool = false) -> Event {
+  static func head(_ status: Int, _ fields: (String, String)..., isLast: Bool = false) -> StreamEvent {
     .fields([(":status", "\(status)")] + fields, isLast: isLast)
   }
 
@@ -24,7 +24,7 @@ private enum Event: CustomTestStringConvertible {
 private struct Example: CustomTestStringConvertible {
   let name: String
   var method = HTTPRequest.Method.get
-  let events: [Event]
+  let events: [StreamEvent]
   var violation: FrameViolation?
   /// The length of the content that the head announces.
   var length: Int64?
@@ -36,7 +36,7 @@ private struct Example: CustomTestStringConvertible {
 struct StreamStateTests {
   private static let length = ("content-length", "5")
 
-  private static let complete = [
+  private static let complete: [Example] = [
     Example(name: "a head alone", events: [.head(200, isLast: true)], length: 0),
     Example(name: "content of unknown length", events: [.head(200), .content(3), .content(4, isLast: true)]),
     Example(name: "content of known length", events: [.head(200, length), .content(5, isLast: true)], length: 5),
@@ -52,7 +52,7 @@ struct StreamStateTests {
     Example(name: "a length of 0", events: [.head(200, ("content-length", "0"), isLast: true)], length: 0),
   ]
 
-  private static let broken = [
+  private static let broken: [Example] = [
     Example(name: "content before the head", events: [.content(1)], violation: .earlyContent(1)),
     Example(name: "content after an interim head", events: [.head(100), .content(1)], violation: .earlyContent(1)),
     Example(
@@ -120,7 +120,7 @@ struct StreamStateTests {
   }
 
   private func makeState(_ method: HTTPRequest.Method) -> StreamState {
-    StreamState(1, method: method, window: 65_535, limits: Self.limits, now: .now())
+    StreamState(1, method: method, window: 65_535, limits: Self.limits)
   }
 
   @Test("A response in the right order is complete at its last frame", arguments: complete)

@@ -1,3 +1,4 @@
+import ApusCore
 import LoopbackConformance
 import Testing
 
@@ -5,15 +6,15 @@ import Testing
 struct SoakTests {
   @Test(
     "Thousands of calls with random events each end exactly once, and no resource is leaked",
-    .timeLimit(.minutes(30)), arguments: [false, true])
-  func everyCallEndsOnce(isSecure: Bool) async throws {
-    try await Soak(of: .nio(isSecure: isSecure), isFaulty: false).run(calls: Soak.calls)
+    .timeLimit(.minutes(30)), arguments: [false, true], HTTPVersion.allCases)
+  func everyCallEndsOnce(isSecure: Bool, version: HTTPVersion) async throws {
+    try await Soak(of: .nio(isSecure: isSecure, version), isFaulty: false).run(calls: Soak.calls)
   }
 
   @Test(
     "Thousands of calls with random connection faults each end exactly once, and no resource is leaked",
-    .timeLimit(.minutes(30)), arguments: [false, true])
-  func withFaults(isSecure: Bool) async throws {
-    try await Soak(of: .nio(isSecure: isSecure), isFaulty: true).run(calls: Soak.faultyCalls)
+    .timeLimit(.minutes(30)), arguments: [false, true], HTTPVersion.allCases)
+  func withFaults(isSecure: Bool, version: HTTPVersion) async throws {
+    try await Soak(of: .nio(isSecure: isSecure, version), isFaulty: true).run(calls: Soak.faultyCalls)
   }
 }

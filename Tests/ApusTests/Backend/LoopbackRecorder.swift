@@ -1,12 +1,14 @@
 import Apus
 import ApusNIO
 import ApusTestServer
+import LoopbackConformance
 
-/// A loopback server, called with the SwiftNIO transport.
+/// A loopback server, called with the SwiftNIO transport, over HTTP/2 if the server has a gateway.
 struct LoopbackRecorder: RecordingServer {
   let server: TestServer
+  let gateway: (any Gateway)?
 
-  var baseURL: BaseURL { BaseURL(stringLiteral: server.origin) }
+  var baseURL: BaseURL { BaseURL(stringLiteral: gateway?.origin ?? server.origin) }
   var requests: [ReceivedRequest] { server.exchanges.map { ReceivedRequest($0.request) } }
   var mostInFlight: Int { server.peakInFlight }
 
@@ -14,6 +16,7 @@ struct LoopbackRecorder: RecordingServer {
     var options = NIOTransport.Options()
     // Disables the timeouts, so that tests do not fail on a busy machine.
     (options.connectTimeout, options.firstByteTimeout, options.stallTimeout) = (nil, nil, nil)
+    if gateway != nil { options.protocols = [.http2] }
     return NIOTransport(options: options)
   }
 

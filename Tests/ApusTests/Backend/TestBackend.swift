@@ -1,5 +1,7 @@
 import Apus
 import ApusTestServer
+import HTTP2Gateway
+import LoopbackConformance
 import TestSupport
 
 /// A closure that returns a server's reply to a request.
@@ -38,10 +40,12 @@ extension RecordingServer {
   var paths: [String] { requests.map(\.path) }
 }
 
-/// The backends of capability tests: the stub, and the SwiftNIO transport with a loopback server.
+/// The backends of capability tests: the stub, and the SwiftNIO transport with a loopback server, over HTTP/1.1 and
+/// HTTP/2.
 enum TestBackend: String, CaseIterable, Sendable {
   case stub
   case nio
+  case nioHTTP2
 
   /// Runs `body` with a server.
   ///
@@ -53,11 +57,13 @@ enum TestBackend: String, CaseIterable, Sendable {
   ) async throws -> Result {
     switch self {
     case .stub: return try await body(StubbedServer(host: host, make))
-    case .nio:
+    case .nio, .nioHTTP2:
       return try await TestServer.with { request in
         await make(ReceivedRequest(request)).reply
       } body: { server in
-        try await body(LoopbackRecorder(server: server))
+        try await withGateway(self == .nioHTTP2 ? HTTP2Gateway.start : nil, to: server) { gateway in
+          try await body(LoopbackRecorder(server: server, gateway: gateway))
+        }
       }
     }
   }

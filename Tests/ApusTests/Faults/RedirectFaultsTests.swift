@@ -21,12 +21,13 @@ struct RedirectFaultsTests {
 
   /// Runs two servers. The first redirects every request to the second, which sends the given reply.
   private func withTwo(
-    _ status: Int = 302, second: @escaping @Sendable (RecordedRequest) -> Reply = { _ in .text("there") },
-    _ body: (_ first: TestServer, _ second: TestServer) async throws -> Void
+    _ kind: TransportKind, _ status: Int = 302,
+    second: @escaping @Sendable (RecordedRequest) -> Reply = { _ in .text("there") },
+    _ body: (_ first: ReachableServer, _ second: ReachableServer) async throws -> Void
   ) async throws {
-    try await TestServer.with(second) { other in
+    try await kind.withServer(second) { other in
       let target = other.origin
-      try await TestServer.with { request in
+      try await kind.withServer { request in
         request.path == "/end"
           ? .text("back") : .text("on", status: status, fields: ["Location": target + request.target])
       } body: { first in
@@ -91,7 +92,7 @@ struct RedirectFaultsTests {
     "A redirect to another origin is sent without secrets of any kind", arguments: TransportKind.allCases,
     Showing.allCases)
   func secrets(kind: TransportKind, showing: Showing) async throws {
-    try await withTwo { first, second in
+    try await withTwo(kind) { first, second in
       let log = LogRecorder()
       let api = kind.client(of: first) {
         showing.configure(&$0)
@@ -117,7 +118,7 @@ struct RedirectFaultsTests {
     let returning: @Sendable (RecordedRequest) -> Reply = { _ in
       .status(307, fields: ["Location": back.value + "/end"])
     }
-    try await withTwo(second: returning) { first, second in
+    try await withTwo(kind, second: returning) { first, second in
       back.value = first.origin
       let api = kind.client(of: first) { $0.authentication = .bearer(MemoryCredentialsStore(token: "t")) }
       let own = Request<String>.post("/a").field("Authorization", "Bearer own").field("X-Own", "o", isSensitive: true)
@@ -143,7 +144,7 @@ struct RedirectFaultsTests {
         return try await next(request, context: context)
       }
     }
-    try await withTwo(303) { first, second in
+    try await withTwo(kind, 303) { first, second in
       let api = kind.client(of: first) { $0.customizePipeline = { $0.insert(Sign(), .before(.transport)) } }
       let text = try await api.send(Request<String>.post("/a"))
       #expect(text == "there")
@@ -159,7 +160,7 @@ struct RedirectFaultsTests {
     arguments: TransportKind.allCases,
     [301, 302, 303, 307, 308])
   func content(kind: TransportKind, status: Int) async throws {
-    try await withTwo(status) { first, second in
+    try await withTwo(kind, status) { first, second in
       let api = kind.client(of: first)
       for content in [RequestContent.json(["a": 1]), .stream(ContentStream(length: 7, Pieces()))] {
         let text = try await api.send(Request<String>.post("/a", content: content))
@@ -185,7 +186,7 @@ struct RedirectFaultsTests {
     "Statuses 300, 304, 305 and 306 are not followed as redirects", arguments: TransportKind.allCases,
     [300, 304, 305, 306])
   func notFollowed(kind: TransportKind, status: Int) async throws {
-    try await withTwo(status) { first, second in
+    try await withTwo(kind, status) { first, second in
       let error = await failure { try await kind.client(of: first).send(Request<String>.get("/a")) }
       #expect(error?.code == .rejected && error?.status == status)
       #expect(second.exchanges.isEmpty)
@@ -197,7 +198,7 @@ struct RedirectFaultsTests {
   @Test(
     "An endless redirect loop, or more redirects than permitted, ends with an error", arguments: TransportKind.allCases)
   func endless(kind: TransportKind) async throws {
-    try await TestServer.with { request in
+    try await kind.withServer { request in
       let number = request.path.dropFirst().split(separator: "/").last.flatMap { Int($0) } ?? 0
       let location = request.path.hasPrefix("/circle") ? "/circle/\((number + 1) % 3)" : "/\(number + 1)"
       return .status(302, fields: ["Location": location])
@@ -220,7 +221,7 @@ struct RedirectFaultsTests {
       "https:///x",
     ])
   func places(kind: TransportKind, location: String) async throws {
-    try await TestServer.with { _ in
+    try await kind.withServer { _ in
       .text("on", status: 302, fields: ["Location": location])
     } body: { server in
       let error = try #require(
@@ -233,7 +234,7 @@ struct RedirectFaultsTests {
 
   @Test("A redirect with several Location fields is not followed", arguments: TransportKind.allCases)
   func several(kind: TransportKind) async throws {
-    try await TestServer.with { _ in
+    try await kind.withServer { _ in
       .status(302, fields: ["Location": "/b", "Location": "/c"])
     } body: { server in
       let error = try #require(await failure { try await kind.client(of: server).send(Request<Void>.get("/a")) })
@@ -269,10 +270,11 @@ struct RedirectFaultsTests {
     "The content of a followed redirect is not stored, awaited or decoded",
     arguments: [
       (TransportKind.urlSession, "/more"), (.nio, "/more"), (.nio, "/endless"), (.nio, "/stalled"),
-      (.nio, "/garbage"),
+      (.nio, "/garbage"), (.nioHTTP2, "/more"), (.nioHTTP2, "/endless"), (.nioHTTP2, "/stalled"),
+      (.nioHTTP2, "/garbage"),
     ])
   func discarded(kind: TransportKind, path: String) async throws {
-    try await TestServer.with {
+    try await kind.withServer {
       Self.unwanted($0)
     } body: { server in
       let api = kind.client(of: server) { $0.contentLimit = 1000 }
@@ -281,14 +283,14 @@ struct RedirectFaultsTests {
       let count = try await api.withResponse(to: request) { try await $0.collect().count }
       #expect(text == "there" && count == 5)
       // The exchanges of discarded responses are closed, so no exchange is in flight.
-      try await server.wait { $0.inFlight == 0 }
+      try await server.server.wait { $0.inFlight == 0 }
       #expect(api.calls.all.isEmpty)
     }
   }
 
   @Test("A connection is reused after a redirect with little content")
   func reused() async throws {
-    try await TestServer.with { request in
+    try await TransportKind.nio.withServer { request in
       request.path == "/end" ? .text("there") : .text("on", status: 302, fields: ["Location": "/end"])
     } body: { server in
       let api = TransportKind.nio.client(of: server)
@@ -300,14 +302,14 @@ struct RedirectFaultsTests {
   @Test("No hop is sent after the call was cancelled", arguments: TransportKind.allCases)
   func cancelled(kind: TransportKind) async throws {
     let stalling: @Sendable (RecordedRequest) -> Reply = { _ in .stalled }
-    try await withTwo(second: stalling) { first, second in
+    try await withTwo(kind, second: stalling) { first, second in
       let api = kind.client(of: first)
       let call = Task { await failure { try await api.send(Request<String>.get("/a")) } }
-      let exchange = try await second.exchange()
+      let exchange = try await second.server.exchange()
       call.cancel()
       let error = try #require(await call.value)
       #expect(error.code == .cancelled && error.requestState == .maybeSent)
-      try await second.waitForClientClose(of: exchange)
+      try await second.server.waitForClientClose(of: exchange)
       #expect(api.calls.all.isEmpty)
     }
   }

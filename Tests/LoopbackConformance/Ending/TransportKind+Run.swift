@@ -12,14 +12,18 @@ extension TransportKind {
     _ handler: @escaping @Sendable (RecordedRequest) async -> Reply, body: (TestServer, Client) async throws -> Result
   ) async throws -> Result {
     var options = options
-    options.tls = tls
+    options.tls = gateway == nil ? tls : nil
     let server = try await TestServer.start(options: options, handler)
     let over = Gate()
     do {
-      let result = try await attend(server, settings, over, body)
       // A fault in the handshake causes an error of the server's TLS.
-      let spoils = tls != nil && options.faults.contains { $0.trigger == .connect }
-      try await server.requireQuiet(mayFail: spoils)
+      let spoils = options.tls != nil && options.faults.contains { $0.trigger == .connect }
+      let result = try await withGateway(gateway, to: server, tls: tls) { gateway in
+        let result = try await attend(gateway?.origin ?? server.origin, settings, over) { try await body(server, $0) }
+        try await server.requireQuiet(mayFail: spoils)
+        try await gateway?.requireQuiet()
+        return result
+      }
       try await requireSoon("a task of the client is left") { try await over.wait() }
       await server.shutDown()
       return result
@@ -31,18 +35,17 @@ extension TransportKind {
 
   /// Runs `body` with a client. After the return, only leaked tasks can still retain the client.
   private func attend<Result: Sendable>(
-    _ server: TestServer, _ settings: ClientSettings, _ over: Gate,
-    _ body: (TestServer, Client) async throws -> Result
+    _ origin: String, _ settings: ClientSettings, _ over: Gate, _ body: (Client) async throws -> Result
   ) async throws -> Result {
     let presence = Presence(over)
     let opened = open()
     var pipeline = Pipeline()
     pipeline.insert(CallDeadline(), .after(.timeout))
     let client = Client(
-      environment: Environment(baseURL: try BaseURL(server.origin)), pipeline: pipeline,
+      environment: Environment(baseURL: try BaseURL(origin)), pipeline: pipeline,
       transport: Attended(transport: opened.transport, presence: presence), settings: settings)
     do {
-      let result = try await Presence.$current.withValue(presence) { try await body(server, client) }
+      let result = try await Presence.$current.withValue(presence) { try await body(client) }
       guard client.calls.isEmpty else { throw ConformanceFailure("calls are left in the registry") }
       try await requireUnused(opened.isQuiet)
       await opened.shutDown()

@@ -33,8 +33,10 @@ public struct TransportKind: Sendable, CustomStringConvertible {
 
   /// The name.
   public let description: String
-  /// The server's TLS; `nil` for none.
+  /// The TLS of the server or its gateway; `nil` for none.
   public let tls: TestServer.TLS?
+  /// A function that starts the server's gateway. Default: `nil`, for none.
+  public var gateway: Gateway.Start?
   /// The maximum number of times that a request may be sent if its reused connections turn out to be closed.
   public let mostExchanges: Int
   let gaps: Set<Gap>

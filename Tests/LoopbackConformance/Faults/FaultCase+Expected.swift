@@ -9,7 +9,7 @@ extension FaultCase {
   public func expected(on kind: TransportKind) -> Set<FaultOutcome> {
     let strict =
       switch fault.trigger {
-      case .connect: kind.tls == nil ? onConnect : duringHandshake
+      case .connect: kind.tls == nil || kind.gateway != nil ? onConnect : duringHandshake
       case .requestHead, .requestContent, .responseHead: beforeTheHead
       case .responseContent: insideTheContent
       case .end: behindTheAnswer

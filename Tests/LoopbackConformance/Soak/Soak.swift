@@ -17,12 +17,12 @@ public struct Soak: Sendable {
   public static let faultyCalls = count("APUS_FAULTY_CALLS") ?? min(5000, calls)
 
   /// Whether no other test runs in the process, so that all growth is the transport's: `APUS_SOAK_ALONE`.
-  private static let isAlone = ProcessInfo.processInfo.environment["APUS_SOAK_ALONE"] != nil
+  static let isAlone = ProcessInfo.processInfo.environment["APUS_SOAK_ALONE"] != nil
 
   private static let round = 2500
   private static let atOnce = 2000
   /// A lock for one soak test at a time, so that no test counts the resources of another test.
-  private static let turn = {
+  static let turn = {
     let gate = Gate()
     gate.release()
     return gate
@@ -137,7 +137,7 @@ public struct Soak: Sendable {
     }
   }
 
-  private static func count(_ name: String) -> Int? {
+  static func count(_ name: String) -> Int? {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
   }
 
@@ -147,7 +147,7 @@ public struct Soak: Sendable {
 }
 
 /// An observer that counts the ends of each call.
-private final class EndCounter: CallObserver {
+final class EndCounter: CallObserver {
   private let counts = Mutex<[UInt64: Int]>([:])
 
   /// Returns and clears the counts.

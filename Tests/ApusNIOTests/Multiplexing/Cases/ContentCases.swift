@@ -38,7 +38,7 @@ enum ContentCases {
       ).calling(.streamed),
       HostileCase(
         "A head with END_STREAM and a positive Content-Length is a stream error", "8.1.1",
-        [.head(1, 200, ["content-length": "5"], ends: true)], .streamError()),
+        [.head(1, 200, ["content-length": "5"], ends: true)], .streamError(.protocolError, .maybeSent)),
       HostileCase(
         "Content with trailers that is shorter than its Content-Length is a stream error", "8.1.1",
         [length("6"), .data(1, "hello"), .fields(1, ["x-sum": "5"], ends: true)], .streamError()),

@@ -12,28 +12,31 @@ enum FloodCases {
 
   /// A flood that ends the connection with ENHANCE_YOUR_CALM.
   private static func flood(
-    _ type: FrameType, of kind: String, _ frame: [UInt8], after steps: [Step] = [], _ state: RequestState = .maybeSent
+    _ kind: String, _ frame: [UInt8], after steps: [Step] = [], _ expected: Expected
   ) -> HostileCase {
     HostileCase(
       "A flood of \(kind) frames is a connection error", "10.5",
-      steps + [.flood(frame, count: count), .await(.goAway)],
-      .violation(.flood(type), state).with(.mayGoAway(.enhanceYourCalm)))
+      steps + [.flood(frame, count: count), .await(.goAway)], expected.with(.mayGoAway(.enhanceYourCalm)))
   }
 
   private static let floods: [HostileCase] = [
-    flood(.ping, of: "PING", frame(.ping, bytes(UInt64(1)))),
-    flood(.ping, of: "PING acknowledgment", frame(.ping, .acknowledgement, bytes(UInt64(1)))),
-    flood(.settings, of: "SETTINGS", frame(.settings)),
-    flood(.settings, of: "SETTINGS with many settings", frame(.settings, [UInt8](repeating: 0, count: 6000))),
-    flood(.windowUpdate, of: "WINDOW_UPDATE", frame(.windowUpdate, stream: 1, bytes(UInt32(1)))),
-    flood(.windowUpdate, of: "the connection's WINDOW_UPDATE", frame(.windowUpdate, bytes(UInt32(1)))),
-    flood(.priority, of: "PRIORITY", frame(.priority, stream: 1, [0, 0, 0, 0, 0])),
-    flood(unknownType, of: "unknown", frame(unknownType)),
-    flood(unknownType, of: "long unknown", frame(unknownType, [UInt8](repeating: 0, count: 16_000))),
-    flood(.goAway, of: "GOAWAY", frame(.goAway, bytes(UInt32(Int32.max)) + bytes(UInt32(0)))),
-    flood(.data, of: "empty DATA", frame(.data, stream: 1), after: [.head(1)], .responded),
+    flood("PING", frame(.ping, bytes(UInt64(1))), .violation(.flood(.ping))),
+    flood("PING acknowledgment", frame(.ping, .acknowledgement, bytes(UInt64(1))), .violation(.flood(.ping))),
+    flood("SETTINGS", frame(.settings), .violation(.flood(.settings))),
     flood(
-      .data, of: "empty padded DATA", frame(.data, .padded, stream: 1, padded([], 255)), after: [.head(1)], .responded),
+      "SETTINGS with many settings", frame(.settings, [UInt8](repeating: 0, count: 6000)),
+      .violation(.flood(.settings))),
+    flood("WINDOW_UPDATE", frame(.windowUpdate, stream: 1, bytes(UInt32(1))), .violation(.flood(.windowUpdate))),
+    flood(
+      "the connection's WINDOW_UPDATE", frame(.windowUpdate, bytes(UInt32(1))), .violation(.flood(.windowUpdate))),
+    flood("PRIORITY", frame(.priority, stream: 1, [0, 0, 0, 0, 0]), .violation(.flood(.priority))),
+    flood("unknown", frame(unknownType), .violation(.flood(unknownType))),
+    flood("long unknown", frame(unknownType, [UInt8](repeating: 0, count: 16_000)), .violation(.flood(unknownType))),
+    flood("GOAWAY", frame(.goAway, bytes(UInt32(Int32.max)) + bytes(UInt32(0))), .violation(.flood(.goAway))),
+    flood("empty DATA", frame(.data, stream: 1), after: [.head(1)], .violation(.flood(.data), .responded)),
+    flood(
+      "empty padded DATA", frame(.data, .padded, stream: 1, padded([], 255)), after: [.head(1)],
+      .violation(.flood(.data), .responded)),
     HostileCase(
       "A flood of CONTINUATION frames is a connection error", "10.5",
       [
@@ -44,7 +47,7 @@ enum FloodCases {
     HostileCase(
       "A flood of empty CONTINUATION frames is a connection error", "10.5",
       [.frame(.headers, [], 1, headBlock()), .flood(frame(.continuation, stream: 1), count: count), .await(.goAway)],
-      .violation(.emptyContinuation(1)).with(.mayGoAway(.enhanceYourCalm))),
+      .violation(.tooManyContinuations(1)).with(.mayGoAway(.enhanceYourCalm))),
     HostileCase(
       "A flood of interim responses is an error", "9110/15.2",
       [.flood(frame(.headers, .endHeaders, stream: 1, headBlock(103)), count: count), .await(.failed(1))],

@@ -83,10 +83,9 @@ enum GoAwayCases {
     HostileCase(
       "GOAWAY in two steps lets both calls end", "6.8",
       [
-        .goAway(last: largest), .ping(1), .await(.pings(1)), .await(.end(3)), .goAway(last: 3), .respond(3),
+        .await(.end(3)), .goAway(last: largest), .ping(1), .await(.pings(1)), .goAway(last: 3), .respond(3),
         .respond(1),
-      ],
-      .ok.with(connections: 2...3)
+      ], second
     ).calling(.get, .get),
     HostileCase(
       "GOAWAY in two steps moves the request that the second step excludes", "6.8",
@@ -151,10 +150,10 @@ enum GoAwayCases {
     ).calling(.post(1000)),
     HostileCase(
       "A response 421 with content is not delivered if the request is sent again", "9110/15.5.20",
-      [.head(1, 421), .data(1, "wrong server", ends: true)], second),
+      [.head(1, 421), .data(1, "wrong server", ends: true)], second.with(.reset(1, [.cancel]))),
     HostileCase(
       "A second response 421 is the result", "9110/15.5.20", [.head(1, 421), .data(1, "wrong", ends: true)],
-      .response("wrong", status: 421).with(connections: 2...3)
+      .response("wrong", status: 421).with(.reset(1, [.cancel])).with(connections: 2...3)
     ).onConnections(2).executed(0...0),
     HostileCase(
       "A response 421 is the result if the content cannot be produced again", "9110/15.5.20",

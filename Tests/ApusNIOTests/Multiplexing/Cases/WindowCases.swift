@@ -127,7 +127,7 @@ enum WindowCases {
     HostileCase(
       "A window that shrinks between frames is respected", "6.9.2",
       head: [
-        .window(0, 1 << 20), .window(1, 1 << 20), .await(.content(1, 16_384)), .settings((.initialWindowSize, 0)),
+        .window(0, 1 << 21), .window(1, 1 << 20), .await(.content(1, 16_384)), .settings((.initialWindowSize, 0)),
         .await(.settings(2)),
         .window(1, 1 << 20), .await(.end(1)), .respond(1),
       ], .ok
@@ -153,7 +153,10 @@ enum WindowCases {
       "An upload with an initial window of 0 is a timeout", "5.2.2",
       raw: [.settings((.initialWindowSize, 0)), .await(.settings(1))],
       .failure(.timeout).with(.reset(1, [.cancel]))
-    ).calling(.post(10)).withoutCredits().options { $0.stallTimeout = .milliseconds(200) },
+    ).calling(.post(10)).withoutCredits().options {
+      // The content may leave before the settings arrive.
+      ($0.firstByteTimeout, $0.stallTimeout) = (.milliseconds(200), .milliseconds(200))
+    },
     HostileCase(
       "An upload after whose early response the windows never grow is a timeout", "8.1",
       head: [.head(1, 201), .data(1, "stored", ends: true)],
@@ -188,19 +191,22 @@ enum WindowCases {
     ).calling(.reading(.after(.contentSent(3))).expecting(.content(count: 12 * mebibyte)), .streamed),
     HostileCase(
       "Content that arrived for streams whose readers stopped returns to the connection's window", "6.9.1",
-      [.await(.end(39))] + twenty { .head($0) } + twenty { .sendContent($0, count: 300_000) } + lastDownload,
+      [.await(.end(39))] + each(20) { .head($0) } + each(20) { .sendContent($0, count: 300_000) } + lastDownload,
       .dropped.with(.anything)
     ).calling([HostileCall](repeating: .reading(.dropped), count: 20) + [lastCall]),
     HostileCase(
       "Content of streams that the client has reset returns to the connection's window", "6.9.1",
-      [.await(.end(39))] + twenty { .await(.reset($0)) } + twenty { .head($0) }
-        + twenty { .sendContent($0, count: mebibyte) } + lastDownload,
+      [.await(.end(39))] + each(20) { .await(.reset($0)) } + each(20) { .head($0) }
+        + each(20) { .sendContent($0, count: mebibyte) } + lastDownload,
       .failure(.cancelled).with(.anything)
     ).calling([HostileCall](repeating: .reading(.cancelled(.end(39))), count: 20) + [lastCall]),
   ]
 
   /// A step on each of the first 20 streams.
-  private static func twenty(_ step: (StreamID) -> Step) -> [Step] { stride(from: 1, to: 41, by: 2).map(step) }
+  /// Returns a step for each of the first streams.
+  private static func each(_ count: StreamID, _ step: (StreamID) -> Step) -> [Step] {
+    stride(from: 1, to: 2 * count, by: 2).map(step)
+  }
 
   private static let lastDownload: [Step] = [
     .await(.end(41)), .head(41), .sendContent(41, count: 16 * mebibyte), .await(.contentSent(41)),
@@ -220,9 +226,10 @@ enum WindowCases {
     ).calling(.reading(.after(.failed(1)))),
     HostileCase(
       "Content beyond the connection's window is a connection error", "6.9.1",
-      [.await(.end(39))] + twenty { .head($0) } + twenty { .flood(mebibyteFrames($0), count: 1) } + [.await(.goAway)],
+      [.await(.end(55))] + each(28) { .head($0) } + each(28) { .flood(mebibyteFrames($0), count: 1) }
+        + [.await(.goAway)],
       .failure(.malformedResponse, .responded).with(.mayGoAway(.flowControlError)).with(connections: 2...2)
-    ).calling([HostileCall](repeating: .reading(.after(.goAway)), count: 20)),
+    ).calling([HostileCall](repeating: .reading(.after(.goAway)), count: 28)),
   ]
 
   /// Returns DATA frames with 1 MiB, the initial window of a stream.
