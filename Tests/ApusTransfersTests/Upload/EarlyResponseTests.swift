@@ -122,6 +122,10 @@ extension EarlyResponseTests {
         try bench.write(Self.length)
         let error = await failure { try await send(bench.api, bench.path) }
         never.open()
+        // On a machine under load the server may have read everything before it stops reading.
+        if status < 300, error == nil {
+          return #expect(server.exchanges.map(\.contentLength) == [Self.length])
+        }
         #expect(error?.code == (status < 300 ? .connectionLost : .rejected))
         #expect(error?.status == status && error?.requestState == .responded)
         if status < 300 { #expect(error?.detail.hasPrefix("the server responded \(status) after ") == true) }
