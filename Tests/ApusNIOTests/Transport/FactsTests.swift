@@ -13,8 +13,8 @@ struct FactsTests {
   @Test("`NIOTransport.facts` lists the transport's limits")
   func limits() {
     #expect(
-      line { _ in } == "16 connections per origin, 256 in total, connect limit 10 s, first byte limit 60 s, "
-        + "stall limit 20 s, idle limit 60 s")
+      line { _ in } == "16 connections per origin, 256 in total, protocols HTTP/2, HTTP/1.1, connect limit 10 s, "
+        + "first byte limit 60 s, stall limit 20 s, idle limit 60 s")
   }
 
   @Test("`NIOTransport.facts` lists settings that differ from the defaults")
