@@ -45,6 +45,9 @@ struct SecondResponseTests {
           }
         }
         gate?.open()
+        // On a machine under load the client may have written everything before it reads the response. Then nothing
+        // tells it that the response was early, and that a second one may follow.
+        if let error, error.code == .rejected, !error.trace.hasEarlyResponse { return }
         for _ in 0..<3 {
           let text: String = try await bench.api.send(.get("/next"))
           #expect(text == "next")
@@ -89,6 +92,15 @@ struct SecondResponseTests {
       // By tus the upload then requests the offset, and this server does not support that request.
       #expect(error?.code == (variant == .tus ? .malformedResponse : .connectionLost))
       if variant != .tus { #expect(error?.requestState == .responded && error?.status == 200) }
+    }
+  }
+}
+
+extension Trace {
+  /// Whether the head of a response arrived before the request was sent completely.
+  fileprivate var hasEarlyResponse: Bool {
+    events.contains { event in
+      if case .note(.earlyResponse, _) = event.kind { true } else { false }
     }
   }
 }
