@@ -10,7 +10,7 @@ public struct ConcurrencyLimits: Sendable, Hashable {
   /// The maximum number of concurrent calls to one origin. Default: 5.
   ///
   /// While an origin speaks HTTP/2, the default and the limit of ``server`` are replaced by the number of streams that
-  /// it accepts on a connection, at most 100. A limit that is set applies whatever the protocol.
+  /// it accepts on a connection, at most 100. A limit that is set applies to every version.
   public var perOrigin: Int {
     didSet { isPerOriginPreset = false }
   }

@@ -35,7 +35,7 @@ extension MultiplexHandler {
     credit(stream.unread.readableBytes)
     stream.unread = ByteBuffer()
     updateSuspension()
-    if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
+    becameFree()
     if !waiting.isEmpty { beginWaiting() }
     closeIfDrained()
   }
@@ -153,7 +153,7 @@ extension MultiplexHandler {
     let exchanges = waiting
     waiting = []
     for exchange in exchanges {
-      if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
+      becameFree()
       owner.take(back: exchange, .unprocessed)
     }
   }

@@ -11,12 +11,12 @@ extension MultiplexHandler {
     now = .now()
     let admission = state.offered(isRepeatable: exchange.isRepeatable, now: now)
     if admission == .giveBack {
-      owner.connectionBecameFree(connection, isSuspended: state.isSuspended)
+      becameFree()
       return owner.take(back: exchange, .unprocessed)
     }
     guard exchange.enter(connection) else {
       if case .open = admission { state.ended() }
-      return owner.connectionBecameFree(connection, isSuspended: state.isSuspended)
+      return becameFree()
     }
     if case .open(let id) = admission { open(id, for: exchange, on: connection) } else { waiting.append(exchange) }
     probe()
@@ -40,7 +40,7 @@ extension MultiplexHandler {
       case .wait: return
       case .giveBack:
         waiting.removeFirst()
-        owner.connectionBecameFree(connection, isSuspended: state.isSuspended)
+        becameFree()
         owner.take(back: exchange, .unprocessed)
       }
     }
@@ -285,20 +285,22 @@ extension MultiplexHandler {
 extension MultiplexHandler {
   func abandon(_ exchange: Exchange) {
     now = .now()
-    if let index = waiting.firstIndex(of: exchange) {
-      waiting.remove(at: index)
-      if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
-    } else if let stream = stream(of: exchange) {
-      leave(stream, resetting: .cancel)
-    }
+    if stopWaiting(exchange) { return }
+    if let stream = stream(of: exchange) { leave(stream, resetting: .cancel) }
+  }
+
+  /// Removes an exchange that waits for a stream. Returns `false` if it does not wait.
+  private func stopWaiting(_ exchange: Exchange) -> Bool {
+    guard let index = waiting.firstIndex(of: exchange) else { return false }
+    waiting.remove(at: index)
+    becameFree()
+    return true
   }
 
   func endAttempt(of exchange: Exchange) {
     now = .now()
     guard let stream = stream(of: exchange) else {
-      if let index = waiting.firstIndex(of: exchange) {
-        waiting.remove(at: index)
-        if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
+      if stopWaiting(exchange) {
         return exchange.fail(.attemptTimedOut(in: .connecting, requestState: .notSent))
       }
       // The exchange may have moved to another connection meanwhile.

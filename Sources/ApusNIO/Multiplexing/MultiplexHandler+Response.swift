@@ -163,22 +163,21 @@ extension MultiplexHandler {
   func credit(_ count: Int) {
     guard count > 0 else { return }
     state.receiveWindow.consume(count)
-    announceConsumed()
+    guard !state.isOver, let increment = state.receiveWindow.update() else { return }
+    writer.writeWindowUpdate(0, increment: UInt32(increment))
+    flushSoon()
   }
 
   private func consume(_ count: Int, _ stream: MultiplexStream) {
     credit(count)
-    guard !stream.state.isResponseOver, !stream.isClosed,
+    guard !stream.state.isResponseOver, !stream.isClosed else { return }
+    // The growth depends on all streams, so it is computed only for an update.
+    let growth = stream.state.receiveWindow.isUpdateDue(after: count) ? growth(of: stream) : 0
+    guard
       let increment = stream.state.receiveWindow.consume(
-        count, now: now, roundTrip: state.roundTrip, growth: growth(of: stream))
+        count, now: now, roundTrip: state.roundTrip, growth: growth)
     else { return }
     writer.writeWindowUpdate(stream.id, increment: UInt32(increment))
-    flushSoon()
-  }
-
-  private func announceConsumed() {
-    guard !state.isOver, let increment = state.receiveWindow.update() else { return }
-    writer.writeWindowUpdate(0, increment: UInt32(increment))
     flushSoon()
   }
 

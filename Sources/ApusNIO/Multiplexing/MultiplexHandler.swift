@@ -272,6 +272,11 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
     beginWaiting()
   }
 
+  /// Reports that the connection is free for another exchange.
+  func becameFree() {
+    if let connection { owner.connectionBecameFree(connection, isSuspended: state.isSuspended) }
+  }
+
   /// Reports whether the connection takes exchanges.
   func updateSuspension() {
     state.measureUnread()

@@ -23,7 +23,7 @@ struct StreamState: Sendable {
   private var remainingInterims: Int
   /// The number of announced content bytes that have not arrived; `nil` if no length is announced.
   private var remainingContent: Int64?
-  /// Whether the response has no content, whatever its fields say (RFC 9110 §6.4.1).
+  /// Whether the response has no content, regardless of its fields (RFC 9110 §6.4.1).
   private var hasNoContent: Bool
 
   /// - Parameters:

@@ -44,14 +44,18 @@ struct ReceiveWindow: Sendable {
     return available >= 0
   }
 
+  /// Whether an update is due once the reader has consumed a number of further bytes.
+  func isUpdateDue(after count: Int) -> Bool { consumed + count >= target / 2 }
+
   /// Adds bytes that the reader has consumed. Returns the increment to announce; `nil` if it is not due yet.
   ///
   /// - Parameters:
   ///   - roundTrip: the connection's round-trip time.
   ///   - growth: the maximum number of bytes by which the window may grow.
   mutating func consume(_ count: Int, now: NIODeadline, roundTrip: TimeAmount, growth: Int) -> Int? {
+    let isDue = isUpdateDue(after: count)
     consumed += count
-    guard consumed >= target / 2 else { return nil }
+    guard isDue else { return nil }
     var increment = consumed
     if let updatedAt, now - updatedAt <= .nanoseconds(2 * roundTrip.nanoseconds) {
       let added = min(target, Self.maximum - target, growth)
