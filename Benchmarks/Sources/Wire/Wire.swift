@@ -12,6 +12,7 @@ import Uploading
 ///     Wire http2 calls [runs]       JSON over HTTP/2 and TLS: processor time of a call, writes to the socket, as a table
 ///     Wire http2 transfers [MiB] [runs]   downloads and uploads over HTTP/2, from nginx and nghttpd
 ///     Wire http2 relay [MiB] [runs] [ms]  downloads through a relay with a round-trip time
+///     Wire http2 stopped [runs]           times of calls beside a response on the same connection that is not read
 ///     Wire http2 profile NAME ANSWER [calls] [in flight]   one contender alone: a case of `HTTP2Calls.Way`
 ///     Wire waiting [calls]          memory of calls that wait for a connection
 ///     Wire profile NAME ANSWER [calls] [in flight]   one contender alone, for a profiler: a case of `Calls.Way`, and
@@ -70,6 +71,7 @@ private enum HTTP2 {
       try await HTTP2Transfers.compareDistant(
         mebibytes: numbers.first ?? 100, roundTrip: numbers.dropFirst(2).first ?? 20,
         runs: numbers.dropFirst().first ?? 11)
+    case "stopped": try await HTTP2Stopped.compare(runs: numbers.first ?? 7)
     case "profile":
       guard arguments.count > 2, let way = HTTP2Calls.Way.named(arguments[1]), let answer = Answer.named(arguments[2])
       else { throw Unexpected() }

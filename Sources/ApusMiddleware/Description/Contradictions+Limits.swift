@@ -184,8 +184,8 @@ extension Contradictions {
       return Warning(
         .permitsBeyondConnections,
         "\(scheduling.name) allows \(granted) concurrent calls \(isPerOrigin ? "per origin" : "in total"), but "
-          + "\(transport.name) has only \(there) connections for them: the other calls wait in the transport, "
-          + "whatever their priority, while their timeouts run.")
+          + "\(transport.name) has only \(there) connections for them: over HTTP/1.1 the other calls wait in the "
+          + "transport, whatever their priority, while their timeouts run.")
     }
     return nil
   }

@@ -154,7 +154,7 @@ extension MultiplexHandler {
     guard stream.pending.readableBytes == 0 else { return send(stream) }
     writer.writeContentHeader(stream.id, count: 0, isLast: true)
     flushSoon()
-    finishRequest(of: stream)
+    lastFrameMade(of: stream)
   }
 
   func failContent(of exchange: Exchange, _ error: any Error) {
@@ -213,15 +213,20 @@ extension MultiplexHandler {
     }
     stream.pending = ByteBuffer()
     if stream.endsAfterPending {
-      finishRequest(of: stream)
+      lastFrameMade(of: stream)
     } else if let sender = stream.outgoing.sender {
       stream.outgoing.sender = nil
       sender.resume(hasRoom: true)
     }
   }
 
-  /// Ends the request: all of it is in frames.
-  private func finishRequest(of stream: MultiplexStream) {
+  private func lastFrameMade(of stream: MultiplexStream) {
+    if stream.state.progress.response == .completeEarly { return finishing.append(stream) }
+    finishRequest(of: stream)
+  }
+
+  /// Ends the request: all of it is in frames, which are written if the response is complete.
+  func finishRequest(of stream: MultiplexStream) {
     let exchange = stream.exchange
     stream.state.progress.requestCompleted()
     if stream.outgoing.written > 0, stream.state.progress.unsent == 0 {

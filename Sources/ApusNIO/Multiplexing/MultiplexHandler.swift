@@ -35,6 +35,8 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   var sending = CircularBuffer<MultiplexStream>()
   /// The streams whose heads are in the buffer of ``writer``.
   var unflushed: [MultiplexStream] = []
+  /// The streams whose last frames are in the buffer of ``writer``, and whose responses are complete.
+  var finishing: [MultiplexStream] = []
   /// The number of bytes written to the channel.
   private(set) var written = 0
   /// The next measurement of unsent bytes, scheduled while there are any.
@@ -46,6 +48,8 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
   private var isFlushScheduled = false
   private var isFlushing = false
   private var isPaused = false
+  /// The number of responses to SETTINGS and PING in the buffer of ``writer``.
+  private var unsentReplies = 0
   private var isSuspended = false
   var alarm: (task: Scheduled<Void>, instant: NIODeadline)?
   var cause: (any Error)?
@@ -120,11 +124,13 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
     }
     // Releases the buffer, so that the channel can reuse it for the next read.
     if inbound.readableBytes == 0 { inbound = ByteBuffer() }
-    // A server that sends frames which need responses, and does not read the responses, is not read either.
-    if writer.buffer.readableBytes > Self.heldLimit, context?.channel.isWritable == false { setPaused(true) }
+    // A server that sends frames which need replies, and does not read the replies, is not read either. Other frames do
+    // not count: the server may have to be read before it reads them.
+    if unsentReplies > Self.replyLimit, context?.channel.isWritable == false { setPaused(true) }
   }
 
-  private static let heldLimit = 64 << 10
+  /// The number of unsent replies above which reading pauses.
+  private static let replyLimit = 4096
 
   private func handle(_ event: FrameEvent) throws(FrameViolation) {
     switch event {
@@ -135,7 +141,9 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
     case .reset(let stream, let code): try receiveReset(stream, code)
     case .settings(let list): try receiveSettings(list)
     case .settingsAcknowledged: if state.settingsAcknowledged(now: now) { reader.frameWasAwaited() }
-    case .ping(let data, isAcknowledgement: false): writer.writePing(data, isAcknowledgement: true)
+    case .ping(let data, isAcknowledgement: false):
+      writer.writePing(data, isAcknowledgement: true)
+      unsentReplies += 1
     case .ping(let data, isAcknowledgement: true): receivePingAcknowledgement(data)
     case .goAway(let last, let code, let debug): receiveGoAway(last: last, code, debug)
     case .windowUpdate(let stream, let increment): try receiveWindowUpdate(stream, Int(increment))
@@ -172,6 +180,7 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
     encoder.limitTable(to: state.settings.headerTableSize)
     writer.maximumFrameSize = state.settings.maximumFrameSize
     writer.writeSettingsAcknowledgement()
+    unsentReplies += 1
     if change != 0 {
       for stream in streams.values where !stream.isClosed {
         guard stream.state.sendWindow.change(by: change) else { throw .windowOverflow(0) }
@@ -246,11 +255,29 @@ final class MultiplexHandler: ChannelInboundHandler, ExchangeCarrier {
       guard writer.buffer.readableBytes > 0 else { return }
       for stream in unflushed { stream.isFlushed = true }
       unflushed.removeAll(keepingCapacity: true)
+      unsentReplies = 0
       written += writer.buffer.readableBytes
-      context.writeAndFlush(wrapOutboundOut(writer.buffer), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(writer.buffer), promise: promiseOfLastFrames(on: context.eventLoop))
       if writer.buffer.capacity > Self.keptCapacity { writer.buffer = ByteBuffer() } else { writer.buffer.clear() }
       if !hasMore { return }
     }
+  }
+
+  /// Returns a promise for a write that contains the last frames of requests whose responses are complete. Their
+  /// exchanges end once the socket has accepted the frames, because the end of an exchange can close the connection.
+  private func promiseOfLastFrames(on loop: any EventLoop) -> EventLoopPromise<Void>? {
+    guard !finishing.isEmpty else { return nil }
+    let streams = finishing
+    finishing = []
+    let promise = loop.makePromise(of: Void.self)
+    promise.futureResult.assumeIsolated().whenSuccess {
+      // In an event of its own, because the write may succeed while it is being made.
+      loop.assumeIsolated().execute {
+        self.now = .now()
+        for stream in streams where !stream.isGone { self.finishRequest(of: stream) }
+      }
+    }
+    return promise
   }
 
   /// The maximum buffer capacity that a connection retains for its next frames.

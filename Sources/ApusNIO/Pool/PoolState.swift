@@ -135,7 +135,7 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     return !origins.items[origin].attempts.isEmpty && origins.items[origin].waiters.isEmpty
   }
 
-  /// Whether connections to an origin may use a protocol other than HTTP/1.1 (``restrictToHTTP1(_:until:)``).
+  /// Whether connections to an origin may use a protocol other than HTTP/1.1 (``restrictToHTTP1(_:until:retiring:)``).
   func allowsMultiplexing(_ key: Key, now: MonotonicInstant) -> Bool { memory.allowsMultiplexing(key, now: now) }
 
   // MARK: Events: waiters
@@ -279,15 +279,22 @@ struct PoolState<Key: Hashable & Sendable, ConnectionID: Hashable & Sendable, Wa
     return actions
   }
 
-  /// Restricts new connections to an origin to HTTP/1.1 until an instant, for example after HTTP_1_1_REQUIRED (RFC 9113
-  /// §7). Never shortens an earlier restriction.
-  mutating func restrictToHTTP1(_ key: Key, until instant: MonotonicInstant) -> [Action] {
+  /// Restricts an origin to HTTP/1.1 until an instant, for example after HTTP_1_1_REQUIRED (RFC 9113 §7). Never shortens
+  /// an earlier restriction. Connections that use another protocol are retired.
+  mutating func restrictToHTTP1(
+    _ key: Key, until instant: MonotonicInstant, retiring isRetired: (ConnectionID) -> Bool
+  ) -> [Action] {
     memory.restrictToHTTP1(key, until: instant)
     guard let origin = originSlots[key] else { return [] }
     origins.items[origin].isRestricted = true
     var actions: [Action] = []
-    connectIfNeeded(for: origin, &actions)
-    return actions
+    for (connection, slot) in connectionSlots where connections.items[slot].origin == origin && isRetired(connection) {
+      move(slot, to: .retired)
+      guard connections.items[slot].uses == 0 else { continue }
+      forget(connection)
+      actions.append(.close(connection))
+    }
+    return actions + connectAgain(for: origin)
   }
 
   // MARK: Events: connections

@@ -114,7 +114,10 @@ final class TransportCore: Sendable {
   }
 
   func restrictToHTTP1(_ origin: Origin) {
-    perform { $0.restrictToHTTP1(origin, until: clock.now.advanced(by: Self.restrictionTime)) }
+    guard offersHTTP1 else { return }
+    perform {
+      $0.restrictToHTTP1(origin, until: clock.now.advanced(by: Self.restrictionTime), retiring: \.isShared)
+    }
   }
 
   /// The time without new connections to an origin after ENHANCE_YOUR_CALM.
@@ -157,8 +160,7 @@ final class TransportCore: Sendable {
     }
     // Always asynchronous, because the caller may be inside a read.
     loop.execute {
-      let allowsHTTP2 = self.pool.withLock { $0.allowsMultiplexing(origin, now: self.clock.now) }
-      let versions = allowsHTTP2 || !self.offersHTTP1 ? self.options.protocols : [.http1]
+      let versions = self.allowsHTTP2(origin) ? self.options.protocols : [.http1]
       let attempt = ConnectionAttempt(to: origin, on: loop, versions: versions, settings: self.connectSettings)
       self.attempts.add(attempt, to: origin, on: loop)
       attempt.start { result in
@@ -171,10 +173,19 @@ final class TransportCore: Sendable {
     }
   }
 
+  /// Whether an origin is not restricted to HTTP/1.1, see ``restrictToHTTP1(_:)``.
+  private func allowsHTTP2(_ origin: Origin) -> Bool {
+    pool.withLock { $0.allowsMultiplexing(origin, now: clock.now) }
+  }
+
   private func attemptEnded(
     _ attempt: ConnectionAttempt, to origin: Origin, _ result: Result<ConnectedChannel, TransportError>
   ) {
     switch result {
+    case .success(let connected) where connected.version == .http2 && !allowsHTTP2(origin):
+      // The origin was restricted meanwhile.
+      connected.channel.close(promise: nil)
+      perform { $0.connectGivenUp(for: origin) }
     case .success(let connected):
       do {
         let connection = try makeConnection(to: origin, on: connected)

@@ -8,8 +8,8 @@ struct ConnectionRulesTests {
   private static let pool = [Fact.connections(perOrigin: 16, total: 256)]
 
   private static func waiting(_ granted: String, _ there: Int) -> String {
-    "A allows \(granted), but B has only \(there) connections for them: the other calls wait in the transport, "
-      + "whatever their priority, while their timeouts run."
+    "A allows \(granted), but B has only \(there) connections for them: over HTTP/1.1 the other calls wait in the "
+      + "transport, whatever their priority, while their timeouts run."
   }
 
   private static let rows: [RuleRow] = [

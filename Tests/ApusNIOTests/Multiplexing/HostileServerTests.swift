@@ -1,4 +1,5 @@
 import ApusCore
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -47,6 +48,29 @@ struct HostileServerTests {
       "", "5.4", raw: [.await(.end(1)), .send(Array(Self.exchange[..<count])), .close],
       .closed(count < head ? .maybeSent : .responded)
     ).changed { $0.scripts[0].acknowledges = false }.run()
+  }
+
+  @Test("After an early success and GOAWAY, the whole request is sent before the connection closes")
+  func lastFrame() async throws {
+    var script = Script([
+      .settings((.initialWindowSize, 1000)), .await(.end(1)), .respond(1), .await(.content(3, 1000)), .goAway(last: 3),
+      .head(3, ends: true), .window(3, 4000),
+    ])
+    (script.credits, script.lastStream) = (false, 3)
+    try await FrameServer.with([script]) { server in
+      try await NIOTransport.with {
+        $0.protocols = [.http2]
+      } body: { transport in
+        let client = try makeClient("http://127.0.0.1:\(server.port)", transport)
+        // With the first response, the client has the server's settings.
+        _ = try await client.send(message())
+        _ = try await client.send(message(.post).content(.bytes(Data(count: 5000))))
+      }
+      try await server.waitUntilClosed()
+      let request = try #require(server.received.first?.request(3))
+      #expect(request.isComplete && request.contentCount == 5000)
+      #expect(server.received.first?.resets.isEmpty == true)
+    }
   }
 
   @Test("Each case has a name of its own")

@@ -191,7 +191,8 @@ extension PoolWorld {
     let end = now + Int.random(in: 1...30, using: &random)
     restrictions[origin] = max(restrictions[origin] ?? 0, end)
     restricted.insert(origin)
-    perform(pool.restrictToHTTP1(origin, until: at(end)))
+    for (id, line) in lines where line.origin == origin && id.isMultiple(of: 2) { lines[id]?.isRetired = true }
+    perform(pool.restrictToHTTP1(origin, until: at(end)) { $0.isMultiple(of: 2) })
   }
 
   private mutating func tick() {

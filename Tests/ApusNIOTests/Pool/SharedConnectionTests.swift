@@ -319,7 +319,7 @@ struct SharedConnectionTests {
   func restriction() {
     var pool = pool { ($0.connectionsPerOrigin, $0.connections) = (4, 9) }
     for waiter in ["u", "v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
-    #expect(pool.restrictToHTTP1("a", until: at(100)) == [.connect("a"), .connect("a")])
+    #expect(pool.restrictToHTTP1("a", until: at(100)) { _ in false } == [.connect("a"), .connect("a")])
     #expect(!pool.allowsMultiplexing("a", now: at(99)) && pool.allowsMultiplexing("a", now: at(100)))
     // An older connection may still report a capacity.
     #expect(pool.connected(1, for: "a", capacity: 2, now: at(1)) == [.use(1, "u"), .use(1, "v")])
@@ -330,15 +330,34 @@ struct SharedConnectionTests {
     #expect(pool.acquire("y", for: "a", now: at(4)) == [.connect("a")])
     #expect(pool.connected(4, for: "a", capacity: 2, now: at(100)) == [.use(4, "y")])
     // A restriction also applies to an origin without connections and waiters.
-    #expect(pool.restrictToHTTP1("b", until: at(200)) == [])
+    #expect(pool.restrictToHTTP1("b", until: at(200)) { _ in true } == [])
     for waiter in ["v", "w"] { #expect(pool.acquire(waiter, for: "b", now: at(199)) == [.connect("b")]) }
+  }
+
+  @Test("A restriction retires the shared connections of its origin")
+  func restrictionRetires() {
+    var pool = pool(carrying: ["t"], capacity: 9)
+    _ = pool.acquireNew("v", for: "a", now: at(1))
+    #expect(pool.connected(2, for: "a", capacity: 9, now: at(1)) == [.use(2, "v")])
+    _ = pool.acquire("w", for: "b", now: at(1))
+    #expect(pool.connected(3, for: "b", capacity: 9, now: at(1)) == [.use(3, "w")])
+    _ = pool.released(2, canReuse: true, now: at(2))
+    // An idle connection is closed at once, a used one after its last exchange.
+    #expect(pool.restrictToHTTP1("a", until: at(100)) { $0 < 4 } == [.close(2)])
+    #expect(pool.acquire("x", for: "a", now: at(3)) == [.connect("a")])
+    #expect(pool.connected(4, for: "a", capacity: 1, now: at(3)) == [.use(4, "x")])
+    #expect(pool.released(1, canReuse: true, now: at(4)) == [.close(1)])
+    #expect(pool.acquire("y", for: "b", now: at(4)) == [.use(3, "y")])
+    #expect(pool.restrictToHTTP1("a", until: at(100)) { $0 < 4 } == [])
+    #expect(pool.released(4, canReuse: true, now: at(5)) == [])
+    #expect(pool.acquire("z", for: "a", now: at(5)) == [.use(4, "z")])
   }
 
   @Test("Several attempts to an origin of unknown protocol suffice for any number of calls")
   func unlimitedExpectation() {
     var pool = pool { ($0.connectionsPerOrigin, $0.connections) = (9, 9) }
     for waiter in ["u", "v", "w"] { _ = pool.acquire(waiter, for: "a", now: at(0)) }
-    #expect(pool.restrictToHTTP1("a", until: at(5)) == [.connect("a"), .connect("a")])
+    #expect(pool.restrictToHTTP1("a", until: at(5)) { _ in false } == [.connect("a"), .connect("a")])
     #expect(pool.connected(1, for: "a", capacity: 0, now: at(5)) == [.wake(at(65))])
     #expect(pool.isConnecting(forLastOf: "a"))
   }
