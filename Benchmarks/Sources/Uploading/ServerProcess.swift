@@ -24,13 +24,20 @@ public final class ServerProcess {
   /// Ends the process.
   public func stop() {
     try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
+    process.waitUntilEnded()
   }
 
   /// Prints the port, and returns when standard input closes.
   public static func announce(_ port: Int) throws {
     FileHandle.standardOutput.write(Data("\(port)\n".utf8))
     _ = try FileHandle.standardInput.readToEnd()
+  }
+}
+
+extension Process {
+  /// Waits until the process has ended. `waitUntilExit` can wait forever on a thread that did not start the process.
+  public func waitUntilEnded() {
+    while isRunning { usleep(2000) }
   }
 }
 

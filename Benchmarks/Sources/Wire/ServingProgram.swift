@@ -16,7 +16,7 @@ final class ServingProgram {
 
   func stop() {
     process.terminate()
-    process.waitUntilExit()
+    process.waitUntilEnded()
   }
 }
 

@@ -63,6 +63,10 @@ struct ClientJudge: Sendable {
   /// Whether the client has noticed no GOAWAY frame.
   var mayOpenStreams = true
 
+  /// The frames of the server for streams whose requests have not arrived: the sums of WINDOW_UPDATE frames, and the
+  /// streams that the server refuses. The client may have sent the requests before.
+  private var earlyWindows: [StreamID: Int] = [:]
+  private var earlyRefusals: Set<StreamID> = []
   private var buffer = ByteBuffer()
   private var sent = ByteBuffer()
   private var hasSettings = false
@@ -217,13 +221,14 @@ extension ClientJudge {
     check(openCount < Int(limits.max() ?? .max), "stream \(id) exceeds the maximum of concurrent streams")
     let names = fields.pseudo.keys.sorted()
     check(names == [":authority", ":method", ":path", ":scheme"], "a request has the pseudo-header fields \(names)")
-    var stream = Stream(sendWindow: acknowledged.initialWindowSize, receiveWindow: initialReceiveWindow)
+    let window = acknowledged.initialWindowSize + (earlyWindows[id] ?? 0)
+    var stream = Stream(sendWindow: window, receiveWindow: initialReceiveWindow)
     stream.contentLength = fields.contentLength
     streams[id] = stream
     received.requests.append(
       Received.Request(
         stream: id, method: fields.pseudo[":method"] ?? "", path: fields.pseudo[":path"] ?? "", lines: fields.lines,
-        isRefused: id > lastStream))
+        isRefused: id > lastStream || earlyRefusals.contains(id)))
   }
 
   private mutating func end(_ id: StreamID) -> Demand? {
@@ -347,18 +352,23 @@ extension ClientJudge {
       fences.append(Fence(data: payload, resets: resets, hasGoneAway: hasGoneAway))
     case .windowUpdate:
       let increment = Int(Self.integer(payload) & 0x7FFF_FFFF)
-      if id == 0 { sendWindow += increment } else { streams[id]?.sendWindow += increment }
+      if id == 0 {
+        sendWindow += increment
+      } else if streams[id] == nil {
+        earlyWindows[id, default: 0] += increment
+      } else {
+        streams[id]?.sendWindow += increment
+      }
     case .data:
       receiveWindow -= payload.count
       streams[id]?.receiveWindow -= payload.count
       if header.flags.contains(.endStream) { answer(id) }
     case .headers:
       if header.flags.contains(.endStream) { answer(id) }
-      if payload.starts(with: literal(":status", "421")) { update(id) { $0.isRefused = true } }
+      if payload.starts(with: literal(":status", "421")) { refuse(id) }
     case .reset:
       streams[id]?.isResetByServer = true
-      let isRefused = HTTP2ErrorCode(rawValue: Self.integer(payload)) == .refusedStream
-      if isRefused { update(id) { $0.isRefused = true } }
+      if HTTP2ErrorCode(rawValue: Self.integer(payload)) == .refusedStream { refuse(id) }
     case .goAway: goAway(last: Self.integer(payload) & 0x7FFF_FFFF)
     default: break
     }
@@ -367,6 +377,11 @@ extension ClientJudge {
   private mutating func answer(_ id: StreamID) {
     streams[id]?.isEndedByServer = true
     update(id) { $0.isAnswered = true }
+  }
+
+  private mutating func refuse(_ id: StreamID) {
+    if streams[id] == nil { earlyRefusals.insert(id) }
+    update(id) { $0.isRefused = true }
   }
 
   private mutating func goAway(last: StreamID) {
