@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A server in a separate process that runs this program.
 public final class ServerProcess {
