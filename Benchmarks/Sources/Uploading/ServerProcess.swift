@@ -35,9 +35,9 @@ public final class ServerProcess {
 }
 
 extension Process {
-  /// Waits until the process has ended. `waitUntilExit` can wait forever on a thread that did not start the process.
+  /// Waits until the process has ended. On Linux `isRunning` can remain `true`, so that `waitUntilExit` waits forever.
   public func waitUntilEnded() {
-    while isRunning { usleep(2000) }
+    while isRunning, kill(processIdentifier, 0) == 0 { usleep(2000) }
   }
 }
 
