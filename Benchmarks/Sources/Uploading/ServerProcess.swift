@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// A server in a separate process that runs this program.
 public final class ServerProcess {
@@ -24,20 +24,13 @@ public final class ServerProcess {
   /// Ends the process.
   public func stop() {
     try? input.fileHandleForWriting.close()
-    process.waitUntilEnded()
+    process.waitUntilExit()
   }
 
   /// Prints the port, and returns when standard input closes.
   public static func announce(_ port: Int) throws {
     FileHandle.standardOutput.write(Data("\(port)\n".utf8))
     _ = try FileHandle.standardInput.readToEnd()
-  }
-}
-
-extension Process {
-  /// Waits until the process has ended. On Linux `isRunning` can remain `true`, so that `waitUntilExit` waits forever.
-  public func waitUntilEnded() {
-    while isRunning, kill(processIdentifier, 0) == 0 { usleep(2000) }
   }
 }
 

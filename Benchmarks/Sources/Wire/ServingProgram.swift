@@ -14,9 +14,9 @@ final class ServingProgram {
     guard Loopback.accepts(port) else { throw Unexpected() }
   }
 
-  func stop() {
-    process.terminate()
-    process.waitUntilEnded()
+  func stop(by signal: Int32 = SIGTERM) {
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
   }
 }
 
@@ -35,7 +35,8 @@ struct Nghttpd {
       ["nghttpd", "-a", "127.0.0.1", "-d", files.path, "\(port)", certificate.key, certificate.path], port: port)
   }
 
-  func stop() { program.stop() }
+  /// SIGTERM is not enough: nghttpd inherits the signals that the thread which starts it blocks.
+  func stop() { program.stop(by: SIGKILL) }
 }
 
 /// A certificate of 127.0.0.1 that signs itself.
