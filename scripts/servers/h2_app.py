@@ -66,6 +66,7 @@ class Connection(asyncio.Protocol):
         self.last = None  # the last stream of a GOAWAY
         self.latest = 0  # the last stream with a complete request
         self.is_paused = False
+        self.has_ended = False
 
     # MARK: The transport
 
@@ -89,7 +90,7 @@ class Connection(asyncio.Protocol):
 
     def flush(self):
         data = self.h2.data_to_send()
-        if data:
+        if data and not self.has_ended:
             self.transport.write(data)
 
     def data_received(self, data):
@@ -298,12 +299,22 @@ class Connection(asyncio.Protocol):
             yield pieces
 
     def write_content(self):
-        """Sends content as far as the windows and the transport permit, and closes the connection if that was all."""
+        """Sends content as far as the windows and the transport permit, and ends the connection if that was all."""
         for stream in list(self.streams.values()):
             if stream.pieces is not None or stream.rest:
                 self.write_stream(stream)
         self.flush()
         if self.last is not None and not self.streams:
+            self.finish_connection()
+
+    def finish_connection(self):
+        """Ends the connection after all responses. A close with unread bytes of the client would reset the connection,
+        and the client could lose responses that are on their way."""
+        if self.transport.can_write_eof():
+            if not self.has_ended:
+                self.has_ended = True
+                self.transport.write_eof()
+        else:
             self.transport.close()
 
     def write_stream(self, stream):

@@ -8,7 +8,10 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   /// Creates a media type from a field value.
   public init(_ text: String) {
     description = text
-    essence = String(Substring(text.utf8.prefix { $0 != Self.semicolon }.trimmed)).lowercased()
+    // Most texts are their own essence, which needs no memory then.
+    let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != Self.semicolon && !(0x41...0x5A).contains($0) }
+    essence =
+      isPlain ? text : String(Substring(text.utf8.prefix { $0 != Self.semicolon }.trimmed)).lowercased()
   }
 
   /// Creates a media type from a literal.

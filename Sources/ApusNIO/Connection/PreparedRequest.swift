@@ -15,7 +15,7 @@ struct PreparedRequest: Sendable {
 
   /// - Throws: `TransportError` with the code `invalidRequest` if the message cannot be sent.
   init(
-    _ message: RequestMessage, to origin: Origin?, settings: RequestSettings
+    _ message: RequestMessage, to origin: Origin?, settings: borrowing RequestSettings
   ) throws(TransportError) {
     guard let origin else {
       throw Self.unsupported("the message has no http or https origin")
@@ -23,8 +23,9 @@ struct PreparedRequest: Sendable {
     self.origin = origin
     head = message.head
     content = message.content
-    decodesContent = settings.decodesContent && !message.head.headerFields.contains(.acceptEncoding)
-    encoder = try Self.encoder(of: message, to: origin, settings)
+    let present = PresentFields(in: message.head.headerFields)
+    decodesContent = settings.decodesContent && !present.hasCodings
+    encoder = try Self.encoder(of: message, to: origin, present, settings)
   }
 
   /// The methods whose requests usually have content, and therefore have `Content-Length` even if it is empty (RFC 9110
@@ -32,13 +33,12 @@ struct PreparedRequest: Sendable {
   private static let contentful: Set<String> = ["POST", "PUT", "PATCH", "QUERY"]
 
   private static func encoder(
-    of message: RequestMessage, to origin: Origin, _ settings: RequestSettings
+    of message: RequestMessage, to origin: Origin, _ present: PresentFields, _ settings: borrowing RequestSettings
   ) throws(TransportError) -> RequestEncoder {
     var encoder = RequestEncoder(framing: framing(of: message))
-    let fields = message.head.headerFields
     // A range of coded content cannot be decoded alone (RFC 9110 §14.2).
-    let offersCodings = settings.decodesContent && !fields.contains(.acceptEncoding) && !fields.contains(.range)
-    if !fields.contains(.userAgent) {
+    let offersCodings = settings.decodesContent && !present.hasCodings && !present.hasRange
+    if !present.hasUserAgent {
       encoder.adding = offersCodings ? settings.allFields : settings.userAgent
     } else if offersCodings {
       encoder.adding = settings.codings
@@ -58,6 +58,24 @@ struct PreparedRequest: Sendable {
 
   private static func unsupported(_ detail: String) -> TransportError {
     TransportError(.invalidRequest, requestState: .notSent, detail: detail)
+  }
+}
+
+/// Whether a message has the fields on which the transport's own fields depend. Found in one pass over the fields.
+private struct PresentFields {
+  private(set) var hasCodings = false
+  private(set) var hasRange = false
+  private(set) var hasUserAgent = false
+
+  init(in fields: HTTPFields) {
+    for field in fields {
+      switch field.name {
+      case .acceptEncoding: hasCodings = true
+      case .range: hasRange = true
+      case .userAgent: hasUserAgent = true
+      default: break
+      }
+    }
   }
 }
 

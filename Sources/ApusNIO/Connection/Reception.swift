@@ -100,8 +100,9 @@ final class Reception {
   ///
   /// - Parameter length: the length of the content; `nil` if it is unknown.
   func prepareDecoding(_ head: inout HTTPResponse, _ length: inout Int64?, of exchange: Exchange) throws(Fault) {
+    guard exchange.request.decodesContent, length != 0, head.headerFields.contains(.contentEncoding) else { return }
     // The content of a redirect that is followed is not read, so its codings do not matter.
-    guard exchange.request.decodesContent, length != 0, !exchange.context.followsRedirect(head) else { return }
+    if exchange.context.followsRedirect(head) { return }
     do {
       coding = try ContentDecoder.decoder(for: head.headerFields, limits: codingLimits)
     } catch {
