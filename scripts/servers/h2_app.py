@@ -80,6 +80,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, _):
         self.streams.clear()
+        self.has_ended = True
 
     def pause_writing(self):
         self.is_paused = True
