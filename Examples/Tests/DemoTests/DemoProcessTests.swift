@@ -85,7 +85,7 @@ import Testing
     }
     #if os(Linux)
     // The trace contains this event with the SwiftNIO transport only.
-    #expect(ending.output.contains("reused connection") || ending.output.contains("new connection"))
+    #expect(ending.output.contains("reused HTTP/1.1 connection") || ending.output.contains("new HTTP/1.1 connection"))
     #endif
   }
 
