@@ -9,9 +9,8 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   public init(_ text: String) {
     description = text
     // Most texts are their own essence, which needs no memory then.
-    let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != Self.semicolon && !(0x41...0x5A).contains($0) }
-    essence =
-      isPlain ? text : String(Substring(text.utf8.prefix { $0 != Self.semicolon }.trimmed)).lowercased()
+    let isEssence = text.utf8.allSatisfy { $0 < 0x80 && $0 != Self.semicolon && !$0.isBlank && !$0.isCapital }
+    essence = isEssence ? text : String(Substring(text.utf8.prefix { $0 != Self.semicolon }.trimmed)).lowercased()
   }
 
   /// Creates a media type from a literal.

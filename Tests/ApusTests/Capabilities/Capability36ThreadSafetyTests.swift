@@ -9,7 +9,7 @@ struct Capability36ThreadSafetyTests {
   )
   func underLoad() async throws {
     let tokens = MemoryCredentialsStore()
-    // One account throughout, because a call for an account that is no longer signed in is refused.
+    // All tokens belong to one account, because a call for an account that is no longer signed in is refused.
     tokens.set(.token("0"), account: "ada")
     try await TestServer.with {
       .text(String($0.path.dropFirst()))
