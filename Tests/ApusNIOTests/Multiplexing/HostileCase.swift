@@ -144,6 +144,11 @@ struct HostileCall: Sendable {
     return call
   }
 
+  /// The call without the timeouts of the case: its response may take longer on a busy machine.
+  var patient: HostileCall {
+    modified { $0.setting(ExchangeTimeouts.self, ExchangeTimeouts(firstByte: .seconds(30), stall: .seconds(30))) }
+  }
+
   func modified(_ modify: @escaping @Sendable (Request<Content>) -> Request<Content>) -> HostileCall {
     var call = self
     call.modify = modify

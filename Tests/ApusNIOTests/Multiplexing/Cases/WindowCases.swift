@@ -161,7 +161,7 @@ enum WindowCases {
       "An upload after whose early response the windows never grow is a timeout", "8.1",
       head: [.head(1, 201), .data(1, "stored", ends: true)],
       .failure(.connectionLost, .responded).or(.failure(.timeout, .responded)).with(.reset(1, [.cancel]))
-    ).calling(.post(100_000)).withoutCredits().options { $0.stallTimeout = .milliseconds(200) },
+    ).calling(.post(100_000)).withoutCredits().options { $0.stallTimeout = .milliseconds(500) },
   ]
 
   // MARK: Downloads
