@@ -87,11 +87,12 @@ struct CookieLimitsTests {
     #expect(bench.state.count == 4)
   }
 
-  @Test("3,000 cookies of many domains are stored and sent in time that does not grow with the other domains")
+  @Test("A request gets only the cookies of its own host, however many the jar has")
   func many() throws {
     var bench = CookieBench()
     for number in 0..<3000 { try bench.set("c\(number)=1", from: "https://h\(number % 100).example.com/") }
     #expect(bench.state.count == 3000)
-    for _ in 0..<1000 { #expect(try bench.sent(to: "https://h7.example.com/").utf8.count == 274) }
+    let expected = (0..<30).map { "c\($0 * 100 + 7)=1" }.joined(separator: "; ")
+    for _ in 0..<10 { #expect(try bench.sent(to: "https://h7.example.com/") == expected) }
   }
 }
