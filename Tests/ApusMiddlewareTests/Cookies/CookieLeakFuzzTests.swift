@@ -61,12 +61,13 @@ struct CookieLeakFuzzTests {
       let field = Array("a=b; Domain=".utf8) + domain + Array("; Path=/".utf8)
       let outcome = state.store(field, from: target, sentWith: 1, at: 0)
       let place: Comment = "seed \(seed), round \(round): \(String(decoding: domain, as: UTF8.self)) from \(host)"
-      for foreign in Self.foreign { #expect(!sends(&state, to: foreign), place) }
+      let leaks = Self.foreign.filter { sends(&state, to: $0) }
+      #expect(leaks.isEmpty, place)
       let receivers = ([Self.own] + Self.trusted).filter { sends(&state, to: $0) }
       #expect(receivers.contains(host) == (outcome == .stored), place)
       for receiver in receivers where receiver != host {
         // Both hosts are names below the attribute, which has two labels or more.
-        let name = String(decoding: domain.trimmed, as: UTF8.self).lowercased()
+        let name = String(decoding: domain.prefix { $0 != UInt8(ascii: ";") }.trimmed, as: UTF8.self).lowercased()
         let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
         #expect(bare.contains(".") && ".\(host)".hasSuffix(".\(bare)") && ".\(receiver)".hasSuffix(".\(bare)"), place)
       }
