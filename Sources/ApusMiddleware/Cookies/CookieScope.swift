@@ -31,8 +31,10 @@ enum CookieDomain {
     let labels = host.utf8.split(separator: UInt8(ascii: "."))
     guard let last = labels.last else { return false }
     if last.allSatisfy(\.isDigit) { return true }
-    return last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { $0.hexValue != nil }
+    return last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { $0.isDigit || isHexLetter($0) }
   }
+
+  private static func isHexLetter(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f") }
 
   /// Whether a domain has one label, and so contains all names below a top-level domain. A dot at the end does not
   /// count.

@@ -128,10 +128,10 @@ struct CookieLeakFuzzTests {
       let sent = try #require([cookie].fieldValue)
       #expect(
         !sent.isEmpty && !sent.contains(UInt8(ascii: ";")) && !sent.contains { $0 < 0x20 && $0 != 9 || $0 == 0x7F })
+      guard !cookie.key.name.isEmpty else { continue }
       // The pair that is sent back means the same cookie.
       let again = try #require(SetCookie(sent))
-      #expect(again.value == cookie.value || cookie.key.name.isEmpty)
-      #expect(again.name == cookie.key.name || cookie.key.name.isEmpty)
+      #expect(again.name == cookie.key.name && again.value == cookie.value)
     }
   }
 

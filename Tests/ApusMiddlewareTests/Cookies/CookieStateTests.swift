@@ -64,7 +64,7 @@ struct CookieStateTests {
     var bench = CookieBench()
     try bench.set("a=b; \(attribute)", from: "http://\(host.hasPrefix("a.") ? "127.0.0.1" : host)/")
     #expect(try bench.sent(to: "http://\(host)/") == (isSent ? "a=b" : ""))
-    #expect(bench.state.all.allSatisfy(\.key.isHostOnly))
+    #expect(bench.state.all.allSatisfy { $0.key.isHostOnly })
   }
 
   @Test("Ports and the letters of hosts have no effect")

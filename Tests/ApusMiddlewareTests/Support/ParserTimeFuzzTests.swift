@@ -59,6 +59,16 @@ struct ParserTimeFuzzTests {
       })
   }
 
+  @Test(
+    "Parsing Set-Cookie fields takes linear time",
+    arguments: [";", "=", "a=b;", " ", "\t", "é", "; Expires=1 ", ":", "1:", "-", "Path=/;", "Domain=.;", "__Host-"])
+  func cookies(piece: String) {
+    for start in ["", "a=b;", "a=b; Expires="] {
+      #expect(LinearTime.holds(for: LinearTime.repeating(piece, after: start)) { _ = SetCookie(Array($0.utf8)) })
+    }
+    #expect(LinearTime.holds(for: LinearTime.repeating(piece)) { _ = CookieDate.parse($0.utf8) })
+  }
+
   @Test("Quoting idempotency keys takes linear time", arguments: ["\"", "\\", "\"\u{301}", "a"])
   func keys(piece: String) {
     #expect(
