@@ -72,6 +72,12 @@ public struct Configuration: Sendable {
     set { environment.authentication = newValue }
   }
 
+  /// The jar that keeps cookies, a part of ``environment``; `nil`: cookies are neither kept nor sent. Default: `nil`.
+  public var cookies: CookieJar? {
+    get { environment.cookies }
+    set { environment.cookies = newValue }
+  }
+
   /// The JSON coders of all calls.
   public var json: JSONCoding {
     get { settings.coding.effectiveJSON }

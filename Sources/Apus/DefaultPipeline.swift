@@ -1,13 +1,14 @@
 extension Configuration {
   /// The middlewares of a client, outermost first: the default middlewares, changed by ``customizePipeline``. ``Slot``
-  /// documents the reason for each position. The slots `trace`, `cache` and `cookies` are empty unless the app adds
-  /// middlewares; `rateLimit` and `transport` are empty unless ``rateLimiter`` or ``allowedOrigins`` is set.
+  /// documents the reason for each position. The slots `trace` and `cache` are empty unless the app adds middlewares;
+  /// `rateLimit`, `cookies` and `transport` are empty unless ``rateLimiter``, ``cookies`` or ``allowedOrigins`` is set.
   public var pipeline: Pipeline {
     var pipeline: Pipeline = [
       // Outside of redirects, because a redirect's target is chosen by the server and gets no common parameters.
       .validation: CommonParametersMiddleware(),
       .timeout: TimeoutMiddleware(default: timeout),
       .principal: PrincipalBinding(),
+      .principal: cookies.map { _ in CookieBinding() },
       .coalescing: CoalescingMiddleware(coalescing),
       .retry: RetryMiddleware(retry, budget: retryBudget),
       // Outside scheduling, so that a call that waits for a network holds no permit.
@@ -17,6 +18,7 @@ extension Configuration {
       .rateLimit: rateLimiter,
       .breaker: breaker,
       .redirects: RedirectMiddleware(redirects),
+      .cookies: cookies.map { _ in CookieMiddleware() },
       .authentication: AuthenticationMiddleware(onSessionEnd: onSessionEnd),
       .transport: allowedOrigins.map { AllowedOriginsMiddleware($0) },
     ]

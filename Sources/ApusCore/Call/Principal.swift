@@ -35,6 +35,14 @@ private enum PrincipalNumberKey: ContextKey {
   static let affectsCoalescing = false
 }
 
+/// The number of the cookie jar when the call began. Calls with different numbers belong to different sessions: they
+/// share neither exchanges nor stored responses. Default: 0, no jar. Coalescing compares it separately.
+package enum CookieJarNumberKey: ContextKey {
+  /// No jar.
+  package static let defaultValue: UInt64 = 0
+  package static let affectsCoalescing = false
+}
+
 /// A middleware that binds each call to its principal, the account whose credentials the call uses, before other
 /// middlewares queue, share or repeat the call.
 ///

@@ -28,6 +28,7 @@ struct FlightKey: Hashable, Sendable {
   let group: Group
   let environment: ObjectIdentifier
   let principal: UInt64?
+  let cookieJar: UInt64
   let message: FlightMessage
 
   /// Returns the response progress up to which another call may join.
@@ -57,6 +58,7 @@ extension FlightKey {
     self.message = message
     environment = ObjectIdentifier(context.owner.prepared)
     principal = context.principal
+    cookieJar = context.values[CookieJarNumberKey.self]
   }
 
   private static func parts(
