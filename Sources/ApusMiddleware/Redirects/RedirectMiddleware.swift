@@ -84,13 +84,22 @@ private struct RedirectedAttempt {
       case .finish: return response
       case .refuse(let refusal):
         response.discard()
-        throw refusal.error
+        throw error(for: refusal)
       case .follow(let hop):
         try await drain(response)
         go(hop, status: response.statusCode)
         response = try await send()
       }
     }
+  }
+
+  /// Returns the error of a redirect that is not followed. Without a jar, redirects that wait for a cookie do not end.
+  private func error(for refusal: RedirectRefusal) -> TransportError {
+    var error = refusal.error
+    if case .tooManyRedirects = refusal, state.setsCookies, context.environment.cookies == nil {
+      error.detail = "\(refusal), and the cookies that the redirects set are not kept"
+    }
+    return error
   }
 
   private mutating func go(_ hop: RedirectState.Hop, status: Int) {

@@ -38,6 +38,8 @@ struct RedirectState {
   /// The requests already sent, to detect loops. Cleared when a redirect sets a cookie, because the same request may then
   /// get another response.
   private var visits: Set<Visit> = []
+  /// Whether a redirect has set a cookie.
+  private(set) var setsCookies = false
 
   init(_ limits: RedirectPolicy.Limits, from request: RequestMessage) {
     self.limits = limits
@@ -115,7 +117,12 @@ struct RedirectState {
   private mutating func visit(
     _ next: RequestMessage, after request: RequestMessage, _ head: HTTPResponse
   ) throws(RedirectRefusal) {
-    if head.headerFields[.setCookie] != nil { visits = [] } else { visits.insert(Visit(request)) }
+    if head.headerFields.contains(.setCookie) {
+      setsCookies = true
+      visits = []
+    } else {
+      visits.insert(Visit(request))
+    }
     guard !visits.contains(Visit(next)) else { throw .loop }
   }
 }
