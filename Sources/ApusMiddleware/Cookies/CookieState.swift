@@ -24,7 +24,7 @@ struct CookieState: Sendable {
   enum Refusal: Hashable, Sendable, CaseIterable {
     /// The field cannot be parsed or is too long.
     case malformed
-    /// The `Domain` does not cover the host of the response, or is not ASCII.
+    /// The `Domain` does not cover the host of the response.
     case foreignDomain
     /// The cookie is `Secure` or would replace a `Secure` cookie, and the response came without TLS.
     case insecure
@@ -119,7 +119,7 @@ struct CookieState: Sendable {
     let path = cookie.path ?? CookiePath.defaultPath(of: target.path)
     let hostOnly = Cookie.Key(name: cookie.name, domain: target.host, isHostOnly: true, path: path)
     guard !cookie.domain.isEmpty else { return hostOnly }
-    guard cookie.domain.allSatisfy({ $0 < 0x80 }) else { return nil }
+    // A name beyond ASCII covers no host, because hosts are in their ASCII form.
     let domain = String(decoding: cookie.domain, as: UTF8.self)
     guard CookieDomain.covers(domain, host: target.host) else { return nil }
     if let isPublicSuffix, isPublicSuffix(domain) { return domain == target.host ? hostOnly : nil }

@@ -158,6 +158,16 @@ struct CookieStateTests {
     #expect(try bench.sent() == "c=3; b=7; d=4; f=6; a=8; a=9")
   }
 
+  @Test("A cookie that replaces an expired cookie is a new cookie")
+  func orderAfterExpiry() throws {
+    var bench = CookieBench()
+    try bench.set("a=1; Max-Age=10")
+    try bench.set("b=2")
+    bench.now += 10
+    try bench.set("a=3")
+    #expect(try bench.sent() == "b=2; a=3")
+  }
+
   @Test("A cookie without a name is sent as its value, bytes beyond ASCII unchanged")
   func bytes() throws {
     var bench = CookieBench()
