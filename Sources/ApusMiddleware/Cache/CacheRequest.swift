@@ -1,0 +1,67 @@
+import ApusCore
+import HTTPTypes
+
+/// The parts of a request that concern a cache, read in one pass over its fields.
+struct CacheRequest: Sendable {
+  /// The method.
+  let method: HTTPRequest.Method
+  /// The fields as sent.
+  let fields: HTTPFields
+  /// The directives of `Cache-Control`, or `no-cache` from `Pragma` without `Cache-Control` (RFC 9111 §5.4). The policy
+  /// of the call adds its own.
+  var directives = CacheControl()
+  /// The staleness in seconds up to which the call accepts a stored response in place of an error. Default: `nil`, what
+  /// the server allows.
+  var allowedStaleness: Int64?
+  /// Whether the target has a query: heuristic freshness does not apply.
+  let hasQuery: Bool
+  /// Replaces secrets in the values of fields that `Vary` names. Default: no replacement.
+  var seal: CacheVariant.Seal = { _, value in value }
+
+  /// The range of a GET; other methods have no ranges (RFC 9110 §14.2).
+  private(set) var range: RangeRequest?
+  /// Whether the request has `If-Match` or `If-Unmodified-Since`, which only the server evaluates, or a range of a QUERY.
+  private(set) var isForServer = false
+  /// Whether the request has `If-None-Match`, `If-Modified-Since` or `If-Range`.
+  private(set) var isConditional = false
+
+  /// Reads a request.
+  init(_ head: HTTPRequest) {
+    method = head.method
+    fields = head.headerFields
+    hasQuery = head.path?.utf8.contains(UInt8(ascii: "?")) ?? false
+    var pragmaHasNoCache = false
+    for field in fields {
+      switch field.name {
+      case .cacheControl: directives.read(field)
+      case Self.pragma: pragmaHasNoCache = pragmaHasNoCache || Self.hasNoCache(field.value)
+      case .ifMatch, .ifUnmodifiedSince: isForServer = true
+      case .ifNoneMatch, .ifModifiedSince, .ifRange: isConditional = true
+      case .range: readRange(field.value)
+      default: break
+      }
+    }
+    if pragmaHasNoCache, !directives.isPresent { directives.noCache = true }
+  }
+
+  private mutating func readRange(_ value: String) {
+    switch method.rawValue {
+    case "GET": range = range == nil ? RangeRequest(value) : .unsupported
+    case "QUERY": isForServer = true
+    default: break
+    }
+  }
+
+  /// Whether stored responses may answer requests with the method (RFC 9110 §9.2.3, RFC 10008).
+  var isCacheable: Bool { method == .get || method == .head || method.rawValue == "QUERY" }
+
+  /// The field `Pragma`, which HTTP/1.0 has in place of `Cache-Control`.
+  static let pragma = HTTPField.Name("Pragma")
+
+  /// Whether a value of `Pragma` contains `no-cache`.
+  static func hasNoCache(_ value: String) -> Bool {
+    FieldList.elements(of: Array(value.utf8)[...], allowsEscapes: true).contains { element in
+      element.map(\.asciiLowercased).elementsEqual("no-cache".utf8)
+    }
+  }
+}
