@@ -32,12 +32,17 @@ struct CacheRequest: Sendable {
     hasQuery = head.path?.utf8.contains(UInt8(ascii: "?")) ?? false
     var pragmaHasNoCache = false
     for field in fields {
-      switch field.name {
-      case .cacheControl: directives.read(field)
-      case Self.pragma: pragmaHasNoCache = pragmaHasNoCache || Self.hasNoCache(field.value)
-      case .ifMatch, .ifUnmodifiedSince: isForServer = true
-      case .ifNoneMatch, .ifModifiedSince, .ifRange: isConditional = true
-      case .range: readRange(field.value)
+      let name = field.name.canonicalName
+      // Most names are told apart by their length, which costs less than a comparison of text.
+      switch name.utf8.count {
+      case 5 where name == "range": readRange(field.value)
+      case 6 where name == "pragma": pragmaHasNoCache = pragmaHasNoCache || Self.hasNoCache(field.value)
+      case 8 where name == "if-match": isForServer = true
+      case 8 where name == "if-range": isConditional = true
+      case 13 where name == "cache-control": directives.read(field)
+      case 13 where name == "if-none-match": isConditional = true
+      case 17 where name == "if-modified-since": isConditional = true
+      case 19 where name == "if-unmodified-since": isForServer = true
       default: break
       }
     }

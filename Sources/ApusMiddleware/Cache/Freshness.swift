@@ -24,10 +24,8 @@ extension StoredResponse {
     return min(initialAge + resident, Freshness.unknownAge)
   }
 
-  /// The lifetime that the response states, in seconds (RFC 9111 §4.2.1): by `max-age`, else by `Expires`. `nil` if it
-  /// states none.
-  var statedLifetime: Int64? {
-    if let maxAge = directives.maxAge { return maxAge }
+  /// Returns the seconds from `Date` to `Expires`, or `nil` without `Expires` (RFC 9111 §4.2.1).
+  static func expiresLifetime(in fields: HTTPFields, date: Int64) -> Int64? {
     guard fields.contains(.expires) else { return nil }
     // An invalid date is in the past (§5.3), and so are two different dates.
     guard let expires = fields.single(.expires).flatMap({ HTTPDate.parse($0) }) else { return 0 }

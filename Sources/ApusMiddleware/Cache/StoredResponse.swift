@@ -45,6 +45,8 @@ struct StoredResponse: Hashable, Sendable {
   let date: Int64
   /// The age in milliseconds at the arrival (§4.2.3).
   let initialAge: Int64
+  /// The lifetime in seconds that the response states (§4.2.1): by `max-age`, else by `Expires`. `nil`: none.
+  let statedLifetime: Int64?
 
   /// Creates a stored response from the response to a request.
   init(_ response: HTTPResponse, to request: CacheRequest, during exchange: CacheExchange) {
@@ -69,6 +71,7 @@ struct StoredResponse: Hashable, Sendable {
     let apparentAge = min(max(0, exchange.responseTime.seconds.clampedMinus(date)), 1 << 40) * 1000
     let delay = exchange.requestTime.elapsed(until: exchange.responseTime) ?? 0
     initialAge = max(apparentAge, Self.age(in: fields) * 1000 + delay)
+    statedLifetime = directives.maxAge ?? Self.expiresLifetime(in: fields, date: date)
   }
 
   /// Whether the response has a field by which the server can validate it.
@@ -94,12 +97,28 @@ extension StoredResponse {
   /// Returns the fields that may be stored (RFC 9111 §3.1): without fields of the connection, fields that `no-cache`
   /// names, and cookies, which belong to one exchange.
   static func storedFields(_ fields: HTTPFields) -> HTTPFields {
-    var excluded = excludedFields
-    for value in fields[values: .connection] { excluded.formUnion(names(in: value)) }
-    if fields.contains(.cacheControl) { excluded.formUnion(CacheControl(fields).noCacheFields) }
-    var stored = fields
-    stored.removeAll { excluded.contains($0.name.canonicalName) }
-    return stored
+    var named: Set<String> = []
+    if fields.contains(.connection) {
+      for value in fields[values: .connection] { named.formUnion(names(in: value)) }
+    }
+    if fields.contains(.cacheControl) { named.formUnion(CacheControl(fields).noCacheFields) }
+    guard fields.contains(where: { isExcluded($0.name.canonicalName, named) }) else { return fields }
+    return fields.filter { !isExcluded($0.name.canonicalName, named) }
+  }
+
+  private static func isExcluded(_ name: String, _ named: Set<String>) -> Bool {
+    switch name.utf8.count {
+    case 2 where name == "te": true
+    case 7 where name == "trailer" || name == "upgrade": true
+    case 10 where name == "connection" || name == "keep-alive" || name == "set-cookie": true
+    case 11 where name == "set-cookie2": true
+    case 16 where name == "proxy-connection": true
+    case 17 where name == "transfer-encoding": true
+    case 18 where name == "proxy-authenticate": true
+    case 19 where name == "proxy-authorization": true
+    case 25 where name == "proxy-authentication-info": true
+    default: !named.isEmpty && named.contains(name)
+    }
   }
 
   private static func names(in value: String) -> [String] {
@@ -107,11 +126,6 @@ extension StoredResponse {
       String(decoding: name.trimmed.map(\.asciiLowercased), as: UTF8.self)
     }
   }
-
-  private static let excludedFields: Set<String> = [
-    "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
-    "proxy-connection", "set-cookie", "set-cookie2", "te", "trailer", "transfer-encoding", "upgrade",
-  ]
 
   /// Returns this response with the fields of a newer response for the same content: a 304, or a response to HEAD (RFC
   /// 9111 §3.2).
