@@ -60,9 +60,7 @@ extension CacheRules {
       let isKnown = stored.contains { $0.answers(request.method) }
       return forward(isKnown ? .varyMiss : .uriMiss, request, validating: nil, among: stored)
     }
-    guard let form = Self.form(of: selected, for: request) else { return forward(.partial, request) }
-    let freshness = freshness(of: selected, for: request, at: now)
-    let hit = CacheHit(stored: selected, form: form, freshness: freshness)
+    guard let hit = hit(with: selected, for: request, at: now) else { return forward(.partial, request) }
     switch Self.permission(for: hit, request) {
     case .use:
       return .use(hit)
@@ -73,6 +71,13 @@ extension CacheRules {
     case .validate(let reason):
       return forward(reason, request, validating: selected, among: stored)
     }
+  }
+
+  /// Returns the use of a stored response, for example of one that the server has confirmed, without a decision whether
+  /// it may be used. `nil` if only the server has the requested range.
+  func hit(with stored: StoredResponse, for request: CacheRequest, at now: CacheInstant) -> CacheHit? {
+    guard let form = Self.form(of: stored, for: request) else { return nil }
+    return CacheHit(stored: stored, form: form, freshness: freshness(of: stored, for: request, at: now))
   }
 
   private func forward(_ reason: CacheStatus.Forward, _ request: CacheRequest) -> CacheDecision {

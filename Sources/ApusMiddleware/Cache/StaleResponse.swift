@@ -30,11 +30,9 @@ extension CacheRules {
     guard request.isCacheable, !request.isForServer, !request.directives.noCache, !request.directives.noStore,
       let selected = Self.newest(in: stored.filter { Self.matches($0, request) }), mayEverBeStale(selected),
       let limit = Self.stalenessLimit(after: failure, of: selected, for: request),
-      let form = Self.form(of: selected, for: request)
+      let hit = hit(with: selected, for: request, at: now), hit.freshness.staleness <= Self.milliseconds(limit)
     else { return nil }
-    let freshness = freshness(of: selected, for: request, at: now)
-    guard freshness.staleness <= Self.milliseconds(limit) else { return nil }
-    return CacheHit(stored: selected, form: form, freshness: freshness)
+    return hit
   }
 
   /// Returns the permitted staleness in seconds, or `nil` if none is permitted.

@@ -52,7 +52,8 @@ struct CacheUpdateTests {
     #expect(fresh.id == 1 && fresh.contentLength == 11 && fresh.exchange.generation == 7 && update.new == nil)
     #expect(fresh.age(at: CacheWorld.at(110)) == 10_000)
     #expect(update.unstoredFields[values: .setCookie] == ["a=b", "c=d"] && update.unstoredFields.count == 2)
-    #expect(CacheRules().decision(for: CacheWorld.request(), among: [fresh], at: CacheWorld.at(110)).hit != nil)
+    let hit = rules.hit(with: fresh, for: CacheWorld.request(), at: CacheWorld.at(110))
+    #expect(hit?.head.headerFields[.age] == "10" && hit?.form == .whole && hit?.freshness.isFresh == true)
   }
 
   @Test("A 304 without Date and Age does not keep those of the stored response")
