@@ -50,21 +50,27 @@ struct StoredResponse: Hashable, Sendable {
 
   /// Creates a stored response from the response to a request.
   init(_ response: HTTPResponse, to request: CacheRequest, during exchange: CacheExchange) {
-    let fields = Self.storedFields(response.headerFields)
+    let directives = CacheControl(response.headerFields)
+    let fields = Self.storedFields(response.headerFields, directives)
     let variant = CacheVariant(vary: fields, request: request.fields, seal: request.seal)
     self.init(
-      HTTPResponse(status: response.status, headerFields: fields), method: request.method, variant: variant,
-      during: exchange)
+      HTTPResponse(status: response.status, headerFields: fields), directives, (request.method, variant), exchange)
   }
 
   /// Creates a stored response that a store has read.
   init(_ head: HTTPResponse, method: HTTPRequest.Method, variant: CacheVariant, during exchange: CacheExchange) {
-    self.method = method
-    self.variant = variant
+    self.init(head, CacheControl(head.headerFields), (method, variant), exchange)
+  }
+
+  private init(
+    _ head: HTTPResponse, _ directives: CacheControl, _ request: (method: HTTPRequest.Method, variant: CacheVariant),
+    _ exchange: CacheExchange
+  ) {
+    (method, variant) = request
     self.exchange = exchange
+    self.directives = directives
     status = head.status
     fields = head.headerFields
-    directives = CacheControl(fields)
     entityTag = EntityTag(fields)
     lastModified = fields.single(.lastModified).flatMap { HTTPDate.parse($0) == nil ? nil : $0 }
     date = fields.single(.date).flatMap { HTTPDate.parse($0) } ?? exchange.responseTime.seconds
@@ -96,12 +102,12 @@ struct StoredResponse: Hashable, Sendable {
 extension StoredResponse {
   /// Returns the fields that may be stored (RFC 9111 §3.1): without fields of the connection, fields that `no-cache`
   /// names, and cookies, which belong to one exchange.
-  static func storedFields(_ fields: HTTPFields) -> HTTPFields {
+  static func storedFields(_ fields: HTTPFields, _ directives: CacheControl) -> HTTPFields {
     var named: Set<String> = []
     if fields.contains(.connection) {
       for value in fields[values: .connection] { named.formUnion(names(in: value)) }
     }
-    if fields.contains(.cacheControl) { named.formUnion(CacheControl(fields).noCacheFields) }
+    if !directives.noCacheFields.isEmpty { named.formUnion(directives.noCacheFields) }
     guard fields.contains(where: { isExcluded($0.name.canonicalName, named) }) else { return fields }
     return fields.filter { !isExcluded($0.name.canonicalName, named) }
   }
@@ -135,14 +141,16 @@ extension StoredResponse {
   func freshened(
     by head: HTTPResponse, to request: CacheRequest, during exchange: CacheExchange
   ) -> StoredResponse {
-    let newer = Self.storedFields(head.headerFields).filter { !Self.retainedFields.contains($0.name.canonicalName) }
+    let newer = Self.storedFields(head.headerFields, CacheControl(head.headerFields))
+      .filter { !Self.retainedFields.contains($0.name.canonicalName) }
     let names = Set(newer.map(\.name.canonicalName)).union(["age", "date"])
     var fields = fields
     fields.removeAll { names.contains($0.name.canonicalName) }
     fields.append(contentsOf: newer)
-    let stored = HTTPResponse(status: status, headerFields: Self.storedFields(fields))
+    let directives = CacheControl(fields)
+    let stored = HTTPResponse(status: status, headerFields: Self.storedFields(fields, directives))
     let variant = variant.updated(vary: stored.headerFields, by: request)
-    var fresh = StoredResponse(stored, method: method, variant: variant, during: exchange)
+    var fresh = StoredResponse(stored, directives, (method, variant), exchange)
     (fresh.id, fresh.endpointLifetime, fresh.contentLength) = (id, endpointLifetime, contentLength)
     (fresh.endpointGroups, fresh.isComplete, fresh.servesRanges) = (endpointGroups, isComplete, servesRanges)
     return fresh
