@@ -7,6 +7,9 @@ package enum HTTPDate {
 
   /// Returns seconds since 1970, or `nil` if the text is not an HTTP date.
   package static func parse(_ text: String) -> Int64? {
+    if text.utf8.count == 29, let date = text.utf8.withContiguousStorageIfAvailable(preferred), let seconds = date {
+      return seconds
+    }
     let bytes = text[...].utf8
     guard bytes.count <= 40 else { return nil }
     let words = bytes.split(separator: UInt8(ascii: " "))
@@ -25,6 +28,38 @@ package enum HTTPDate {
     default:
       return nil
     }
+  }
+
+  /// Reads the preferred format, which nearly all servers send, at its fixed positions: a cache reads a date per
+  /// response. Returns `nil` for any other text.
+  private static func preferred(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+    func number(_ range: Range<Int>) -> Int? {
+      var number = 0
+      for index in range {
+        guard bytes[index] >= UInt8(ascii: "0"), bytes[index] <= UInt8(ascii: "9") else { return nil }
+        number = number * 10 + Int(bytes[index] - UInt8(ascii: "0"))
+      }
+      return number
+    }
+    func word(at start: Int) -> UInt32 {
+      UInt32(bytes[start]) << 16 | UInt32(bytes[start + 1]) << 8 | UInt32(bytes[start + 2])
+    }
+    let separators = (bytes[3], bytes[4], bytes[7], bytes[11], bytes[16])
+    guard separators == (0x2C, 0x20, 0x20, 0x20, 0x20), bytes[19] == 0x3A, bytes[22] == 0x3A, bytes[25] == 0x20,
+      word(at: 26) == gmtWord, dayWords.contains(word(at: 0)), let month = monthWords.firstIndex(of: word(at: 8)),
+      let day = number(5..<7), let year = number(12..<16), let hour = number(17..<19), let minute = number(20..<22),
+      let second = number(23..<25)
+    else { return nil }
+    return CivilTime.seconds(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+  }
+
+  private static let gmtWord: UInt32 = 0x47_4D54
+  private static let dayWords = days.map(word)
+  private static let monthWords = months.map(word)
+
+  /// Returns the first three letters as a number.
+  private static func word(_ text: String) -> UInt32 {
+    text.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
