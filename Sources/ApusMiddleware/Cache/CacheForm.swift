@@ -28,7 +28,7 @@ extension CacheRules {
   private static func isCurrent(_ stored: StoredResponse, _ request: CacheRequest) -> Bool {
     guard request.fields.contains(.ifRange) else { return true }
     guard let text = request.fields.single(.ifRange) else { return false }
-    if let tag = EntityTag(Array(text.utf8)[...].trimmed) {
+    if let tag = EntityTag(FieldList.trimmed(Array(text.utf8)[...])) {
       return stored.entityTag?.isStronglyEqual(to: tag) ?? false
     }
     guard text == stored.lastModified, let changed = HTTPDate.parse(text) else { return false }

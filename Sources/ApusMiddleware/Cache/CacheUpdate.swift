@@ -151,12 +151,11 @@ extension CacheRules {
 
   // MARK: HEAD
 
-  /// Compares a response to HEAD with the stored responses to GET (RFC 9111 §4.3.5): the same validators and length
-  /// freshen, others invalidate.
+  /// Compares a response to HEAD with the stored responses to GET (RFC 9111 §4.3.5): the same status,
+  /// validators and length freshen, others invalidate.
   private func compare(_ response: HTTPResponse, with forwarded: ForwardedRequest, _ update: inout CacheUpdate) {
     for stored in forwarded.stored where stored.method == .get && Self.matches(stored, forwarded.request) {
-      guard stored.status == response.status else { continue }
-      if Self.describes(response.headerFields, stored) {
+      if stored.status == response.status, Self.describes(response.headerFields, stored) {
         let fresh = freshened(stored, by: response, forwarded)
         if refusal(toStore: fresh, for: forwarded.request) == nil {
           update.freshened.append(fresh)

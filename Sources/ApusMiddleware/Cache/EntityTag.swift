@@ -10,7 +10,7 @@ struct EntityTag: Hashable, Sendable {
 
   /// Reads a tag; `nil` if the text is malformed or longer than 1,024 bytes.
   init?(_ text: ArraySlice<UInt8>) {
-    let isWeak = text.starts(with: "W/".utf8)
+    let isWeak = text.count > 2 && text[text.startIndex] == UInt8(ascii: "W") && text[text.startIndex + 1] == 0x2F
     let tag = isWeak ? text.dropFirst(2) : text
     guard (2...1024).contains(tag.count), tag.first == FieldList.quote, tag.last == FieldList.quote,
       tag.dropFirst().dropLast().allSatisfy({ $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 })
@@ -21,8 +21,8 @@ struct EntityTag: Hashable, Sendable {
 
   /// Reads the tag of a response.
   init?(_ fields: HTTPFields) {
-    guard let text = fields.single(.eTag) else { return nil }
-    self.init(Array(text.utf8)[...].trimmed)
+    guard fields.contains(.eTag), let text = fields.single(.eTag) else { return nil }
+    self.init(FieldList.trimmed(Array(text.utf8)[...]))
   }
 
   /// The tag as sent.

@@ -16,11 +16,8 @@ enum FieldList {
     var isQuoted = false
     var isEscaped = false
     func add(_ end: Int) {
-      // Indices of the array itself: generic code of another module costs ten times as much.
-      var (first, last) = (start, end)
-      while first < last, value[first].isBlank { first += 1 }
-      while first < last, value[last - 1].isBlank { last -= 1 }
-      if first < last { elements.append(value[first..<last]) }
+      let element = trimmed(value[start..<end])
+      if !element.isEmpty { elements.append(element) }
     }
     for index in value.indices {
       let byte = value[index]
@@ -37,6 +34,14 @@ enum FieldList {
     }
     add(value.endIndex)
     return elements
+  }
+
+  /// Returns a value without surrounding spaces and tabs. The generic function of another module costs ten times as much.
+  static func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var (first, last) = (value.startIndex, value.endIndex)
+    while first < last, value[first].isBlank { first += 1 }
+    while first < last, value[last - 1].isBlank { last -= 1 }
+    return value[first..<last]
   }
 
   /// Returns the content of a string in quotation marks without its escapes (RFC 9110 §5.6.4); `nil` if the text is

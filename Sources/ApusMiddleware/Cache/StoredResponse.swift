@@ -72,7 +72,8 @@ struct StoredResponse: Hashable, Sendable {
     status = head.status
     fields = head.headerFields
     entityTag = EntityTag(fields)
-    lastModified = fields.single(.lastModified).flatMap { HTTPDate.parse($0) == nil ? nil : $0 }
+    let modified = fields.contains(.lastModified) ? fields.single(.lastModified) : nil
+    lastModified = modified.flatMap { HTTPDate.parse($0) == nil ? nil : $0 }
     date = fields.single(.date).flatMap { HTTPDate.parse($0) } ?? exchange.responseTime.seconds
     let apparentAge = min(max(0, exchange.responseTime.seconds.clampedMinus(date)), 1 << 40) * 1000
     let delay = exchange.requestTime.elapsed(until: exchange.responseTime) ?? 0
@@ -93,7 +94,7 @@ struct StoredResponse: Hashable, Sendable {
 
   /// Returns the seconds in `Age`, or 0 if it is missing or invalid. Of several values the first counts (RFC 9111 §5.1).
   static func age(in fields: HTTPFields) -> Int64 {
-    guard let value = fields[fields: .age].first?.value else { return 0 }
+    guard fields.contains(.age), let value = fields[fields: .age].first?.value else { return 0 }
     let first = value.utf8.prefix { $0 != UInt8(ascii: ",") }
     return CacheControl.seconds(first.trimmed) ?? 0
   }

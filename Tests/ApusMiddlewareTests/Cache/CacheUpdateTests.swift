@@ -125,6 +125,9 @@ struct CacheUpdateTests {
     #expect(update.result == .received && update.freshened.first?.directives.maxAge == 9)
     let other = self.update(CacheWorld.response(304, "ETag: \"b\""), [stored], to: request)
     #expect(other.result == .received && other.freshened.isEmpty)
+    // The weak tag of another variant was not named.
+    let foreign = self.update(CacheWorld.response(304, "ETag: \"a\""), [variant(2, "ETag: W/\"a\"")], to: request)
+    #expect(foreign.result == .received && foreign.freshened.isEmpty)
   }
 
   @Test("An invalidation after the request was sent leaves the response in need of validation")
@@ -216,6 +219,9 @@ struct CacheUpdateTests {
     let gone = update(CacheWorld.response(410, "X: y"), [stored], to: CacheWorld.request(.head))
     #expect(gone.freshened.isEmpty && gone.invalidated.isEmpty && gone.new?.method == .head && gone.outdated.isEmpty)
     #expect(update(CacheWorld.response(200), [], to: CacheWorld.request(.head)).new?.method == .head)
+    let missing = CacheWorld.stored(CacheWorld.response(404))
+    let found = update(CacheWorld.response(200), [missing], to: CacheWorld.request(.head))
+    #expect(found.freshened.isEmpty && found.invalidated == [1])
   }
 
   @Test("The length of decoded content is not compared with that of a response to HEAD")
