@@ -56,7 +56,7 @@ extension CacheRules {
     guard request.isCacheable else { return forward(.method, request) }
     guard !request.directives.noStore else { return forward(.bypass, request) }
     guard !request.isForServer else { return forward(.request, request) }
-    guard let selected = Self.newest(in: stored.filter { Self.matches($0, request) }) else {
+    guard let selected = Self.newest(in: stored, where: { Self.matches($0, request) }) else {
       let isKnown = stored.contains { $0.answers(request.method) }
       return forward(isKnown ? .varyMiss : .uriMiss, request, validating: nil, among: stored)
     }
@@ -103,12 +103,23 @@ extension CacheRules {
     stored.isComplete && stored.answers(request.method) && stored.variant.matches(request.fields, seal: request.seal)
   }
 
-  /// Returns the newest response by `Date`, then by arrival (RFC 9111 §4).
-  static func newest(in stored: some Sequence<StoredResponse>) -> StoredResponse? {
-    stored.max { earlier, later in
-      let arrivals = (earlier.exchange.responseTime.wall, later.exchange.responseTime.wall)
-      return (earlier.date, arrivals.0, earlier.id) < (later.date, arrivals.1, later.id)
+  /// Returns the newest of the responses that meet a condition, by `Date`, then by arrival (RFC 9111 §4).
+  static func newest(
+    in stored: [StoredResponse], where isIncluded: (StoredResponse) -> Bool = { _ in true }
+  ) -> StoredResponse? {
+    // Copies only the result: a stored response has many references to count.
+    var newest: Int?
+    for index in stored.indices where isIncluded(stored[index]) {
+      if let newest, isOlder(stored[index], than: stored[newest]) { continue }
+      newest = index
     }
+    return newest.map { stored[$0] }
+  }
+
+  private static func isOlder(_ stored: StoredResponse, than other: StoredResponse) -> Bool {
+    if stored.date != other.date { return stored.date < other.date }
+    let (arrival, otherArrival) = (stored.exchange.responseTime.wall, other.exchange.responseTime.wall)
+    return arrival == otherArrival ? stored.id < other.id : arrival < otherArrival
   }
 
   // MARK: Permission

@@ -138,14 +138,14 @@ extension CacheRules {
     guard let tag = EntityTag(fields) else {
       // Variants may have the same date, so a date concerns only the response that the request named.
       guard let date = fields.single(.lastModified) else { return named.count == 1 ? named : [] }
-      return newest(in: named.filter { $0.lastModified == date }).map { [$0] } ?? []
+      return newest(in: named, where: { $0.lastModified == date }).map { [$0] } ?? []
     }
     let equal = complete.filter { $0.entityTag.map { tag.isStronglyEqual(to: $0) } ?? false }
     if !equal.isEmpty { return equal }
     // Some servers send the strong tag in a 304 to the weak tag of a compressed response. The condition named that weak
     // tag, so the 304 confirms it.
     let similar = (tag.isWeak ? complete : named).filter { $0.entityTag?.isWeaklyEqual(to: tag) ?? false }
-    let chosen = newest(in: similar.filter { matches($0, request) }) ?? newest(in: similar)
+    let chosen = newest(in: similar, where: { matches($0, request) }) ?? newest(in: similar)
     return chosen.map { [$0] } ?? []
   }
 

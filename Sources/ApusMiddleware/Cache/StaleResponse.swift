@@ -28,7 +28,7 @@ extension CacheRules {
     after failure: CacheFailure, to request: CacheRequest, among stored: [StoredResponse], at now: CacheInstant
   ) -> CacheHit? {
     guard request.isCacheable, !request.isForServer, !request.directives.noCache, !request.directives.noStore,
-      let selected = Self.newest(in: stored.filter { Self.matches($0, request) }), mayEverBeStale(selected),
+      let selected = Self.newest(in: stored, where: { Self.matches($0, request) }), mayEverBeStale(selected),
       let limit = Self.stalenessLimit(after: failure, of: selected, for: request),
       let hit = hit(with: selected, for: request, at: now), hit.freshness.staleness <= Self.milliseconds(limit)
     else { return nil }
