@@ -67,8 +67,8 @@ extension SessionEnd.Reason {
 }
 
 extension Client {
-  /// Signs out of the environment: clears the stores of all its credentials, and its cookies. A fixed token or key, which
-  /// has no store, remains.
+  /// Signs out of the environment: clears the stores of all its credentials, its cookies, and what the client's cache
+  /// stores for the account. A fixed token or key, which has no store, remains.
   ///
   /// Waiting calls are no longer sent and end with ``PrincipalChangedError``: calls that wait for a refresh end
   /// immediately, all other calls when they would be sent. Open streams end with the same error. The result of a
@@ -79,9 +79,7 @@ extension Client {
   ///   stores are cleared nevertheless.
   public func signOut() async throws {
     var failure: (any Error)?
-    for case let middleware as any SessionKeeping in parts.pipeline.middlewares {
-      middleware.signedOut(of: environment)
-    }
+    await endSession()
     for authentication in environment.authentications {
       do {
         let before = try? await authentication.read()
@@ -104,7 +102,15 @@ extension Client {
         failure = failure ?? error
       }
     }
+    await endSession()
     if let failure { throw failure }
+  }
+
+  /// Removes the data that middlewares keep of the environment's session.
+  private func endSession() async {
+    for case let middleware as any SessionKeeping in parts.pipeline.middlewares {
+      await middleware.signedOut(of: environment)
+    }
   }
 }
 

@@ -29,7 +29,7 @@ package struct CookieMiddleware: Middleware {
   /// - Throws: ``TransportError`` with ``PrincipalChangedError`` as its cause if the jar was cleared since the call
   ///   began; nothing is sent.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard let jar = context.environment.cookies, let target = Self.target(of: request, context) else {
+    guard let jar = context.environment.cookies, let target = CookieTarget(of: request, context) else {
       return try await next(request, context: context)
     }
     let (cookies, number) = jar.cookies(for: target)
@@ -43,12 +43,6 @@ package struct CookieMiddleware: Middleware {
       Self.record(jar.store(lines, from: target, sentWith: number), context)
     }
     return response
-  }
-
-  private static func target(of request: RequestMessage, _ context: CallContext) -> CookieTarget? {
-    let hosts = CookieHosts(
-      own: context.environment.baseURL.origin, trusted: context.values[TrustedOriginsKey.self])
-    return request.origin.flatMap { CookieTarget($0, target: request.target, among: hosts) }
   }
 
   private static func record(_ outcomes: [CookieState.Outcome], _ context: CallContext) {
@@ -66,11 +60,21 @@ package struct CookieMiddleware: Middleware {
   }
 }
 
+extension CookieTarget {
+  /// - Returns: `nil` for a host that the environment's jar does not serve.
+  init?(of request: RequestMessage, _ context: CallContext) {
+    let hosts = CookieHosts(
+      own: context.environment.baseURL.origin, trusted: context.values[TrustedOriginsKey.self])
+    guard let origin = request.origin else { return nil }
+    self.init(origin, target: request.target, among: hosts)
+  }
+}
+
 extension RequestMessage {
   /// Adds cookies as a sensitive field, unless there are none or the message has a `Cookie` field of its own.
   ///
   /// - Returns: whether the field was added.
-  fileprivate mutating func addCookies(_ cookies: [Cookie]) -> Bool {
+  mutating func addCookies(_ cookies: [Cookie]) -> Bool {
     guard let value = cookies.fieldValue, !head.headerFields.contains(.cookie) else { return false }
     var field = HTTPField(name: .cookie, value: value)
     field.indexingStrategy = .disallow
