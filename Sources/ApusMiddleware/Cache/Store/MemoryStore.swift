@@ -46,11 +46,9 @@ final class MemoryStore: Sendable {
   func entries(for key: CacheKey) -> CacheEntries {
     state.withLock { state in
       var found = CacheEntries()
-      state.index.forEach(under: key) { stored in
-        var entry = stored.payload.entry
-        if state.invalidations.isInvalidated(stored.payload.groups, sentAt: stored.payload.generation) {
-          entry.invalidate()
-        }
+      state.index.forEach(under: key) { _, stored in
+        var entry = stored.entry
+        if state.invalidations.isInvalidated(stored.groups, sentAt: stored.generation) { entry.invalidate() }
         if found.isEmpty { found = entry } else { found.append(entry) }
       }
       return found
@@ -141,7 +139,7 @@ final class MemoryStore: Sendable {
     guard !isEmpty else { return }
     let removed = change { state in
       state.invalidations.record([recorded])
-      return state.index.removeAll { isRemoved($0.key) }
+      return state.index.removeAll(where: isRemoved)
     }
     withExtendedLifetime(removed) {}
   }

@@ -13,7 +13,7 @@ struct CacheIndexTests {
 
   private func payloads(_ index: CacheIndex<String>, _ key: CacheKey) -> Set<String> {
     var payloads: Set<String> = []
-    index.forEach(under: key) { payloads.insert($0.payload) }
+    index.forEach(under: key) { payloads.insert($1) }
     return payloads
   }
 
@@ -47,7 +47,7 @@ struct CacheIndexTests {
     #expect(index.evict(to: 450).map(\.payload) == ["1", "3", "4", "5"])
     index.insert(Self.key(9), size: 100) { _ in "9" }
     #expect(index.evict(to: 0).map(\.payload) == ["6", "0", "7", "2", "9"])
-    #expect(index.usage == 0 && index.isEmptyForTests)
+    #expect(index.usage == 0 && index.count == 0)
   }
 
   @Test("Entries that are inserted with the time of their last use are ordered by it")
@@ -106,15 +106,6 @@ struct CacheIndexTests {
     #expect(index[id]?.payload == "\(id)!" && index.usage == 30)
     index.update(id) { $0 = "" }
     #expect(index.usage == 30 && index.remove(id)?.size == 30 && index.usage == 0)
-  }
-}
-
-extension CacheIndex {
-  /// Whether no entry is left in any list.
-  fileprivate var isEmptyForTests: Bool {
-    var found = 0
-    forEach { _ in found += 1 }
-    return count == 0 && found == 0
   }
 }
 
@@ -181,7 +172,7 @@ struct CacheIndexFuzzTests {
       case 8 where number(5) == 0:
         let account = key().account
         #expect(
-          Set(index.removeAll { $0.key.account == account }.map(\.id)) == model.remove { $0.key.account == account })
+          Set(index.removeAll { $0.account == account }.map(\.id)) == model.remove { $0.key.account == account })
       case 9 where number(20) == 0:
         index.removeAll()
         model.entries = []
@@ -221,7 +212,7 @@ struct CacheIndexFuzzTests {
       for entry in model.entries {
         #expect(index[entry.id]?.payload == entry.payload && index[entry.id]?.size == entry.size)
         var found: Set<UInt64> = []
-        index.forEach(under: entry.key) { found.insert($0.id) }
+        index.forEach(under: entry.key) { id, _ in found.insert(id) }
         #expect(found == Set(model.entries.filter { $0.key == entry.key }.map(\.id)))
       }
     }
