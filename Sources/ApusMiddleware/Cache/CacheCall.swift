@@ -7,8 +7,8 @@ struct CacheCall: Sendable {
   let origin: Origin
   /// Whether the message has no field that concerns caches, and no secret.
   let isPlain: Bool
-  /// A number for the credentials of the environment, for a store that outlives the process.
-  var accountNumber: UInt64?
+  /// Whether what is stored for the account belongs to other credentials.
+  var removesAccount = false
   /// The value of `Cookie` that the jar of the environment adds further in.
   var cookies: String?
   /// Replaces the values of fields with secrets in what is stored; `nil` if the message has none.
@@ -32,7 +32,11 @@ extension CacheCall {
         account = cache.accountTag(subjects)
         guard account != nil else { return nil }
       }
-      if session.hasAccount { accountNumber = session.accountNumber }
+      if session.hasAccount {
+        let binding = cache.bind(session.accountNumber, in: context.environment)
+        removesAccount = binding.isOther
+        if let run = binding.run { session.add(run: run) }
+      }
     } else if session.hasCredentials {
       // In memory the session says whose response it is.
       account = 1

@@ -95,6 +95,17 @@ struct CacheSession {
     accountHasher = account
   }
 
+  /// Adds the credentials themselves, in a process in which the account had several.
+  ///
+  /// - Parameter run: a random number of the process.
+  mutating func add(run: UInt64) {
+    let number = accountNumber
+    add(.principal) {
+      $0.combine(run)
+      $0.combine(number)
+    }
+  }
+
   /// Adds the fields of a request that contain secrets, and notes whether fields concern caches.
   mutating func add(_ fields: HTTPFields) {
     for field in fields {

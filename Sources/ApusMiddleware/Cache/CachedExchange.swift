@@ -49,7 +49,7 @@ struct CachedExchange {
       guard let subjects = await store.subjects, let call = CacheCall(message, context, of: cache, subjects) else {
         return nil
       }
-      if let account = call.accountNumber { await cache.bind(account, in: context.environment) }
+      if call.removesAccount { await cache.removeAccount() }
       return Lookup(call: call, entries: await store.entries(for: call.key))
     }
   }
