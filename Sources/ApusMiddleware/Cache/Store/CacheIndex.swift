@@ -21,8 +21,8 @@ struct CacheIndex<Payload: Sendable>: Sendable {
     var size: Int64
   }
 
-  /// The largest number of entries with the same key. A server that varies its responses by a field with a new value for
-  /// each request would add entries without end, of which none is ever used.
+  /// The largest number of entries with the same key. A server that varies its responses by a field with a new value
+  /// for each request would add entries without end, of which none is ever used.
   static var maximumVariants: Int { 32 }
 
   /// The maximum number of bytes.
@@ -48,6 +48,12 @@ struct CacheIndex<Payload: Sendable>: Sendable {
   /// The largest size of an entry: an eighth of the capacity, at most 16 MiB.
   var entryLimit: Int64 { min(capacity / 8, 16 << 20) }
 
+  /// The id of the last entry that was inserted, or a larger number.
+  var lastID: UInt64 { serial << 32 | 0xFFFF_FFFF }
+
+  /// The ids of all entries, in no particular order.
+  var ids: [UInt64] { slots.items.lazy.map(\.id).filter { $0 != 0 } }
+
   // MARK: Reading
 
   /// Calls a function with the id and the payload of each entry of a key.
@@ -57,6 +63,16 @@ struct CacheIndex<Payload: Sendable>: Sendable {
       if slots.items[current].key == key, let payload = payloads[current] { body(slots.items[current].id, payload) }
       slot = byKey.next(after: current)
     }
+  }
+
+  /// Whether there is an entry of a target.
+  func contains(target: KeyedDigest) -> Bool {
+    var slot = byTarget.first(in: target.first)
+    while let current = slot {
+      if slots.items[current].key.target == target { return true }
+      slot = byTarget.next(after: current)
+    }
+    return false
   }
 
   subscript(id: UInt64) -> Entry? {
@@ -84,17 +100,17 @@ struct CacheIndex<Payload: Sendable>: Sendable {
     byTarget.reserve(count)
   }
 
-  /// Inserts an entry. The caller removes others by ``evict(to:)`` and ``evictVariant(of:)``.
+  /// Inserts an entry. The caller observes ``entryLimit``, and removes other entries by ``evict(to:)`` and
+  /// ``evictVariant(of:)``.
   ///
   /// - Parameters:
   ///   - lastUse: the rank of the last use. Default: later than all others.
   ///   - payload: receives the id of the entry.
-  /// - Returns: the id. `nil`: the entry is larger than ``entryLimit``.
+  /// - Returns: the id.
   @discardableResult
   mutating func insert(
     _ key: CacheKey, size: Int64, lastUse: Int64? = nil, _ payload: (UInt64) -> Payload
-  ) -> UInt64? {
-    guard size <= entryLimit else { return nil }
+  ) -> UInt64 {
     let slot = slots.take(orMake: Head(id: 0, key: key, size: 0))
     if slot == payloads.count { payloads.append(nil) }
     serial &+= 1

@@ -1,5 +1,5 @@
-/// A digest of 128 bits with a secret key. Without the key, nobody can find two inputs with the same digest, or the input
-/// of a digest.
+/// A digest of 128 bits with a secret key. Without the key, nobody can find two inputs with the same digest, or the
+/// input of a digest.
 struct KeyedDigest: Hashable, Sendable {
   let first: UInt64
   let second: UInt64
@@ -19,6 +19,15 @@ struct DigestKey: Hashable, Sendable {
   static func random() -> DigestKey {
     var generator = SystemRandomNumberGenerator()
     return DigestKey(first: generator.next(), second: generator.next())
+  }
+
+  /// Returns another key that depends on this one, for digests of another kind.
+  func derived(_ number: UInt64) -> DigestKey {
+    var hasher = KeyedHasher(self)
+    hasher.combine("derived")
+    hasher.combine(number)
+    let digest = hasher.finish()
+    return DigestKey(first: digest.first, second: digest.second)
   }
 }
 
