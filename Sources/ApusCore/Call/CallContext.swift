@@ -105,6 +105,9 @@ public struct CallContext: Sendable {
   /// The method of the request as the endpoint describes it.
   package var method: HTTPRequest.Method { owner.request.description.method }
 
+  /// Whether the environment has settings for middlewares, such as credentials.
+  package var hasEnvironmentValues: Bool { owner.prepared.hasValues }
+
   /// The style of the call's query parameters.
   package var queryStyle: QueryStyle { owner.coding.effectiveQuery }
 

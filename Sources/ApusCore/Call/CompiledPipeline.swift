@@ -24,6 +24,8 @@ final class CompiledPipeline: Sendable {
   let conditionsEnd: Int
   /// The middleware that learns about calls that have skipped it, if there is one.
   let skippedCallObserver: (any SkippedCallObserver)?
+  /// Whether that middleware has nothing to do after a call.
+  let isObserverIdle: (@Sendable () -> Bool)?
   let transport: any Transport
   /// The transport, wrapped so that a clock that advances by itself stands still during an exchange; for other clocks
   /// the same as `transport`.
@@ -38,6 +40,7 @@ final class CompiledPipeline: Sendable {
     audiences = steps.map { ($0 as? any ConditionalMiddleware)?.audience ?? .allCalls }
     conditionsEnd = audiences.lastIndex { !$0.isEveryCall }.map { $0 + 1 } ?? 0
     skippedCallObserver = steps.lazy.compactMap { $0 as? any SkippedCallObserver }.first
+    isObserverIdle = skippedCallObserver?.isIdle
   }
 
   /// Whether the transport reports connections (``Transport/reportsConnections``).

@@ -45,6 +45,9 @@ package enum MiddlewareAudience: Sendable {
 
 /// A middleware that learns about calls that have skipped it, so that calls that rarely concern it cost next to nothing.
 package protocol SkippedCallObserver: ConditionalMiddleware {
+  /// Returns a function that tells whether the middleware has nothing to do after a call. It must be quick.
+  var isIdle: @Sendable () -> Bool { get }
+
   /// Handles the response to a call with an unsafe method that has skipped the middleware.
   ///
   /// - Parameters:

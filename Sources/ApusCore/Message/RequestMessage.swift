@@ -89,8 +89,12 @@ extension HTTPRequest.Method {
   /// Whether the method is safe, that is, read-only (RFC 9110 §9.2.1, RFC 10008 §2): GET, HEAD, OPTIONS, TRACE and
   /// QUERY.
   package var isSafe: Bool {
-    switch rawValue {
-    case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY": true
+    // Told apart by their length first, which costs less than comparisons of text.
+    switch rawValue.utf8.count {
+    case 3: self == .get
+    case 4: self == .head
+    case 5: self == .trace || rawValue == "QUERY"
+    case 7: self == .options
     default: false
     }
   }

@@ -18,6 +18,8 @@ package struct CacheMiddleware: SkippedCallObserver {
     .callsThat { $0.method.isStorable || $0.values.contains(CacheSettingsKey.self) }
   }
 
+  package var isIdle: @Sendable () -> Bool { { [cache] in cache.store.isIdle } }
+
   private static let plainMiss = TraceEvent.Kind.cache(CacheStatus(forward: .uriMiss))
 
   /// Returns a stored response, or passes the message on and stores the response.
@@ -45,10 +47,13 @@ package struct CacheMiddleware: SkippedCallObserver {
 
   /// Begins a request for which nothing is stored in memory; `nil` for all other calls.
   private func plainMiss(of request: RequestMessage, _ context: CallContext) -> (MemoryStore, UInt64)? {
-    guard case .memory(let store) = cache.store, !context.values.contains(CacheSettingsKey.self),
-      context.delivery != .described, let call = CacheCall(request, context, of: cache, store.subjects), call.isPlain
+    guard case .memory(let store) = cache.store, !context.hasEnvironmentValues, request.head.method == .get,
+      request.content.isEmpty, context.delivery != .described, !context.values.contains(CacheSettingsKey.self),
+      CacheSession.isPlain(request.head.headerFields), let origin = context.origin(of: request)
     else { return nil }
-    return store.beginIfAbsent(call.key).map { (store, $0) }
+    let key = CacheKey(
+      target: store.subjects.target(request.target, at: origin), account: nil, session: CacheSession.noDigest)
+    return store.beginIfAbsent(key).map { (store, $0) }
   }
 
   private func received(
@@ -94,8 +99,7 @@ package struct CacheMiddleware: SkippedCallObserver {
 
   /// Invalidates what a response to an unsafe request changes by itself.
   package func unsafeCallEnded(_ request: RequestMessage, _ response: ResponseMessage, _ context: CallContext) async {
-    // Most calls with other methods find an idle cache.
-    guard !cache.store.isIdle, !request.head.method.isSafe, let origin = context.origin(of: request) else { return }
+    guard !request.head.method.isSafe, let origin = context.origin(of: request) else { return }
     // The fields of a redirect's target are those of another URL.
     let head = context.lastExchange.isRedirected ? HTTPResponse(status: response.head.status) : response.head
     guard let invalidation = CacheInvalidation(after: head, to: request.head, at: origin) else { return }
@@ -117,5 +121,12 @@ extension CacheMiddleware: SelfDescribing {
 
 extension HTTPRequest.Method {
   /// Whether responses to the method may be stored: GET, HEAD and QUERY (RFC 9110 §9.2.3, RFC 10008).
-  var isStorable: Bool { self == .get || self == .head || rawValue == "QUERY" }
+  var isStorable: Bool {
+    switch rawValue.utf8.count {
+    case 3: self == .get
+    case 4: self == .head
+    case 5: rawValue == "QUERY"
+    default: false
+    }
+  }
 }

@@ -42,9 +42,12 @@ struct CacheSession {
     (self.key, self.namesPrincipals) = (key, namesPrincipals)
   }
 
+  /// The digest if nothing was added.
+  static let noDigest = KeyedDigest(first: 0, second: 0)
+
   /// The digest of everything that was added.
   var digest: KeyedDigest {
-    guard var hasher else { return KeyedDigest(first: 0, second: 0) }
+    guard var hasher else { return Self.noDigest }
     return hasher.finish()
   }
 
@@ -168,6 +171,9 @@ struct CacheSession {
     /// The field contains a secret: it is marked, or its name says so.
     case secret
   }
+
+  /// Whether no field concerns caches or contains a secret.
+  static func isPlain(_ fields: HTTPFields) -> Bool { fields.allSatisfy { concern(of: $0) == .none } }
 
   /// Whether a field contains a secret: it is marked, or its name says so.
   static func isSecret(_ field: HTTPField) -> Bool { concern(of: field) == .secret }
