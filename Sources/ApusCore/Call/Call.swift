@@ -84,6 +84,18 @@ final class Call: DeadlineTarget {
     if append(TraceEvent(kind: kind, instant: instant ?? runtime.clock.now, attempt: attempt)) { announce() }
   }
 
+  /// Adds an event with the instant of the last one.
+  func recordWithLast(_ kind: TraceEvent.Kind, attempt: Int) {
+    let isAdded = state.withLock { state in
+      guard let last = state.events.last, !state.isEnded else { return false }
+      let event = TraceEvent(kind: kind, instant: last.instant, attempt: attempt)
+      state.append(event)
+      reporter?.enqueue(event)
+      return true
+    }
+    if isAdded { announce() }
+  }
+
   /// Adds the first event, with the instant from which the call's limits count.
   ///
   /// Added before the call is registered, so that no event can precede it. Observers receive it with ``announce()``

@@ -118,7 +118,7 @@ public struct CallContext: Sendable {
 
   /// Adds an event that happens at the same time as the last one, which saves reading the clock.
   package func recordWithLast(_ kind: TraceEvent.Kind) {
-    owner.record(kind, attempt: attempt, at: owner.snapshot { $0.events.last?.instant })
+    owner.recordWithLast(kind, attempt: attempt)
   }
 
   /// The request of the call, for a call that repeats it in the background: without id, progress and deadline. Its

@@ -27,41 +27,29 @@ package struct CacheMiddleware: SkippedCallObserver {
   /// - Throws: the error of `next`, unless a stale response is used in its place.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
     // The most common call with one frame: nothing is stored, and nothing in the request concerns caches.
-    guard let (store, token) = plainMiss(of: request, context) else {
-      return try await handled(request, context, next)
-    }
+    guard let miss = plainMiss(of: request, context) else { return try await handled(request, context, next) }
     let response: ResponseMessage
     do {
       response = try await next(request, context: context)
     } catch {
-      store.end(token)
+      miss.store.end(miss.token)
       throw error
     }
-    guard response.isMarkedNoStore else {
-      return try await received(response, (request, context), next, token)
-    }
-    store.end(token)
+    guard response.isMarkedNoStore else { return try await miss.received(response, request, context, next) }
+    miss.store.end(miss.token)
     context.recordWithLast(Self.plainMiss)
     return response
   }
 
   /// Begins a request for which nothing is stored in memory; `nil` for all other calls.
-  private func plainMiss(of request: RequestMessage, _ context: CallContext) -> (MemoryStore, UInt64)? {
+  private func plainMiss(of request: RequestMessage, _ context: CallContext) -> PlainMiss? {
     guard case .memory(let store) = cache.store, !context.hasEnvironmentValues, request.head.method == .get,
       request.content.isEmpty, context.delivery != .described, !context.values.contains(CacheSettingsKey.self),
       CacheSession.isPlain(request.head.headerFields), let origin = context.origin(of: request)
     else { return nil }
     let key = CacheKey(
       target: store.subjects.target(request.target, at: origin), account: nil, session: CacheSession.noDigest)
-    return store.beginIfAbsent(key).map { (store, $0) }
-  }
-
-  private func received(
-    _ response: ResponseMessage, _ call: (request: RequestMessage, context: CallContext), _ next: Next, _ token: UInt64
-  ) async throws -> ResponseMessage {
-    let exchange = CachedExchange(cache, call.request, (call.context, CacheSettings()), next)
-    guard let lookup = try await exchange.lookup() else { return response }
-    return try await exchange.received(response, nil, token, lookup)
+    return store.beginIfAbsent(key).map { PlainMiss(cache: cache, store: store, token: $0) }
   }
 
   private func handled(
@@ -104,6 +92,22 @@ package struct CacheMiddleware: SkippedCallObserver {
     let head = context.lastExchange.isRedirected ? HTTPResponse(status: response.head.status) : response.head
     guard let invalidation = CacheInvalidation(after: head, to: request.head, at: origin) else { return }
     await cache.store.invalidate(invalidation)
+  }
+}
+
+/// A request for which nothing is stored, on its way.
+private struct PlainMiss {
+  let cache: ResponseCache
+  let store: MemoryStore
+  let token: UInt64
+
+  /// Handles a response that may be stored.
+  func received(
+    _ response: ResponseMessage, _ request: RequestMessage, _ context: CallContext, _ next: Next
+  ) async throws -> ResponseMessage {
+    let exchange = CachedExchange(cache, request, (context, CacheSettings()), next)
+    guard let lookup = try await exchange.lookup() else { return response }
+    return try await exchange.received(response, nil, token, lookup)
   }
 }
 
