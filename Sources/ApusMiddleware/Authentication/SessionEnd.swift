@@ -75,12 +75,16 @@ extension Client {
   /// refresh under way is discarded. Calls that have been sent get their responses; to avoid that, cancel them
   /// (``CallRegistry/cancelAll()``). The end of the session is reported once.
   ///
-  /// - Throws: the error of the first store that could not be cleared; its credentials may still exist. The other
-  ///   stores are cleared nevertheless.
+  /// - Throws: the error of the first store, or of the first file of cookies, that could not be cleared; its content may
+  ///   still exist. The others are cleared nevertheless.
   public func signOut() async throws {
     var failure: (any Error)?
     for case let middleware as any SessionKeeping in parts.pipeline.middlewares {
-      middleware.signedOut(of: environment)
+      do {
+        try await middleware.signedOut(of: environment)
+      } catch {
+        failure = failure ?? error
+      }
     }
     for authentication in environment.authentications {
       do {
