@@ -79,7 +79,8 @@ let package = Package(
       dependencies: ["ApusJSON", .target(name: "ApusMacrosPlugin", condition: .when(traits: ["Macros"]))],
       swiftSettings: settings),
     .target(name: "ApusCore", dependencies: ["ApusJSON", httpTypes], swiftSettings: settings),
-    .target(name: "ApusMiddleware", dependencies: ["ApusCore", httpTypes, logging], swiftSettings: settings),
+    .target(
+      name: "ApusMiddleware", dependencies: ["ApusCore", "ApusFiles", httpTypes, logging], swiftSettings: settings),
     // Files, folders and locks of the system; no public declarations.
     .target(name: "ApusFiles", swiftSettings: settings),
     .target(

@@ -24,7 +24,7 @@ ALLOWED = {
     "ApusMacrosPlugin": {"SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftParser",
                          "SwiftCompilerPlugin"},
     "ApusCore": {"ApusJSON", "HTTPTypes", "Synchronization"} | FOUNDATION,
-    "ApusMiddleware": {"ApusCore", "HTTPTypes", "Logging", "Synchronization", "Dispatch", "Network"} | FOUNDATION,
+    "ApusMiddleware": {"ApusCore", "ApusFiles", "HTTPTypes", "Logging", "Synchronization", "Dispatch", "Network"} | FOUNDATION,
     "ApusFiles": LIBC,
     "ApusCredentials": {"ApusCore", "ApusFiles", "ApusMiddleware", "HTTPTypes", "CApusKeyring", "Crypto", "Security",
                         "Synchronization"} | FOUNDATION | LIBC,

@@ -44,6 +44,9 @@ public struct Configuration: Sendable {
   /// The default policy for calls that start while there is no network (`.connectivity(_:)`). It applies only if
   /// ``connectivity`` is set. Default: ``ConnectivityPolicy/pauseRetries``.
   public var connectivityPolicy = ConnectivityPolicy.pauseRetries
+  /// The cache, which stores responses and uses them for later calls; `nil`: nothing is stored. Clients with the same
+  /// cache share it. Default: `nil`.
+  public var cache: ResponseCache?
   /// The limits of coalescing. Default: ``CoalescingLimits/init()``.
   public var coalescing = CoalescingLimits()
   /// The default redirect policy of calls (`.redirects(_:)`). Default: up to 10 redirects, never from https to http.

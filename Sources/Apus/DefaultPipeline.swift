@@ -1,7 +1,8 @@
 extension Configuration {
   /// The middlewares of a client, outermost first: the default middlewares, changed by ``customizePipeline``. ``Slot``
-  /// documents the reason for each position. The slots `trace` and `cache` are empty unless the app adds middlewares;
-  /// `rateLimit`, `cookies` and `transport` are empty unless ``rateLimiter``, ``cookies`` or ``allowedOrigins`` is set.
+  /// documents the reason for each position. The slot `trace` is empty unless the app adds middlewares; `cache`,
+  /// `rateLimit`, `cookies` and `transport` are empty unless ``cache``, ``rateLimiter``, ``cookies`` or
+  /// ``allowedOrigins`` is set.
   public var pipeline: Pipeline {
     var pipeline: Pipeline = [
       // Outside of redirects, because a redirect's target is chosen by the server and gets no common parameters.
@@ -9,6 +10,7 @@ extension Configuration {
       .timeout: TimeoutMiddleware(default: timeout),
       .principal: PrincipalBinding(),
       .principal: cookies.map { _ in CookieBinding() },
+      .cache: cache.map { CacheMiddleware($0) },
       .coalescing: CoalescingMiddleware(coalescing),
       .retry: RetryMiddleware(retry, budget: retryBudget),
       // Outside scheduling, so that a call that waits for a network holds no permit.

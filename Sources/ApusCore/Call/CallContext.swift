@@ -28,6 +28,9 @@ public struct CallContext: Sendable {
   /// Whether another attempt may follow if no response head arrives in time, so that this attempt should be limited
   /// to leave time for the next attempt. Set by the retry middleware. Default: `false`.
   package var leavesTimeForRetry = false
+  /// Whether the call joins an equal call in flight although its endpoint does not say so, because both validate the
+  /// same stored response. Set by a cache. Default: `false`.
+  package var joinsValidation = false
   /// Whether several calls share the exchange, so that the end of one call does not end the exchange.
   private(set) var isShared = false
   /// The number of the attempt that this pass belongs to, from 1.
@@ -105,6 +108,16 @@ public struct CallContext: Sendable {
   /// Adds an event to the call's trace.
   public func record(_ kind: TraceEvent.Kind) {
     owner.record(kind, attempt: attempt)
+  }
+
+  /// The request of the call, for a call that repeats it in the background: without id, progress and deadline. Its
+  /// value is the content of the response, whatever the status.
+  package var repeatedRequest: Request<Content> {
+    var request = Request<Content>(owner.request, mapping: .content)
+    (request.options.id, request.options.duplicatePolicy) = (nil, .allow)
+    (request.options.uploadProgress, request.options.downloadProgress) = (nil, nil)
+    request.options.timeout = nil
+    return request.accepting(.any)
   }
 
   /// Starts a task on the client's executor, for work that outlives the call and serves other calls too. The task
@@ -215,6 +228,27 @@ public struct CallContext: Sendable {
   public func alarm(for target: any DeadlineTarget) -> DeadlineAlarm? {
     attemptDeadline.map { owner.alarm(for: target, at: $0) }
   }
+}
+
+/// The progress of the call, for middlewares that store or invalidate responses.
+extension CallContext {
+  /// The message as it was last sent: with credentials, and after redirects. `nil` if there was no exchange.
+  package var sentMessage: RequestMessage? { source.snapshot(\.message) }
+
+  /// Whether the response is that of a redirect's target.
+  package var isRedirected: Bool { source.snapshot(\.isRedirected) }
+
+  /// Whether the server may have seen a request of the call.
+  package var requestState: RequestState { owner.progress.requestState }
+
+  /// Whether the call waits for an exchange that another call started. That call stores the response.
+  package var followsExchange: Bool { owner.snapshot { $0.leader != nil } }
+
+  /// Whether the endpoint forbids to coalesce the call.
+  package var refusesCoalescing: Bool { owner.options.coalesces == false }
+
+  /// The call that performs the exchange.
+  private var source: Call { owner.snapshot(\.leader) ?? owner }
 }
 
 extension CallContext {

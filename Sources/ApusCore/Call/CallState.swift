@@ -28,6 +28,8 @@ struct CallState {
   var limits = CallLimits()
   /// The call whose exchange this call shares, or `nil` if it has its own exchange.
   private(set) var leader: Call?
+  /// Whether the call has followed a redirect in this attempt, so that the response belongs to another URL.
+  private(set) var isRedirected = false
   /// Whether the messages sent in this attempt may be repeated.
   private(set) var sentMessages = SentMessages.repeatable
   /// Whether other calls share the exchange of this call.
@@ -151,12 +153,13 @@ struct CallState {
   /// that was sent remains sent.
   private mutating func apply(_ attempt: FailedAttempt) {
     guard case .retry = attempt.decision else { return }
-    (phase, sentMessages) = (.waiting, .repeatable)
+    (phase, sentMessages, isRedirected) = (.waiting, .repeatable, false)
     if attempt.wasSent { hasBeenSent = true }
   }
 
   /// Marks the last message as part of an earlier hop.
   private mutating func leftHop() {
+    isRedirected = true
     if sentMessages == .endsUnrepeatable { sentMessages = .unrepeatable }
   }
 

@@ -55,7 +55,9 @@ final class CompiledPipeline: Sendable {
     case .callsWithCommonParameters: context.owner.prepared.hasCommonParameters
     case .callsWithPrincipal:
       context.owner.prepared.hasValues && context.environment.values.contains(CallBinderKey.self)
-    case .coalescedCalls: context.owner.delivery == .buffered && (context.owner.joins || context.owner.coalesces)
+    case .coalescedCalls:
+      context.owner.delivery == .buffered
+        && (context.owner.joins || context.owner.coalesces || context.joinsValidation)
     }
   }
 

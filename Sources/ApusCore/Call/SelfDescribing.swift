@@ -39,6 +39,8 @@ package enum Fact: Sendable, Hashable {
   ///
   /// Transports that multiplex exchanges on a connection (RFC 9113 §5) do not state this fact.
   case connections(perOrigin: Int, total: Int)
+  /// The cache stores responses for later processes without an account to which they belong.
+  case cacheWithoutAccount
   /// A named time, for example `idle limit`; `nil`: none.
   case time(String, Duration?)
   /// Any other setting: its name, and its value as text, which may be empty.
@@ -64,6 +66,7 @@ extension Fact: CustomStringConvertible {
       "opens at a failure ratio of \(ratio) of at least \(minimum) exchanges in \(window.plainText)"
     case .consecutiveFailures(let number): "opens after \(Self.count(number, "consecutive failure"))"
     case .connections(let perOrigin, let total): Self.text(perOrigin, total, "connection")
+    case .cacheWithoutAccount: "no responses to calls with credentials"
     case .time(let name, let time): "\(Self.line(name)) \(time?.plainText ?? "none")"
     case .setting(let name, ""): Self.line(name)
     case .setting(let name, let value): "\(Self.line(name)) \(Self.line(value))"

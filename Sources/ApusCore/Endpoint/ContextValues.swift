@@ -51,10 +51,10 @@ public struct ContextValues: Sendable {
     }
   }
 
-  /// Whether a value is set for a key, even if it equals the default.
   var isEmpty: Bool { entries.isEmpty }
 
-  func contains<Key: ContextKey>(_ key: Key.Type) -> Bool { index(of: ObjectIdentifier(key)) != nil }
+  /// Whether a value is set for a key, even if it equals the default.
+  package func contains<Key: ContextKey>(_ key: Key.Type) -> Bool { index(of: ObjectIdentifier(key)) != nil }
 
   @usableFromInline
   func index(of key: ObjectIdentifier) -> Int? {

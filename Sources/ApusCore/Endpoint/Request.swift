@@ -39,6 +39,11 @@ public struct Request<Value: Sendable>: Endpoint {
   /// The request itself.
   public var request: Request<Value> { self }
 
+  /// Creates a request from the description of another request.
+  init(_ box: RequestBox, mapping: ResponseMapping<Value>) {
+    (self.box, self.mapping) = (box, mapping)
+  }
+
   var details: RequestDescription {
     get { box.description }
     set { box = RequestBox(newValue) }

@@ -55,6 +55,8 @@ public struct TraceEvent: Sendable, Hashable {
     case contentArrived(length: Int64)
     /// The value is decoded.
     case decoded
+    /// The decision of a cache, see ``CacheStatus``.
+    indirect case cache(CacheStatus)
     /// The call was cancelled, or its deadline passed.
     case cancelRequested(CancellationReason)
     /// A decision of a middleware, with a number that the note explains.
@@ -128,6 +130,7 @@ extension TraceEvent.Kind: CustomStringConvertible {
     case .receiveProgress(let received, let expected): "received \(received) of \(Self.total(expected)) bytes"
     case .contentArrived(let length): "content complete, \(length) bytes"
     case .decoded: "decoded"
+    case .cache(let status): "cache: \(status)"
     case .cancelRequested(let reason): "cancel requested: \(reason)"
     case .note(let note, let number): "\(note): \(number)"
     case .succeeded: "succeeded"

@@ -201,7 +201,7 @@ extension Authentication {
 /// The principals that a call is bound to: the content of each authentication's store when the call began.
 struct BoundPrincipals: Sendable {
   private struct Entry: Sendable {
-    let authentication: ObjectIdentifier
+    let authentication: Authentication
     let stored: Result<StoredCredential, any Error>
 
     var principal: UInt64 {
@@ -228,7 +228,7 @@ struct BoundPrincipals: Sendable {
       } catch {
         stored = .failure(error)
       }
-      entries.append(Entry(authentication: authentication.id, stored: stored))
+      entries.append(Entry(authentication: authentication, stored: stored))
     }
   }
 
@@ -236,7 +236,21 @@ struct BoundPrincipals: Sendable {
   /// authentication's principal.
   subscript(authentication: Authentication) -> Result<StoredCredential, any Error>? {
     let id = authentication.id
-    return entries.first { $0.authentication == id }?.stored
+    return entries.first { $0.authentication.id == id }?.stored
+  }
+
+  /// The credentials of which one account has others than every other account, in this process. Empty for a call that
+  /// began signed out; `nil` if a store cannot be read.
+  var identities: [CredentialIdentity]? {
+    var identities: [CredentialIdentity] = []
+    for entry in entries {
+      guard case .success(let stored) = entry.stored else { return nil }
+      guard let credential = stored.credential else { continue }
+      let parts = entry.authentication.parts
+      identities.append(
+        parts.store is FixedCredential ? .fixed(credential) : .session(store: parts.serial, stored.principal))
+    }
+    return identities
   }
 
   /// A combined id of all bound principals; `nil` if there are none.
@@ -246,6 +260,14 @@ struct BoundPrincipals: Sendable {
     for entry in entries { hasher.combine(entry.principal) }
     return entries.isEmpty ? nil : UInt64(bitPattern: Int64(hasher.finalize()))
   }
+}
+
+/// What sets the calls of one account apart from those of all other accounts.
+enum CredentialIdentity: Sendable, Hashable {
+  /// A credential that does not change.
+  case fixed(Credential)
+  /// The principal of a store, whose numbers have a meaning only for that store.
+  case session(store: UInt64, UInt64)
 }
 
 /// The principals that a call is bound to.

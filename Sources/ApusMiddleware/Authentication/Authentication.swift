@@ -20,6 +20,10 @@ public struct Authentication: Sendable {
     let streams: OpenStreams
     /// The protection spaces that servers have announced.
     let spaces = ProtectionSpaces()
+    /// A number that no other authentication of the process has had. Identities of objects are reused.
+    let serial = Parts.serials.add(1, ordering: .relaxed).newValue
+
+    private static let serials = Atomic<UInt64>(0)
 
     init(
       _ scheme: any AuthenticationScheme, _ store: any CredentialsStore,

@@ -67,8 +67,8 @@ extension SessionEnd.Reason {
 }
 
 extension Client {
-  /// Signs out of the environment: clears the stores of all its credentials, and its cookies. A fixed token or key, which
-  /// has no store, remains.
+  /// Signs out of the environment: clears the stores of all its credentials, its cookies, and what the client's cache
+  /// stores for the account. A fixed token or key, which has no store, remains.
   ///
   /// Waiting calls are no longer sent and end with ``PrincipalChangedError``: calls that wait for a refresh end
   /// immediately, all other calls when they would be sent. Open streams end with the same error. The result of a
@@ -78,14 +78,7 @@ extension Client {
   /// - Throws: the error of the first store, or of the first file of cookies, that could not be cleared; its content may
   ///   still exist. The others are cleared nevertheless.
   public func signOut() async throws {
-    var failure: (any Error)?
-    for case let middleware as any SessionKeeping in parts.pipeline.middlewares {
-      do {
-        try await middleware.signedOut(of: environment)
-      } catch {
-        failure = failure ?? error
-      }
-    }
+    var failure = await endSession()
     for authentication in environment.authentications {
       do {
         let before = try? await authentication.read()
@@ -108,7 +101,21 @@ extension Client {
         failure = failure ?? error
       }
     }
-    if let failure { throw failure }
+    let left = await endSession()
+    if let failure = failure ?? left { throw failure }
+  }
+
+  /// Removes the data that middlewares keep of the environment's session. Returns the first error.
+  private func endSession() async -> (any Error)? {
+    var failure: (any Error)?
+    for case let middleware as any SessionKeeping in parts.pipeline.middlewares {
+      do {
+        try await middleware.signedOut(of: environment)
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    return failure
   }
 }
 

@@ -39,7 +39,7 @@ package struct CookieMiddleware: Middleware {
   /// - Throws: ``TransportError`` with ``PrincipalChangedError`` as its cause if the jar was cleared since the call
   ///   began; nothing is sent.
   package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
-    guard let jar = context.environment.cookies, let target = Self.target(of: request, context, jar) else {
+    guard let jar = context.environment.cookies, let target = CookieTarget(of: request, context, in: jar) else {
       return try await next(request, context: context)
     }
     let (cookies, number) = jar.cookies(for: target)
@@ -62,14 +62,6 @@ package struct CookieMiddleware: Middleware {
     if let failure = storage.failure { context.record(.note(failure.note, failure.number)) }
   }
 
-  private static func target(of request: RequestMessage, _ context: CallContext, _ jar: CookieJar) -> CookieTarget? {
-    let hosts =
-      jar.servesAllHosts
-      ? nil
-      : CookieHosts(own: context.environment.baseURL.origin, trusted: context.values[TrustedOriginsKey.self])
-    return request.origin.flatMap { CookieTarget($0, target: request.target, among: hosts) }
-  }
-
   private static func record(_ outcomes: [CookieState.Outcome], _ context: CallContext) {
     func count(_ note: TraceNote, where isIncluded: (CookieState.Outcome) -> Bool) {
       let count = outcomes.count(where: isIncluded)
@@ -85,11 +77,23 @@ package struct CookieMiddleware: Middleware {
   }
 }
 
+extension CookieTarget {
+  /// - Returns: `nil` for a host that the jar does not serve.
+  init?(of request: RequestMessage, _ context: CallContext, in jar: CookieJar) {
+    let hosts =
+      jar.servesAllHosts
+      ? nil
+      : CookieHosts(own: context.environment.baseURL.origin, trusted: context.values[TrustedOriginsKey.self])
+    guard let origin = request.origin else { return nil }
+    self.init(origin, target: request.target, among: hosts)
+  }
+}
+
 extension RequestMessage {
   /// Adds cookies as a sensitive field, unless there are none or the message has a `Cookie` field of its own.
   ///
   /// - Returns: whether the field was added.
-  fileprivate mutating func addCookies(_ cookies: [Cookie]) -> Bool {
+  mutating func addCookies(_ cookies: [Cookie]) -> Bool {
     guard let value = cookies.fieldValue, !head.headerFields.contains(.cookie) else { return false }
     var field = HTTPField(name: .cookie, value: value)
     field.indexingStrategy = .disallow

@@ -133,6 +133,8 @@ extension ClientDescription {
       case breakerBeyondRate
       /// The concurrency limit is higher than the transport's connection limit.
       case permitsBeyondConnections
+      /// A cache stores responses in a folder without an account, so it stores no response to a call with credentials.
+      case cacheWithoutAccount
     }
 
     /// The kind of contradiction.

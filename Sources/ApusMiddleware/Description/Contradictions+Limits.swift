@@ -189,4 +189,15 @@ extension Contradictions {
     }
     return nil
   }
+
+  /// Warns if a cache in a folder does not know whose responses it stores.
+  static func cacheWithoutAccount(_ layers: [Layer]) -> Warning? {
+    for layer in layers where layer.facts.contains(.cacheWithoutAccount) {
+      return Warning(
+        .cacheWithoutAccount,
+        "\(layer.name) stores responses in a folder without an account: it stores none to calls with credentials. Name "
+          + "the account, for example ResponseCache(.folder(path), account: user.id).")
+    }
+    return nil
+  }
 }

@@ -33,6 +33,7 @@ enum Contradictions {
     [
       breakerWithinOneCall(layers), breakerWindowTooShort(layers), breakerBeyondPermits(layers),
       breakerBeyondRate(layers), permitsBeyondConnections(layers),
+      cacheWithoutAccount(layers),
     ].compactMap { $0 }
   }
 }

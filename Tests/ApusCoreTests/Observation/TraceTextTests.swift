@@ -45,6 +45,7 @@ struct TraceTextTests {
     (.cancelRequested(.superseded), "cancel requested: superseded by a newer call"),
     (.cancelRequested(.deadline(.connecting)), "cancel requested: deadline passed while connecting"),
     (.note("served stale, age in seconds", 90), "served stale, age in seconds: 90"), (.succeeded, "succeeded"),
+    (.cache(CacheStatus(remainingSeconds: 17)), "cache: Apus; hit; ttl=17"),
     (.failed(.tls), "failed: tls"), (.phase(.nameLookup, .microseconds(1500)), "name lookup: 1.500 ms"),
     (.resent, "resent on a new connection: the reused one was closed before any byte of the response"),
     (.interim(status: 103), "interim response with status 103"), (.firstByteArrived, "first byte of the response"),
@@ -86,12 +87,13 @@ struct TraceTextTests {
     case .attemptFailed: 24
     case .queued: 25
     case .admitted: 26
+    case .cache: 27
     }
   }
 
   @Test("Every kind of trace event has a description")
   func kinds() {
-    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...26))
+    #expect(Set(Self.texts.map { number(of: $0.kind) }) == Set(0...27))
     for (kind, text) in Self.texts { #expect(kind.description == text) }
     #expect(Set(Self.texts.map(\.text)).count == Self.texts.count)
   }

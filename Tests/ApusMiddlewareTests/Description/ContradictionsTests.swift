@@ -28,6 +28,7 @@ struct ContradictionsTests {
     (.breakerBeyondPermits, RuleRow([.permits(perOrigin: 1, total: 1)], [attempt], [.someRatio])),
     (.breakerBeyondRate, RuleRow([.rate(interval: .seconds(60), burst: 1)], [.someRatio])),
     (.permitsBeyondConnections, RuleRow([.permits(perOrigin: 2, total: 2)], [.connections(perOrigin: 1, total: 1)])),
+    (.cacheWithoutAccount, RuleRow([.cacheWithoutAccount])),
   ]
 
   @Test("A client with one contradiction has exactly one warning", arguments: clients.indices)

@@ -58,7 +58,7 @@ struct CacheRequest: Sendable {
   }
 
   /// Whether stored responses may answer requests with the method (RFC 9110 §9.2.3, RFC 10008).
-  var isCacheable: Bool { method == .get || method == .head || method.rawValue == "QUERY" }
+  var isCacheable: Bool { method.isStorable }
 
   /// The field `Pragma`, which HTTP/1.0 has in place of `Cache-Control`.
   static let pragma = HTTPField.Name("Pragma")

@@ -230,4 +230,18 @@ struct CacheDecisionTests {
     #expect(short.status == .notModified && short.headerFields[.eTag] == "\"a\"")
     #expect(short.headerFields[.contentType] == nil && short.headerFields[.cacheControl] == "max-age=60")
   }
+
+  @Test("A hit tells the remaining lifetime, unless its age is unknown, and whether it is stale")
+  func statuses() throws {
+    let stored = CacheWorld.stored("Cache-Control: max-age=60")
+    func status(_ seconds: Int64) throws -> CacheStatus {
+      let request = CacheWorld.request(.get, "Cache-Control: max-stale")
+      let decision = CacheRules().decision(for: request, among: [stored], at: CacheWorld.at(seconds))
+      return try #require(decision.hit).cacheStatus
+    }
+    let (fresh, stale, unknown) = (try status(5), try status(70), try status(-5))
+    #expect(fresh.description == "Apus; hit; ttl=55" && !fresh.isStale)
+    #expect(stale.description == "Apus; hit; ttl=-10" && stale.isStale)
+    #expect(unknown.description == "Apus; hit" && unknown.isStale)
+  }
 }

@@ -62,6 +62,9 @@ extension CacheHit {
 
   /// The decision for `Cache-Status`.
   var cacheStatus: CacheStatus {
-    CacheStatus(remainingSeconds: freshness.age == Freshness.unknownAge ? nil : freshness.remainingSeconds)
+    var status = CacheStatus(
+      remainingSeconds: freshness.age == Freshness.unknownAge ? nil : freshness.remainingSeconds)
+    status.isStale = !freshness.isFresh
+    return status
   }
 }

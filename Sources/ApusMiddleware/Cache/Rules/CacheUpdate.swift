@@ -51,6 +51,9 @@ struct CacheUpdate: Hashable, Sendable {
   var refusal: CacheRules.Refusal?
   /// Fields of the received 304 that are not stored but belong to the call: cookies.
   var unstoredFields = HTTPFields()
+
+  /// Whether anything that is stored changes.
+  var hasEffect: Bool { new != nil || !freshened.isEmpty || !outdated.isEmpty || !invalidated.isEmpty }
 }
 
 extension CacheRules {

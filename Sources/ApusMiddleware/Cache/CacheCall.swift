@@ -1,0 +1,73 @@
+import ApusCore
+import HTTPTypes
+
+/// The key of a call whose response may be stored, and what the cache has found in its message.
+struct CacheCall: Sendable {
+  let key: CacheKey
+  let origin: Origin
+  /// The value of `Cookie` that the jar of the environment adds further in.
+  var cookies: String?
+  /// Replaces the values of fields with secrets in what is stored; `nil` if the message has none.
+  var seal: CacheVariant.Seal?
+}
+
+extension ResponseCache {
+  /// Returns the key of a call; `nil` if its response is not stored: its credentials are unknown, or a folder without an
+  /// account must not store them.
+  func call(_ message: RequestMessage, _ context: CallContext) async -> CacheCall? {
+    guard let origin = message.origin, let subjects = await store.subjects else { return nil }
+    var session = CacheSession(subjects.key, namesPrincipals: !store.outlivesProcess)
+    guard session.add(context) else { return nil }
+    session.add(message.head.headerFields)
+    session.add(query: message.target)
+    let cookies = session.addCookies(of: message, context)
+    guard session.add(message) else { return nil }
+    var account: UInt64?
+    if session.hasCredentials {
+      // In memory the session says whose response it is.
+      account = store.outlivesProcess ? accountTag(subjects) : 1
+      guard account != nil else { return nil }
+      if session.hasAccount, store.outlivesProcess { await bind(session.accountNumber, in: context.environment) }
+    }
+    let key = CacheKey(
+      target: subjects.target(message.target, at: origin), account: account, session: session.digest)
+    return CacheCall(key: key, origin: origin, cookies: cookies, seal: session.seal(subjects.key))
+  }
+}
+
+extension CacheSession {
+  /// Adds the credentials to which a call is bound. Returns `false` if they are unknown.
+  fileprivate mutating func add(_ context: CallContext) -> Bool {
+    guard let principals = context.values[BoundPrincipalsKey.self] else { return context.principal == nil }
+    guard let identities = principals.identities else { return false }
+    add(identities)
+    return true
+  }
+
+  /// Adds the session of the environment's jar. Returns the cookies that it adds to the message.
+  fileprivate mutating func addCookies(of message: RequestMessage, _ context: CallContext) -> String? {
+    guard let jar = context.environment.cookies else { return nil }
+    let cookies = CookieTarget(of: message, context, in: jar).flatMap { jar.cookies(for: $0).cookies.fieldValue }
+    let bound = context.values[CookieJarNumberKey.self]
+    add(jar: bound == 0 ? jar.number : bound, hasCookies: cookies != nil)
+    return cookies.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Adds the content of a message. Returns `false` if it cannot be part of a key.
+  fileprivate mutating func add(_ message: RequestMessage) -> Bool {
+    guard message.head.method.rawValue == "QUERY" else { return message.content.isEmpty }
+    return add(message.content, type: message.head.headerFields[.contentType])
+  }
+
+  /// Returns the function that replaces the values of fields with secrets by digests; `nil` if there are none.
+  fileprivate func seal(_ key: DigestKey) -> CacheVariant.Seal? {
+    guard !secretNames.isEmpty else { return nil }
+    return { [secretNames] name, value in
+      guard secretNames.contains(name) else { return value }
+      var hasher = KeyedHasher(key)
+      hasher.combine(value)
+      let digest = hasher.finish()
+      return String(digest.first, radix: 16) + "-" + String(digest.second, radix: 16)
+    }
+  }
+}

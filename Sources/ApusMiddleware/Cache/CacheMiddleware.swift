@@ -1,0 +1,95 @@
+package import ApusCore
+import HTTPTypes
+
+/// A middleware that answers calls from a ``ResponseCache``, stores responses, and invalidates what unsafe requests
+/// change.
+///
+/// It is outside retry and scheduling, so that a stored response needs no permit, no token and no connection; inside the
+/// principal, because a stored response belongs to an account.
+package struct CacheMiddleware: Middleware {
+  let cache: ResponseCache
+
+  /// Creates the middleware.
+  package init(_ cache: ResponseCache) {
+    self.cache = cache
+  }
+
+  /// Returns a stored response, or passes the message on and stores the response.
+  ///
+  /// - Throws: the error of `next`, unless a stale response is used in its place.
+  package func intercept(_ request: RequestMessage, context: CallContext, next: Next) async throws -> ResponseMessage {
+    guard request.head.method.isStorable || context.values.contains(CacheSettingsKey.self) else {
+      return try await passing(request, context, next)
+    }
+    return try await handled(request, context, next)
+  }
+
+  /// Passes on a request of another method. Most calls find an idle cache, in which there is nothing to invalidate.
+  private func passing(
+    _ request: RequestMessage, _ context: CallContext, _ next: Next
+  ) async throws -> ResponseMessage {
+    let response = try await next(request, context: context)
+    if !cache.store.isIdle { await invalidate(after: response, to: request, context) }
+    return response
+  }
+
+  private func handled(
+    _ request: RequestMessage, _ context: CallContext, _ next: Next
+  ) async throws -> ResponseMessage {
+    guard context.delivery != .described else { return try await next(request, context: context) }
+    let settings = context.values[CacheSettingsKey.self]
+    let response: ResponseMessage
+    do {
+      guard request.head.method.isStorable else {
+        response = try await passing(request, context, next)
+        return await invalidated(settings.invalidatedGroups, response)
+      }
+      response = try await CachedExchange(cache, request, (context, settings), next).response()
+    } catch {
+      // Without a response it is unknown whether the server has acted on the request, in any of the attempts.
+      let wasSent = (error as? TransportError).map { $0.requestState != .notSent } ?? false
+      if wasSent || context.requestState != .notSent {
+        await cache.store.invalidate(groups: settings.invalidatedGroups)
+      }
+      throw error
+    }
+    return await invalidated(settings.invalidatedGroups, response)
+  }
+
+  // MARK: Invalidation
+
+  /// Invalidates what the endpoint names.
+  private func invalidated(_ groups: Set<String>, _ response: ResponseMessage) async -> ResponseMessage {
+    if !groups.isEmpty, response.statusCode < 400 { await cache.store.invalidate(groups: groups) }
+    return response
+  }
+
+  /// Invalidates what a response to an unsafe request changes by itself.
+  @inline(never)
+  private func invalidate(
+    after response: ResponseMessage, to request: RequestMessage, _ context: CallContext
+  ) async {
+    guard !request.head.method.isSafe, context.delivery != .described, let origin = request.origin else { return }
+    // The fields of a redirect's target are those of another URL.
+    let head = context.isRedirected ? HTTPResponse(status: response.head.status) : response.head
+    guard let invalidation = CacheInvalidation(after: head, to: request.head, at: origin) else { return }
+    await cache.store.invalidate(invalidation)
+  }
+}
+
+extension CacheMiddleware: SessionKeeping {
+  /// Removes the account's responses.
+  package func signedOut(of environment: Environment) async {
+    await cache.removeAccount()
+  }
+}
+
+extension CacheMiddleware: SelfDescribing {
+  /// The place, the capacity and the limits for `describe()`.
+  package var facts: [Fact] { cache.facts }
+}
+
+extension HTTPRequest.Method {
+  /// Whether responses to the method may be stored: GET, HEAD and QUERY (RFC 9110 §9.2.3, RFC 10008).
+  var isStorable: Bool { self == .get || self == .head || rawValue == "QUERY" }
+}
